@@ -1,0 +1,45 @@
+"""Explicit random streams for kernels and the draws made from them.
+
+A stream is a ``uint64[4]`` array, the state of a xoshiro256++ generator. It is the last argument
+of every kernel that draws, and the kernel advances it in place.
+"""
+
+from skdp._random._draws import (
+    draw_bernoulli,
+    draw_beta,
+    draw_categorical,
+    draw_dirichlet,
+    draw_exponential,
+    draw_gamma,
+    draw_log_beta,
+    draw_log_gamma,
+    draw_normal,
+)
+from skdp._random._streams import (
+    Role,
+    derive_stream,
+    make_seed_sequence,
+    make_stream,
+    stream_of_content,
+)
+from skdp._random._xoshiro import next_double, next_open_double, next_uint64
+
+__all__ = [
+    "Role",
+    "derive_stream",
+    "draw_bernoulli",
+    "draw_beta",
+    "draw_categorical",
+    "draw_dirichlet",
+    "draw_exponential",
+    "draw_gamma",
+    "draw_log_beta",
+    "draw_log_gamma",
+    "draw_normal",
+    "make_seed_sequence",
+    "make_stream",
+    "next_double",
+    "next_open_double",
+    "next_uint64",
+    "stream_of_content",
+]

@@ -1,0 +1,90 @@
+"""The one door to what scikit-learn keeps private or changes between versions (1.6 and later)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from sklearn import get_config
+from sklearn.utils._param_validation import Interval, StrOptions
+
+__all__ = [
+    "CallbackSupportMixin",
+    "Interval",
+    "StrOptions",
+    "begin_fit_task",
+    "get_parameter_constraints",
+    "validate_parameters",
+    "with_callbacks",
+]
+
+
+def validate_parameters(estimator: Any) -> None:
+    """Raise if a parameter of `estimator` breaks its `_parameter_constraints`.
+
+    Parameters
+    ----------
+    estimator : estimator with `_parameter_constraints`
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, what it may be and what it is (scikit-learn's
+        ``InvalidParameterError``).
+    """
+    if not get_config()["skip_parameter_validation"]:
+        estimator._validate_params()
+
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn < 1.9 has no callbacks: nothing is set, nobody is called
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stand-in for scikit-learn's mixin: no callbacks."""
+
+    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+        """Return `method` itself."""
+        return method
+
+
+class _SilentTask:
+    """A fit task that nobody listens to."""
+
+    def subcontext(self, **kwargs: Any) -> _SilentTask:
+        return self
+
+    def call_on_fit_task_begin(self, **kwargs: Any) -> bool:
+        return False
+
+    def call_on_fit_task_end(self, **kwargs: Any) -> bool:
+        return False
+
+
+def begin_fit_task(estimator: Any, n_subtasks: int, X: Any) -> Any:
+    """Tell the callbacks of `estimator` that its fit begins.
+
+    Parameters
+    ----------
+    estimator : estimator with `CallbackSupportMixin`
+        Its fit method is decorated by `with_callbacks`.
+    n_subtasks : int
+        Steps that the fit will have if nothing stops it.
+    X : training data
+
+    Returns
+    -------
+    CallbackContext or its silent stand-in
+        With ``subcontext(task_name=...)``, ``call_on_fit_task_begin`` and
+        ``call_on_fit_task_end``, which returns True if a callback wants to stop.
+    """
+    if not hasattr(estimator, "_init_callback_context"):
+        return _SilentTask()
+    task = estimator._init_callback_context(max_subtasks=n_subtasks)
+    task.call_on_fit_task_begin(estimator=estimator, X=X)
+    return task
+
+
+def get_parameter_constraints(estimator: type, names: Iterable[str]) -> dict[str, Any]:
+    """Return what a scikit-learn estimator allows for some of its parameters."""
+    return {name: estimator._parameter_constraints[name] for name in names}  # type: ignore[attr-defined]

@@ -1,0 +1,237 @@
+"""What all estimators fitted by Markov chains have in common."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import joblib
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, clone
+
+from skdp._random import make_seed_sequence
+from skdp._sklearn_compat import (
+    CallbackSupportMixin,
+    Interval,
+    begin_fit_task,
+    validate_parameters,
+)
+from skdp.inference import Chain, InterruptGuard, Schedule, Trace
+
+_ROUNDS = 50
+"""Several chains together report, and can be interrupted, so many times in a fit."""
+
+
+@dataclass
+class SavedChains:
+    """What a later fit needs to go on where this one stopped."""
+
+    chains: list[Chain]
+    root: np.random.SeedSequence
+    parameters: dict[str, Any]
+    digest: str
+
+
+class ChainEstimator(CallbackSupportMixin, BaseEstimator):
+    """Base class: chains, warm start, interruption, callbacks, trace.
+
+    A subclass gives `_check_input` (X as a container), `_start_sampler` (a new chain's sampler)
+    and `_make_averages`, and `_fitted_attributes`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "burn_in": [Interval(Integral, 0, None, closed="left"), None],
+        "thin": [Interval(Integral, 1, None, closed="left")],
+        "n_samples": [Interval(Integral, 1, None, closed="left")],
+        "n_chains": [Interval(Integral, 1, None, closed="left")],
+        "warm_start": ["boolean"],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state", np.random.Generator],
+        "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
+    }
+
+    _free_in_warm_start: ClassVar[frozenset[str]] = frozenset(
+        [
+            "max_iter",
+            "burn_in",
+            "thin",
+            "n_samples",
+            "warm_start",
+            "n_jobs",
+            "random_state",
+            "verbose",
+        ]
+    )
+    """Parameters that may change before a fit goes on with old chains."""
+
+    def _validate_parameters(self) -> int:
+        """Raise for parameters out of range; return the burn-in."""
+        validate_parameters(self)
+        burn_in = self.max_iter // 2 if self.burn_in is None else self.burn_in
+        if burn_in >= self.max_iter:
+            raise ValueError(
+                f"burn_in must be smaller than max_iter, got burn_in={self.burn_in} and "
+                f"max_iter={self.max_iter}."
+            )
+        return burn_in
+
+    def _plan(self, chain: Chain) -> Schedule:
+        burn_in = self._validate_parameters()
+        return chain.plan(self.max_iter, burn_in, self.thin, self.n_samples)
+
+    def _frozen_parameters(self) -> dict[str, Any]:
+        """Return the parameters that a chain depends on."""
+        return {
+            name: copy.deepcopy(value)
+            for name, value in self.get_params(deep=False).items()
+            if name not in self._free_in_warm_start
+        }
+
+    def _start_chains(self, data: Any, n_chains: int) -> SavedChains:
+        """Return new chains, each with streams of its own."""
+        root = make_seed_sequence(self.random_state)
+        chains = [
+            Chain(self._start_sampler(data, root, c), self._make_averages())
+            for c in range(n_chains)
+        ]
+        return SavedChains(chains, root, self._frozen_parameters(), joblib.hash(data))
+
+    def _resume_chains(self, data: Any) -> SavedChains:
+        """Return the chains of the last fit, on their data again."""
+        saved = self._saved_chains
+        for name, value in self._frozen_parameters().items():
+            before = saved.parameters[name]
+            if joblib.hash(value) != joblib.hash(before):
+                raise ValueError(
+                    f"With warm_start=True fit goes on with the chains of the last fit, which had "
+                    f"{name}={before!r}; got {name}={value!r}. Use warm_start=False to start anew."
+                )
+        if saved.digest != joblib.hash(data):
+            raise ValueError(
+                "With warm_start=True fit goes on with the chains of the last fit and needs the "
+                "same X; got another. Use warm_start=False to start anew."
+            )
+        for chain in saved.chains:
+            chain.sampler.attach(data)
+        return saved
+
+    def iter_sweeps(self, X: Any) -> Iterator[Any]:
+        """Yield the state after every sweep of the first chain that `fit` would run.
+
+        The estimator is neither fitted nor changed: use it to watch, plot or stop a chain.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        iterator of states, of length `max_iter`
+            Each is a live, read-only view; ``state.copy()`` detaches it from the chain.
+
+        Raises
+        ------
+        ValueError, TypeError
+            At the call, before the first sweep, for whatever `fit` would refuse.
+        """
+        runner = clone(self)
+        runner._validate_parameters()
+        (chain,) = runner._start_chains(runner._check_input(X, reset=True), 1).chains
+        return (done.sampler.state() for done in chain.run(runner._plan(chain)))
+
+    def _fit(self, X: Any) -> Any:
+        """Run the chains on X and set the fitted attributes."""
+        self._validate_parameters()
+        resume = self.warm_start and hasattr(self, "_saved_chains")
+        data = self._check_input(X, reset=not resume)
+        saved = self._resume_chains(data) if resume else self._start_chains(data, self.n_chains)
+        try:
+            self._run(saved, X)
+        except KeyboardInterrupt:
+            if all(chain.kept for chain in saved.chains):
+                self._set_fitted_attributes(saved)
+            self._save(saved)
+            raise
+        for chain in saved.chains:
+            if not chain.kept:  # stopped early by a callback
+                chain.keep()
+        self._set_fitted_attributes(saved)
+        if self.warm_start:
+            self._save(saved)
+        else:
+            self.__dict__.pop("_saved_chains", None)
+        return self
+
+    def _run(self, saved: SavedChains, X: Any) -> None:
+        """Run the chains to their end, or to where a callback or an interrupt stops them."""
+        chains = saved.chains
+        schedules = [self._plan(chain) for chain in chains]
+        step = 1 if len(chains) == 1 else -(-self.max_iter // _ROUNDS)
+        n_rounds = max(-(-(self.max_iter - chain.n_sweeps) // step) for chain in chains)
+        task = begin_fit_task(self, max(n_rounds, 0), X)
+
+        def attributes() -> dict[str, Any]:
+            kept = [chain if chain.kept else chain.with_current() for chain in chains]
+            return self._fitted_attributes(SavedChains(kept, saved.root, {}, ""))
+
+        with InterruptGuard() as guard:
+            for _ in range(n_rounds):
+                subtask = task.subcontext(task_name="sweep" if step == 1 else f"{step} sweeps")
+                subtask.call_on_fit_task_begin(estimator=self, X=X)
+                if len(chains) == 1:
+                    self._advance(chains[0], schedules[0], step)
+                else:
+                    chains[:] = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                        delayed(self._advance)(chain, schedule, step)
+                        for chain, schedule in zip(chains, schedules, strict=True)
+                    )
+                self._report(chains, step)
+                if subtask.call_on_fit_task_end(
+                    estimator=self, X=X, reconstruction_attributes=attributes
+                ):
+                    break
+                guard.check()
+        task.call_on_fit_task_end(estimator=self, X=X, reconstruction_attributes=attributes)
+
+    @staticmethod
+    def _advance(chain: Chain, schedule: Schedule, n_sweeps: int) -> Chain:
+        """Let a chain do `n_sweeps` more, no further than planned."""
+        for _ in range(min(n_sweeps, schedule.max_iter - chain.n_sweeps)):
+            chain.advance(schedule)
+        return chain
+
+    def _report(self, chains: list[Chain], step: int) -> None:
+        """Print a line every `verbose` sweeps."""
+        done = chains[0].n_sweeps
+        every = int(self.verbose)
+        if every and (done // every > (done - step) // every or done == self.max_iter):
+            joints = ", ".join(f"{chain.sampler.log_joint():.6g}" for chain in chains)
+            print(f"[{type(self).__name__}] sweep {done} of {self.max_iter}, log joint {joints}")
+
+    def _save(self, saved: SavedChains) -> None:
+        """Keep the chains for a later fit, without the data."""
+        for chain in saved.chains:
+            chain.sampler.detach()
+        self._saved_chains = saved
+
+    def _set_fitted_attributes(self, saved: SavedChains) -> None:
+        for name, value in self._fitted_attributes(saved).items():
+            setattr(self, name, value)
+
+    def _fitted_attributes(self, saved: SavedChains) -> dict[str, Any]:
+        """Return what every estimator has, and the best chain's place in `_best_chain`."""
+        chains = saved.chains
+        best = int(np.argmax([chain.mean_log_joint for chain in chains]))
+        return {
+            "trace_": Trace.from_chains(
+                [chain.trace for chain in chains], [chain.kept for chain in chains]
+            ),
+            "n_iter_": chains[best].n_sweeps,
+            "_best_chain": best,
+            "_models": [model for chain in chains for model in chain.models.values()],
+        }

@@ -1,0 +1,15 @@
+"""Ragged containers of samples, and the checks that make them of whatever a user passes."""
+
+from skdp.data._segmented_corpus import SegmentedCorpus
+from skdp.data._sequence_panel import SequencePanel
+from skdp.data._token_sequences import TokenSequences
+from skdp.data._validation import check_corpus, check_panel, check_sentences
+
+__all__ = [
+    "SegmentedCorpus",
+    "SequencePanel",
+    "TokenSequences",
+    "check_corpus",
+    "check_panel",
+    "check_sentences",
+]

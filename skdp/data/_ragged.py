@@ -1,0 +1,206 @@
+"""Samples of unequal size, end to end in flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Offsets = NDArray[np.int64]
+Selection = slice | NDArray[np.int64]
+
+
+def offsets(lengths: ArrayLike) -> Offsets:
+    """Return the offsets of parts of these lengths: one more than there are parts, from 0."""
+    sizes = np.asarray(lengths, dtype=np.int64)
+    ptr = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=ptr[1:])
+    return ptr
+
+
+def _select(ptr: Offsets, parts: Selection) -> tuple[Offsets, Selection]:
+    """Return the offsets of the selected parts, and which items of the next level they hold."""
+    if isinstance(parts, slice):  # consecutive parts hold consecutive items: views suffice
+        ptr = ptr[parts.start : parts.stop + 1]
+        return ptr - ptr[0], slice(int(ptr[0]), int(ptr[-1]))
+    begins = ptr[parts]
+    selected = offsets(ptr[parts + 1] - begins)
+    items = np.arange(selected[-1]) + np.repeat(begins - selected[:-1], np.diff(selected))
+    return selected, items
+
+
+def _freeze(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view, an exact ndarray so that a memory map hashes like its copy."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def _check_offsets(ptr: ArrayLike, name: str, items: str, n_items: int) -> Offsets:
+    array = np.asarray(ptr)
+    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be a 1-D array of integers, the first of them 0.")
+    array = np.ascontiguousarray(array, dtype=np.int64)
+    if array[0] != 0 or array[-1] != n_items or np.any(array[1:] < array[:-1]):
+        raise ValueError(
+            f"{name} must rise from 0 to {n_items}, the number of {items}, and never fall."
+        )
+    return array
+
+
+class Ragged:
+    """Base of the containers: an immutable sequence of samples of unequal size.
+
+    All items lie end to end in one array, and each level of nesting has one array of offsets (the
+    outermost first): part p of a level holds the parts ``ptr[p]:ptr[p + 1]`` of the next level, at
+    the innermost level the items. So a container pickles, hashes and maps to memory as its arrays
+    do, and samples are selected without a loop over what they hold.
+    """
+
+    __slots__ = ("_n_features", "_ptrs", "_values")
+
+    _level_names: ClassVar[tuple[str, ...]]
+    """What a part of each level is called, the sample first."""
+    _ptr_names: ClassVar[tuple[str, ...]]
+    _item_name: ClassVar[str]
+    _way_out: ClassVar[str]
+    """What to do instead of making an array of the container."""
+
+    _values: NDArray[Any]
+    _ptrs: tuple[Offsets, ...]
+    _n_features: int
+
+    @classmethod
+    def _make(cls, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
+        """Return a container of arrays that are known to be valid."""
+        return cls.__new__(cls)._set(values, ptrs, n_features)
+
+    def _set(self, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
+        self._values = _freeze(values)
+        self._ptrs = tuple(_freeze(ptr) for ptr in ptrs)
+        self._n_features = n_features
+        return self
+
+    @classmethod
+    def _check_ptrs(cls, ptrs: tuple[ArrayLike, ...], n_items: int) -> tuple[Offsets, ...]:
+        """Return the offsets (outermost first) as int64, or raise a ValueError."""
+        checked: list[Offsets] = []
+        item = cls._item_name
+        for ptr, name, level in zip(
+            ptrs[::-1], cls._ptr_names[::-1], cls._level_names[::-1], strict=True
+        ):
+            checked.append(_check_offsets(ptr, name, f"{item}s", n_items))
+            item, n_items = level, len(checked[-1]) - 1
+        return tuple(checked[::-1])
+
+    @classmethod
+    def _locate(cls, ptrs: tuple[Offsets, ...], index: int) -> str:
+        """Return where something is, as "document 3, segment 1".
+
+        `index` counts what the last of the offsets `ptrs` point to: all levels' offsets for an
+        item, all but the innermost's for an innermost part.
+        """
+        path = [index]
+        for ptr in ptrs[::-1]:
+            path.insert(0, int(np.searchsorted(ptr, path[0], side="right")) - 1)
+        firsts = [0, *(int(ptr[part]) for ptr, part in zip(ptrs, path, strict=False))]
+        return ", ".join(
+            f"{name} {part - first}"
+            for name, part, first in zip(cls._level_names, path, firsts, strict=False)
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of samples and of features."""
+        return len(self), self._n_features
+
+    @property
+    def ndim(self) -> int:
+        """2, as of the table of samples and features that scikit-learn sees."""
+        return 2
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the items."""
+        return self._values.dtype
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self._n_features
+
+    def __len__(self) -> int:
+        return len(self._ptrs[0]) - 1
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._sample(i) for i in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a sample (for an int), or a container of the selected ones.
+
+        Parameters
+        ----------
+        key : int, slice, list or array of int, or boolean mask
+            Also as ``X[key, ...]``.
+        """
+        if isinstance(key, tuple):
+            if len(key) != 1 and not (len(key) == 2 and key[1] is Ellipsis):
+                raise IndexError(f"A {type(self).__name__} can be indexed by samples only.")
+            key = key[0]
+        if key is Ellipsis:
+            return self
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            if step == 1:
+                return self._take(slice(start, max(start, stop)))
+        chosen = np.arange(len(self))[key]
+        if chosen.ndim == 0:
+            return self._sample(int(chosen))
+        if chosen.ndim != 1:
+            raise IndexError(
+                f"A {type(self).__name__} is indexed by an int, a slice, a mask or a 1-D array."
+            )
+        return self._take(chosen)
+
+    def _take(self, samples: Selection) -> Self:
+        ptrs = []
+        chosen = samples
+        for ptr in self._ptrs:
+            ptr, chosen = _select(ptr, chosen)
+            ptrs.append(ptr)
+        return self._make(self._values[chosen], tuple(ptrs), self._n_features)
+
+    def _sample(self, i: int) -> Any:
+        """Return sample i, where 0 <= i < len(self)."""
+        begin, end = self._ptrs[0][i : i + 2]
+        return self._values[begin:end]
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return (
+            self._n_features == other._n_features
+            and all(map(np.array_equal, self._ptrs, other._ptrs))
+            and np.array_equal(self._values, other._values, equal_nan=self.dtype.kind == "f")
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._make, (self._values, self._ptrs, self._n_features)
+
+    def __repr__(self) -> str:
+        counts = [
+            f"{len(ptr) - 1} {name}s"
+            for ptr, name in zip(self._ptrs, self._level_names, strict=True)
+        ]
+        counts += [f"{len(self._values)} {self._item_name}s", f"{self._n_features} features"]
+        return f"<{type(self).__name__} of {', '.join(counts)}>"
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
+        raise TypeError(
+            f"A {type(self).__name__} cannot become an array: its samples differ in size. "
+            f"{self._way_out}"
+        )

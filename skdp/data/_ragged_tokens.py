@@ -1,0 +1,96 @@
+"""Word ids of unequally long texts, end to end in a flat array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
+
+from skdp.data._ragged import Offsets, Ragged, offsets
+
+MAX_TOKENS = int(np.iinfo(np.int32).max)
+"""Of tokens, and of words in the vocabulary: both are counted in 32 bits by kernels."""
+
+
+class RaggedTokens(Ragged):
+    """Base of the containers of word ids."""
+
+    __slots__ = ()
+
+    _item_name = "token"
+    _way_out = "Its word counts are X.to_bow(), a sparse matrix."
+
+    @classmethod
+    def _check(
+        cls, tokens: ArrayLike, ptrs: tuple[ArrayLike, ...], n_features: int | None
+    ) -> tuple[NDArray[np.int32], tuple[Offsets, ...], int]:
+        """Return valid arrays for `_set`, without a copy where types fit."""
+        ids = np.asarray(tokens)
+        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+            raise ValueError(
+                f"tokens must be a 1-D array of integers, got {ids.ndim} dimensions and type "
+                f"{ids.dtype}."
+            )
+        checked_ptrs = cls._check_ptrs(ptrs, len(ids))
+        low, high = (int(ids.min()), int(ids.max())) if ids.size else (0, -1)
+        if n_features is None:
+            bound = min(high + 1, MAX_TOKENS)
+        elif isinstance(n_features, Integral) and 0 <= n_features <= MAX_TOKENS:
+            bound = int(n_features)
+        else:
+            raise ValueError(
+                f"n_features must be an integer from 0 to {MAX_TOKENS}, got {n_features!r}."
+            )
+        if low < 0 or high >= bound:
+            first = int(np.argmax((ids < 0) | (ids >= bound)))
+            raise ValueError(
+                f"{cls._locate(checked_ptrs, first)}: word id {ids[first]} is out of range "
+                f"[0, {bound})."
+            )
+        return np.ascontiguousarray(ids, dtype=np.int32), checked_ptrs, bound
+
+    @classmethod
+    def _join(
+        cls, texts: Sequence[Any], outer: tuple[Offsets, ...]
+    ) -> tuple[NDArray[Any], Offsets]:
+        """Return the word ids of the innermost parts `texts` end to end, and their offsets."""
+        arrays = []
+        for s, text in enumerate(texts):
+            try:
+                ids = np.asarray(text)
+            except ValueError:  # of unequally long parts
+                ids = np.empty((0, 0))
+            if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+                raise ValueError(
+                    f"{cls._locate(outer, s)}: must be a sequence of word ids (integers), "
+                    f"got {text!r:.60}."
+                )
+            arrays.append(ids)
+        filled = [ids for ids in arrays if ids.size]
+        tokens = np.concatenate(filled) if filled else np.empty(0, dtype=np.int32)
+        return tokens, offsets([len(ids) for ids in arrays])
+
+    @property
+    def tokens(self) -> NDArray[np.int32]:
+        """(n_tokens,) read-only array: word ids in reading order."""
+        return self._values
+
+    def to_bow(self) -> csr_matrix:
+        """Return how often each word occurs in each sample.
+
+        Returns
+        -------
+        (n_samples, n_features) csr_matrix of int64
+            With sorted column indices.
+        """
+        ptr = self._ptrs[0]
+        for inner in self._ptrs[1:]:
+            ptr = inner[ptr]
+        ones = np.ones(len(self.tokens), dtype=np.int64)
+        counts = csr_matrix((ones, self.tokens, ptr), shape=self.shape, copy=True)
+        counts.sum_duplicates()
+        return counts

@@ -1,0 +1,182 @@
+"""Documents made of segments of word ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix, vstack
+from sklearn.utils.validation import check_array
+
+from skdp.data._ragged import Offsets, offsets
+from skdp.data._ragged_tokens import MAX_TOKENS, RaggedTokens
+
+
+class SegmentedCorpus(RaggedTokens):
+    """Documents, each a sequence of segments, each a sequence of word ids: X of the topic models.
+
+    A sample is a document. ``corpus[i]`` is document i, a list of read-only arrays of word ids,
+    one a segment; ``corpus[key]`` for a slice, a list or array of ints or a boolean mask is the
+    corpus of these documents. Documents without segments and segments without words are legal.
+    A corpus is immutable.
+
+    Parameters
+    ----------
+    tokens : (n_tokens,) array of int
+        Word ids, at least 0 and below `n_features`, in reading order.
+    segment_ptr : (n_segments + 1,) array of int
+        Segment s is ``tokens[segment_ptr[s]:segment_ptr[s + 1]]``.
+    doc_ptr : (n_documents + 1,) array of int
+        Document d is segments ``doc_ptr[d]`` up to, not including, ``doc_ptr[d + 1]``.
+    n_features : int
+        Size of the vocabulary.
+
+    Attributes
+    ----------
+    tokens : (n_tokens,) array of int32
+    segment_ptr, doc_ptr : arrays of int64
+    n_features : int
+    shape : (int, int)
+        Numbers of documents and of words in the vocabulary.
+
+    Raises
+    ------
+    ValueError
+        If offsets do not rise from 0 to the number of what they point to, or if a word id is out
+        of range.
+
+    Notes
+    -----
+    Arrays of the right type (int32 tokens, int64 offsets), memory-mapped ones too, are used as
+    they are, not copied: leave them unchanged.
+
+    Examples
+    --------
+    >>> from skdp.data import SegmentedCorpus
+    >>> corpus = SegmentedCorpus.from_documents([[[0, 1, 0], [2]], [[3, 3]]])
+    >>> corpus
+    <SegmentedCorpus of 2 documents, 3 segments, 6 tokens, 4 features>
+    >>> corpus[0]
+    [array([0, 1, 0], dtype=int32), array([2], dtype=int32)]
+    >>> corpus.to_bow().toarray()
+    array([[2, 1, 1, 0],
+           [0, 0, 0, 2]])
+    """
+
+    __slots__ = ()
+
+    _level_names = ("document", "segment")
+    _ptr_names = ("doc_ptr", "segment_ptr")
+
+    def __init__(
+        self, tokens: ArrayLike, segment_ptr: ArrayLike, doc_ptr: ArrayLike, n_features: int
+    ):
+        self._set(*self._check(tokens, (doc_ptr, segment_ptr), n_features))
+
+    @classmethod
+    def from_documents(
+        cls, documents: Iterable[Sequence[Any]], n_features: int | None = None
+    ) -> Self:
+        """Return a corpus of nested lists.
+
+        Parameters
+        ----------
+        documents : list of documents, each a list of segments, each a sequence of int
+        n_features : int or None, default=None
+            Size of the vocabulary. None: the largest word id plus 1.
+
+        Returns
+        -------
+        SegmentedCorpus
+
+        Raises
+        ------
+        ValueError
+            Naming the document and segment, if a segment is not a sequence of integers or a word
+            id is out of range.
+        """
+        parts = list(documents)
+        doc_ptr = offsets([len(document) for document in parts])
+        segments = [segment for document in parts for segment in document]
+        tokens, segment_ptr = cls._join(segments, (doc_ptr,))
+        return cls._make(*cls._check(tokens, (doc_ptr, segment_ptr), n_features))
+
+    @classmethod
+    def from_counts(cls, documents: Iterable[Any]) -> Self:
+        """Return a corpus of word counts; the words of a segment come in column order.
+
+        Parameters
+        ----------
+        documents : list of (n_segments, n_features) arrays or sparse matrices
+            Word counts: a document each, a row a segment.
+
+        Returns
+        -------
+        SegmentedCorpus
+
+        Raises
+        ------
+        ValueError
+            If a matrix does not hold counts (non-negative whole numbers), or their widths differ.
+        """
+        matrices = [
+            csr_matrix(
+                check_array(
+                    counts, accept_sparse="csr", ensure_min_samples=0, input_name=f"documents[{d}]"
+                )
+            )
+            for d, counts in enumerate(documents)
+        ]
+        if len({matrix.shape[1] for matrix in matrices}) != 1:
+            raise ValueError(
+                "documents must be matrices of one width, the size of the vocabulary; got widths "
+                f"{sorted({matrix.shape[1] for matrix in matrices})}."
+            )
+        return cls._from_rows(vstack(matrices), offsets([m.shape[0] for m in matrices]))
+
+    @classmethod
+    def _from_rows(cls, counts: Any, doc_ptr: Offsets) -> Self:
+        """Return a corpus whose segment s has the word counts of row s, in column order."""
+        if counts.dtype.kind == "f":  # sparse matrices know no half precision
+            counts = counts.astype(np.result_type(counts.dtype, np.float32), copy=False)
+        matrix = csr_matrix(counts)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        numbers = matrix.data
+        with np.errstate(invalid="ignore"):
+            wrong = ~(np.isfinite(numbers) & (numbers >= 0) & (np.floor(numbers) == numbers))
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            row = int(np.searchsorted(matrix.indptr, first, side="right")) - 1
+            raise ValueError(
+                "X must hold counts, non-negative whole numbers (not frequencies or TF-IDF "
+                f"weights); {cls._locate((doc_ptr,), row)} has {numbers[first]} of word "
+                f"{matrix.indices[first]}."
+            )
+        if (total := numbers.sum(dtype=np.float64)) > MAX_TOKENS:
+            raise ValueError(
+                f"X must hold at most {MAX_TOKENS} tokens, the counts sum to {total:.6g}."
+            )
+        repeats = numbers.astype(np.int64)
+        tokens = np.repeat(matrix.indices, repeats)
+        ptrs = (doc_ptr, offsets(repeats)[matrix.indptr])
+        return cls._make(*cls._check(tokens, ptrs, matrix.shape[1]))
+
+    @property
+    def segment_ptr(self) -> NDArray[np.int64]:
+        """(n_segments + 1,) read-only array: where segments begin and end in `tokens`."""
+        return self._ptrs[1]
+
+    @property
+    def doc_ptr(self) -> NDArray[np.int64]:
+        """(n_documents + 1,) read-only array: where documents begin and end in `segment_ptr`."""
+        return self._ptrs[0]
+
+    def _sample(self, i: int) -> list[NDArray[np.int32]]:
+        begin, end = self.doc_ptr[i : i + 2]
+        ptr = self.segment_ptr[begin : end + 1].tolist()
+        return [self.tokens[b:e] for b, e in pairwise(ptr)]

@@ -1,0 +1,127 @@
+"""Sequences of observations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skdp.data._ragged import Ragged, offsets
+
+
+class SequencePanel(Ragged):
+    """Sequences of observations over time: X of the hidden Markov models.
+
+    A sample is a sequence. ``panel[i]`` is sequence i, a read-only (T_i, D) array;
+    ``panel[key]`` for a slice, a list or array of ints or a boolean mask is the panel of these
+    sequences. A panel is immutable.
+
+    Parameters
+    ----------
+    values : (n_observations, D) or (n_observations,) array of numbers
+        The observations of all sequences end to end; 1-D means D = 1. NaN is allowed: some models
+        take it for a missing value.
+    ptr : (n_sequences + 1,) array of int
+        Sequence i is ``values[ptr[i]:ptr[i + 1]]``.
+
+    Attributes
+    ----------
+    values : (n_observations, D) array of float64
+    ptr : (n_sequences + 1,) array of int64
+    n_features : int
+        D, the size of an observation.
+    shape : (int, int)
+        Number of sequences, and D.
+
+    Raises
+    ------
+    ValueError
+        If `values` does not hold real numbers, or `ptr` does not rise from 0 to their length.
+
+    Notes
+    -----
+    Arrays of the right type (float64 values, int64 offsets), memory-mapped ones too, are used as
+    they are, not copied: leave them unchanged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.data import SequencePanel
+    >>> panel = SequencePanel.from_sequences([np.zeros((3, 2)), np.ones((1, 2))])
+    >>> panel
+    <SequencePanel of 2 sequences, 4 observations, 2 features>
+    >>> panel[1]
+    array([[1., 1.]])
+    """
+
+    __slots__ = ()
+
+    _level_names = ("sequence",)
+    _ptr_names = ("ptr",)
+    _item_name = "observation"
+    _way_out = "Its observations, the sequences end to end, are X.values."
+
+    def __init__(self, values: ArrayLike, ptr: ArrayLike):
+        array = _as_observations(values, "values")
+        ptrs = self._check_ptrs((ptr,), len(array))
+        self._set(np.ascontiguousarray(array, dtype=np.float64), ptrs, array.shape[1])
+
+    @classmethod
+    def from_sequences(cls, sequences: Iterable[ArrayLike]) -> Self:
+        """Return a panel of arrays.
+
+        Parameters
+        ----------
+        sequences : list of (T_i, D) or (T_i,) arrays
+            1-D means D = 1.
+
+        Returns
+        -------
+        SequencePanel
+
+        Raises
+        ------
+        ValueError
+            Naming the sequence, if it does not hold real numbers or is of another width than the
+            first; or if there is no sequence, so that the width is unknown.
+        """
+        arrays = [
+            _as_observations(sequence, cls._locate((), i)) for i, sequence in enumerate(sequences)
+        ]
+        if not arrays:
+            raise ValueError("A panel of no sequences: the size of an observation is unknown.")
+        width = arrays[0].shape[1]
+        for i, array in enumerate(arrays):
+            if array.shape[1] != width:
+                raise ValueError(
+                    f"{cls._locate((), i)} has {array.shape[1]} features, but sequence 0 has "
+                    f"{width}: all observations must be of one size."
+                )
+        values = np.concatenate(arrays, dtype=np.float64)
+        return cls._make(values, (offsets([len(array) for array in arrays]),), width)
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """(n_observations, D) read-only array: the sequences end to end."""
+        return self._values
+
+    @property
+    def ptr(self) -> NDArray[np.int64]:
+        """(n_sequences + 1,) read-only array: where sequences begin and end in `values`."""
+        return self._ptrs[0]
+
+
+def _as_observations(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return a 2-D array of real numbers, or raise a ValueError that names the array."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # of unequally long parts
+        array = np.empty((), dtype=object)
+    if array.ndim not in (1, 2) or array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name}: must be a (T, D) or (T,) array of real numbers, got {array.ndim} dimensions "
+            f"and type {array.dtype}."
+        )
+    return array[:, np.newaxis] if array.ndim == 1 else array

@@ -1,0 +1,280 @@
+"""The containers made of whatever a user passes to an estimator, or an error that says why not.
+
+All three checks leave the estimator as it was when they raise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, validate_data
+
+from skdp.data._ragged import Ragged
+from skdp.data._ragged_tokens import MAX_TOKENS
+from skdp.data._segmented_corpus import SegmentedCorpus
+from skdp.data._sequence_panel import SequencePanel
+from skdp.data._token_sequences import TokenSequences
+
+
+def check_corpus(
+    estimator: Any, X: Any, *, reset: bool, require_tokens: bool = False
+) -> SegmentedCorpus:
+    """Return X as a corpus, checked against or recorded on the estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A topic model.
+    X : SegmentedCorpus, list of documents, or (n_documents, n_features) array-like or sparse matrix
+        A document in a list is a list of segments, each a sequence of word ids. An array (data
+        frame, list of equally long lists of numbers) holds word counts: each row a document of one
+        segment, with its words in column order.
+    reset : bool
+        True (in ``fit``): set `n_features_in_`, and `feature_names_in_` for a data frame with
+        names; the vocabulary of a list of documents ends with its largest word id. False: X must
+        have as many features; word ids in lists must be below `n_features_in_`.
+    require_tokens : bool, default=False
+        Refuse a corpus in which no document has a word.
+
+    Returns
+    -------
+    SegmentedCorpus
+
+    Raises
+    ------
+    ValueError
+        If X is empty, of another width than in `fit`, or has word ids out of range or numbers that
+        are not counts.
+    TypeError
+        Where scikit-learn's ``check_array`` raises it.
+    """
+    if isinstance(X, SegmentedCorpus):
+        corpus = X
+    elif _holds_documents(X):
+        corpus = SegmentedCorpus.from_documents(X, None if reset else estimator.n_features_in_)
+    else:
+        counts = check_array(
+            X, accept_sparse="csr", ensure_non_negative=True, estimator=estimator, input_name="X"
+        )
+        corpus = SegmentedCorpus._from_rows(counts, np.arange(counts.shape[0] + 1))
+    _check_not_empty(estimator, corpus)
+    if require_tokens and len(corpus.tokens) == 0:
+        raise ValueError(
+            f"X has no tokens at all, while a minimum of 1 is required by "
+            f"{type(estimator).__name__}."
+        )
+    _record_features(estimator, X, corpus, reset)
+    return corpus
+
+
+def check_panel(
+    estimator: Any, X: Any, *, reset: bool, ensure_all_finite: bool | str = True
+) -> tuple[SequencePanel, bool]:
+    """Return X as a panel and whether it is a single sequence, checked or recorded.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A model of sequences.
+    X : SequencePanel, list of sequences, or (T, n_features) array-like
+        A sequence in a list is a (T_i, n_features) or (T_i,) array, or a list of lists. An array
+        (data frame, list of equally long lists of numbers) is **one** sequence of T observations.
+    reset : bool
+        True (in ``fit``): set `n_features_in_`, and `feature_names_in_` for a data frame with
+        names. False: X must have as many features.
+    ensure_all_finite : bool or "allow-nan", default=True
+        As in scikit-learn's ``check_array``: "allow-nan" for models that take NaN for a missing
+        value.
+
+    Returns
+    -------
+    panel : SequencePanel
+    is_single : bool
+        True if X is one array: then a sample is a time step, and methods return an array with one
+        row each. It is not a property of the panel: the same sequence in a list gives an equal
+        panel, but is one sample.
+
+    Raises
+    ------
+    ValueError
+        If X or a sequence is empty, X is of another width than in `fit`, or holds what is not a
+        finite number.
+    TypeError
+        Where scikit-learn's ``check_array`` raises it.
+    """
+    is_single = False
+    if isinstance(X, SequencePanel):
+        panel = X
+    elif _holds_sequences(X):
+        panel = SequencePanel.from_sequences(X)
+    else:
+        is_single = True
+        values = check_array(
+            X,
+            dtype=np.float64,
+            ensure_all_finite=ensure_all_finite,
+            estimator=estimator,
+            input_name="X",
+        )
+        panel = SequencePanel(values, np.array([0, len(values)]))
+    _check_not_empty(estimator, panel)
+    lengths = np.diff(panel.ptr)
+    if not lengths.all():
+        raise ValueError(
+            f"Found sequence with 0 observation(s) (sequence {np.argmin(lengths)}) while a minimum "
+            f"of 1 is required by {type(estimator).__name__}."
+        )
+    if ensure_all_finite and not is_single:
+        _check_finite(panel, allow_nan=ensure_all_finite == "allow-nan")
+    _record_features(estimator, X, panel, reset)
+    return panel, is_single
+
+
+def check_sentences(estimator: Any, X: Any, *, reset: bool) -> TokenSequences:
+    """Return X as sentences, checked against or recorded on the estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A model of sentences.
+    X : TokenSequences, list of sentences, or (n_sentences, length) array-like of int
+        A sentence in a list is a sequence of word ids. The rows of an array (data frame, list of
+        equally long lists, unless `estimator` was fitted on sentences) are sentences of one length.
+    reset : bool
+        True (in ``fit``): set `n_words_`, the size of the vocabulary (of lists and arrays: the
+        largest word id plus 1), and `n_features_in_`: the length of sentences if X is an array,
+        `n_words_` otherwise; also the private `_sentence_length` that tells the two apart (None:
+        sentences of any length). False: word ids must be below `n_words_`, and of an estimator
+        fitted on an array the sentences must be as long as there.
+
+    Returns
+    -------
+    TokenSequences
+
+    Raises
+    ------
+    ValueError
+        If X is empty, has sentences of another length than the array in `fit`, or word ids that
+        are out of range or not whole numbers.
+    TypeError
+        Where scikit-learn's ``check_array`` raises it.
+    """
+    n_words = None if reset else estimator.n_words_
+    length = None if reset else estimator._sentence_length
+    if isinstance(X, TokenSequences):
+        sentences = X
+        if length is not None:  # its own n_features says nothing about the array in fit
+            sentences = TokenSequences(X.tokens, X.ptr, estimator.n_words_)
+    elif _holds_sentences(X, equal_too=not reset and length is None):
+        sentences = TokenSequences.from_sequences(X, n_words)
+    else:
+        rows = check_array(X, ensure_non_negative=True, estimator=estimator, input_name="X")
+        sentences = _from_rows(rows, n_words)
+        if reset:
+            length = rows.shape[1]
+    _check_not_empty(estimator, sentences)
+    if length is None:
+        _record_features(estimator, sentences, sentences, reset)
+    else:
+        _record_features(estimator, X, _as_rows(estimator, sentences), reset)
+    if reset:
+        estimator.n_words_ = sentences.n_features
+        estimator._sentence_length = length
+    return sentences
+
+
+def _is_list(value: Any) -> bool:
+    """Whether a value has parts, and is not text or a mapping."""
+    return hasattr(value, "__len__") and not isinstance(value, (str, bytes, dict))
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether a list has lists for parts."""
+    return len(value) > 0 and _is_list(next(iter(value)))
+
+
+def _is_list_of_lists(X: Any) -> bool:
+    return isinstance(X, (list, tuple)) and len(X) > 0 and all(map(_is_list, X))
+
+
+def _differ_in_length(rows: Any) -> bool:
+    return len({len(row) for row in rows}) > 1
+
+
+def _holds_documents(X: Any) -> bool:
+    """Whether X is a list of documents, rather than a count matrix."""
+    if not _is_list_of_lists(X):
+        return False
+    flat = [len(document) > 0 and not _is_nested(document) for document in X]
+    if any(flat) and (not all(flat) or _differ_in_length(X)):
+        d = flat.index(True)
+        raise ValueError(
+            f"document {d}: must be a list of segments, each a sequence of word ids, "
+            f"got {X[d]!r:.60}."
+        )
+    return not any(flat)
+
+
+def _holds_sequences(X: Any) -> bool:
+    """Whether X is a list of sequences of observations, rather than one sequence."""
+    if not _is_list_of_lists(X):
+        return False
+    flat = [not hasattr(sequence, "shape") and not _is_nested(sequence) for sequence in X]
+    if any(flat) and (not all(flat) or _differ_in_length(X)):
+        i = flat.index(True)
+        raise ValueError(
+            f"sequence {i}: must be a (T, D) or (T,) array, or a list of lists of numbers, "
+            f"got {X[i]!r:.60}."
+        )
+    return not any(flat)
+
+
+def _holds_sentences(X: Any, *, equal_too: bool) -> bool:
+    """Whether X is a list of sentences, rather than an array of equally long ones."""
+    return _is_list_of_lists(X) and (equal_too or _differ_in_length(X) or len(X[0]) == 0)
+
+
+def _from_rows(rows: NDArray[Any], n_words: int | None) -> TokenSequences:
+    """Return the rows of an array of non-negative numbers as sentences."""
+    wrong = (np.floor(rows) != rows) | (rows > MAX_TOKENS)
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0]
+        raise ValueError(f"X must hold word ids, whole numbers; sentence {i} has {rows[i, j]}.")
+    n_sentences, length = rows.shape
+    ptr = np.arange(n_sentences + 1) * length
+    n_features = int(rows.max()) + 1 if n_words is None else n_words
+    return TokenSequences(rows.ravel().astype(np.int64), ptr, n_features)
+
+
+def _as_rows(estimator: Any, sentences: TokenSequences) -> NDArray[np.int32]:
+    """Return equally long sentences as an array."""
+    lengths = np.unique(np.diff(sentences.ptr))
+    if len(lengths) != 1:
+        raise ValueError(
+            f"The sentences of X differ in length, but {type(estimator).__name__} was fitted on an "
+            f"array: it is expecting sentences of {estimator.n_features_in_} words each."
+        )
+    return sentences.tokens.reshape(len(sentences), lengths[0])
+
+
+def _check_not_empty(estimator: Any, container: Ragged) -> None:
+    if 0 in container.shape:
+        check_array(np.empty(container.shape), estimator=estimator)  # scikit-learn's own words
+
+
+def _check_finite(panel: SequencePanel, *, allow_nan: bool) -> None:
+    wrong = np.isinf(panel.values) if allow_nan else ~np.isfinite(panel.values)
+    rows = wrong.any(axis=1)
+    if rows.any():
+        first = int(np.argmax(rows))
+        kind = "infinity" if np.isinf(panel.values[first]).any() else "NaN"
+        place = panel._locate((panel.ptr,), first)
+        raise ValueError(f"Input X contains {kind}: {place}.")
+
+
+def _record_features(estimator: Any, X: Any, checked: Any, reset: bool) -> None:
+    """Set or check the number of features, and their names if X is a data frame."""
+    source = X if hasattr(X, "columns") else checked
+    validate_data(estimator, X=source, reset=reset, skip_check_array=True)

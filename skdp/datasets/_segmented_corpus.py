@@ -1,0 +1,304 @@
+"""Corpora drawn from the segmented topic models, with the truth."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Bunch
+
+from skdp._random import make_seed_sequence
+from skdp.data import SegmentedCorpus
+from skdp.processes._checks import (
+    check_concentration,
+    check_count,
+    check_discount,
+    check_integers,
+)
+
+_MODELS = ("segmented", "sequential", "adaptive")
+
+
+def make_segmented_corpus(
+    n_documents: int = 100,
+    *,
+    n_components: int = 5,
+    n_features: int = 200,
+    n_segments: int | tuple[int, int] | ArrayLike = 10,
+    segment_length: float = 30.0,
+    model: str = "segmented",
+    doc_topic_prior: float | ArrayLike = 0.5,
+    topic_word_prior: float = 0.1,
+    discount: float = 0.0,
+    concentration: float = 10.0,
+    mixing_prior: tuple[float, float] = (1.0, 1.0),
+    components: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | np.random.Generator | None = None,
+) -> Bunch:
+    """Draw a corpus of segmented documents from a topic model.
+
+    A document has topic shares ``mu ~ Dir(alpha)``, and its segments j = 1, 2, ... have shares
+
+        nu_j ~ PDP(a, b, rho_j mu + (1 - rho_j) nu_{j-1}),    rho_1 = 1,
+
+    where for j >= 2 rho_j is 1 in the segmented topic model (STM, [1]_ chapter 5), 0 in the
+    sequential one (SeqLDA, chapter 6) and drawn from Beta(lambda_S, lambda_T) in the adaptive one
+    (AdaTM, chapter 7). Each word has a topic ``z ~ nu_j`` and is drawn from the word probabilities
+    ``phi_z``, ``phi_k ~ Dir(gamma)``.
+
+    Parameters
+    ----------
+    n_documents : int, default=100
+        Number of documents, >= 1.
+    n_components : int, default=5
+        Number of topics K, >= 1. Not used where `components` are given.
+    n_features : int, default=200
+        Size of the vocabulary V, >= 1. Not used where `components` are given.
+    n_segments : int, tuple (low, high) or array-like of shape (n_documents,), default=10
+        Segments of a document, >= 0: of every document (an int), drawn uniformly between two ends,
+        both included (a tuple), or of each document (a list or an array).
+    segment_length : float, default=30.0
+        Mean number of words of a segment, > 0. The numbers are Poisson: 0 can occur.
+    model : {"segmented", "sequential", "adaptive"}, default="segmented"
+        What the shares of a segment vary around.
+    doc_topic_prior : float or array-like of shape (n_components,), default=0.5
+        Dirichlet prior alpha of a document's topic shares, > 0.
+    topic_word_prior : float, default=0.1
+        Dirichlet prior gamma of a topic's word probabilities, > 0. Not used where `components` are
+        given.
+    discount : float, default=0.0
+        Discount a of the Poisson-Dirichlet process, in [0, 1).
+    concentration : float, default=10.0
+        Concentration b of the Poisson-Dirichlet process, > 0: the larger, the closer segments keep
+        to what they vary around.
+    mixing_prior : (float, float), default=(1.0, 1.0)
+        (lambda_S, lambda_T), both > 0: the weights a priori of the document and of the previous
+        segment. Used by the adaptive model only.
+    components : array-like of shape (n_components, n_features), default=None
+        Word probabilities of the topics phi; rows are normalised to sum to 1. None: drawn.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of randomness. An int makes the corpus reproducible.
+
+    Returns
+    -------
+    Bunch
+        data : SegmentedCorpus
+            The documents.
+        components : ndarray of shape (n_components, n_features)
+            Word probabilities of the topics phi.
+        doc_topic : ndarray of shape (n_documents, n_components)
+            Topic shares of the documents mu.
+        segment_topic : ndarray of shape (n_segments, n_components)
+            Topic shares of the segments nu; the segments of all documents in order.
+        segment_mixing : ndarray of shape (n_segments,)
+            Weight rho of the document in what a segment varies around; the rest is the previous
+            segment's.
+        topics : ndarray of int32, shape (n_tokens,)
+            The topic of every token of ``data.tokens``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or `components` are not non-negative.
+
+    Notes
+    -----
+    All draws are exact. A PDP over K categories needs no sticks: with a = 0 it is Dir(b base), and
+    with a > 0 the jumps of a tempered stable subordinator, stopped at a Gamma(b / a) time and
+    divided by their sum, are those of the two-parameter process [2]_ (proposition 21), so that the
+    categories share the time in proportion to the base and their increments are independent. The
+    time a segment takes grows as b / a. The shares nu are drawn themselves, and words given nu; no
+    seating of words at tables is part of the draw.
+
+    References
+    ----------
+    .. [1] L. Du, "Non-parametric Bayesian Methods for Structured Topic Models", PhD thesis,
+       Australian National University, 2012.
+    .. [2] J. Pitman and M. Yor, "The two-parameter Poisson-Dirichlet distribution derived from a
+       stable subordinator", Annals of Probability 25, 1997.
+
+    Examples
+    --------
+    >>> from skdp.datasets import make_segmented_corpus
+    >>> corpus = make_segmented_corpus(3, n_segments=4, model="sequential", random_state=0)
+    >>> corpus.data.shape, corpus.doc_topic.shape, corpus.segment_topic.shape
+    ((3, 200), (3, 5), (12, 5))
+    """
+    n_documents = check_count(n_documents, "n_documents", at_least=1)
+    if model not in _MODELS:
+        raise ValueError(f"model must be one of {', '.join(map(repr, _MODELS))}, got {model!r}.")
+    mean_length = _check_positive(segment_length, "segment_length")
+    a = check_discount(discount)
+    b = check_concentration(concentration)
+    lambdas = _check_mixing_prior(mixing_prior)
+    gamma = _check_positive(topic_word_prior, "topic_word_prior")
+    phi = None if components is None else _check_components(components)
+    n_topics, n_words = phi.shape if phi is not None else (
+        check_count(n_components, "n_components", at_least=1),
+        check_count(n_features, "n_features", at_least=1),
+    )
+    alpha = _check_doc_topic_prior(doc_topic_prior, n_topics)
+    check_segments = _check_n_segments(n_segments, n_documents)
+
+    rng = np.random.default_rng(make_seed_sequence(random_state))
+    if phi is None:
+        phi = _draw_dirichlet(np.full((n_topics, n_words), gamma), rng)
+    lengths_of_documents = (
+        rng.integers(*check_segments, size=n_documents, endpoint=True)
+        if isinstance(check_segments, tuple)
+        else check_segments
+    )
+    doc_ptr = np.concatenate([[0], np.cumsum(lengths_of_documents)])
+    mu = _draw_dirichlet(np.broadcast_to(alpha, (n_documents, n_topics)), rng)
+    rho = _draw_mixing(model, doc_ptr, lambdas, rng)
+    nu = np.empty((doc_ptr[-1], n_topics))
+    for d in range(n_documents):
+        previous = mu[d]
+        for j in range(doc_ptr[d], doc_ptr[d + 1]):
+            previous = nu[j] = _draw_pdp(rho[j] * mu[d] + (1.0 - rho[j]) * previous, a, b, rng)
+
+    segment_ptr = np.concatenate([[0], np.cumsum(rng.poisson(mean_length, size=len(nu)))])
+    topics = np.empty(segment_ptr[-1], dtype=np.int32)
+    for j, shares in enumerate(nu):
+        words = slice(segment_ptr[j], segment_ptr[j + 1])
+        topics[words] = rng.choice(n_topics, size=words.stop - words.start, p=shares)
+    tokens = np.empty(len(topics), dtype=np.int32)
+    for k in range(n_topics):
+        of_topic = np.flatnonzero(topics == k)
+        tokens[of_topic] = rng.choice(n_words, size=len(of_topic), p=phi[k])
+    return Bunch(
+        data=SegmentedCorpus(tokens, segment_ptr, doc_ptr, n_words),
+        components=phi,
+        doc_topic=mu,
+        segment_topic=nu,
+        segment_mixing=rho,
+        topics=topics,
+    )
+
+
+def _check_positive(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < value < np.inf:
+        raise ValueError(f"{name} must be a finite number > 0, got {value!r}.")
+    return float(value)
+
+
+def _check_mixing_prior(mixing_prior: Any) -> tuple[float, float]:
+    values = np.asarray(mixing_prior)
+    if values.shape != (2,):
+        raise ValueError(
+            f"mixing_prior must be two positive numbers (lambda_S, lambda_T), got {mixing_prior!r}."
+        )
+    lambda_s, lambda_t = values.tolist()
+    return _check_positive(lambda_s, "mixing_prior"), _check_positive(lambda_t, "mixing_prior")
+
+
+def _check_components(components: ArrayLike) -> NDArray[np.float64]:
+    phi = np.asarray(components, dtype=np.float64)
+    if phi.ndim != 2 or 0 in phi.shape:
+        raise ValueError(
+            f"components must have shape (n_components, n_features), got {phi.shape}."
+        )
+    if not np.all(np.isfinite(phi)) or np.any(phi < 0) or not np.all(phi.sum(axis=1) > 0):
+        raise ValueError("components must hold non-negative numbers, none of the rows all zero.")
+    return phi / phi.sum(axis=1, keepdims=True)
+
+
+def _check_doc_topic_prior(prior: Any, n_topics: int) -> NDArray[np.float64]:
+    alpha = np.full(n_topics, prior) if isinstance(prior, Real) else np.asarray(prior)
+    numbers = alpha.dtype.kind in "iuf" and np.all(np.isfinite(alpha)) and np.all(alpha > 0)
+    if alpha.shape != (n_topics,) or not numbers:
+        raise ValueError(
+            f"doc_topic_prior must be a finite number > 0 or {n_topics} of them, got {prior!r}."
+        )
+    return alpha.astype(np.float64)
+
+
+def _check_n_segments(n_segments: Any, n_documents: int) -> tuple[int, int] | NDArray[np.int64]:
+    """Return the two ends of the range, or the number of every document."""
+    if isinstance(n_segments, tuple):
+        if len(n_segments) != 2:
+            raise ValueError(f"n_segments as a tuple must be (low, high), got {n_segments!r}.")
+        low = check_count(n_segments[0], "n_segments")
+        return low, check_count(n_segments[1], "n_segments", at_least=low)
+    if np.ndim(n_segments) == 0:
+        return np.full(n_documents, check_count(n_segments, "n_segments"))
+    numbers = check_integers(n_segments, "n_segments")
+    if numbers.shape != (n_documents,):
+        raise ValueError(
+            f"n_segments must hold n_documents={n_documents} integers, got shape {numbers.shape}."
+        )
+    return numbers
+
+
+def _draw_mixing(
+    model: str,
+    doc_ptr: NDArray[np.int64],
+    lambdas: tuple[float, float],
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Draw the weight rho of the document for every segment; it is 1 for first segments."""
+    if model == "adaptive":
+        rho = rng.beta(*lambdas, size=doc_ptr[-1])
+    else:
+        rho = np.full(doc_ptr[-1], 1.0 if model == "segmented" else 0.0)
+    rho[doc_ptr[:-1][np.diff(doc_ptr) > 0]] = 1.0
+    return rho
+
+
+def _draw_pdp(
+    base: NDArray[np.float64], a: float, b: float, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw the shares (K,) of categories from PDP(a, b, base)."""
+    if a == 0.0:
+        return _draw_dirichlet(b * base, rng)
+    with np.errstate(divide="ignore"):  # a category that the base rules out gets no time
+        log_times = _draw_log_gamma(np.array(b / a), rng) + np.log(base)
+    return _normalise(_draw_log_tempered_stable(log_times, a, rng))
+
+
+def _draw_log_tempered_stable(
+    log_times: NDArray[np.float64], a: float, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw logarithms of increments X with E exp(-s X) = exp(-time ((1 + s)^a - 1)).
+
+    X is a positive stable variable, E exp(-s X) = exp(-time s^a), accepted with probability
+    exp(-X): on average exp(-time), which is why an increment is drawn in pieces of time 1 or less.
+    """
+    n_pieces = np.ceil(np.exp(log_times)).clip(1).astype(np.int64)
+    log_scales = np.repeat(log_times - np.log(n_pieces), n_pieces) / a
+    log_pieces = np.empty(len(log_scales))
+    pending = np.arange(len(log_scales))
+    while len(pending):
+        log_pieces[pending] = log_scales[pending] + _draw_log_stable(len(pending), a, rng)
+        rejected = np.log(rng.standard_exponential(len(pending))) < log_pieces[pending]
+        pending = pending[rejected]
+    return np.logaddexp.reduceat(log_pieces, np.cumsum(n_pieces) - n_pieces)
+
+
+def _draw_log_stable(size: int, a: float, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw logarithms of positive stable variables, E exp(-s X) = exp(-s^a) (Kanter, 1975)."""
+    angle = np.pi * rng.uniform(1e-300, 1.0, size)
+    return (
+        np.log(np.sin(a * angle))
+        - np.log(np.sin(angle)) / a
+        + (1.0 - a) / a * (np.log(np.sin((1.0 - a) * angle)) - np.log(rng.standard_exponential(size)))
+    )
+
+
+def _draw_dirichlet(prior: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw from Dirichlet distributions along the last axis; entries of 0 stay 0."""
+    return _normalise(_draw_log_gamma(prior, rng))
+
+
+def _draw_log_gamma(shapes: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw logarithms of Gamma(shape, 1) variables: those of small shapes would underflow."""
+    with np.errstate(divide="ignore"):
+        return np.log(rng.standard_gamma(shapes + 1.0)) - rng.standard_exponential(shapes.shape) / shapes
+
+
+def _normalise(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights that sum to 1 along the last axis."""
+    weights = np.exp(log_weights - log_weights.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)

@@ -1,0 +1,235 @@
+"""Raw documents to a corpus of segments of word ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._sklearn_compat import StrOptions, get_parameter_constraints, validate_parameters
+from skdp.data import SegmentedCorpus
+from skdp.feature_extraction._segmenters import SEGMENTERS
+from skdp.feature_extraction._text import TextVectorizer, WordNumbers, check_raw
+
+_READING = ("input", "encoding", "decode_error")
+_ANALYSIS = (
+    *("strip_accents", "lowercase", "preprocessor", "tokenizer", "stop_words", "token_pattern"),
+    *("ngram_range", "analyzer", "max_df", "min_df", "max_features", "vocabulary"),
+)
+
+
+class _WordCounter(CountVectorizer):
+    """CountVectorizer of documents that are analyzed already: lists of segments of words."""
+
+    def build_analyzer(self) -> Callable[[Any], Iterable[str]]:
+        return chain.from_iterable
+
+
+class SegmentVectorizer(TextVectorizer, auto_wrap_output_keys=None):
+    """Turn raw documents into a `SegmentedCorpus`: word ids in reading order, segment by segment.
+
+    A document is cut into segments, and what counts as a word in a segment, and which words make
+    the vocabulary, is decided by scikit-learn's
+    :class:`~sklearn.feature_extraction.text.CountVectorizer`, whose parameters these are, but for
+    `binary` and `dtype`: a corpus holds words, not counts of them.
+
+    Parameters
+    ----------
+    segmenter : {"paragraph", "line", "sentence"} or callable, default="paragraph"
+        How the text of a document is cut. "paragraph": at blank lines. "line": at line ends.
+        "sentence": at white space behind ``. ! ? …`` (and a closing quote or bracket) unless a
+        lower-case letter follows, an initial or one of a few English titles ("Dr.") precedes; and
+        at blank lines. These three leave out blank pieces. A callable takes the text and returns
+        the list of its segments, all of which are kept. A document given as a list of strings is
+        not cut: each string is a segment, an empty one too.
+    input : {"content", "filename", "file"}, default="content"
+        What documents (or the items of a document that is a list) are.
+    encoding : str, default="utf-8"
+        Of bytes and files.
+    decode_error : {"strict", "ignore", "replace"}, default="strict"
+        What to do with bytes that are not of that encoding.
+    strip_accents : {"ascii", "unicode"}, callable or None, default=None
+        Remove accents from characters.
+    lowercase : bool, default=True
+        Convert all characters to lower case.
+    preprocessor : callable or None, default=None
+        Replaces `strip_accents` and `lowercase`; applied to a segment.
+    tokenizer : callable or None, default=None
+        Replaces `token_pattern`: cuts a segment into words.
+    stop_words : {"english"}, list of str or None, default=None
+        Words to leave out.
+    token_pattern : str or None, default=r"(?u)\\b\\w\\w+\\b"
+        What a word is.
+    ngram_range : (int, int), default=(1, 1)
+        Least and greatest length of n-grams. The n-grams of a segment come as the analyzer yields
+        them: of one length after another, each in reading order. None crosses segments.
+    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        What n-grams are made of; a callable takes a segment and returns its words.
+    max_df, min_df : float in [0, 1] or int, default=1.0 and 1
+        Leave out words in more (fewer) than so many documents (not segments); a float is a share.
+    max_features : int or None, default=None
+        Keep only the most frequent words.
+    vocabulary : mapping, iterable or None, default=None
+        The words, or word ids by word. None: learnt in `fit`.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        Word ids by word, in alphabetical order unless `vocabulary` is given.
+
+    See Also
+    --------
+    TokenVectorizer : Sentences to word ids.
+    skdp.data.SegmentedCorpus : The output.
+
+    Notes
+    -----
+    Segments correspond to the text: one whose words are all outside the vocabulary stays, empty.
+
+    Examples
+    --------
+    >>> from skdp.feature_extraction import SegmentVectorizer
+    >>> documents = ["A red fox.\\n\\nThe fox runs.", ["Red and blue", "", "blue fox"]]
+    >>> vectorizer = SegmentVectorizer()
+    >>> corpus = vectorizer.fit_transform(documents)
+    >>> corpus
+    <SegmentedCorpus of 2 documents, 5 segments, 10 tokens, 6 features>
+    >>> vectorizer.get_feature_names_out().tolist()
+    ['and', 'blue', 'fox', 'red', 'runs', 'the']
+    >>> [words.tolist() for words in vectorizer.inverse_transform(corpus)[0]]
+    [['red', 'fox'], ['the', 'fox', 'runs']]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "segmenter": [StrOptions(set(SEGMENTERS)), callable],
+        **get_parameter_constraints(CountVectorizer, _READING + _ANALYSIS),
+    }
+
+    def __init__(
+        self,
+        *,
+        segmenter: str | Callable[[str], list[str]] = "paragraph",
+        input: str = "content",
+        encoding: str = "utf-8",
+        decode_error: str = "strict",
+        strip_accents: Any = None,
+        lowercase: bool = True,
+        preprocessor: Any = None,
+        tokenizer: Any = None,
+        stop_words: Any = None,
+        token_pattern: str | None = r"(?u)\b\w\w+\b",
+        ngram_range: tuple[int, int] = (1, 1),
+        analyzer: Any = "word",
+        max_df: float = 1.0,
+        min_df: float = 1,
+        max_features: int | None = None,
+        vocabulary: Any = None,
+    ):
+        self.segmenter = segmenter
+        self.input = input
+        self.encoding = encoding
+        self.decode_error = decode_error
+        self.strip_accents = strip_accents
+        self.lowercase = lowercase
+        self.preprocessor = preprocessor
+        self.tokenizer = tokenizer
+        self.stop_words = stop_words
+        self.token_pattern = token_pattern
+        self.ngram_range = ngram_range
+        self.analyzer = analyzer
+        self.max_df = max_df
+        self.min_df = min_df
+        self.max_features = max_features
+        self.vocabulary = vocabulary
+
+    def _counter(self, names: tuple[str, ...]) -> _WordCounter:
+        return _WordCounter(**{name: getattr(self, name) for name in names})
+
+    def _read(self, X: Any, numbers: WordNumbers, sizes: list[int]) -> Iterator[list[list[str]]]:
+        """Yield documents as lists of segments of words, and record them."""
+        check_raw(X)
+        decode = self._counter(_READING).decode
+        analyze = CountVectorizer.build_analyzer(self._counter(_ANALYSIS))
+        cut = self.segmenter if callable(self.segmenter) else SEGMENTERS[self.segmenter]
+        for d, document in enumerate(X):
+            if isinstance(document, (list, tuple)):
+                segments = [decode(segment) for segment in document]
+            else:
+                text = decode(document)
+                segments = cut(text) if isinstance(text, str) else [text]
+            if not all(isinstance(segment, str) for segment in segments):
+                raise ValueError(
+                    f"document {d}: must be text or a list of texts, got {document!r:.60}."
+                )
+            words = [list(analyze(segment)) for segment in segments]
+            for segment in words:
+                numbers.add(segment)
+            sizes.append(len(words))
+            yield words
+
+    def _corpus(self, numbers: WordNumbers, sizes: list[int]) -> SegmentedCorpus:
+        ids = [self.vocabulary_.get(word, -1) for word in numbers.types]
+        doc_ptr = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+        return SegmentedCorpus(*numbers.translate(ids), doc_ptr, len(self.vocabulary_))
+
+    def fit_transform(self, X: Iterable[Any], y: Any = None) -> SegmentedCorpus:
+        """Learn the vocabulary and return the corpus.
+
+        Parameters
+        ----------
+        X : as in `transform`
+        y : ignored
+
+        Returns
+        -------
+        SegmentedCorpus
+        """
+        validate_parameters(self)
+        numbers, sizes = WordNumbers(), list[int]()
+        counter = self._counter(_ANALYSIS).fit(self._read(X, numbers, sizes))
+        self.vocabulary_ = {word: int(i) for word, i in counter.vocabulary_.items()}
+        return self._corpus(numbers, sizes)
+
+    def transform(self, X: Iterable[Any]) -> SegmentedCorpus:
+        """Return documents as a corpus; words outside the vocabulary are left out.
+
+        Parameters
+        ----------
+        X : iterable of documents, each a string or a list of strings
+            A string is cut by `segmenter`; each string of a list is a segment. Also bytes, names
+            of files or open files, see `input`.
+
+        Returns
+        -------
+        SegmentedCorpus
+            Of ``len(vocabulary_)`` features.
+
+        Raises
+        ------
+        ValueError
+            Naming the document, if it is not text.
+        """
+        check_is_fitted(self, "vocabulary_")
+        numbers, sizes = WordNumbers(), list[int]()
+        for _ in self._read(X, numbers, sizes):
+            pass
+        return self._corpus(numbers, sizes)
+
+    def inverse_transform(self, X: Iterable[Any]) -> list[list[NDArray[np.object_]]]:
+        """Return the words of a corpus.
+
+        Parameters
+        ----------
+        X : SegmentedCorpus, or list of documents as lists of segments of word ids
+
+        Returns
+        -------
+        list of documents, each a list of arrays of str, one a segment
+        """
+        names = self.get_feature_names_out()
+        return [[names[np.asarray(segment, dtype=np.intp)] for segment in d] for d in X]

@@ -1,0 +1,101 @@
+"""One Markov chain: a sampler, the averages of what it kept, and how far it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from skdp.inference._schedule import Schedule
+
+
+class Sampler(Protocol):
+    """The moving part of a chain, and what it shows of itself."""
+
+    def sweep(self) -> None:
+        """Draw every variable once."""
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records, "log_joint" among it."""
+
+    def model(self) -> Any:
+        """Return the current sample as a small model, detached from the chain."""
+
+    def state(self) -> Any:
+        """Return a read-only view of the state."""
+
+
+class Averages(Protocol):
+    """Running means over the kept sweeps of one chain."""
+
+    def add(self, sampler: Any) -> None:
+        """Take the sampler's current state into the means."""
+
+
+class Chain:
+    """A chain that can be stopped after any sweep, pickled, and taken up again.
+
+    Parameters
+    ----------
+    sampler : Sampler
+    averages : Averages
+
+    Attributes
+    ----------
+    n_sweeps : int
+        Sweeps done.
+    kept : list of int
+        Those of them that were kept, counted from 1.
+    trace : list of dict
+        Scalars of each kept sweep.
+    models : dict of int to model
+        The stored samples by sweep.
+    """
+
+    def __init__(self, sampler: Any, averages: Any):
+        self.sampler = sampler
+        self.averages = averages
+        self.n_sweeps = 0
+        self.kept: list[int] = []
+        self.trace: list[dict[str, float]] = []
+        self.models: dict[int, Any] = {}
+
+    def plan(self, max_iter: int, burn_in: int, thin: int, n_samples: int) -> Schedule:
+        """Return the plan of the chain's way on, and drop stored models it has no place for."""
+        schedule = Schedule(
+            max_iter, burn_in, thin, n_samples, self.kept, self.models, self.n_sweeps
+        )
+        self.models = {s: model for s, model in self.models.items() if s in schedule.stored}
+        return schedule
+
+    def advance(self, schedule: Schedule) -> None:
+        """Do one sweep, and keep and store it if that is the plan."""
+        self.sampler.sweep()
+        self.n_sweeps += 1
+        if self.n_sweeps in schedule.kept:
+            self.keep(store=self.n_sweeps in schedule.stored)
+
+    def keep(self, *, store: bool = True) -> None:
+        """Take the current state into averages and trace, and store it as a model."""
+        self.averages.add(self.sampler)
+        self.trace.append(self.sampler.scalars())
+        self.kept.append(self.n_sweeps)
+        if store:
+            self.models[self.n_sweeps] = self.sampler.model()
+
+    def with_current(self) -> Chain:
+        """Return a chain that has kept its current state and nothing else; this one goes on."""
+        chain = Chain(self.sampler, type(self.averages)())
+        chain.n_sweeps = self.n_sweeps
+        chain.keep()
+        return chain
+
+    def run(self, schedule: Schedule) -> Iterator[Chain]:
+        """Yield the chain after every sweep that is left to do."""
+        while self.n_sweeps < schedule.max_iter:
+            self.advance(schedule)
+            yield self
+
+    @property
+    def mean_log_joint(self) -> float:
+        """Mean log joint of the kept sweeps."""
+        return sum(row["log_joint"] for row in self.trace) / len(self.trace)

@@ -1,0 +1,61 @@
+"""Which sweeps of a chain are kept, and which of those are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+
+def planned_sweeps(max_iter: int, burn_in: int, thin: int) -> list[int]:
+    """Return the sweeps to keep, counted from 1: burn_in + 1, then every thin-th, and the last."""
+    sweeps = list(range(burn_in + 1, max_iter + 1, thin))
+    if sweeps[-1] != max_iter:
+        sweeps.append(max_iter)
+    return sweeps
+
+
+def evenly_spaced(items: Sequence[int], n: int) -> list[int]:
+    """Return `n` of the items, the first and the last among them, or all if there are fewer."""
+    positions = np.linspace(0, len(items) - 1, min(n, len(items))).round().astype(int)
+    return [items[position] for position in positions]
+
+
+class Schedule:
+    """The plan of a chain: how far it runs, what it keeps and what it stores.
+
+    Parameters
+    ----------
+    max_iter, burn_in, thin : int
+        As in the estimators.
+    n_samples : int
+        Kept samples to store as models.
+    kept : iterable of int
+        Sweeps that the chain has kept already; they stay.
+    stored : iterable of int
+        Those of them that are stored as models: of the sweeps to store that have passed, the
+        nearest of these stands in.
+
+    Attributes
+    ----------
+    kept, stored : frozenset of int
+    """
+
+    def __init__(
+        self,
+        max_iter: int,
+        burn_in: int,
+        thin: int,
+        n_samples: int,
+        kept: Iterable[int] = (),
+        stored: Iterable[int] = (),
+        n_sweeps: int = 0,
+    ):
+        self.max_iter = max_iter
+        ahead = [s for s in planned_sweeps(max_iter, burn_in, thin) if s > n_sweeps]
+        behind, stored = sorted(kept), list(stored)
+        wanted = evenly_spaced(behind + ahead, n_samples) if behind or ahead else []
+        self.kept = frozenset(behind + ahead)
+        self.stored = frozenset(
+            s if s > n_sweeps else min(stored, key=lambda old: abs(old - s)) for s in wanted
+        )

@@ -1,0 +1,182 @@
+"""Generalised Stirling numbers: the table object, and functions of arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skdp._numba import njit
+from skdp.processes._checks import check_discount, check_integers
+from skdp.processes._kernels_stirling import fill_ratios, log_stirling, open_ratio, share_ratio
+
+_WHOLE_ROWS = 1_000  # rows up to this n hold all t
+_MAX_ROWS = 10_000
+_MAX_PAIRS_BEYOND = 1_498_000  # in the rows beyond, which hold small t only
+
+
+class StirlingRatios:
+    """Table of the ratios U and V of generalised Stirling numbers of one discount.
+
+    ``U = S^{n+1}_t / S^n_t`` and ``V = S^{n+1}_{t+1} / S^n_t`` lie side by side, row by row, small
+    n together. Kernels read them by `share_ratio` and `open_ratio`, which compute what the table
+    does not hold. The table's size depends on the arguments alone and is at most 2 million pairs.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_pairs, 2)
+        The pairs (U, V).
+    row_ptr : ndarray of shape (n_rows + 1,)
+        The pair of (n, t) is ``values[row_ptr[n] + t]``.
+    n_max : int
+        The largest count that the table was made for.
+    discount : float
+        The discount a.
+    """
+
+    def __init__(
+        self, values: NDArray[np.float64], row_ptr: NDArray[np.int64], n_max: int, discount: float
+    ) -> None:
+        self.values = values
+        self.row_ptr = row_ptr
+        self.n_max = n_max
+        self.discount = discount
+
+    @classmethod
+    def for_counts(cls, n_max: int, discount: float) -> StirlingRatios:
+        """Make the table for counts up to `n_max`.
+
+        Parameters
+        ----------
+        n_max : int
+            Largest number of customers of one dish, >= 0.
+        discount : float
+            Discount a, in [0, 1).
+
+        Returns
+        -------
+        ratios : StirlingRatios
+        """
+        if n_max < 0:
+            raise ValueError(f"n_max must be >= 0, got {n_max}.")
+        discount = check_discount(discount)
+        n = np.arange(min(n_max, _MAX_ROWS) + 1)
+        n_beyond = max(len(n) - 1 - _WHOLE_ROWS, 1)
+        widths = np.where(n <= _WHOLE_ROWS, n, np.minimum(n, _MAX_PAIRS_BEYOND // n_beyond - 1))
+        row_ptr = np.concatenate([[0], np.cumsum(widths + 1)]).astype(np.int64)
+        values = np.empty((row_ptr[-1], 2))
+        fill_ratios(values, row_ptr, discount)
+        return cls(values, row_ptr, int(n_max), discount)
+
+
+@njit
+def _log_stirling_each(n, t, a, values, row_ptr, out):
+    """Write log S^n_t of each pair."""
+    for i in range(n.shape[0]):
+        out[i] = log_stirling(values, row_ptr, n[i], t[i], a)
+
+
+@njit
+def _ratios_each(n, t, a, values, row_ptr, out):
+    """Write U and V of each pair."""
+    for i in range(n.shape[0]):
+        out[0, i] = share_ratio(values, row_ptr, n[i], t[i], a)
+        out[1, i] = open_ratio(values, row_ptr, n[i], t[i], a)
+
+
+def log_stirling_numbers(n: ArrayLike, t: ArrayLike, discount: float) -> NDArray[np.float64]:
+    """Logarithms of generalised Stirling numbers S^n_{t,a}.
+
+    They follow ``S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t``, ``S^0_0 = 1`` [1]_, equation (3.4). For
+    a = 0 they are the unsigned Stirling numbers of the first kind.
+
+    Parameters
+    ----------
+    n : array_like of int
+        Numbers of customers N, >= 0.
+    t : array_like of int
+        Numbers of tables T, >= 0, of a shape that broadcasts with `n`'s.
+    discount : float
+        Discount a of the Pitman-Yor process, in [0, 1).
+
+    Returns
+    -------
+    log_numbers : ndarray of the broadcast shape
+        Natural logarithms; -inf where T > N, or T = 0 < N.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    .. [1] L. Du, "Non-parametric Bayesian Methods for Structured Topic Models", PhD thesis,
+       Australian National University, 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.processes import log_stirling_numbers
+    >>> np.exp(log_stirling_numbers(4, [1, 2, 3, 4], discount=0.0)).round(6)
+    array([ 6., 11.,  6.,  1.])
+    """
+    n, t, discount = _check_pairs(n, t, discount)
+    out = np.empty(n.shape)
+    _log_stirling_each(n.flatten(), t.flatten(), discount, *_NO_TABLE, out.reshape(-1))
+    return out
+
+
+def stirling_ratios(
+    n: ArrayLike, t: ArrayLike, discount: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Ratios of neighbouring generalised Stirling numbers, the weights of Gibbs samplers.
+
+    Parameters
+    ----------
+    n : array_like of int
+        Numbers of customers N, >= 0.
+    t : array_like of int
+        Numbers of tables T, 1 <= T <= N (0 where N = 0), of a shape that broadcasts with `n`'s.
+    discount : float
+        Discount a of the Pitman-Yor process, in [0, 1).
+
+    Returns
+    -------
+    share : ndarray of the broadcast shape
+        ``S^{n+1}_t / S^n_t``: one customer joins an old table.
+    open : ndarray of the broadcast shape
+        ``S^{n+1}_{t+1} / S^n_t``: one customer opens a table.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    See Also
+    --------
+    log_stirling_numbers : The numbers themselves, and their definition.
+
+    Examples
+    --------
+    >>> from skdp.processes import stirling_ratios
+    >>> share, open = stirling_ratios(4, 2, discount=0.0)  # 50 / 11 and 35 / 11
+    >>> round(float(share), 6), round(float(open), 6)
+    (4.545455, 3.181818)
+    """
+    n, t, discount = _check_pairs(n, t, discount)
+    if np.any((t > n) | ((t == 0) & (n > 0))):
+        raise ValueError("t must be between 1 and n (0 where n is 0): other ratios are 0 / 0.")
+    out = np.empty((2, *n.shape))
+    _ratios_each(n.flatten(), t.flatten(), discount, *_NO_TABLE, out.reshape(2, -1))
+    return out[0], out[1]
+
+
+_NO_TABLE = (np.empty((0, 2)), np.zeros(1, dtype=np.int64))
+
+
+def _check_pairs(
+    n: ArrayLike, t: ArrayLike, discount: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
+    """Validate the arguments that the functions of this module share, and broadcast n and t."""
+    n, t = np.broadcast_arrays(check_integers(n, "n"), check_integers(t, "t"))
+    return n, t, check_discount(discount)

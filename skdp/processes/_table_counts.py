@@ -1,0 +1,111 @@
+"""The experiment of chapter 3: table counts of one Pitman-Yor process with the dishes given."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp.processes._checks import (
+    check_concentration,
+    check_count,
+    check_discount,
+    check_integers,
+)
+from skdp.processes._kernels_table_counts import run_btigs, run_cmgs, run_ssa
+from skdp.processes._stirling import StirlingRatios
+
+_SAMPLERS = ("btigs", "cmgs", "ssa")
+
+
+def sample_table_counts(
+    counts: ArrayLike,
+    base: ArrayLike,
+    *,
+    discount: float,
+    concentration: float,
+    sampler: str = "btigs",
+    n_sweeps: int = 1,
+    random_state: int | np.random.RandomState | np.random.Generator | None = None,
+) -> NDArray[np.int64]:
+    """Sample how many tables serve each dish of a Chinese restaurant, given its customers.
+
+    The stationary distribution of all three samplers is [1]_, equation (3.3),
+
+        p(t | n) propto (b | a)_T prod_k S^{n_k}_{t_k} H_k^{t_k},    T = sum_k t_k.
+
+    The chain starts with one table a dish.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n_dishes,)
+        Customers n_k of each dish.
+    base : array_like of shape (n_dishes,)
+        Probability H_k of each dish under the base distribution: in [0, 1], positive where a dish
+        has customers.
+    discount : float
+        Discount a, in [0, 1).
+    concentration : float
+        Concentration b, > -discount.
+    sampler : {"btigs", "cmgs", "ssa"}, default="btigs"
+        Blocked table indicators, collapsed multiplicities or seating arrangements. All are exact.
+        A sweep of the second draws each t_k from its full conditional, so it mixes best; its time
+        grows with the number of customers, as the others' does.
+    n_sweeps : int, default=1
+        Number of sweeps.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of randomness.
+
+    Returns
+    -------
+    table_counts : ndarray of int64, shape (n_sweeps, n_dishes)
+        The chain's state after each sweep.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    .. [1] L. Du, "Non-parametric Bayesian Methods for Structured Topic Models", PhD thesis,
+       Australian National University, 2012.
+
+    Examples
+    --------
+    >>> from skdp.processes import sample_table_counts
+    >>> counts, base = [50, 5, 0], [0.5, 0.3, 0.2]
+    >>> draws = sample_table_counts(counts, base, discount=0.5, concentration=10.0, n_sweeps=3)
+    >>> draws.shape
+    (3, 3)
+    """
+    counts = check_integers(counts, "counts")
+    base = np.asarray(base)
+    if counts.ndim != 1 or len(counts) == 0 or base.shape != counts.shape:
+        raise ValueError(
+            "counts and base must be 1-D, not empty and of the same length, "
+            f"got shapes {counts.shape} and {base.shape}."
+        )
+    if (
+        base.dtype.kind not in "iuf"
+        or not np.all((base >= 0.0) & (base <= 1.0))
+        or np.any((base == 0.0) & (counts > 0))
+    ):
+        raise ValueError("base must hold probabilities, positive where a dish has customers.")
+    base = base.astype(np.float64)
+    a = check_discount(discount)
+    b = check_concentration(concentration, above=-a)
+    if sampler not in _SAMPLERS:
+        raise ValueError(f"sampler must be one of {_SAMPLERS}, got {sampler!r}.")
+    out = np.empty((check_count(n_sweeps, "n_sweeps", at_least=1), len(counts)), dtype=np.int64)
+    rng = derive_stream(make_seed_sequence(random_state), Role.SWEEP)
+    customer_ptr = np.concatenate([[0], np.cumsum(counts)])
+    if sampler == "ssa":
+        run_ssa(counts, base, a, b, customer_ptr, out, rng)
+        return out
+    ratios = StirlingRatios.for_counts(int(counts.max()), a)
+    if sampler == "cmgs":
+        run_cmgs(counts, base, a, b, customer_ptr, ratios.values, ratios.row_ptr, out, rng)
+    else:
+        run_btigs(counts, base, a, b, ratios.values, ratios.row_ptr, out, rng)
+    return out

@@ -1,0 +1,413 @@
+"""What all topic models have in common as estimators."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
+from skdp.base import ChainEstimator, SavedChains
+from skdp.data import SegmentedCorpus, check_corpus
+from skdp.topics._completion import score_documents
+from skdp.topics._fold_in import FoldIn, fold_in_documents
+from skdp.topics._sampler import (
+    SAMPLERS,
+    START_CONCENTRATION,
+    HyperParameters,
+    SegmentedSampler,
+    TopicAverages,
+    TopicModel,
+)
+
+_POSITIVE = Interval(Real, 0, None, closed="neither")
+
+
+class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
+    """Base class of the topic models: priors, topics as features, held-out scores."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ChainEstimator._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "doc_topic_prior": [_POSITIVE, "array-like", StrOptions({"auto", "auto-symmetric"})],
+        "topic_word_prior": [_POSITIVE, StrOptions({"auto"})],
+        "dirichlet_prior": [tuple, list],
+        "discount": [Interval(Real, 0, 1, closed="left")],
+        "concentration": [_POSITIVE, StrOptions({"auto"})],
+        "concentration_prior": [tuple, list],
+        "sampler": [StrOptions(set(SAMPLERS))],
+        "init": [StrOptions({"random"}), "array-like"],
+        "transform_max_iter": [Interval(Integral, 1, None, closed="left")],
+        "transform_burn_in": [Interval(Integral, 0, None, closed="left"), None],
+    }
+
+    _free_in_warm_start = ChainEstimator._free_in_warm_start | {
+        "transform_max_iter",
+        "transform_burn_in",
+    }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    # Validation
+
+    def _validate_parameters(self) -> int:
+        burn_in = super()._validate_parameters()
+        self._transform_burn_in()
+        _check_gamma_prior("dirichlet_prior", self.dirichlet_prior)
+        _check_gamma_prior("concentration_prior", self.concentration_prior)
+        self._fixed_doc_topic_prior()
+        return burn_in
+
+    def _transform_burn_in(self) -> int:
+        """Return the sweeps of a fold-in that do not count."""
+        if self.transform_burn_in is None:
+            return self.transform_max_iter // 2
+        if self.transform_burn_in >= self.transform_max_iter:
+            raise ValueError(
+                "transform_burn_in must be smaller than transform_max_iter, got "
+                f"transform_burn_in={self.transform_burn_in} and "
+                f"transform_max_iter={self.transform_max_iter}."
+            )
+        return self.transform_burn_in
+
+    def _fixed_doc_topic_prior(self) -> Any:
+        """Return the document-topic prior as (K,) array, or how it is to be learnt."""
+        if isinstance(self.doc_topic_prior, str):
+            return self.doc_topic_prior
+        if isinstance(self.doc_topic_prior, Real):
+            return np.full(self.n_components, float(self.doc_topic_prior))
+        prior = check_array(
+            self.doc_topic_prior, ensure_2d=False, dtype=np.float64, input_name="doc_topic_prior"
+        )
+        if prior.shape != (self.n_components,) or not np.all(prior > 0):
+            raise ValueError(
+                f"doc_topic_prior must hold n_components={self.n_components} positive numbers, "
+                f"got {self.doc_topic_prior!r}."
+            )
+        return prior.copy()
+
+    def _check_init(self, n_words: int) -> Any:
+        if isinstance(self.init, str):
+            return self.init
+        return _check_topics(self.init, "init", (self.n_components, n_words))
+
+    def _check_input(self, X: Any, *, reset: bool) -> SegmentedCorpus:
+        corpus = check_corpus(self, X, reset=reset, require_tokens=True)
+        self._check_init(corpus.n_features)
+        return corpus
+
+    # Chains
+
+    def _start_sampler(
+        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
+    ) -> SegmentedSampler:
+        return SegmentedSampler(
+            corpus,
+            self.n_components,
+            self.sampler,
+            HyperParameters(
+                self._fixed_doc_topic_prior(),
+                self.topic_word_prior,
+                _check_gamma_prior("dirichlet_prior", self.dirichlet_prior),
+                float(self.discount),
+                self.concentration,
+                _check_gamma_prior("concentration_prior", self.concentration_prior),
+            ),
+            self._check_init(corpus.n_features),
+            derive_stream(root, Role.INIT, c),
+            derive_stream(root, Role.SWEEP, c),
+        )
+
+    def _make_averages(self) -> TopicAverages:
+        return TopicAverages()
+
+    def _fitted_attributes(self, saved: SavedChains) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(saved)
+        averages = saved.chains[attributes["_best_chain"]].averages
+        n = averages.n
+        return {
+            **attributes,
+            "components_": averages.components / n,
+            "doc_topic_": averages.doc_topic / n,
+            "segment_topic_": averages.segment_topic / n,
+            "doc_topic_prior_": averages.doc_topic_prior / n,
+            "topic_word_prior_": averages.topic_word_prior / n,
+            "discount_": float(self.discount),
+            "concentration_": averages.concentration / n,
+            "_fold_in_key": derive_stream(saved.root, Role.TRANSFORM),
+            "_concentration_per_document": False,
+        }
+
+    # Public methods
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn topics from segmented documents.
+
+        Parameters
+        ----------
+        X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
+            A list holds documents, each a list of segments, each a sequence of word ids. In a
+            matrix (dense, sparse or data frame) every row is a document of one segment.
+        y : ignored
+            Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or a parameter is invalid. The estimator is left as it was.
+        KeyboardInterrupt
+            When interrupted, once the sweep under way is done. If a sample was kept by then, the
+            estimator is fitted with what there is; another `fit` with ``warm_start=True`` goes on.
+        """
+        return self._fit(X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+        """Learn topics from X, then return ``transform(X)``.
+
+        The shares are those of new documents with the same words. What the chain itself made of
+        the training documents is in `doc_topic_` and `segment_topic_`.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        y : ignored
+
+        Returns
+        -------
+        (n_documents, n_components) array
+        """
+        return self.fit(X, y).transform(X)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the expected topic shares of documents, E[mu | words, topics].
+
+        Every document runs a chain of its own with the topics fixed, on a random stream keyed by
+        its content, so the result does not depend on the other documents or on `n_jobs`.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_documents, n_components) array
+            Rows sum to 1. A document without words has the mean of the prior.
+        """
+        return self._fold_in(X)[0]
+
+    def transform_segments(self, X: Any) -> NDArray[np.float64]:
+        """Return the expected topic shares of segments, E[nu | words, topics].
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_segments, n_components) array
+            Rows sum to 1; the segments of all documents in order. A segment without words has the
+            shares expected from the rest of its document.
+        """
+        return self._fold_in(X)[1]
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Return the held-out log probability of every document, by document completion.
+
+        In each segment the tokens at even positions (0, 2, ...) are folded in; those at odd
+        positions are scored, p(w) = sum_k E[nu_jk] phi_kw, with probabilities averaged over the
+        stored samples of all chains.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            The order of the tokens matters: from a count matrix they come in column order.
+
+        Returns
+        -------
+        (n_documents,) array
+            Natural logarithm, summed over the scored tokens of a document, 0 if it has none.
+        """
+        return self._score(X)[0]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean held-out log probability of a token: higher is better.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        y : ignored
+
+        Returns
+        -------
+        float
+            ``score_samples(X).sum()`` over the number of scored tokens.
+
+        Raises
+        ------
+        ValueError
+            If no segment has two tokens, so that there is nothing to score.
+        """
+        log_probabilities, n_scored = self._score(X)
+        if n_scored == 0:
+            raise ValueError(
+                "X has no tokens to score: document completion scores every second token of a "
+                "segment, and no segment has two."
+            )
+        return float(log_probabilities.sum() / n_scored)
+
+    def perplexity(self, X: Any) -> float:
+        """Return ``exp(-score(X))``: lower is better.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        float
+        """
+        return float(np.exp(-self.score(X)))
+
+    def top_words(self, feature_names: ArrayLike | None = None, n: int = 10) -> list[list[Any]]:
+        """Return the most probable words of every topic.
+
+        Parameters
+        ----------
+        feature_names : (n_features,) array-like or None
+            Names of the words, as of a vectorizer's ``get_feature_names_out()``. None: those seen
+            in `fit` if X was a data frame, word ids otherwise.
+        n : int
+            Words a topic.
+
+        Returns
+        -------
+        list of n_components lists of n names, most probable first
+        """
+        check_is_fitted(self)
+        if feature_names is None:
+            feature_names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
+        names = np.asarray(feature_names)
+        if names.shape != (self.n_features_in_,):
+            raise ValueError(
+                f"feature_names must hold n_features={self.n_features_in_} names, "
+                f"got shape {names.shape}."
+            )
+        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n]
+        return [names[row].tolist() for row in order]
+
+    @classmethod
+    def from_topics(cls, components: ArrayLike, **params: Any) -> Self:
+        """Return an estimator fitted with given topics, without training documents.
+
+        Parameters
+        ----------
+        components : (n_components, n_features) array-like
+            Word probabilities of the topics: non-negative, rows are normalised to sum to 1.
+        **params
+            Parameters of the estimator. `doc_topic_prior` must be numbers; `concentration`
+            ``"auto"`` (the default) is drawn for every document in its fold-in.
+
+        Returns
+        -------
+        Fitted estimator, with all that needs no training documents.
+        """
+        topics = _check_topics(components, "components", None)
+        estimator = cls(**{"n_components": len(topics), **params})
+        if estimator.n_components != len(topics):
+            raise ValueError(
+                f"components holds {len(topics)} topics, but n_components is "
+                f"{estimator.n_components}."
+            )
+        estimator._validate_parameters()
+        prior = estimator._fixed_doc_topic_prior()
+        if isinstance(prior, str):
+            raise ValueError(
+                f"doc_topic_prior must be a number or an array with given topics, got {prior!r}."
+            )
+        auto = estimator.concentration == "auto"
+        estimator.components_ = topics
+        estimator.n_features_in_ = topics.shape[1]
+        estimator.doc_topic_prior_ = prior
+        estimator.discount_ = float(estimator.discount)
+        estimator.concentration_ = START_CONCENTRATION if auto else float(estimator.concentration)
+        estimator._concentration_per_document = auto
+        estimator._fold_in_key = derive_stream(
+            make_seed_sequence(estimator.random_state), Role.TRANSFORM
+        )
+        estimator._models = [estimator._averaged_model()]
+        return estimator
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    # Fold-in
+
+    def _averaged_model(self) -> TopicModel:
+        return TopicModel(
+            self.components_.astype(np.float32),
+            self.doc_topic_prior_,
+            self.discount_,
+            self.concentration_,
+        )
+
+    def _fold_in_settings(self) -> FoldIn:
+        self._validate_parameters()
+        prior = _check_gamma_prior("concentration_prior", self.concentration_prior)
+        return FoldIn(
+            self.sampler,
+            self.transform_max_iter,
+            self._transform_burn_in(),
+            prior if self._concentration_per_document else None,
+            self._fold_in_key,
+            self.n_jobs,
+        )
+
+    def _fold_in(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        check_is_fitted(self)
+        corpus = check_corpus(self, X, reset=False)
+        return fold_in_documents(corpus, self._averaged_model(), self._fold_in_settings())
+
+    def _score(self, X: Any) -> tuple[NDArray[np.float64], int]:
+        check_is_fitted(self)
+        corpus = check_corpus(self, X, reset=False)
+        return score_documents(corpus, self._models, self._fold_in_settings())
+
+
+def _check_gamma_prior(name: str, prior: Any) -> tuple[float, float]:
+    """Return shape and rate of a Gamma prior."""
+    numbers = [v for v in prior if isinstance(v, Real) and not isinstance(v, bool)]
+    if len(prior) != 2 or len(numbers) != 2 or not all(0 < float(v) < np.inf for v in numbers):
+        raise ValueError(f"{name} must be two positive numbers (shape, rate), got {prior!r}.")
+    return float(numbers[0]), float(numbers[1])
+
+
+def _check_topics(
+    topics: ArrayLike, name: str, shape: tuple[int, int] | None
+) -> NDArray[np.float64]:
+    """Return given topics as word probabilities."""
+    array = check_array(topics, dtype=np.float64, input_name=name)
+    if shape is not None and array.shape != shape:
+        raise ValueError(
+            f"{name} must have shape (n_components, n_features) = {shape}, got {array.shape}."
+        )
+    sums = array.sum(axis=1, keepdims=True)
+    if np.any(array < 0) or np.any(sums == 0):
+        raise ValueError(f"{name} must hold non-negative numbers, none of the rows all zero.")
+    return array / sums

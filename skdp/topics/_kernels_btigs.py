@@ -1,0 +1,169 @@
+"""BTIGS, the blocked table-indicator Gibbs sampler, exact (Du, 2012, section 3.4, corrected).
+
+Symbols as in ``_kernels.py``. A word leaves the state with the law of table indicators: with
+probability t / n it was the head of a table of its topic, which then goes with it; but the last
+table of a topic that other words still use stays. A word enters by
+
+    sharing a table   g U[n][t]                            g = 1 if t = 1 else (n + 1 - t) / (n + 1)
+    opening one       (b + a T) (alpha_k + c_k) / (A + c.) V[n][t] (t + 1) / (n + 1)
+
+(U, V: ratios of generalised Stirling numbers), which leaves the posterior invariant: the weight of
+a state is its probability times that of being reduced to what is left when the word is out. The
+correction g = 1 at t = 1 belongs to the table that must stay. `Ratios` hold both weights by (n, t)
+without what depends on the counts of other topics.
+"""
+
+import numpy as np
+
+from skdp._numba import njit_loop, njit_step
+from skdp._random import next_double
+from skdp._simd import draw_product, prefetch
+from skdp.processes import open_ratio, share_ratio
+from skdp.topics._kernels import (
+    change_tables,
+    count_word,
+    enter_document,
+    enter_segment,
+    leave_segment,
+    list_topic,
+    unlist_topic,
+    weigh_present,
+)
+
+
+@njit_step
+def weigh_table(n, t, ratio_share, ratio_open):
+    """Return the weights of sharing and of opening a table from the Stirling ratios U and V."""
+    share = ratio_share if t == 1 else ratio_share * (n + 1 - t) / (n + 1)
+    return share, ratio_open * (t + 1) / (n + 1)
+
+
+@njit_loop
+def weigh_tables(values, row_ptr, out):
+    """Fill `out` with the weights of `weigh_table` for every (n, t) of the ratio table `values`."""
+    for n in range(row_ptr.shape[0] - 1):
+        for i in range(row_ptr[n], row_ptr[n + 1]):
+            t = i - row_ptr[n]
+            out[i, 0], out[i, 1] = weigh_table(n, t, values[i, 0], values[i, 1])
+
+
+@njit_step
+def weigh_topic(k, n, t, ratio, values, row_ptr, a, base, reciprocal, opening, sharing, factor):
+    """Set `opening`, `sharing` and `factor` of a present topic with `n` words, `t` tables."""
+    if n < row_ptr.shape[0] - 1 and row_ptr[n] + t < row_ptr[n + 1]:
+        i = row_ptr[n] + t
+        share, new = values[i, 0], values[i, 1]
+    else:
+        share, new = weigh_table(
+            n, t, share_ratio(values, row_ptr, n, t, a), open_ratio(values, row_ptr, n, t, a)
+        )
+    sharing[k] = share * reciprocal[k]
+    opening[k] = new * base[k] * reciprocal[k]
+    factor[k] = opening[k] + sharing[k] * ratio
+
+
+@njit_loop
+def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
+    """Draw topic and tables of every word of document `d` once; words not seated get a seat."""
+    a, b = prior.discount, prior.concentration
+    gamma = np.float32(prior.gamma)
+    shift = prior.gamma * words.counts.shape[0]
+    tokens, topics = corpus.tokens, assignments.topics
+    counts, totals, fixed = words.counts, words.totals, words.fixed
+    n_k, base, reciprocal = scratch.n_k, scratch.base, scratch.reciprocal
+    opening, sharing, factor = scratch.opening, scratch.sharing, scratch.factor
+    sums, present, position = scratch.sums, scratch.present, scratch.position
+    values, row_ptr = ratios.values, ratios.row_ptr
+    segment_tables = assignments.segment_tables
+    customers = assignments.document_tables[d]
+    total = enter_document(prior.alpha, customers, base, reciprocal, factor)
+    for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
+        begin, end = corpus.segment_ptr[j], corpus.segment_ptr[j + 1]
+        tables = assignments.tables[j]
+        n_tables = segment_tables[j]
+        n_present = enter_segment(begin, end, topics, n_k, present, position)
+        ratio = 0.0  # until the tables are known
+        for q in range(n_present):
+            k = present[q]
+            weigh_topic(
+                k,
+                n_k[k],
+                tables[k],
+                ratio,
+                values,
+                row_ptr,
+                a,
+                base,
+                reciprocal,
+                opening,
+                sharing,
+                factor,
+            )
+        tables_changed = True
+        for i in range(begin, end):
+            if i + 2 < tokens.shape[0]:
+                prefetch(counts, tokens[i + 2])
+            w = tokens[i]
+
+            k = topics[i]
+            if k >= 0:
+                n, t = n_k[k], tables[k]
+                if t == n or (t > 1 and next_double(rng) * n < t):
+                    change_tables(k, -1, tables, customers, base)
+                    n_tables -= 1
+                    total -= 1.0
+                    tables_changed = True
+                n_k[k] = n - 1
+                count_word(w, k, -1, fixed, counts, totals, shift, reciprocal)
+                if n == 1:
+                    n_present = unlist_topic(k, n_present, present, position)
+                    factor[k] = base[k] * reciprocal[k]
+                else:
+                    weigh_topic(
+                        k,
+                        n - 1,
+                        tables[k],
+                        ratio,
+                        values,
+                        row_ptr,
+                        a,
+                        base,
+                        reciprocal,
+                        opening,
+                        sharing,
+                        factor,
+                    )
+            if tables_changed:
+                ratio = total / (b + a * n_tables)
+                weigh_present(n_present, ratio, present, opening, sharing, factor)
+                tables_changed = False
+
+            k = draw_product(counts, w, gamma, factor, sums, rng)
+            topics[i] = k
+            n = n_k[k]
+            if n == 0:
+                n_present = list_topic(k, n_present, present, position)
+            share = sharing[k] * ratio
+            if n == 0 or next_double(rng) * (share + opening[k]) >= share:
+                change_tables(k, 1, tables, customers, base)
+                n_tables += 1
+                total += 1.0
+                tables_changed = True
+            n_k[k] = n + 1
+            count_word(w, k, 1, fixed, counts, totals, shift, reciprocal)
+            weigh_topic(
+                k,
+                n + 1,
+                tables[k],
+                ratio,
+                values,
+                row_ptr,
+                a,
+                base,
+                reciprocal,
+                opening,
+                sharing,
+                factor,
+            )
+        segment_tables[j] = n_tables
+        leave_segment(n_present, n_k, present, base, reciprocal, factor)

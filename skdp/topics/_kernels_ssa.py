@@ -1,0 +1,133 @@
+"""SSA, sampling of seating arrangements (Teh, 2006; Du, 2012, algorithm 1).
+
+Symbols as in ``_kernels.py``. The state is the seating itself: segment j's tables are the entries
+segment_ptr[j], ..., segment_ptr[j] + T_j - 1 of `seat_topics` and `seat_sizes`. The words of a
+topic are exchangeable, so who sits where is not kept: a word that leaves comes from a table of its
+topic in proportion to the size. A word enters by
+
+    sitting at table l   size_l - a
+    opening one          (b + a T) (alpha_k + c_k) / (A + c.)
+
+and the tables of one topic add up to n - a t.
+"""
+
+import numpy as np
+
+from skdp._numba import njit_loop, njit_step
+from skdp._random import next_double
+from skdp._simd import draw_product, prefetch
+from skdp.topics._kernels import (
+    change_tables,
+    count_word,
+    enter_document,
+    enter_segment,
+    leave_segment,
+    list_topic,
+    unlist_topic,
+    weigh_present,
+)
+
+
+@njit_step
+def weigh_topic(k, n, t, ratio, a, base, reciprocal, opening, sharing, factor):
+    """Set `opening`, `sharing` and `factor` of a present topic with `n` words, `t` tables."""
+    sharing[k] = (n - a * t) * reciprocal[k]
+    opening[k] = base[k] * reciprocal[k]
+    factor[k] = opening[k] + sharing[k] * ratio
+
+
+@njit_step
+def find_seat(k, target, a, first, n_seats, seat_topics, seat_sizes):
+    """Return the table of topic `k` where the running sum of (size - a) passes `target`."""
+    seat = -1
+    for s in range(first, first + n_seats):
+        if seat_topics[s] == k:
+            seat = s  # the last one, should rounding lead beyond it
+            target -= seat_sizes[s] - a
+            if target < 0.0:
+                break
+    return seat
+
+
+@njit_loop
+def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
+    """Draw topic and table of every word of document `d`; words not seated get a seat."""
+    a, b = prior.discount, prior.concentration
+    gamma = np.float32(prior.gamma)
+    shift = prior.gamma * words.counts.shape[0]
+    tokens, topics = corpus.tokens, assignments.topics
+    counts, totals, fixed = words.counts, words.totals, words.fixed
+    n_k, base, reciprocal = scratch.n_k, scratch.base, scratch.reciprocal
+    opening, sharing, factor = scratch.opening, scratch.sharing, scratch.factor
+    sums, present, position = scratch.sums, scratch.present, scratch.position
+    seat_topics, seat_sizes = assignments.seat_topics, assignments.seat_sizes
+    segment_tables = assignments.segment_tables
+    customers = assignments.document_tables[d]
+    total = enter_document(prior.alpha, customers, base, reciprocal, factor)
+    for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
+        begin, end = corpus.segment_ptr[j], corpus.segment_ptr[j + 1]
+        tables = assignments.tables[j]
+        n_tables = segment_tables[j]
+        n_present = enter_segment(begin, end, topics, n_k, present, position)
+        ratio = 0.0  # until the tables are known
+        for q in range(n_present):
+            k = present[q]
+            weigh_topic(k, n_k[k], tables[k], ratio, a, base, reciprocal, opening, sharing, factor)
+        tables_changed = True
+        for i in range(begin, end):
+            if i + 2 < tokens.shape[0]:
+                prefetch(counts, tokens[i + 2])
+            w = tokens[i]
+
+            k = topics[i]
+            if k >= 0:
+                n = n_k[k]
+                seat = find_seat(
+                    k, next_double(rng) * n, 0.0, begin, n_tables, seat_topics, seat_sizes
+                )
+                seat_sizes[seat] -= 1
+                if seat_sizes[seat] == 0:
+                    last = begin + n_tables - 1
+                    seat_topics[seat] = seat_topics[last]
+                    seat_sizes[seat] = seat_sizes[last]
+                    change_tables(k, -1, tables, customers, base)
+                    n_tables -= 1
+                    total -= 1.0
+                    tables_changed = True
+                n_k[k] = n - 1
+                count_word(w, k, -1, fixed, counts, totals, shift, reciprocal)
+                if n == 1:
+                    n_present = unlist_topic(k, n_present, present, position)
+                    factor[k] = base[k] * reciprocal[k]
+                else:
+                    weigh_topic(
+                        k, n - 1, tables[k], ratio, a, base, reciprocal, opening, sharing, factor
+                    )
+            if tables_changed:
+                ratio = total / (b + a * n_tables)
+                weigh_present(n_present, ratio, present, opening, sharing, factor)
+                tables_changed = False
+
+            k = draw_product(counts, w, gamma, factor, sums, rng)
+            topics[i] = k
+            n = n_k[k]
+            if n == 0:
+                n_present = list_topic(k, n_present, present, position)
+            share = sharing[k] * ratio
+            if n == 0 or next_double(rng) * (share + opening[k]) >= share:
+                seat = begin + n_tables
+                seat_topics[seat] = k
+                seat_sizes[seat] = 1
+                change_tables(k, 1, tables, customers, base)
+                n_tables += 1
+                total += 1.0
+                tables_changed = True
+            else:
+                target = next_double(rng) * (n - a * tables[k])
+                seat = find_seat(k, target, a, begin, n_tables, seat_topics, seat_sizes)
+                seat_sizes[seat] += 1
+            n_k[k] = n + 1
+            count_word(w, k, 1, fixed, counts, totals, shift, reciprocal)
+            weigh_topic(k, n + 1, tables[k], ratio, a, base, reciprocal, opening, sharing, factor)
+        segment_tables[j] = n_tables
+        leave_segment(n_present, n_k, present, base, reciprocal, factor)

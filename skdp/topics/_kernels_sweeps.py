@@ -1,0 +1,107 @@
+"""Sweeps over a corpus and over new documents, for every sampler.
+
+Symbols as in ``_kernels.py``.
+"""
+
+import numpy as np
+
+from skdp._numba import njit
+from skdp._random import stream_of_content
+from skdp.processes import draw_concentration
+from skdp.topics import _kernels_btigs, _kernels_cmgs, _kernels_ssa
+from skdp.topics._kernels import Prior, add_estimates, enter_corpus
+
+BTIGS, CMGS, SSA = 0, 1, 2
+
+_sweep_btigs = _kernels_btigs.sweep_document
+_sweep_cmgs = _kernels_cmgs.sweep_document
+_sweep_ssa = _kernels_ssa.sweep_document
+
+
+@njit
+def _sweep_document(sampler, d, corpus, assignments, words, prior, ratios, scratch, rng):
+    """Sweep document `d` with the chosen sampler."""
+    if sampler == BTIGS:
+        _sweep_btigs(d, corpus, assignments, words, prior, ratios, scratch, rng)
+    elif sampler == CMGS:
+        _sweep_cmgs(d, corpus, assignments, words, prior, ratios, scratch, rng)
+    else:
+        _sweep_ssa(d, corpus, assignments, words, prior, scratch, rng)
+
+
+@njit
+def sweep_corpus(sampler, corpus, assignments, words, prior, ratios, scratch, rng):
+    """Sweep every document once."""
+    enter_corpus(words, prior, scratch)
+    for d in range(corpus.doc_ptr.shape[0] - 1):
+        _sweep_document(sampler, d, corpus, assignments, words, prior, ratios, scratch, rng)
+
+
+@njit
+def fold_in(
+    sampler,
+    corpus,
+    assignments,
+    words,
+    prior,
+    concentration_prior,
+    ratios,
+    scratch,
+    n_sweeps,
+    burn_in,
+    key,
+    doc_topic,
+    segment_topic,
+):
+    """Write E[mu] and E[nu] of every document, with topics fixed, averaged over its own chain.
+
+    Parameters
+    ----------
+    concentration_prior : (2,) float64
+        Gamma (shape, rate) under which every document draws its own concentration, starting at
+        that of `prior`; a shape of 0 keeps it fixed.
+    n_sweeps, burn_in : int
+        Sweeps of a chain, and how many of its first ones do not count.
+    key : (4,) uint64
+        Keys the stream of each document together with its content.
+    doc_topic : (D, K) float64, output, zero on entry
+    segment_topic : (J, K) float64, output, zero on entry
+    """
+    rng = np.empty(4, np.uint64)
+    enter_corpus(words, prior, scratch)
+    lengths = np.diff(corpus.segment_ptr)
+    n_topics = prior.alpha.shape[0]
+    scale = 1.0 / (n_sweeps - burn_in)
+    for d in range(corpus.doc_ptr.shape[0] - 1):
+        begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
+        content = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
+        stream_of_content(key, content, lengths[begin:end], rng)
+        concentration = prior.concentration
+        for sweep in range(n_sweeps):
+            own = Prior(prior.alpha, prior.gamma, prior.discount, concentration)
+            _sweep_document(sampler, d, corpus, assignments, words, own, ratios, scratch, rng)
+            if sweep >= burn_in:
+                add_estimates(
+                    d,
+                    corpus,
+                    assignments,
+                    own,
+                    scratch.n_k,
+                    doc_topic[d],
+                    segment_topic[begin:end],
+                    begin,
+                )
+            if concentration_prior[0] > 0.0:
+                concentration = draw_concentration(
+                    lengths[begin:end],
+                    assignments.segment_tables[begin:end],
+                    prior.discount,
+                    concentration,
+                    concentration_prior[0],
+                    concentration_prior[1],
+                    rng,
+                )
+        for k in range(n_topics):
+            doc_topic[d, k] *= scale
+            for j in range(begin, end):
+                segment_topic[j, k] *= scale

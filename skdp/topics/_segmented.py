@@ -1,0 +1,169 @@
+"""The segmented topic model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skdp.topics._base import BaseTopicModel
+
+
+class SegmentedTopicModel(BaseTopicModel):
+    r"""Topic model of documents made of segments (STM).
+
+    A document has topic shares mu, and each of its segments (paragraphs, sentences) has shares of
+    its own that vary around mu: the segments are exchangeable.
+
+    .. math::
+
+        \mu_d \sim \mathrm{Dir}(\alpha), \quad
+        \nu_{dj} \sim \mathrm{PDP}(a, b, \mu_d), \quad
+        z_{dji} \sim \nu_{dj}, \quad
+        w_{dji} \sim \phi_{z_{dji}}, \quad
+        \phi_k \sim \mathrm{Dir}(\gamma)
+
+    With mu, nu and phi integrated out, the topic of every word and the table counts of every
+    segment are drawn by an exact Gibbs sampler.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Number of topics K.
+    doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
+        Dirichlet prior alpha of a document's topic shares, per topic. "auto" learns one value a
+        topic, "auto-symmetric" one value for all, by MAP under `dirichlet_prior`.
+    topic_word_prior : float or "auto", default="auto"
+        Dirichlet prior gamma of a topic's word probabilities, per word. "auto" learns it by MAP
+        under `dirichlet_prior`.
+    dirichlet_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate of the Gamma prior on every learnt entry of the two Dirichlet priors.
+    discount : float in [0, 1), default=0.0
+        Discount a of the Poisson-Dirichlet process.
+    concentration : float or "auto", default="auto"
+        Concentration b > 0 of the Poisson-Dirichlet process: how closely segments follow their
+        document, in words. "auto" draws it in every sweep under `concentration_prior`.
+    concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate of the Gamma prior on a learnt `concentration`.
+    sampler : {"btigs", "cmgs", "ssa"}, default="btigs"
+        Blocked table indicators, collapsed multiplicities or seating arrangements. All are exact;
+        "btigs" is the fastest.
+    init : "random" or (n_components, n_features) array, default="random"
+        What the first state is drawn from, word by word. "random": the words before it. An array
+        of word probabilities, such as another model's `components_`: these topics, so that the
+        topics of the two models correspond.
+    max_iter : int, default=500
+        Sweeps of each chain.
+    burn_in : int or None, default=None
+        First sweeps that are not kept. None: ``max_iter // 2``.
+    thin : int, default=10
+        After burn-in, keep the first sweep, every `thin`-th from there, and the last.
+    n_samples : int, default=5
+        Kept samples of each chain to store as models, evenly spaced, for `score`.
+    n_chains : int, default=1
+        Independent chains.
+    transform_max_iter : int, default=100
+        Sweeps of a document's chain in `transform` and `score`.
+    transform_burn_in : int or None, default=None
+        Those of them that do not count. None: half.
+    warm_start : bool, default=False
+        Keep the chains, so that another `fit` on the same X goes on where this one stopped:
+        after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Threads (or workers of joblib's active backend) for chains and for folding in documents.
+        Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+    verbose : int, default=0
+        0: silent. n: a line every n sweeps.
+
+    Attributes
+    ----------
+    components_ : (n_components, n_features) array
+        Word probabilities of the topics, E[phi]. Rows sum to 1.
+    doc_topic_ : (n_documents, n_components) array
+        Topic shares of the training documents, E[mu].
+    segment_topic_ : (n_segments, n_components) array
+        Topic shares of the training segments, E[nu].
+    doc_topic_prior_ : (n_components,) array
+    topic_word_prior_, discount_, concentration_ : float
+        Posterior means, or the values given.
+    trace_ : Trace
+        Scalars of every kept sweep and chain.
+    n_iter_ : int
+        Sweeps done.
+    n_features_in_ : int
+        Size of the vocabulary.
+    feature_names_in_ : (n_features_in_,) array of str
+        Only if X was a data frame with string column names.
+
+    See Also
+    --------
+    sklearn.decomposition.LatentDirichletAllocation : Documents without segments.
+
+    Notes
+    -----
+    Averages are over the kept samples of one chain, the one with the highest mean log joint
+    probability; `score` averages probabilities over the stored samples of all chains.
+
+    References
+    ----------
+    L. Du, W. Buntine and H. Jin (2010). A segmented topic model based on the two-parameter
+    Poisson-Dirichlet process. Machine Learning 81. -- L. Du (2012). Non-parametric Bayesian methods
+    for structured topic models. PhD thesis, Australian National University, chapters 3 and 5; the
+    samplers are corrected.
+
+    Examples
+    --------
+    >>> from skdp.topics import SegmentedTopicModel
+    >>> documents = [[[0, 1, 0], [2, 3, 2]], [[2, 3, 3], [1, 0]]]  # segments of word ids
+    >>> model = SegmentedTopicModel(n_components=2, max_iter=200, random_state=0)
+    >>> model.fit(documents).components_.shape
+    (2, 4)
+    >>> model.transform(documents).shape
+    (2, 2)
+    >>> model.transform_segments(documents).shape
+    (4, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        doc_topic_prior: Any = "auto",
+        topic_word_prior: Any = "auto",
+        dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        discount: float = 0.0,
+        concentration: Any = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        sampler: str = "btigs",
+        init: Any = "random",
+        max_iter: int = 500,
+        burn_in: int | None = None,
+        thin: int = 10,
+        n_samples: int = 5,
+        n_chains: int = 1,
+        transform_max_iter: int = 100,
+        transform_burn_in: int | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.dirichlet_prior = dirichlet_prior
+        self.discount = discount
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.sampler = sampler
+        self.init = init
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.transform_max_iter = transform_max_iter
+        self.transform_burn_in = transform_burn_in
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose

@@ -1,0 +1,325 @@
+"""Checks of the contract of ragged estimators, to run beside scikit-learn's own.
+
+scikit-learn checks estimators on matrices and, where it asks for invariance, with one component,
+where it proves nothing. These checks use documents of several segments and several components.
+Use them for estimators of your own as scikit-learn's::
+
+    from skdp.utils.estimator_checks import parametrize_with_ragged_checks
+
+
+    @parametrize_with_ragged_checks([MyTopicModel(n_components=3, max_iter=20)])
+    def test_ragged(estimator, check):
+        check(estimator)
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+
+from skdp.data import SegmentedCorpus
+
+Check = Callable[[Any], None]
+
+_N_WORDS = 12
+
+
+def _documents(n_documents: int = 12, seed: int = 0) -> list[list[list[int]]]:
+    """Return documents of one to four segments; every third one has an empty segment."""
+    rng = np.random.default_rng(seed)
+    documents = []
+    for d in range(n_documents):
+        lengths = rng.integers(2, 9, size=rng.integers(1, 5))
+        if d % 3 == 2:
+            lengths[-1] = 0
+        half = _N_WORDS // 2 * (d % 2)
+        documents.append([(half + rng.integers(0, _N_WORDS // 2, n)).tolist() for n in lengths])
+    return documents
+
+
+def _corpus(n_documents: int = 12) -> SegmentedCorpus:
+    return SegmentedCorpus.from_documents(_documents(n_documents), n_features=_N_WORDS)
+
+
+def _seeded(estimator: Any, **params: Any) -> Any:
+    return clone(estimator).set_params(random_state=0, **params)
+
+
+def _same_fit(first: Any, second: Any) -> None:
+    """Assert that two estimators learnt the same, bit for bit."""
+    for name, value in vars(first).items():
+        if not name.endswith("_") or name.startswith("_"):
+            continue
+        other = getattr(second, name)
+        if name == "trace_":
+            assert_array_equal(value.sweeps, other.sweeps)
+            for scalar in value:
+                assert_array_equal(value[scalar], other[scalar], err_msg=f"{name}[{scalar!r}]")
+        else:
+            assert_array_equal(value, other, err_msg=name)
+
+
+def check_input_forms(estimator: Any) -> None:
+    """Check that a container, a list and (of one segment each) a matrix mean the same."""
+    corpus = _corpus()
+    from_corpus = _seeded(estimator).fit(corpus)
+    from_list = _seeded(estimator).fit([[list(s) for s in document] for document in corpus])
+    _same_fit(from_corpus, from_list)
+    flat = SegmentedCorpus.from_documents(
+        [[sorted(word for segment in document for word in segment)] for document in _documents()],
+        n_features=_N_WORDS,
+    )
+    expected = _seeded(estimator).fit(flat)
+    sparse = flat.to_bow()
+    for matrix in (sparse, sparse.toarray(), sparse.toarray().astype(float)):
+        _same_fit(expected, _seeded(estimator).fit(matrix))
+        assert_array_equal(expected.transform(flat), expected.transform(matrix))
+
+
+def check_transform_of_a_sample_is_its_own(estimator: Any) -> None:
+    """Check that a sample's features do not depend on the others, their order or n_jobs."""
+    corpus = _corpus()
+    fitted = _seeded(estimator).fit(corpus)
+    expected = fitted.transform(corpus)
+    assert expected.shape == (len(corpus), fitted.n_components)
+    assert_allclose(expected.sum(axis=1), 1.0)
+    order = np.random.default_rng(0).permutation(len(corpus))
+    assert_array_equal(fitted.transform(corpus[order]), expected[order])
+    for i in range(len(corpus)):
+        assert_array_equal(fitted.transform(corpus[i : i + 1])[0], expected[i])
+    assert_array_equal(clone_fitted(fitted).set_params(n_jobs=2).transform(corpus), expected)
+    assert_array_equal(fitted.score_samples(corpus[order]), fitted.score_samples(corpus)[order])
+
+
+def clone_fitted(estimator: Any) -> Any:
+    """Return a copy of a fitted estimator, by pickle."""
+    return pickle.loads(pickle.dumps(estimator))
+
+
+def check_fit_transform(estimator: Any) -> None:
+    """Check that fit_transform(X) is fit(X).transform(X)."""
+    corpus = _corpus()
+    assert_array_equal(
+        _seeded(estimator).fit_transform(corpus), _seeded(estimator).fit(corpus).transform(corpus)
+    )
+
+
+def check_scores_agree(estimator: Any) -> None:
+    """Check that score, score_samples and perplexity are one number."""
+    corpus = _corpus()
+    fitted = _seeded(estimator).fit(corpus)
+    n_scored = sum(len(segment) // 2 for document in _documents() for segment in document)
+    assert_allclose(fitted.score(corpus), fitted.score_samples(corpus).sum() / n_scored)
+    assert_allclose(fitted.perplexity(corpus), np.exp(-fitted.score(corpus)))
+
+
+def check_cross_validation(estimator: Any) -> None:
+    """Check that folds index documents, and that a search does not depend on n_jobs."""
+    corpus = _corpus()
+    scores = cross_val_score(_seeded(estimator), corpus, cv=KFold(3))
+    assert np.all(np.isfinite(scores))
+    grid = {"n_components": [1, 3]}
+    one, two = (
+        GridSearchCV(_seeded(estimator), grid, cv=KFold(2), n_jobs=n_jobs).fit(corpus)
+        for n_jobs in (1, 2)
+    )
+    assert_array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
+    assert_array_equal(one.best_estimator_.components_, two.best_estimator_.components_)
+
+
+def check_read_only_input(estimator: Any) -> None:
+    """Check that memory-mapped, read-only input gives the same fit."""
+    corpus = _corpus()
+    expected = _seeded(estimator).fit(corpus)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "tokens.npy")
+        np.save(path, corpus.tokens)
+        tokens = np.load(path, mmap_mode="r")
+        mapped = SegmentedCorpus(tokens, corpus.segment_ptr, corpus.doc_ptr, _N_WORDS)
+        _same_fit(expected, _seeded(estimator).fit(mapped))
+        assert_array_equal(expected.transform(corpus), expected.transform(mapped))
+        del tokens, mapped
+
+
+def _interrupt(estimator: Any, corpus: SegmentedCorpus, n_sweeps: int) -> None:
+    """Fit, and press Ctrl-C after `n_sweeps` sweeps."""
+    advance = estimator._advance
+
+    def advance_then_interrupt(chain: Any, *args: Any) -> Any:
+        advance(chain, *args)
+        if chain.n_sweeps >= n_sweeps:
+            raise KeyboardInterrupt
+        return chain
+
+    estimator._advance = advance_then_interrupt
+    try:
+        estimator.fit(corpus)
+    except KeyboardInterrupt:
+        pass
+    else:
+        raise AssertionError("The fit was not interrupted.")
+    finally:
+        del estimator._advance
+
+
+def check_resume_after_interruption(estimator: Any) -> None:
+    """Check that an interrupted fit, taken up again, gives the bits of a straight run."""
+    corpus = _corpus()
+    params = {"max_iter": 12, "burn_in": 4, "thin": 3}
+    straight = _seeded(estimator, **params).fit(corpus)
+    for n_sweeps in (2, 4, 7):
+        stopped = _seeded(estimator, **params)
+        _interrupt(stopped, corpus, n_sweeps)
+        if n_sweeps == 7:
+            assert stopped.transform(corpus).shape == (len(corpus), stopped.n_components)
+        else:
+            assert not hasattr(stopped, "components_")
+        resumed = clone_fitted(stopped).set_params(warm_start=True).fit(corpus)
+        _same_fit(straight, resumed)
+        assert_array_equal(straight.score_samples(corpus), resumed.score_samples(corpus))
+
+
+def check_warm_start_continues(estimator: Any) -> None:
+    """Check that a larger max_iter goes on with the chain and keeps what was kept."""
+    corpus = _corpus()
+    warm = _seeded(estimator, max_iter=6, burn_in=2, thin=1, warm_start=True).fit(corpus)
+    before = warm.trace_
+    warm = clone_fitted(warm).set_params(max_iter=10).fit(corpus)
+    assert_array_equal(warm.trace_.sweeps, np.arange(3, 11))
+    for name in before:
+        assert_array_equal(warm.trace_[name][:, :4], before[name])
+    straight = _seeded(estimator, max_iter=10, burn_in=2, thin=1).fit(corpus)
+    _same_fit(straight, warm)
+
+
+def check_pickle_holds_no_tokens(estimator: Any) -> None:
+    """Check that a fitted estimator keeps nothing of the length of the corpus."""
+    corpus = _corpus(200)
+    fitted = _seeded(estimator).fit(corpus)
+    n_tokens = len(corpus.tokens)
+
+    def arrays(value: Any) -> Iterable[np.ndarray]:
+        if isinstance(value, np.ndarray):
+            yield value
+        elif isinstance(value, dict):
+            for item in value.values():
+                yield from arrays(item)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                yield from arrays(item)
+        elif hasattr(value, "__dict__"):
+            yield from arrays(vars(value))
+
+    assert not any(n_tokens in array.shape for array in arrays(vars(fitted)))
+
+
+def check_small_samples(estimator: Any) -> None:
+    """Check that documents without segments, without words and of one word are legal."""
+    documents: list[Any] = [[], [[]], [[0]], [[1, 2], []], [[], [3, 4, 5]]]
+    corpus = SegmentedCorpus.from_documents([*_documents(), *documents], n_features=_N_WORDS)
+    fitted = _seeded(estimator).fit(corpus)
+    shares = fitted.transform(corpus)
+    assert_allclose(shares.sum(axis=1), 1.0)
+    prior = fitted.doc_topic_prior_ / fitted.doc_topic_prior_.sum()
+    first = len(_documents())
+    assert_allclose(shares[first : first + 2], [prior, prior])
+    assert_array_equal(fitted.score_samples(corpus)[first : first + 3], 0.0)
+    for shares in (fitted.transform_segments(corpus), fitted.segment_topic_):
+        assert_allclose(shares.sum(axis=1), 1.0)
+
+
+def check_seeds(estimator: Any) -> None:
+    """Check that seeds may be ints, RandomStates and Generators; equal ones give equal fits."""
+    corpus = _corpus()
+    for make in (int, np.random.RandomState, np.random.default_rng):
+        first = clone(estimator).set_params(random_state=make(3)).fit(corpus)
+        second = clone(estimator).set_params(random_state=make(3)).fit(corpus)
+        other = clone(estimator).set_params(random_state=make(4)).fit(corpus)
+        _same_fit(first, second)
+        assert not np.array_equal(first.components_, other.components_)
+
+
+def check_chains_do_not_depend_on_jobs(estimator: Any) -> None:
+    """Check that several chains do not depend on n_jobs."""
+    corpus = _corpus()
+    one, two = (_seeded(estimator, n_chains=3, n_jobs=n).fit(corpus) for n in (1, 2))
+    _same_fit(one, two)
+    assert one.trace_.n_chains == 3
+    assert len({tuple(row) for row in one.trace_["log_joint"]}) == 3
+
+
+def check_iter_sweeps_is_what_fit_runs(estimator: Any) -> None:
+    """Check that iter_sweeps yields the states of fit's first chain and changes nothing."""
+    corpus = _corpus()
+    watched = _seeded(estimator)
+    before = dict(vars(watched))
+    joints = [state.log_joint() for state in watched.iter_sweeps(corpus)]
+    assert vars(watched) == before
+    assert len(joints) == watched.max_iter
+    trace = _seeded(estimator).fit(corpus).trace_
+    assert_allclose(trace["log_joint"][0], np.array(joints)[trace.sweeps - 1], rtol=1e-12)
+
+
+RAGGED_CHECKS: tuple[Check, ...] = (
+    check_input_forms,
+    check_transform_of_a_sample_is_its_own,
+    check_fit_transform,
+    check_scores_agree,
+    check_cross_validation,
+    check_read_only_input,
+    check_resume_after_interruption,
+    check_warm_start_continues,
+    check_pickle_holds_no_tokens,
+    check_small_samples,
+    check_seeds,
+    check_chains_do_not_depend_on_jobs,
+    check_iter_sweeps_is_what_fit_runs,
+)
+
+
+def check_ragged_estimator(estimator: BaseEstimator) -> None:
+    """Run every check on an estimator; it is cloned, never changed.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        With several components, and few sweeps if it is to be quick.
+
+    Raises
+    ------
+    AssertionError
+        If a check fails.
+    """
+    for check in RAGGED_CHECKS:
+        check(estimator)
+
+
+def parametrize_with_ragged_checks(estimators: Iterable[BaseEstimator]) -> Any:
+    """Return a pytest decorator that runs every check on every estimator, a test each.
+
+    Parameters
+    ----------
+    estimators : iterable of estimator instances
+
+    Returns
+    -------
+    pytest.mark.parametrize of the arguments ``estimator`` and ``check``
+    """
+    import pytest
+
+    return pytest.mark.parametrize(
+        ("estimator", "check"),
+        [
+            pytest.param(estimator, check, id=f"{estimator}-{check.__name__}")
+            for estimator in estimators
+            for check in RAGGED_CHECKS
+        ],
+    )

@@ -1,0 +1,117 @@
+"""Imports point down, or sideways without a circle (doc/developers/layers.rst)."""
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import skdp
+
+PACKAGE = Path(skdp.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+LAYERS = {
+    0: ("_numba", "_simd", "_random", "processes"),
+    1: ("_sklearn_compat", "data", "datasets"),
+    3: ("inference",),
+    4: ("base", "topics", "feature_extraction"),
+    5: ("inspection", "utils"),
+}
+
+
+def layer(name: str) -> int:
+    """Return the layer of a module, named without ``skdp.``."""
+    first, *rest = name.split(".")
+    if any(part.startswith("_kernels") for part in rest) and first != "processes":
+        return 2
+    return next(number for number, names in LAYERS.items() if first in names)
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def imports(path: Path, *, everywhere: bool = False) -> set[str]:
+    """Return the skdp modules that a file imports, of its top level or everywhere."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = ast.walk(tree) if everywhere else tree.body
+    found = set()
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "skdp":
+            base = node.module.removeprefix("skdp").removeprefix(".")
+            for alias in node.names:
+                full = f"{base}.{alias.name}".strip(".")
+                target = PACKAGE.joinpath(*full.split("."))
+                is_module = target.with_suffix(".py").exists() or target.is_dir()
+                found.add(full if is_module else base)
+        elif isinstance(node, ast.Import):
+            found |= {
+                a.name.removeprefix("skdp.") for a in node.names if a.name.startswith("skdp.")
+            }
+    return found - {""}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_point_down(path):
+    name = name_of(path)
+    if name == "":
+        assert not imports(path, everywhere=True)
+        return
+    for imported in imports(path, everywhere=True):
+        assert layer(imported) <= layer(name), f"{name} imports {imported}"
+
+
+def test_no_circles():
+    graph = {name_of(path): imports(path) for path in MODULES}
+    # A package's __init__ re-exports its modules, which import from each other, not from it.
+    graph = {
+        name: {i for i in found if not name.startswith(f"{i}.")} for name, found in graph.items()
+    }
+    tuple(TopologicalSorter(graph).static_order())
+
+
+def test_numbers_know_no_scikit_learn():
+    for path in MODULES:
+        name = name_of(path)
+        if name and layer(name) in (0, 2):
+            assert "sklearn" not in path.read_text(encoding="utf-8"), name
+
+
+def test_private_scikit_learn_and_versions_stay_behind_one_door():
+    for path in MODULES:
+        if path.name == "_sklearn_compat.py":
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sklearn"):
+                names = [*node.module.split("."), *(alias.name for alias in node.names)]
+                assert not any(name.startswith("_") for name in names), (path.name, names)
+                assert "__version__" not in names, path.name
+
+
+def test_one_door_to_numba():
+    for path in MODULES:
+        if path.name in ("_numba.py", "_simd.py"):
+            continue
+        assert "import numba" not in path.read_text(encoding="utf-8"), path.name
+        assert "np.random" not in path.read_text(encoding="utf-8") or "_kernels" not in path.name
+
+
+def test_files_stay_short():
+    long = {path.name for path in MODULES if len(path.read_text("utf-8").splitlines()) > 600}
+    assert not long
+
+
+def test_displays_and_extras_are_imported_lazily():
+    extras = ("matplotlib", "pandas", "arviz", "dask", "nltk", "pytest")
+    for path in MODULES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            else:
+                continue
+            assert not any(name.split(".")[0] in extras for name in names), (path.name, names)

@@ -1,0 +1,256 @@
+"""The oracles against each other, and the harness on a sampler that is right and on wrong ones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from exact.oracles.batch_means import N_SWEEPS, assert_means, z_scores
+from exact.oracles.plain_gibbs import plain_gibbs
+from exact.oracles.seatings import enumerate_seatings
+from exact.oracles.segmented import (
+    Problem,
+    completion,
+    dirichlet_gradient,
+    enumerate_lda,
+    enumerate_posterior,
+    log_dirichlet_posterior,
+    log_joint,
+    rising,
+    stirling,
+    tables_of_document,
+    word_counts,
+)
+from scipy.integrate import quad
+from scipy.stats import gamma
+
+MODELS = ["segmented", "sequential", "adaptive"]
+SHAPES = {
+    "one segment": [[[0, 0, 1, 0]]],
+    "two segments": [[[0, 1], [1, 1]]],
+    "empty first": [[[], [0, 1], [0]]],
+    "empty middle": [[[0, 0], [], [0, 1]]],
+    "two documents": [[[0], [1, 0]], [[1], [1]]],
+}
+PHI = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
+
+
+def problem_of(documents, **changes):
+    base = Problem(
+        documents, alpha=(0.4, 1.1), discount=0.4, concentration=1.3, gamma=0.5, n_features=2,
+        mixing=(0.7, 1.8),
+    )  # fmt: skip
+    return replace(base, **changes)
+
+
+def assert_same_posterior(one, other, segments=slice(None)):
+    np.testing.assert_allclose(one.log_evidence, other.log_evidence, rtol=0, atol=1e-10)
+    for name in ("coassignment", "topics"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=0, atol=1e-10)
+    for name in ("tables_to_document", "tables_to_previous"):
+        np.testing.assert_allclose(
+            getattr(one, name)[segments], getattr(other, name), rtol=0, atol=1e-10
+        )
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.4])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("documents", SHAPES.values(), ids=SHAPES)
+def test_table_counts_and_seatings_agree(documents, model, discount):
+    problem = problem_of(documents, model=model, discount=discount)
+    assert_same_posterior(enumerate_posterior(problem), enumerate_seatings(problem))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("concentration", [1.3, None])
+def test_evidence_sums_to_one_over_texts(model, concentration):
+    problems = [
+        problem_of([[[v, w], [x]]], model=model, concentration=concentration)
+        for v, w, x in np.ndindex(2, 2, 2)
+    ]
+    total = sum(np.exp(enumerate_posterior(problem).log_evidence) for problem in problems)
+    assert total == pytest.approx(1.0, abs=1e-10)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_log_joint_sums_to_the_evidence(model):
+    problem = problem_of([[[0, 1], [1]]], model=model)
+    values = [
+        log_joint(problem, z, s, t)
+        for z in np.ndindex(2, 2, 2)
+        for s, t in tables_of_document(model, word_counts(problem, z))
+    ]
+    posterior = enumerate_posterior(problem)
+    assert np.logaddexp.reduce(values) == pytest.approx(posterior.log_evidence, abs=1e-12)
+    share = np.exp(np.array(values) - posterior.log_evidence)
+    assert share @ values == pytest.approx(posterior.log_joint, abs=1e-12)
+
+
+@pytest.mark.parametrize("a", [0.0, 0.3, 0.9])
+def test_stirling_numbers_expand_the_rising_factorial(a):
+    for n in range(1, 9):
+        for b in (0.2, 3.0):
+            expansion = sum(rising(b, m, a) * stirling(n, m, a) for m in range(n + 1))
+            assert expansion == pytest.approx(rising(b, n), rel=1e-12)
+
+
+@pytest.mark.parametrize("prior", [(1.0, 0.1), (2.5, 0.7)])
+def test_quadrature_over_the_concentration(prior):
+    """The rule over all nodes at once, against scipy's integrator on single evidences."""
+    problem = problem_of([[[0, 0], [0]]], model="adaptive", discount=0.3)
+
+    def integrand(log_b, power):
+        b = np.exp(log_b)
+        evidence = np.exp(enumerate_posterior(replace(problem, concentration=b)).log_evidence)
+        return evidence * gamma.pdf(b, prior[0], scale=1 / prior[1]) * b ** (1 + power)
+
+    total, mean = (
+        quad(integrand, -30, 8, args=(power,), epsabs=0, epsrel=1e-9, limit=200)[0]
+        for power in (0, 1)
+    )
+    posterior = enumerate_posterior(replace(problem, concentration=None, concentration_prior=prior))
+    assert posterior.log_evidence == pytest.approx(np.log(total), abs=1e-8)
+    assert posterior.concentration == pytest.approx(mean / total, rel=1e-8)
+
+
+@pytest.mark.parametrize("segment", [0, 1, 2])
+@pytest.mark.parametrize("model", MODELS)
+def test_segment_estimates_predict_the_next_token(model, segment):
+    """sum_k E[nu_jk] phi_kw is p(w next in segment j | w): ratios of evidences give it too."""
+    problem = problem_of([[[0, 0], [1], [2]]], model=model, phi=PHI, gamma=None)
+    posterior = enumerate_posterior(problem)
+    for w in range(3):
+        longer = [[0, 0], [1], [2]]
+        longer[segment].append(w)
+        evidence = enumerate_posterior(replace(problem, documents=[longer])).log_evidence
+        predicted = posterior.nu[segment] @ PHI[:, w]
+        assert np.exp(evidence - posterior.log_evidence) == pytest.approx(predicted, abs=1e-12)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_document_estimate_predicts_a_new_table(model):
+    """E[mu] is E[nu] of a first segment that has no words (segmented: of any)."""
+    problem = problem_of([[[], [0, 0], [1]]], model="segmented", phi=PHI, gamma=None)
+    posterior = enumerate_posterior(problem)
+    np.testing.assert_allclose(posterior.mu[0], posterior.nu[0], rtol=0, atol=1e-12)
+    same = enumerate_posterior(replace(problem, documents=[[[0, 0], [1]]]))
+    np.testing.assert_allclose(posterior.mu, same.mu, rtol=0, atol=1e-12)
+    prior = enumerate_posterior(replace(problem, model=model, documents=[[[], []]]))
+    for row in (*prior.mu, *prior.nu):
+        np.testing.assert_allclose(row, np.array(problem.alpha) / sum(problem.alpha), atol=1e-12)
+
+
+def test_completion_with_one_scored_token():
+    problem = problem_of([[[0, 2], [1]], [[1]], [[]]], phi=PHI, gamma=None)
+    nu = enumerate_posterior(replace(problem, documents=[[[0], [1]]])).nu
+    expected = [np.log(nu[0] @ PHI[:, 2]), 0.0, 0.0]
+    np.testing.assert_allclose(completion(problem), expected, rtol=0, atol=1e-12)
+
+
+# --- facts about the models -----------------------------------------------------------------
+
+
+def test_one_segment_makes_the_models_equal():
+    problem = problem_of([[[0, 1, 1, 0]]])
+    posteriors = [enumerate_posterior(replace(problem, model=model)) for model in MODELS]
+    for other in posteriors[1:]:
+        assert_same_posterior(posteriors[0], other)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_empty_segments(model, place):
+    """Trailing ones change nothing; others change the models in which segments are chained."""
+    problem = problem_of([[[0, 1], [0, 0]]], model=model)
+    segments = [[0, 1], [0, 0]]
+    segments.insert(place, [])
+    plain = enumerate_posterior(problem)
+    padded = enumerate_posterior(replace(problem, documents=[segments]))
+    if place == 2 or model == "segmented":
+        assert_same_posterior(padded, plain, [j for j in range(3) if j != place])
+    else:
+        assert abs(padded.log_evidence - plain.log_evidence) > 1e-4
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_order_of_segments(model):
+    segments = [[0, 1], [0, 0], [1]]
+    problem = problem_of([segments], model=model)
+    forward = enumerate_posterior(problem)
+    backward = enumerate_posterior(replace(problem, documents=[segments[::-1]]))
+    equal = forward.log_evidence == pytest.approx(backward.log_evidence, abs=1e-12)
+    assert equal == (model == "segmented")
+
+
+@pytest.mark.parametrize("changes", [{"concentration": 1e10}, {"discount": 1 - 1e-11}], ids=str)
+@pytest.mark.parametrize("model", MODELS)
+def test_limits_give_lda(model, changes):
+    problem = problem_of([[[0, 1], [0, 0]], [[1], [0]]], model=model, **changes)
+    posterior = enumerate_posterior(problem)
+    np.testing.assert_allclose(posterior.coassignment, enumerate_lda(problem), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("mixing", "limit"), [((1e10, 1.0), "segmented"), ((1.0, 1e10), "sequential")]
+)
+def test_limits_of_the_mixing_prior(mixing, limit):
+    problem = problem_of([[[0, 1], [0, 0], [1]]], model="adaptive", mixing=mixing)
+    adaptive = enumerate_posterior(problem)
+    expected = enumerate_posterior(replace(problem, model=limit))
+    np.testing.assert_allclose(adaptive.coassignment, expected.coassignment, atol=1e-8)
+    np.testing.assert_allclose(adaptive.tables_to_document, expected.tables_to_document, atol=1e-8)
+
+
+# --- the Dirichlet priors -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prior", [np.array([0.3, 2.0, 1.1]), 0.8], ids=["vector", "scalar"])
+def test_gradient_is_that_of_the_log_posterior(prior):
+    counts = np.array([[3, 0, 1], [0, 0, 0], [2, 5, 1]])
+    gradient = dirichlet_gradient(prior, counts, 1.7, 0.4)
+    steps = 1e-5 * np.eye(3) if np.ndim(prior) else [1e-5]
+    differences = [
+        (
+            log_dirichlet_posterior(prior + step, counts, 1.7, 0.4)
+            - log_dirichlet_posterior(prior - step, counts, 1.7, 0.4)
+        )
+        / 2e-5
+        for step in steps
+    ]
+    np.testing.assert_allclose(np.atleast_1d(gradient), differences, rtol=1e-6, atol=1e-8)
+
+
+# --- the harness ----------------------------------------------------------------------------
+
+HARNESS = Problem(
+    [[[0, 0, 1], [0, 1, 1]]], alpha=(0.5, 0.5), discount=0.5, concentration=1.0,
+    gamma=0.3, n_features=2,
+)  # fmt: skip
+
+
+def test_harness_passes_a_right_sampler():
+    topics, tables = plain_gibbs(HARNESS, N_SWEEPS, seed=0)
+    expected = enumerate_posterior(HARNESS)
+    assert_means(topics[:, :, None] == topics[:, None, :], expected.coassignment)
+    assert_means(tables.sum(axis=2), expected.tables_to_document.sum(axis=1))
+
+
+def test_harness_fails_a_wrong_sampler():
+    _, tables = plain_gibbs(HARNESS, N_SWEEPS, seed=0, seat_at_table=lambda size, a: size)
+    expected = enumerate_posterior(HARNESS)
+    with pytest.raises(AssertionError, match="tables"):
+        assert_means(tables.sum(axis=2), expected.tables_to_document.sum(axis=1), "tables")
+
+
+def test_harness_wants_constants_to_be_equal():
+    constant = np.ones((N_SWEEPS, 2))
+    assert_means(constant, np.ones(2))
+    with pytest.raises(AssertionError):
+        assert_means(constant, np.array([1.0, 0.999]))
+    with pytest.raises(AssertionError):
+        assert_means(constant, np.ones(1))
+
+
+def test_harness_calibration():
+    """z-scores of independent draws have the standard deviation of Student's t, 1.03."""
+    z = z_scores(np.random.default_rng(0).normal(size=(800, 2000)), np.zeros(2000))
+    assert 0.98 < z.std() < 1.08

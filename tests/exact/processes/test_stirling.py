@@ -1,0 +1,123 @@
+"""Ratios of Stirling numbers, tabulated and integrated, against exact arithmetic."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from exact.oracles.partitions import (
+    half_stirling_ratio,
+    set_partitions,
+    stirling_columns,
+    stirling_diagonals,
+    stirling_row,
+)
+from exact.oracles.segmented import rising
+
+from skdp.processes import (
+    StirlingRatios,
+    log_stirling_numbers,
+    open_ratio,
+    share_ratio,
+    stirling_ratios,
+)
+
+DISCOUNTS = [Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10), Fraction(999, 1000)]
+every_discount = pytest.mark.parametrize("a", DISCOUNTS, ids=float)
+
+
+def log_fraction(value: Fraction) -> float:
+    """Return the logarithm of a fraction too large for a float."""
+    bits = value.numerator.bit_length() - value.denominator.bit_length()
+    return float(np.log(float(value / Fraction(2) ** bits)) + bits * np.log(2.0))
+
+
+@every_discount
+def test_numbers_count_seatings(a):
+    """S^n_t is the total weight, prod (1 - a)_{m - 1}, of the seatings at t tables."""
+    n = 7
+    total = np.zeros(n + 1)
+    for seats in set_partitions(n):
+        sizes = np.bincount(seats)
+        total[len(sizes)] += np.prod([rising(1.0 - float(a), m - 1) for m in sizes])
+    found = np.exp(log_stirling_numbers(n, np.arange(n + 1), float(a)))
+    np.testing.assert_allclose(found, total, rtol=1e-11)
+
+
+@every_discount
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 60, 250])
+def test_table_and_integral_match_integers(n, a):
+    t = np.arange(1, n + 1)
+    row, following = (stirling_columns(m, n + 2, a) for m in (n, n + 1))
+    share = [float(following[i] / row[i]) for i in t]
+    opening = [float(following[i + 1] / row[i]) for i in t]
+    table = StirlingRatios.for_counts(n, float(a))
+    pairs = table.values[table.row_ptr[n] + 1 : table.row_ptr[n + 1]]
+    np.testing.assert_allclose(pairs, np.stack([share, opening], axis=1), rtol=1e-13)
+    np.testing.assert_allclose(stirling_ratios(n, t, float(a)), [share, opening], rtol=1e-10)
+    logs = [log_fraction(row[i]) for i in t]
+    np.testing.assert_allclose(log_stirling_numbers(n, t, float(a)), logs, atol=1e-9)
+
+
+@every_discount
+@pytest.mark.parametrize("n", [5_000, 5_001])
+def test_edges_at_5000_match_integers(n, a):
+    columns = stirling_columns(n, 8, a)
+    t = np.arange(2, 7)
+    expected = [n - float(a) * i + float(columns[i - 1] / columns[i]) for i in t]
+    expected_open = [1 + (n - a * (i + 1)) * columns[i + 1] / columns[i] for i in t]
+    share, opening = stirling_ratios(n, t, float(a))
+    np.testing.assert_allclose(share, expected, rtol=1e-9)
+    np.testing.assert_allclose(opening, np.array(expected_open, dtype=float), rtol=1e-9)
+    logs = [log_fraction(columns[i]) for i in t]
+    np.testing.assert_allclose(log_stirling_numbers(n, t, float(a)), logs, rtol=1e-12)
+
+    diagonals = stirling_diagonals(n, 8, a)
+    d = np.arange(0, 6)
+    t = n - d
+    expected = [n - a * (n - i) + diagonals[i + 1] / diagonals[i] for i in d]
+    expected_open = [
+        1 + (n - a * (n - i + 1)) * (diagonals[i - 1] / diagonals[i] if i > 0 else 0) for i in d
+    ]
+    share, opening = stirling_ratios(n, t, float(a))
+    np.testing.assert_allclose(share, np.array(expected, dtype=float), rtol=1e-9)
+    np.testing.assert_allclose(opening, np.array(expected_open, dtype=float), rtol=1e-9)
+    logs = [log_fraction(diagonals[i]) for i in d]
+    np.testing.assert_allclose(log_stirling_numbers(n, t, float(a)), logs, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [5_000, 100_000, 1_000_000])
+def test_closed_form_of_one_half(n):
+    t = np.unique(np.concatenate([
+        np.arange(2, 40), np.geomspace(2, n - 1, 200).astype(int), n - np.arange(1, 40)
+    ]))  # fmt: skip
+    share, opening = stirling_ratios(n, t, 0.5)
+    expected = [float(n - Fraction(int(i), 2) + 1 / half_stirling_ratio(n, int(i))) for i in t]
+    np.testing.assert_allclose(share, expected, rtol=1e-9)
+    expected = [
+        float(1 + (n - Fraction(int(i) + 1, 2)) * half_stirling_ratio(n, int(i) + 1)) for i in t
+    ]
+    np.testing.assert_allclose(opening, expected, rtol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("a", ["0", "0.1", "0.9", "0.99"])
+def test_all_tables_at_5000_match_50_digits(a):
+    n = 5_000
+    row = stirling_row(n, Decimal(a))
+    t = np.arange(1, n + 1)
+    ratio = np.array(row[1:] / np.append(row[2:], Decimal(1)), dtype=float)  # S_t / S_{t+1}
+    before = np.concatenate([[0.0], ratio[:-1]])
+    after = np.append(1.0 / ratio[:-1], 0.0)
+    share, opening = stirling_ratios(n, t, float(a))
+    np.testing.assert_allclose(share, n - float(a) * t + before, rtol=1e-9)
+    np.testing.assert_allclose(opening, 1.0 + (n - float(a) * (t + 1)) * after, rtol=1e-9)
+    table = StirlingRatios.for_counts(n, float(a))
+    found = [
+        (
+            share_ratio(table.values, table.row_ptr, n, int(i), float(a)),
+            open_ratio(table.values, table.row_ptr, n, int(i), float(a)),
+        )
+        for i in t
+    ]
+    np.testing.assert_allclose(found, np.stack([share, opening], axis=1), rtol=1e-9)
