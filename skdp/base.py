@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -32,8 +32,8 @@ class SavedChains:
 
     chains: list[Chain]
     root: np.random.SeedSequence
-    parameters: dict[str, Any]
-    digest: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    digest: str = ""
 
 
 class ChainEstimator(CallbackSupportMixin, BaseEstimator):
@@ -99,7 +99,7 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
             Chain(self._start_sampler(data, root, c), self._make_averages())
             for c in range(n_chains)
         ]
-        return SavedChains(chains, root, self._frozen_parameters(), joblib.hash(data))
+        return SavedChains(chains, root)
 
     def _resume_chains(self, data: Any) -> SavedChains:
         """Return the chains of the last fit, on their data again."""
@@ -155,14 +155,14 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
         except KeyboardInterrupt:
             if all(chain.kept for chain in saved.chains):
                 self._set_fitted_attributes(saved)
-            self._save(saved)
+            self._save(saved, data)
             raise
         for chain in saved.chains:
             if not chain.kept:  # stopped early by a callback
                 chain.keep()
-        self._set_fitted_attributes(saved)
+        self._set_fitted_attributes(saved, final=not self.warm_start)
         if self.warm_start:
-            self._save(saved)
+            self._save(saved, data)
         else:
             self.__dict__.pop("_saved_chains", None)
         return self
@@ -177,7 +177,7 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
 
         def attributes() -> dict[str, Any]:
             kept = [chain if chain.kept else chain.with_current() for chain in chains]
-            return self._fitted_attributes(SavedChains(kept, saved.root, {}, ""))
+            return self._fitted_attributes(SavedChains(kept, saved.root))
 
         with InterruptGuard() as guard:
             for _ in range(n_rounds):
@@ -213,18 +213,22 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
             joints = ", ".join(f"{chain.sampler.log_joint():.6g}" for chain in chains)
             print(f"[{type(self).__name__}] sweep {done} of {self.max_iter}, log joint {joints}")
 
-    def _save(self, saved: SavedChains) -> None:
+    def _save(self, saved: SavedChains, data: Any) -> None:
         """Keep the chains for a later fit, without the data."""
+        saved.parameters, saved.digest = self._frozen_parameters(), joblib.hash(data)
         for chain in saved.chains:
             chain.sampler.detach()
         self._saved_chains = saved
 
-    def _set_fitted_attributes(self, saved: SavedChains) -> None:
-        for name, value in self._fitted_attributes(saved).items():
+    def _set_fitted_attributes(self, saved: SavedChains, *, final: bool = False) -> None:
+        for name, value in self._fitted_attributes(saved, final=final).items():
             setattr(self, name, value)
 
-    def _fitted_attributes(self, saved: SavedChains) -> dict[str, Any]:
-        """Return what every estimator has, and the best chain's place in `_best_chain`."""
+    def _fitted_attributes(self, saved: SavedChains, *, final: bool = False) -> dict[str, Any]:
+        """Return what every estimator has, and the best chain's place in `_best_chain`.
+
+        With `final` the chains are used up.
+        """
         chains = saved.chains
         best = int(np.argmax([chain.mean_log_joint for chain in chains]))
         return {

@@ -10,7 +10,7 @@ import numpy as np
 from skdp._numba import njit
 
 _R17, _R23, _R41, _R45, _R19 = (np.uint64(shift) for shift in (17, 23, 41, 45, 19))
-_R11 = np.uint64(11)
+_R11, _R12 = np.uint64(11), np.uint64(12)
 _UNIT = 1.0 / 9007199254740992.0  # 2**-53
 
 
@@ -39,5 +39,5 @@ def next_double(rng):
 
 @njit
 def next_open_double(rng):
-    """Return a uniform draw from (0, 1): safe under a logarithm."""
-    return (float(next_uint64(rng) >> _R11) + 0.5) * _UNIT
+    """Return a uniform draw from (0, 1), an odd multiple of 2**-53: safe under a logarithm."""
+    return (float(next_uint64(rng) >> _R12) + 0.5) * (2.0 * _UNIT)

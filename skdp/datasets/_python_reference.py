@@ -12,7 +12,7 @@ The Python language reference
 -----------------------------
 
 Sections of the Python language reference, and some of the library reference, that every CPython
-carries for its ``help()``: English technical prose, about 75 documents of one to 100 paragraphs.
+carries for its ``help()``: English technical prose, about 75 documents of one to 150 paragraphs.
 The text is that of the running interpreter, so it varies a little between versions of Python.
 
 Headings, grammar, tables, signatures, code and interpreter sessions are left out. Some sections
@@ -28,62 +28,9 @@ _MIN_FUNCTION = 0.12
 a share of English function words."""
 
 _FUNCTION_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "but",
-        "by",
-        "can",
-        "do",
-        "does",
-        "for",
-        "from",
-        "has",
-        "have",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "may",
-        "must",
-        "no",
-        "not",
-        "of",
-        "on",
-        "only",
-        "or",
-        "so",
-        "such",
-        "than",
-        "that",
-        "the",
-        "their",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "used",
-        "using",
-        "was",
-        "when",
-        "where",
-        "whether",
-        "which",
-        "while",
-        "will",
-        "with",
-        "would",
-    ]
+    "a an and are as at be been but by can do does for from has have if in into is it its may must "
+    "no not of on only or so such than that the their then there these they this to used using "
+    "was when where whether which while will with would".split()
 )
 _PLAIN_WORD = re.compile(r"[\"“‘(]*[A-Za-z][A-Za-z'’-]*[.,;:?!\"”’)]*")
 _NOT_PROSE = re.compile(
@@ -92,7 +39,7 @@ _NOT_PROSE = re.compile(
     | ^\s*(?:>>>|\|)                     # session, table
     | ^\s*\+[-=+]{3}                     # table
     | ^\s*([*=\-~^"'+\#])\1{3,}\s*$      # underlined heading
-    | ::=                                # grammar
+    | ::= | ^\s{2,}[a-z]\w*:[ ]+\S       # grammar, before and from Python 3.14
     | \s{2}\#                            # code with a comment
     | ^\s*(?:async|class|def|elif|else|except|finally|for|if|match|try|while|with)\b.*[:(]\n  # code
     """,
@@ -104,7 +51,7 @@ _MARKUP = (
     (re.compile(r"\s+"), " "),
     (re.compile(r"^(?:[*•-]|\d+\.|\[\d+\]) "), ""),  # bullets and footnotes' numbers
     (re.compile(r"(?<!\w)(\*{1,2})(?=\w)(.+?)(?<=[\w)])\1(?!\w)"), r"\2"),  # emphasis
-    (re.compile(r" ?\[\d+\](?!\w)"), ""),  # references to footnotes
+    (re.compile(r" \[\d+\](?!\w)"), ""),  # references to footnotes
     (re.compile(r"^(?:Changed|New|Added|Deprecated)[\w ,]* version \d[^:]*: "), ""),
 )
 

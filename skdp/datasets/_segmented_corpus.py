@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, check_array
 
 from skdp._random import make_seed_sequence
 from skdp.data import SegmentedCorpus
@@ -19,6 +19,9 @@ from skdp.processes._checks import (
 )
 
 _MODELS = ("segmented", "sequential", "adaptive")
+
+_MAX_PIECES = 1e7
+"""The largest concentration / discount: the draw of a segment takes about as many variables."""
 
 
 def make_segmented_corpus(
@@ -69,7 +72,7 @@ def make_segmented_corpus(
         Dirichlet prior gamma of a topic's word probabilities, > 0. Not used where `components` are
         given.
     discount : float, default=0.0
-        Discount a of the Poisson-Dirichlet process, in [0, 1).
+        Discount a of the Poisson-Dirichlet process, in [0, 1): 0, or not below b / 10^7.
     concentration : float, default=10.0
         Concentration b of the Poisson-Dirichlet process, > 0: the larger, the closer segments keep
         to what they vary around.
@@ -132,44 +135,44 @@ def make_segmented_corpus(
     mean_length = _check_positive(segment_length, "segment_length")
     a = check_discount(discount)
     b = check_concentration(concentration)
+    if b > _MAX_PIECES * a > 0.0:
+        raise ValueError(
+            f"discount must be 0 or at least concentration / {_MAX_PIECES:g}, got discount={a:g} "
+            f"and concentration={b:g}."
+        )
     lambdas = _check_mixing_prior(mixing_prior)
     gamma = _check_positive(topic_word_prior, "topic_word_prior")
     phi = None if components is None else _check_components(components)
-    n_topics, n_words = phi.shape if phi is not None else (
-        check_count(n_components, "n_components", at_least=1),
-        check_count(n_features, "n_features", at_least=1),
-    )
-    alpha = _check_doc_topic_prior(doc_topic_prior, n_topics)
-    check_segments = _check_n_segments(n_segments, n_documents)
+    if phi is not None:
+        n_components, n_features = phi.shape
+    n_components = check_count(n_components, "n_components", at_least=1)
+    n_features = check_count(n_features, "n_features", at_least=1)
+    alpha = _check_doc_topic_prior(doc_topic_prior, n_components)
+    segment_range = _check_n_segments(n_segments, n_documents)
 
     rng = np.random.default_rng(make_seed_sequence(random_state))
     if phi is None:
-        phi = _draw_dirichlet(np.full((n_topics, n_words), gamma), rng)
-    lengths_of_documents = (
-        rng.integers(*check_segments, size=n_documents, endpoint=True)
-        if isinstance(check_segments, tuple)
-        else check_segments
-    )
-    doc_ptr = np.concatenate([[0], np.cumsum(lengths_of_documents)])
-    mu = _draw_dirichlet(np.broadcast_to(alpha, (n_documents, n_topics)), rng)
+        phi = _draw_dirichlet(np.full((n_components, n_features), gamma), rng)
+    doc_ptr = _offsets(rng.integers(*segment_range, size=n_documents, endpoint=True))
+    mu = _draw_dirichlet(np.broadcast_to(alpha, (n_documents, n_components)), rng)
     rho = _draw_mixing(model, doc_ptr, lambdas, rng)
-    nu = np.empty((doc_ptr[-1], n_topics))
+    nu = np.empty((doc_ptr[-1], n_components))
     for d in range(n_documents):
         previous = mu[d]
         for j in range(doc_ptr[d], doc_ptr[d + 1]):
             previous = nu[j] = _draw_pdp(rho[j] * mu[d] + (1.0 - rho[j]) * previous, a, b, rng)
 
-    segment_ptr = np.concatenate([[0], np.cumsum(rng.poisson(mean_length, size=len(nu)))])
+    segment_ptr = _offsets(rng.poisson(mean_length, size=len(nu)))
     topics = np.empty(segment_ptr[-1], dtype=np.int32)
     for j, shares in enumerate(nu):
         words = slice(segment_ptr[j], segment_ptr[j + 1])
-        topics[words] = rng.choice(n_topics, size=words.stop - words.start, p=shares)
+        topics[words] = rng.choice(n_components, size=words.stop - words.start, p=shares)
     tokens = np.empty(len(topics), dtype=np.int32)
-    for k in range(n_topics):
+    for k in range(n_components):
         of_topic = np.flatnonzero(topics == k)
-        tokens[of_topic] = rng.choice(n_words, size=len(of_topic), p=phi[k])
+        tokens[of_topic] = rng.choice(n_features, size=len(of_topic), p=phi[k])
     return Bunch(
-        data=SegmentedCorpus(tokens, segment_ptr, doc_ptr, n_words),
+        data=SegmentedCorpus(tokens, segment_ptr, doc_ptr, n_features),
         components=phi,
         doc_topic=mu,
         segment_topic=nu,
@@ -179,9 +182,10 @@ def make_segmented_corpus(
 
 
 def _check_positive(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < value < np.inf:
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+    if not 0.0 < number < np.inf:
         raise ValueError(f"{name} must be a finite number > 0, got {value!r}.")
-    return float(value)
+    return number
 
 
 def _check_mixing_prior(mixing_prior: Any) -> tuple[float, float]:
@@ -195,14 +199,11 @@ def _check_mixing_prior(mixing_prior: Any) -> tuple[float, float]:
 
 
 def _check_components(components: ArrayLike) -> NDArray[np.float64]:
-    phi = np.asarray(components, dtype=np.float64)
-    if phi.ndim != 2 or 0 in phi.shape:
-        raise ValueError(
-            f"components must have shape (n_components, n_features), got {phi.shape}."
-        )
-    if not np.all(np.isfinite(phi)) or np.any(phi < 0) or not np.all(phi.sum(axis=1) > 0):
+    phi = check_array(components, dtype=np.float64, input_name="components")
+    sums = phi.sum(axis=1, keepdims=True)
+    if np.any(phi < 0) or np.any(sums == 0):
         raise ValueError("components must hold non-negative numbers, none of the rows all zero.")
-    return phi / phi.sum(axis=1, keepdims=True)
+    return phi / sums
 
 
 def _check_doc_topic_prior(prior: Any, n_topics: int) -> NDArray[np.float64]:
@@ -215,21 +216,26 @@ def _check_doc_topic_prior(prior: Any, n_topics: int) -> NDArray[np.float64]:
     return alpha.astype(np.float64)
 
 
-def _check_n_segments(n_segments: Any, n_documents: int) -> tuple[int, int] | NDArray[np.int64]:
-    """Return the two ends of the range, or the number of every document."""
+def _check_n_segments(n_segments: Any, n_documents: int) -> tuple[Any, Any]:
+    """Return the least and the largest number of segments, of all documents or of each."""
     if isinstance(n_segments, tuple):
         if len(n_segments) != 2:
             raise ValueError(f"n_segments as a tuple must be (low, high), got {n_segments!r}.")
         low = check_count(n_segments[0], "n_segments")
         return low, check_count(n_segments[1], "n_segments", at_least=low)
     if np.ndim(n_segments) == 0:
-        return np.full(n_documents, check_count(n_segments, "n_segments"))
+        number = check_count(n_segments, "n_segments")
+        return number, number
     numbers = check_integers(n_segments, "n_segments")
     if numbers.shape != (n_documents,):
         raise ValueError(
             f"n_segments must hold n_documents={n_documents} integers, got shape {numbers.shape}."
         )
-    return numbers
+    return numbers, numbers
+
+
+def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def _draw_mixing(
@@ -279,12 +285,9 @@ def _draw_log_tempered_stable(
 
 def _draw_log_stable(size: int, a: float, rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw logarithms of positive stable variables, E exp(-s X) = exp(-s^a) (Kanter, 1975)."""
-    angle = np.pi * rng.uniform(1e-300, 1.0, size)
-    return (
-        np.log(np.sin(a * angle))
-        - np.log(np.sin(angle)) / a
-        + (1.0 - a) / a * (np.log(np.sin((1.0 - a) * angle)) - np.log(rng.standard_exponential(size)))
-    )
+    angle = np.pi * (1.0 - rng.random(size))
+    log_ratio = np.log(np.sin((1.0 - a) * angle)) - np.log(rng.standard_exponential(size))
+    return np.log(np.sin(a * angle)) - np.log(np.sin(angle)) / a + (1.0 - a) / a * log_ratio
 
 
 def _draw_dirichlet(prior: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
@@ -294,8 +297,9 @@ def _draw_dirichlet(prior: NDArray[np.float64], rng: np.random.Generator) -> NDA
 
 def _draw_log_gamma(shapes: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw logarithms of Gamma(shape, 1) variables: those of small shapes would underflow."""
-    with np.errstate(divide="ignore"):
-        return np.log(rng.standard_gamma(shapes + 1.0)) - rng.standard_exponential(shapes.shape) / shapes
+    with np.errstate(divide="ignore", over="ignore"):  # a shape of 0, or next to it
+        boost = rng.standard_exponential(shapes.shape) / shapes
+    return np.log(rng.standard_gamma(shapes + 1.0)) - boost
 
 
 def _normalise(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:

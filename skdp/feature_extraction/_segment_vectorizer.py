@@ -30,8 +30,8 @@ class _WordCounter(CountVectorizer):
         return chain.from_iterable
 
 
-class SegmentVectorizer(TextVectorizer, auto_wrap_output_keys=None):
-    """Turn raw documents into a `SegmentedCorpus`: word ids in reading order, segment by segment.
+class SegmentVectorizer(TextVectorizer):
+    r"""Turn raw documents into a `SegmentedCorpus`: word ids, segment by segment.
 
     A document is cut into segments, and what counts as a word in a segment, and which words make
     the vocabulary, is decided by scikit-learn's
@@ -63,7 +63,7 @@ class SegmentVectorizer(TextVectorizer, auto_wrap_output_keys=None):
         Replaces `token_pattern`: cuts a segment into words.
     stop_words : {"english"}, list of str or None, default=None
         Words to leave out.
-    token_pattern : str or None, default=r"(?u)\\b\\w\\w+\\b"
+    token_pattern : str or None, default=r"(?u)\b\w\w+\b"
         What a word is.
     ngram_range : (int, int), default=(1, 1)
         Least and greatest length of n-grams. The n-grams of a segment come as the analyzer yields
@@ -94,7 +94,7 @@ class SegmentVectorizer(TextVectorizer, auto_wrap_output_keys=None):
     Examples
     --------
     >>> from skdp.feature_extraction import SegmentVectorizer
-    >>> documents = ["A red fox.\\n\\nThe fox runs.", ["Red and blue", "", "blue fox"]]
+    >>> documents = ["A red fox.\n\nThe fox runs.", ["Red and blue", "", "blue fox"]]
     >>> vectorizer = SegmentVectorizer()
     >>> corpus = vectorizer.fit_transform(documents)
     >>> corpus

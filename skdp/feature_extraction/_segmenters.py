@@ -8,7 +8,7 @@ from collections.abc import Callable
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 
 # A full stop behind one of these, or behind a lone capital (an initial), ends no sentence.
-_ABBREVIATIONS = ("Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Gen", "Rep", "Sen", "Gov", "No", "vs")
+_ABBREVIATIONS = ("Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Gen", "Rep", "Sen", "Gov", "vs")
 _SENTENCE_END = re.compile(
     "".join(rf"(?<!\b{abbreviation}\.)" for abbreviation in _ABBREVIATIONS)
     + r"(?<!\b[A-Z]\.)(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))\s+(?![a-z])"  # none before lower case

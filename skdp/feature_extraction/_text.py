@@ -53,10 +53,14 @@ class WordNumbers:
         return tokens[kept], kept_before[np.asarray(self._ends)]
 
 
-class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class TextVectorizer(TransformerMixin, BaseEstimator):
     """Base of the vectorizers: raw text in, a container of word ids out."""
 
     vocabulary_: dict[str, int]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        # Containers are never wrapped into data frames.
+        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -23,5 +23,6 @@ def align_labels(
     (K,) array
         Row k of `current` matches row ``result[k]`` of `reference`.
     """
-    similarity = np.sqrt(current) @ np.sqrt(reference).T
+    roots = (np.sqrt(rows, dtype=np.float32, casting="same_kind") for rows in (current, reference))
+    similarity = next(roots) @ next(roots).T
     return linear_sum_assignment(similarity, maximize=True)[1]

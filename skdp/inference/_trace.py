@@ -74,4 +74,7 @@ class Trace(Mapping[str, NDArray[np.float64]]):
             raise ImportError(
                 "Trace.to_arviz needs arviz: install it with `pip install skdp[arviz]`."
             ) from error
-        return arviz.from_dict({"posterior": dict(self)})
+        try:
+            return arviz.from_dict(posterior=dict(self))
+        except TypeError:  # ArviZ 1.0 and later
+            return arviz.from_dict({"posterior": dict(self)})

@@ -25,7 +25,7 @@ from skdp.topics._sampler import (
     TopicModel,
 )
 
-_POSITIVE = Interval(Real, 0, None, closed="neither")
+_POSITIVE = Interval(Real, 0, np.inf, closed="neither")
 
 
 class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
@@ -87,15 +87,17 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
             return self.doc_topic_prior
         if isinstance(self.doc_topic_prior, Real):
             return np.full(self.n_components, float(self.doc_topic_prior))
-        prior = check_array(
-            self.doc_topic_prior, ensure_2d=False, dtype=np.float64, input_name="doc_topic_prior"
-        )
-        if prior.shape != (self.n_components,) or not np.all(prior > 0):
+        try:
+            prior = np.array(self.doc_topic_prior, dtype=np.float64)
+        except (TypeError, ValueError):
+            prior = np.empty(0)
+        valid = prior.shape == (self.n_components,) and np.all((prior > 0) & np.isfinite(prior))
+        if not valid:
             raise ValueError(
                 f"doc_topic_prior must hold n_components={self.n_components} positive numbers, "
                 f"got {self.doc_topic_prior!r}."
             )
-        return prior.copy()
+        return prior
 
     def _check_init(self, n_words: int) -> Any:
         if isinstance(self.init, str):
@@ -103,8 +105,13 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         return _check_topics(self.init, "init", (self.n_components, n_words))
 
     def _check_input(self, X: Any, *, reset: bool) -> SegmentedCorpus:
+        before = dict(vars(self))
         corpus = check_corpus(self, X, reset=reset, require_tokens=True)
-        self._check_init(corpus.n_features)
+        try:
+            self._check_init(corpus.n_features)
+        except ValueError:
+            self.__dict__ = before
+            raise
         return corpus
 
     # Chains
@@ -132,19 +139,13 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
     def _make_averages(self) -> TopicAverages:
         return TopicAverages()
 
-    def _fitted_attributes(self, saved: SavedChains) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved)
-        averages = saved.chains[attributes["_best_chain"]].averages
-        n = averages.n
+    def _fitted_attributes(self, saved: SavedChains, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(saved, final=final)
+        best = saved.chains[attributes["_best_chain"]]
         return {
             **attributes,
-            "components_": averages.components / n,
-            "doc_topic_": averages.doc_topic / n,
-            "segment_topic_": averages.segment_topic / n,
-            "doc_topic_prior_": averages.doc_topic_prior / n,
-            "topic_word_prior_": averages.topic_word_prior / n,
+            **best.averages.means(in_place=final),
             "discount_": float(self.discount),
-            "concentration_": averages.concentration / n,
             "_fold_in_key": derive_stream(saved.root, Role.TRANSFORM),
             "_concentration_per_document": False,
         }

@@ -6,7 +6,7 @@ Symbols as in ``_kernels.py``.
 import numpy as np
 
 from skdp._numba import njit
-from skdp._random import stream_of_content
+from skdp._random import next_double, stream_of_content
 from skdp.processes import draw_concentration
 from skdp.topics import _kernels_btigs, _kernels_cmgs, _kernels_ssa
 from skdp.topics._kernels import Prior, add_estimates, enter_corpus
@@ -27,6 +27,32 @@ def _sweep_document(sampler, d, corpus, assignments, words, prior, ratios, scrat
         _sweep_cmgs(d, corpus, assignments, words, prior, ratios, scratch, rng)
     else:
         _sweep_ssa(d, corpus, assignments, words, prior, scratch, rng)
+
+
+@njit
+def seat_randomly(corpus, assignments, rng):
+    """Give every word a uniformly random topic, and every topic of a segment one table."""
+    topics, tables = assignments.topics, assignments.tables
+    seat_topics, seat_sizes = assignments.seat_topics, assignments.seat_sizes
+    n_topics = tables.shape[1]
+    for d in range(corpus.doc_ptr.shape[0] - 1):
+        for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
+            begin = corpus.segment_ptr[j]
+            for i in range(begin, corpus.segment_ptr[j + 1]):
+                k = int(next_double(rng) * n_topics)
+                topics[i] = k
+                if tables[j, k] == 0:
+                    if seat_sizes.shape[0] > 0:
+                        seat_topics[begin + assignments.segment_tables[j]] = k
+                        seat_sizes[begin + assignments.segment_tables[j]] = 0
+                    tables[j, k] = 1
+                    assignments.segment_tables[j] += 1
+                    assignments.document_tables[d, k] += 1
+                if seat_sizes.shape[0] > 0:
+                    seat = begin
+                    while seat_topics[seat] != k:
+                        seat += 1
+                    seat_sizes[seat] += 1
 
 
 @njit

@@ -168,15 +168,12 @@ class SegmentedSampler:
             del self.__dict__[name]
 
     def _seat_words(self, init: Any, stream: NDArray[np.uint64]) -> None:
-        """Draw the first state: words one by one, each given those before it.
-
-        With topics given, they take the place of the words counted so far.
-        """
-        self._words = empty_counts(self._n_words, self.n_topics)
-        words = self._words if isinstance(init, str) else fixed_words(init)
-        self._sweep_words(words, stream)
-        if words.fixed:
-            self._count_words()
+        """Draw the first state: random topics, or with topics given one word after the other."""
+        if isinstance(init, str):
+            sweeps.seat_randomly(self._corpus, self.assignments, stream)
+        else:
+            self._sweep_words(fixed_words(init), stream)
+        self._count_words()
 
     def _count_words(self) -> None:
         """Count words by topic from the assignments."""
@@ -236,8 +233,10 @@ class SegmentedSampler:
 
     def components(self) -> NDArray[np.float64]:
         """Return E[phi] given the state, (K, W) (5.7)."""
-        smoothed = self.word_counts.astype(np.float64) + self.topic_word_prior
-        return smoothed / smoothed.sum(axis=1, keepdims=True)
+        components = self.word_counts.astype(np.float64, order="C")
+        components += self.topic_word_prior
+        components /= components.sum(axis=1, keepdims=True)
+        return components
 
     def add_estimates(
         self, doc_topic: NDArray[np.float64], segment_topic: NDArray[np.float64]
@@ -304,33 +303,45 @@ def fixed_words(components: NDArray[np.floating]) -> WordCounts:
 
 
 class TopicState:
-    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
-
-    Attributes
-    ----------
-    topics : (n_tokens,) array of int32
-        Topic z of every token.
-    tables_to_document : (n_segments, K) array of int32
-        Tables of each segment whose dish was ordered from the document's node.
-    tables_to_previous : (n_segments, K) array of int32
-        Tables whose dish was ordered from the segment before: none in this model.
-    concentration, discount, topic_word_prior : float
-    doc_topic_prior : (K,) array
-    """
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
 
     def __init__(self, sampler: SegmentedSampler):
         self._sampler = sampler
-        self.concentration = float(sampler.concentration)
-        self.discount = float(sampler.hyper.discount)
-        self.topic_word_prior = float(sampler.topic_word_prior)
-        self.doc_topic_prior = _read_only(sampler.doc_topic_prior)
-        self.topics = _read_only(sampler.assignments.topics)
-        self.tables_to_document = _read_only(sampler.assignments.tables)
+
+    @property
+    def topics(self) -> NDArray[np.int32]:
+        """Topic z of every token, (n_tokens,)."""
+        return _read_only(self._sampler.assignments.topics)
+
+    @property
+    def tables_to_document(self) -> NDArray[np.int32]:
+        """Tables by segment and topic whose dish was ordered from the document's node."""
+        return _read_only(self._sampler.assignments.tables)
 
     @property
     def tables_to_previous(self) -> NDArray[np.int32]:
-        """Tables ordered from the segment before: all zero."""
-        return np.broadcast_to(np.int32(0), self.tables_to_document.shape)
+        """Tables whose dish was ordered from the segment before: all zero."""
+        return np.broadcast_to(np.int32(0), self._sampler.assignments.tables.shape)
+
+    @property
+    def concentration(self) -> float:
+        """Concentration b."""
+        return float(self._sampler.concentration)
+
+    @property
+    def discount(self) -> float:
+        """Discount a."""
+        return float(self._sampler.hyper.discount)
+
+    @property
+    def doc_topic_prior(self) -> NDArray[np.float64]:
+        """Document-topic prior alpha, (K,)."""
+        return _read_only(self._sampler.doc_topic_prior)
+
+    @property
+    def topic_word_prior(self) -> float:
+        """Topic-word prior gamma."""
+        return float(self._sampler.topic_word_prior)
 
     def log_joint(self) -> float:
         """Return log p(w, z, t | parameters) in the multiplicity form, every constant included."""
@@ -382,6 +393,20 @@ class TopicAverages:
         self.concentration += sampler.concentration
         sampler.add_estimates(self.doc_topic, self.segment_topic)
         self.n += 1
+
+    def means(self, *, in_place: bool) -> dict[str, Any]:
+        """Return the means; in place, which ends the averaging, without copies."""
+
+        def mean(total: Any) -> Any:
+            if in_place and isinstance(total, np.ndarray):
+                total /= self.n
+                return total
+            return total / self.n
+
+        names = (
+            "components doc_topic segment_topic doc_topic_prior topic_word_prior concentration"
+        ).split()
+        return {f"{name}_": mean(getattr(self, name)) for name in names}
 
     def _relabel(self, order: NDArray[np.intp]) -> None:
         """Let topic k be what so far was topic ``order[k]``."""

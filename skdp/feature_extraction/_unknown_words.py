@@ -1,0 +1,82 @@
+"""Classes of words by their looks, for words too rare to be known by themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+_MIN_STEM = 3
+"""Letters that an affix must leave."""
+
+
+class UnknownWords:
+    """Classes of unknown words, learnt from the rare words of the training data.
+
+    A word has a list of features: its case, a digit, a hyphen, a suffix, a prefix (those that it
+    has, in this order). A class is such a list. Classes of fewer than `min_count` training tokens
+    lose their last feature until they are larger; the class without features always exists, and a
+    word belongs to the class with the longest initial part of its features.
+
+    Parameters
+    ----------
+    words : iterable of (str, int)
+        Rare words and their counts.
+    prefixes, suffixes : sequences of str
+    min_count : int
+    """
+
+    def __init__(
+        self,
+        words: Iterable[tuple[str, int]],
+        prefixes: Sequence[str],
+        suffixes: Sequence[str],
+        min_count: int,
+    ):
+        self._prefixes = sorted(prefixes, key=len, reverse=True)
+        self._suffixes = sorted(suffixes, key=len, reverse=True)
+        counts: Counter[tuple[str, ...]] = Counter()
+        for word, count in words:
+            counts[self._features(word)] += count
+        for size in range(max(map(len, counts), default=0), 0, -1):
+            small = [f for f, n in counts.items() if len(f) == size and n < min_count]
+            for features in small:
+                counts[features[:-1]] += counts.pop(features)
+        self._classes = {(), *counts}
+
+    def _features(self, word: str) -> tuple[str, ...]:
+        features = []
+        if len(word) > 1 and word.isupper():
+            features.append("capitals")
+        elif word[:1].isupper():
+            features.append("initial")
+        if any(map(str.isdigit, word)):
+            features.append("digit")
+        if "-" in word.strip("-"):
+            features.append("hyphen")
+        stem = word.lower()
+        for suffix in self._suffixes:
+            if stem.endswith(suffix) and len(stem) >= len(suffix) + _MIN_STEM:
+                features.append("-" + suffix)
+                stem = stem.removesuffix(suffix)
+                break
+        for prefix in self._prefixes:
+            if stem.startswith(prefix) and len(stem) >= len(prefix) + _MIN_STEM:
+                features.append(prefix + "-")
+                break
+        return tuple(features)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all classes."""
+        return [_name(features) for features in self._classes]
+
+    def classify(self, word: str) -> str:
+        """Return the name of a word's class."""
+        features = self._features(word)
+        while features not in self._classes:
+            features = features[:-1]
+        return _name(features)
+
+
+def _name(features: tuple[str, ...]) -> str:
+    return ":".join(("UNK", *features))

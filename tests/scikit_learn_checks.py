@@ -1,0 +1,28 @@
+"""scikit-learn's own estimator checks as a pytest mark, on every version that skdp supports."""
+
+import warnings
+
+import pytest
+import sklearn
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+IS_1_6 = sklearn.__version__.startswith("1.6.")
+
+
+def expected_failures(estimator):
+    """Return the checks that fail by scikit-learn's own fault, with the reason."""
+    if IS_1_6 and get_tags(estimator).input_tags.categorical:
+        return {
+            "check_positive_only_tag_during_fit": "1.6 subtracts a float from integers in place"
+        }
+    return {}
+
+
+def scikit_learn_checks(estimators):
+    """Return `parametrize_with_checks`, which in 1.6 gives pytest a deprecated generator."""
+    with warnings.catch_warnings():  # that it can test little of what takes text
+        warnings.simplefilter("ignore")
+        mark = parametrize_with_checks(estimators, expected_failed_checks=expected_failures).mark
+        names, values = mark.args
+        return pytest.mark.parametrize(names, list(values), **mark.kwargs)

@@ -1,0 +1,154 @@
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from unit.data.strategies import N_WORDS, corpora
+
+from skdp.data import SegmentedCorpus
+
+DOCUMENTS = [[[0, 1, 0], [2]], [], [[], [3, 3]]]
+
+
+def test_arrays():
+    corpus = SegmentedCorpus.from_documents(DOCUMENTS)
+    assert corpus.tokens.tolist() == [0, 1, 0, 2, 3, 3]
+    assert corpus.segment_ptr.tolist() == [0, 3, 4, 4, 6]
+    assert corpus.doc_ptr.tolist() == [0, 2, 2, 4]
+    assert corpus.tokens.dtype == np.int32
+    assert corpus.segment_ptr.dtype == corpus.doc_ptr.dtype == np.int64
+    same = SegmentedCorpus([0, 1, 0, 2, 3, 3], [0, 3, 4, 4, 6], [0, 2, 2, 4], 4)
+    assert same == corpus
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, lambda s: np.array(s, dtype=np.uint8)])
+def test_segments_of_any_kind(kind):
+    documents = [[kind(segment) for segment in document] for document in DOCUMENTS]
+    corpus = SegmentedCorpus.from_documents(documents)
+    assert corpus == SegmentedCorpus.from_documents(DOCUMENTS)
+
+
+@pytest.mark.parametrize(("documents", "n_features"), [([], 0), ([[]], 0), ([[[]], []], 0)])
+def test_without_words(documents, n_features):
+    corpus = SegmentedCorpus.from_documents(documents)
+    assert corpus.shape == (len(documents), n_features)
+    assert SegmentedCorpus.from_documents(documents, 7).shape == (len(documents), 7)
+
+
+@given(corpora)
+def test_word_counts(data):
+    corpus, documents = data
+    words = [[word for segment in document for word in segment] for document in documents]
+    expected = [np.bincount(w, minlength=N_WORDS) for w in words]
+    bow = corpus.to_bow()
+    assert isinstance(bow, sp.csr_matrix)  # not an array: what other libraries expect
+    assert bow.shape == corpus.shape
+    assert bow.dtype == np.int64
+    assert bow.has_canonical_format
+    np.testing.assert_array_equal(bow.toarray(), np.reshape(expected, corpus.shape))
+
+
+@given(corpora)
+def test_counts_round_trip(data):
+    _, documents = data
+    if not documents:
+        return
+    counts = [
+        np.array([np.bincount(s, minlength=N_WORDS) for s in d]).reshape(len(d), N_WORDS)
+        for d in documents
+    ]
+    sorted_documents = [[sorted(segment) for segment in document] for document in documents]
+    expected = SegmentedCorpus.from_documents(sorted_documents, N_WORDS)
+    assert SegmentedCorpus.from_counts(counts) == expected
+    assert SegmentedCorpus.from_counts([sp.csc_array(c) for c in counts]) == expected
+    assert SegmentedCorpus.from_counts([c.astype(float) for c in counts]) == expected
+
+
+def test_duplicate_and_unsorted_entries_of_counts():
+    matrix = sp.csr_matrix(([1, 2, 1], [2, 0, 2], [0, 3]), shape=(1, 3))
+    assert SegmentedCorpus.from_counts([matrix])[0][0].tolist() == [0, 0, 2, 2]
+    assert matrix.nnz == 3  # the caller's matrix is left as it is
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ([np.eye(2), [[0, 1], [0.5, 0]]], r"counts.*document 1, segment 1 has 0\.5 of word 0"),
+        ([[[0, -1]]], "document 0, segment 0 has -1 of word 1"),
+        ([[[np.nan, 1]]], r"documents\[0\] contains NaN"),
+        ([[[1e12]]], "at most 2147483647 tokens, the counts sum to 1e"),
+        ([[[2**62, 2**62, 2**62, 2**62]]], "at most 2147483647 tokens"),
+        ([np.eye(2), np.eye(3)], r"one width.*\[2, 3\]"),
+        ([], "one width"),
+        ([[["a"]]], "could not convert string|not compatible"),
+    ],
+)
+def test_bad_counts(counts, message):
+    with pytest.raises(ValueError, match=message):
+        SegmentedCorpus.from_counts(counts)
+
+
+@pytest.mark.parametrize(
+    ("documents", "n_features", "message"),
+    [
+        (
+            [[[0]], [[1], [], [2, 17]]],
+            10,
+            r"document 1, segment 2: word id 17 is out of range \[0, 10",
+        ),
+        ([[[0]], [], [[3, -1]]], None, "document 2, segment 0: word id -1 is out of range"),
+        ([[[2**40]]], None, "document 0, segment 0: word id 1099511627776 is out of range"),
+        (
+            [[[0]], [[1.0]]],
+            None,
+            r"document 1, segment 0: must be a sequence of word ids.*\[1\.0\]",
+        ),
+        ([[[0], ["a"]]], None, "document 0, segment 1: must be a sequence of word ids"),
+        ([[[0], 1]], None, "document 0, segment 1: must be a sequence of word ids"),
+        ([[[0], [[1], [2, 3]]]], None, "document 0, segment 1: must be a sequence of word ids"),
+        ([[[True]]], None, "document 0, segment 0: must be"),
+        ([[[0]]], -1, "n_features must be an integer"),
+        ([[[0]]], 2.5, "n_features must be an integer"),
+    ],
+)
+def test_bad_documents(documents, n_features, message):
+    with pytest.raises(ValueError, match=message):
+        SegmentedCorpus.from_documents(documents, n_features)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1], [0, 3], [0, 1], 2), "segment_ptr must rise from 0 to 2, the number of tokens"),
+        (([0, 1], [0, 2], [0, 2], 2), "doc_ptr must rise from 0 to 1, the number of segments"),
+        (([0, 1], [0, 2, 1, 2], [0, 3], 2), "segment_ptr must rise"),
+        (([0, 1], [1, 2], [0, 1], 2), "segment_ptr must rise"),
+        (([0, 1], [], [0, 1], 2), "segment_ptr must be a 1-D array of integers"),
+        (([0, 1], [0.0, 2.0], [0, 1], 2), "segment_ptr must be a 1-D array of integers"),
+        (([[0, 1]], [0, 1], [0, 1], 2), "tokens must be a 1-D array of integers"),
+        (([0.0], [0, 1], [0, 1], 2), "tokens must be a 1-D array of integers"),
+        (([0, 2], [0, 2], [0, 1], 2), "document 0, segment 0: word id 2"),
+    ],
+)
+def test_bad_arrays(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        SegmentedCorpus(*arguments)
+
+
+def test_a_fold_takes_milliseconds():
+    rng = np.random.default_rng(0)
+    lengths = rng.poisson(30, size=24_000)
+    corpus = SegmentedCorpus(
+        rng.integers(0, 9_000, lengths.sum()),
+        np.concatenate(([0], np.cumsum(lengths))),
+        np.arange(0, 24_001, 100),
+        9_000,
+    )
+    fold = rng.permutation(240)[:216]
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        corpus[fold]
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.2  # a loop over tokens in Python would take ten times that

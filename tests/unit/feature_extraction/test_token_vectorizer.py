@@ -1,0 +1,176 @@
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from unit.data.dummies import WordShares
+
+from skdp.data import TokenSequences
+from skdp.feature_extraction import TokenVectorizer
+
+SENTENCES = ["The dog barks.", "The dog, the cat.", ["The", "dog", "sleeps", "."], ""]
+
+
+def words(vectorizer, sentences):
+    return [sentence.tolist() for sentence in vectorizer.inverse_transform(sentences)]
+
+
+def test_all_words():
+    vectorizer = TokenVectorizer(min_count=1)
+    sentences = vectorizer.fit_transform(SENTENCES)
+    assert isinstance(sentences, TokenSequences)
+    assert words(vectorizer, sentences) == [
+        ["The", "dog", "barks", "."],
+        ["The", "dog", ",", "the", "cat", "."],
+        ["The", "dog", "sleeps", "."],
+        [],
+    ]
+    names = vectorizer.get_feature_names_out()
+    assert names.tolist() == [",", ".", "The", "UNK", "barks", "cat", "dog", "sleeps", "the"]
+    assert vectorizer.transform(SENTENCES) == sentences
+
+
+@pytest.mark.parametrize(
+    ("unknown_words", "expected"),
+    [
+        ("classes", [["The", "dog", "UNK:-s", "."], ["The", "dog", "UNK", "UNK", "UNK", "."]]),
+        ("single", [["The", "dog", "UNK", "."], ["The", "dog", "UNK", "UNK", "UNK", "."]]),
+        ("drop", [["The", "dog", "."], ["The", "dog", "."]]),
+    ],
+)
+def test_rare_words(unknown_words, expected):
+    vectorizer = TokenVectorizer(unknown_words=unknown_words)
+    assert words(vectorizer, vectorizer.fit_transform(SENTENCES))[:2] == expected
+
+
+def test_classes():
+    vectorizer = TokenVectorizer(min_count=3)
+    rare = "Smith Jones IBM NASA 12 1.5 well-known re-elect walking talking unhappily undoing"
+    vectorizer.fit([rare.split()] * 2)
+    known = {
+        "Brown": "UNK:initial",
+        "Jones": "UNK:initial",  # of two occurrences, fewer than min_count, in -s
+        "NATO": "UNK:capitals",
+        "99": "UNK:digit",
+        "well-read": "UNK:hyphen",
+        "singing": "UNK:-ing",
+        "untying": "UNK:-ing",
+        "42nd-floor": "UNK:digit",
+        "zebra": "UNK",
+        "ing": "UNK",
+        "-": "UNK",
+    }
+    sentence = vectorizer.transform([list(known)])
+    assert words(vectorizer, sentence) == [list(known.values())]
+
+
+def test_affixes_are_parameters():
+    vectorizer = TokenVectorizer(prefixes=("ge",), suffixes=["n", "en"])
+    vectorizer.fit(
+        [["gelangen", "gegeben", "loben", "rufen", "gut", "eilig", "handeln", "wandern"]]
+    )
+    assert list(vectorizer.vocabulary_) == ["UNK", "UNK:-en", "UNK:-en:ge-", "UNK:-n"]
+
+
+def test_a_closed_vocabulary():
+    vectorizer = TokenVectorizer(vocabulary=["dog", "bird"], unknown_words="single")
+    sentences = vectorizer.fit_transform(SENTENCES)
+    assert vectorizer.vocabulary_ == {"UNK": 0, "bird": 1, "dog": 2}
+    assert sentences[0].tolist() == [0, 2, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("params", "text", "expected"),
+    [
+        ({"lowercase": True}, "The DOG", ["the", "dog"]),
+        ({"strip_accents": "unicode"}, "Füchse", ["Fuchse"]),
+        ({"preprocessor": str.upper}, "dog", ["DOG"]),
+        ({"tokenizer": lambda text: text.split("-"), "token_pattern": None}, "a-b", ["a", "b"]),
+        ({"token_pattern": r"\w"}, "ab", ["a", "b"]),
+        ({"encoding": "latin-1"}, "Füchse".encode("latin-1"), ["Füchse"]),
+        ({"encoding": "ascii", "decode_error": "ignore"}, "Füchse".encode(), ["Fchse"]),
+        ({}, "It's well-known: 1.5% (U.S.)", "It's well-known : 1.5 % ( U.S . )".split()),
+    ],
+    ids=str,
+)
+def test_text_handling(params, text, expected):
+    vectorizer = TokenVectorizer(min_count=1, **params)
+    assert words(vectorizer, vectorizer.fit_transform([text])) == [expected]
+
+
+def test_words_of_a_list_are_preprocessed_but_not_cut():
+    vectorizer = TokenVectorizer(min_count=1, lowercase=True)
+    sentences = vectorizer.fit_transform([("New York", b"IS", "big")])
+    assert words(vectorizer, sentences) == [["new york", "is", "big"]]
+
+
+@given(st.lists(st.lists(st.text("abS-1sing", min_size=1, max_size=7), max_size=5), max_size=5))
+def test_no_word_is_lost(sentences):
+    sentences.append(["a", "word"])
+    vectorizer = TokenVectorizer()
+    container = vectorizer.fit_transform(sentences)
+    assert np.diff(container.ptr).tolist() == [len(sentence) for sentence in sentences]
+    assert vectorizer.transform(sentences) == container
+    counts = {w: sum(s.count(w) for s in sentences) for s in sentences for w in s}
+    for sentence, read in zip(sentences, words(vectorizer, container), strict=True):
+        for word, name in zip(sentence, read, strict=True):
+            assert name == word if counts[word] >= 2 else name.startswith("UNK")
+    classes = np.bincount(container.tokens, minlength=container.n_features)
+    for name, i in vectorizer.vocabulary_.items():
+        assert classes[i] >= 2 or name == "UNK"
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ("one text", "Iterable over raw text documents expected"),
+        (["text", 3], "sentence 1: must be text or a list of words, got 3"),
+        ([["text", 3]], "sentence 0: must be text"),
+        ([["text", None]], "sentence 0: must be text"),
+        ([], "empty vocabulary"),
+        (["", []], "empty vocabulary"),
+    ],
+)
+def test_bad_input(X, message):
+    with pytest.raises(ValueError, match=message):
+        TokenVectorizer().fit(X)
+    if "vocabulary" not in message:
+        with pytest.raises(ValueError, match=message):
+            TokenVectorizer().fit(SENTENCES).transform(X)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"min_count": 0}, "'min_count' parameter of TokenVectorizer must be"),
+        ({"unknown_words": "keep"}, "'unknown_words' parameter of TokenVectorizer must be"),
+        ({"suffixes": "ing"}, "'suffixes' parameter of TokenVectorizer must be"),
+        ({"unknown_words": "drop", "min_count": 9}, "empty vocabulary"),
+    ],
+)
+def test_bad_parameters(params, message):
+    with pytest.raises(ValueError, match=message):
+        TokenVectorizer(**params).fit(SENTENCES)
+
+
+def test_unfitted():
+    for method in ("transform", "inverse_transform", "get_feature_names_out"):
+        with pytest.raises(NotFittedError):
+            getattr(TokenVectorizer(), method)(SENTENCES)
+
+
+def test_clone_and_pickle():
+    vectorizer = TokenVectorizer(min_count=3)
+    assert clone(vectorizer).get_params() == vectorizer.get_params()
+    sentences = vectorizer.fit_transform(SENTENCES)
+    assert pickle.loads(pickle.dumps(vectorizer)).transform(SENTENCES) == sentences
+
+
+def test_pipeline():
+    pipeline = make_pipeline(TokenVectorizer(), WordShares()).set_output(transform="pandas")
+    frame = pipeline.fit_transform(SENTENCES)
+    assert frame.shape == (4, len(pipeline[0].vocabulary_))

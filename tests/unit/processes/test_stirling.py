@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+
+from skdp.processes import (
+    StirlingRatios,
+    log_stirling,
+    log_stirling_numbers,
+    open_ratio,
+    share_ratio,
+    stirling_ratios,
+)
+
+DISCOUNTS = [0.0, 1e-7, 0.25, 0.7, 0.99]
+every_discount = pytest.mark.parametrize("a", DISCOUNTS)
+
+
+@every_discount
+def test_integral_continues_the_table(a):
+    """Beyond the table the ratios are integrals; they follow the table's own recursion."""
+    table = StirlingRatios.for_counts(1_000, a)
+    for n in (400, 1_000):
+        pairs = table.values[table.row_ptr[n] + 1 : table.row_ptr[n + 1]]
+        found = np.stack(stirling_ratios(n, np.arange(1, n + 1), a), axis=1)
+        np.testing.assert_allclose(found, pairs, rtol=1e-10)
+
+
+@every_discount
+def test_kernels_do_not_depend_on_the_table(a):
+    small, large = StirlingRatios.for_counts(5, a), StirlingRatios.for_counts(60, a)
+    for n in range(1, 61):
+        for t in range(1, n + 1):
+            for kernel in (share_ratio, open_ratio, log_stirling):
+                one, other = (kernel(s.values, s.row_ptr, n, t, a) for s in (small, large))
+                assert one == pytest.approx(other, rel=1e-11, abs=1e-11)
+
+
+@every_discount
+def test_recursion_far_out(a):
+    """U at t and V at t are tied through R^n_{t+1} / R^{n+1}_{t+1}, whatever computes them."""
+    n, t = 100_000, np.array([1, 2, 3, 10, 1_000, 30_000, 99_000, 99_999])
+    share, opening = stirling_ratios(n, t, a)
+    following = np.exp(log_stirling_numbers(n + 1, t + 1, a) - log_stirling_numbers(n + 1, t, a))
+    np.testing.assert_allclose(opening / share, following, rtol=1e-7)
+    assert np.all(share > n - a * t - 1e-6)
+    assert np.all(opening >= 1.0)
+
+
+def test_first_customer():
+    table = StirlingRatios.for_counts(0, 0.5)
+    assert table.values.shape == (1, 2)
+    for a in DISCOUNTS:
+        assert share_ratio(table.values, table.row_ptr, 0, 0, a) == 0.0
+        assert open_ratio(table.values, table.row_ptr, 0, 0, a) == 1.0
+    np.testing.assert_array_equal(stirling_ratios(0, 0, 0.5), [0.0, 1.0])
+
+
+def test_numbers_that_are_zero():
+    np.testing.assert_array_equal(
+        log_stirling_numbers([0, 0, 3, 3], [0, 1, 0, 4], 0.3), [0.0, -np.inf, -np.inf, -np.inf]
+    )
+
+
+def test_arguments_broadcast():
+    share, opening = stirling_ratios(np.array([[3], [4]]), np.array([1, 2, 3]), 0.1)
+    assert share.shape == opening.shape == (2, 3)
+    assert log_stirling_numbers(3, 2, 0.0) == pytest.approx(np.log(3.0))
+
+
+@pytest.mark.parametrize("n_max", [0, 1, 999, 1_000, 1_001, 3_000, 10_000, 1_000_000])
+def test_size_of_the_table_is_bounded(n_max):
+    table = StirlingRatios.for_counts(n_max, 0.4)
+    assert len(table.values) == table.row_ptr[-1] <= 2_000_000
+    assert np.all(np.isfinite(table.values))
+    assert (table.n_max, table.discount) == (n_max, 0.4)
+    again = StirlingRatios.for_counts(n_max, 0.4)
+    np.testing.assert_array_equal(table.values, again.values)
+
+
+def test_rows_beyond_the_whole_ones():
+    whole, beyond = StirlingRatios.for_counts(1_000, 0.4), StirlingRatios.for_counts(5_000, 0.4)
+    np.testing.assert_array_equal(beyond.values[: len(whole.values)], whole.values)
+    n = 5_000
+    pairs = beyond.values[beyond.row_ptr[n] + 1 : beyond.row_ptr[n + 1]]
+    found = np.stack(stirling_ratios(n, np.arange(1, len(pairs) + 1), 0.4), axis=1)
+    np.testing.assert_allclose(found, pairs, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("n", "t", "discount", "name"),
+    [
+        (-1, 1, 0.5, "n"),
+        (2.5, 1, 0.5, "n"),
+        (3, -1, 0.5, "t"),
+        (3, np.nan, 0.5, "t"),
+        (3, "2", 0.5, "t"),
+        (3, 1, 1.0, "discount"),
+        (3, 1, -0.1, "discount"),
+        (3, 1, np.nan, "discount"),
+        (3, 1, "0.5", "discount"),
+    ],
+)
+def test_bad_arguments(n, t, discount, name):
+    for function in (log_stirling_numbers, stirling_ratios):
+        with pytest.raises(ValueError, match=rf"^{name} must"):
+            function(n, t, discount)
+
+
+def test_bad_pairs():
+    for n, t in [(3, 4), (3, 0)]:
+        with pytest.raises(ValueError, match=r"^t must be between 1 and n"):
+            stirling_ratios(n, t, 0.5)
+    with pytest.raises(ValueError, match=r"^n_max must be"):
+        StirlingRatios.for_counts(-1, 0.5)

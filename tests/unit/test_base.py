@@ -1,0 +1,167 @@
+"""What every estimator fitted by chains does: stop, go on, report."""
+
+import os
+import pickle
+import signal
+import threading
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.model_selection import GridSearchCV
+
+from skdp.data import SegmentedCorpus
+from skdp.topics import SegmentedTopicModel
+
+DOCUMENTS = [[[0, 1, 0, 2], [3, 3]], [[3, 2, 1], [0, 0, 1]], [[2], [1, 3]]]
+
+
+def model(**params):
+    return SegmentedTopicModel(**{"n_components": 2, "max_iter": 20, "random_state": 0, **params})
+
+
+class TestInterruption:
+    def test_a_real_signal(self):
+        """Ctrl-C during a long fit leaves a usable estimator, and the fit can go on."""
+        documents = DOCUMENTS * 50
+        model(max_iter=1).fit(documents)  # everything is compiled
+        long = model(max_iter=10**6, burn_in=0)
+        timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            long.fit(documents)
+        timer.join()
+        assert 1 < long.n_iter_ < 10**6
+        assert np.isfinite(long.score(documents))
+        n_done = long.n_iter_
+        long.set_params(warm_start=True, max_iter=n_done + 5).fit(documents)
+        assert long.n_iter_ == n_done + 5
+
+    def test_several_chains_stop_together(self):
+        documents = DOCUMENTS * 50
+        model(max_iter=1).fit(documents)
+        long = model(max_iter=10**5, burn_in=0, n_chains=2, n_jobs=2)
+        timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            long.fit(documents)
+        timer.join()
+        assert long.trace_.n_chains == 2
+        assert 1 < long.n_iter_ < 10**5
+
+
+class TestWarmStart:
+    def test_the_same_max_iter_changes_nothing(self):
+        warm = model(warm_start=True).fit(DOCUMENTS)
+        before = warm.components_.copy()
+        assert_array_equal(warm.fit(DOCUMENTS).components_, before)
+        assert warm.n_iter_ == 20
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("n_components", 3), ("concentration", 2.0), ("sampler", "ssa"), ("n_chains", 2)],
+    )
+    def test_another_model_is_refused(self, name, value):
+        warm = model(warm_start=True).fit(DOCUMENTS)
+        with pytest.raises(ValueError, match=name):
+            warm.set_params(**{name: value}).fit(DOCUMENTS)
+        warm.set_params(warm_start=False).fit(DOCUMENTS)
+
+    def test_another_corpus_is_refused(self):
+        warm = model(warm_start=True).fit(DOCUMENTS)
+        with pytest.raises(ValueError, match="same X"):
+            warm.fit(DOCUMENTS[::-1])
+
+    def test_without_it_a_fit_starts_anew(self):
+        cold = model()
+        first = cold.fit(DOCUMENTS).components_
+        assert_array_equal(cold.fit(DOCUMENTS).components_, first)
+        assert not hasattr(cold, "_saved_chains")
+
+    def test_it_holds_no_copy_of_the_data(self):
+        corpus = SegmentedCorpus.from_documents([[np.arange(1000) % 7]] * 20)
+        warm = model(warm_start=True, max_iter=2).fit(corpus)
+        tokens = corpus.tokens.tobytes()[:400]
+        assert tokens not in pickle.dumps(warm)
+
+    def test_several_chains(self):
+        straight = model(n_chains=3, max_iter=30, burn_in=5).fit(DOCUMENTS)
+        warm = model(n_chains=3, max_iter=12, burn_in=5, thin=1, warm_start=True).fit(DOCUMENTS)
+        warm.set_params(max_iter=30).fit(DOCUMENTS)
+        at = np.isin(warm.trace_.sweeps, straight.trace_.sweeps)
+        assert_array_equal(warm.trace_["log_joint"][:, at], straight.trace_["log_joint"])
+
+
+class TestVerbose:
+    def test_silent(self, capsys):
+        model().fit(DOCUMENTS)
+        assert capsys.readouterr().out == ""
+
+    @pytest.mark.parametrize(("verbose", "n_lines"), [(1, 20), (True, 20), (7, 3), (30, 1)])
+    def test_a_line_every_n_sweeps(self, capsys, verbose, n_lines):
+        model(verbose=verbose).fit(DOCUMENTS)
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) == n_lines
+        assert lines[-1].startswith("[SegmentedTopicModel] sweep 20 of 20, log joint -")
+
+
+class Recorder:
+    """A callback that counts, and may stop the fit."""
+
+    def __init__(self, stop_after=None):
+        self.stop_after = stop_after
+        self.events = []
+
+    def setup(self, estimator, context):
+        self.events.append("setup")
+
+    def teardown(self, estimator, context):
+        self.events.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.events.append(f"begin {context.task_name}")
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        self.events.append(f"end {context.task_name}")
+        if context.task_name == "sweep":
+            assert fitted_estimator.transform(DOCUMENTS).shape == (3, 2)
+            assert not hasattr(estimator, "components_")
+        return self.events.count("end sweep") == self.stop_after
+
+
+class TestCallbacks:
+    @pytest.fixture(autouse=True)
+    def _needs_callbacks(self):
+        pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
+
+    def test_every_sweep_is_a_task(self):
+        recorder = Recorder()
+        model().set_callbacks(recorder).fit(DOCUMENTS)
+        assert recorder.events[:3] == ["setup", "begin fit", "begin sweep"]
+        assert recorder.events[-2:] == ["end fit", "teardown"]
+        assert recorder.events.count("end sweep") == 20
+
+    def test_watching_changes_nothing(self):
+        watched = model().set_callbacks(Recorder()).fit(DOCUMENTS)
+        assert_array_equal(watched.components_, model().fit(DOCUMENTS).components_)
+
+    @pytest.mark.parametrize(("stop_after", "n_kept"), [(13, 1), (4, 1), (20, 2)])
+    def test_early_stop(self, stop_after, n_kept):
+        stopped = model().set_callbacks(Recorder(stop_after)).fit(DOCUMENTS)
+        assert stopped.n_iter_ == stop_after
+        assert len(stopped.trace_.sweeps) == n_kept
+        assert np.isfinite(stopped.score(DOCUMENTS))
+
+    def test_rounds_of_several_chains(self):
+        recorder = Recorder()
+        model(n_chains=2, max_iter=100).set_callbacks(recorder).fit(DOCUMENTS)
+        assert recorder.events.count("end 2 sweeps") == 50
+
+    def test_progress_bar(self, capsys):
+        pytest.importorskip("rich")
+        from sklearn.callback import ProgressBar
+
+        model().set_callbacks(ProgressBar()).fit(DOCUMENTS)
+        grid = GridSearchCV(model(), {"n_components": [1, 2]}, cv=2)
+        grid.set_callbacks(ProgressBar()).fit(DOCUMENTS * 2)
+        assert "SegmentedTopicModel" in capsys.readouterr().out

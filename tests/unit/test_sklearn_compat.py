@@ -1,0 +1,87 @@
+from typing import ClassVar
+
+import pytest
+from sklearn import config_context
+from sklearn.base import BaseEstimator
+
+from skdp._sklearn_compat import (
+    CallbackSupportMixin,
+    StrOptions,
+    begin_fit_task,
+    get_parameter_constraints,
+    validate_parameters,
+    with_callbacks,
+)
+
+
+class Fitted(CallbackSupportMixin, BaseEstimator):
+    _parameter_constraints: ClassVar = {"kind": [StrOptions({"a", "b"})]}
+
+    def __init__(self, kind="a"):
+        self.kind = kind
+
+    @with_callbacks
+    def fit(self, X, y=None):
+        validate_parameters(self)
+        task = begin_fit_task(self, 3, X)
+        self.n_iter_ = 0
+        for _ in range(3):
+            step = task.subcontext(task_name="step")
+            step.call_on_fit_task_begin(estimator=self, X=X)
+            self.n_iter_ += 1
+            if step.call_on_fit_task_end(estimator=self, X=X):
+                break
+        task.call_on_fit_task_end(estimator=self, X=X)
+        return self
+
+
+class Recorder:
+    """Callback that stops the fit at its second step."""
+
+    def __init__(self):
+        self.calls = []
+
+    def setup(self, estimator, context):
+        self.calls.append(("setup", context.max_subtasks))
+
+    def teardown(self, estimator, context):
+        self.calls.append(("teardown", context.max_subtasks))
+
+    def on_fit_task_begin(self, estimator, context):
+        self.calls.append(("begin", context.task_name, context.task_id))
+
+    def on_fit_task_end(self, estimator, context):
+        self.calls.append(("end", context.task_name, context.task_id))
+        return context.task_name == "step" and context.task_id == 1
+
+
+def test_without_callbacks():
+    assert Fitted().fit([[1]]).n_iter_ == 3
+
+
+def test_callbacks():
+    pytest.importorskip("sklearn.callback")
+    recorder = Recorder()
+    estimator = Fitted().set_callbacks(recorder).fit([[1]])
+    assert estimator.n_iter_ == 2
+    assert recorder.calls == [
+        ("setup", 3),
+        ("begin", "fit", 0),
+        ("begin", "step", 0),
+        ("end", "step", 0),
+        ("begin", "step", 1),
+        ("end", "step", 1),
+        ("end", "fit", 0),
+        ("teardown", 3),
+    ]
+
+
+def test_parameters_are_validated_unless_told_not_to():
+    with pytest.raises(ValueError, match="The 'kind' parameter of Fitted must be a str among"):
+        Fitted("c").fit([[1]])
+    with config_context(skip_parameter_validation=True):
+        Fitted("c").fit([[1]])
+
+
+def test_get_parameter_constraints():
+    assert list(get_parameter_constraints(Fitted, ["kind"])) == ["kind"]
