@@ -23,6 +23,7 @@ from skdp.topics._sampler import (
     SegmentedSampler,
     TopicAverages,
     TopicModel,
+    check_counts,
 )
 
 _POSITIVE = Interval(Real, 0, np.inf, closed="neither")
@@ -108,6 +109,7 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         before = dict(vars(self))
         corpus = check_corpus(self, X, reset=reset, require_tokens=True)
         try:
+            check_counts(corpus)
             self._check_init(corpus.n_features)
         except ValueError:
             self.__dict__ = before

@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp._numba import njit, njit_step
-from skdp.processes import log_stirling
+from skdp.processes._kernels_stirling import log_stirling
 
 
 class Corpus(NamedTuple):

@@ -16,7 +16,7 @@ import numpy as np
 from skdp._numba import njit_loop, njit_step
 from skdp._random import next_double
 from skdp._simd import draw_product, prefetch
-from skdp.processes import open_ratio, share_ratio
+from skdp.processes._kernels_stirling import open_ratio, share_ratio
 from skdp.topics._kernels import (
     change_tables,
     count_word,

@@ -7,7 +7,7 @@ import numpy as np
 
 from skdp._numba import njit
 from skdp._random import next_double, stream_of_content
-from skdp.processes import draw_concentration
+from skdp.processes._concentration import draw_concentration
 from skdp.topics import _kernels_btigs, _kernels_cmgs, _kernels_ssa
 from skdp.topics._kernels import Prior, add_estimates, enter_corpus
 

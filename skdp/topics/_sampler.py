@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from skdp._simd import padded
 from skdp.data import SegmentedCorpus
 from skdp.inference import align_labels
-from skdp.processes import StirlingRatios, draw_concentration
+from skdp.processes import StirlingRatios
+from skdp.processes._concentration import draw_concentration
 from skdp.topics import _kernels_sweeps as sweeps
 from skdp.topics._kernels import (
     Assignments,
@@ -282,6 +283,21 @@ class SegmentedSampler:
     def state(self) -> TopicState:
         """Return a read-only view of the state."""
         return TopicState(self)
+
+
+MAX_COUNT = 2**24
+"""Counts of a word in a topic are whole numbers in single precision: exact up to here."""
+
+
+def check_counts(corpus: SegmentedCorpus) -> None:
+    """Raise if a word occurs more often than counts can hold."""
+    if len(corpus.tokens) > MAX_COUNT:
+        frequencies = np.bincount(corpus.tokens)
+        if frequencies.max() > MAX_COUNT:
+            raise ValueError(
+                f"X holds the word {frequencies.argmax()} {frequencies.max()} times; no word may "
+                f"occur more than {MAX_COUNT} times."
+            )
 
 
 def empty_counts(n_words: int, n_topics: int) -> WordCounts:

@@ -14,13 +14,8 @@ from exact.oracles.partitions import (
 )
 from exact.oracles.segmented import rising
 
-from skdp.processes import (
-    StirlingRatios,
-    log_stirling_numbers,
-    open_ratio,
-    share_ratio,
-    stirling_ratios,
-)
+from skdp.processes import StirlingRatios, log_stirling_numbers, stirling_ratios
+from skdp.processes._kernels_stirling import open_ratio, share_ratio
 
 DISCOUNTS = [Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10), Fraction(999, 1000)]
 every_discount = pytest.mark.parametrize("a", DISCOUNTS, ids=float)

@@ -95,7 +95,7 @@ def test_a_closed_vocabulary():
         ({"encoding": "ascii", "decode_error": "ignore"}, "Füchse".encode(), ["Fchse"]),
         ({}, "It's well-known: 1.5% (U.S.)", "It's well-known : 1.5 % ( U.S . )".split()),
     ],
-    ids=str,
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
 def test_text_handling(params, text, expected):
     vectorizer = TokenVectorizer(min_count=1, **params)

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from skdp._random import make_stream
-from skdp.processes import draw_concentration, sample_concentration
+from skdp.processes import sample_concentration
+from skdp.processes._concentration import draw_concentration
 
 
 def test_seeds():

@@ -1,14 +1,8 @@
 import numpy as np
 import pytest
 
-from skdp.processes import (
-    StirlingRatios,
-    log_stirling,
-    log_stirling_numbers,
-    open_ratio,
-    share_ratio,
-    stirling_ratios,
-)
+from skdp.processes import StirlingRatios, log_stirling_numbers, stirling_ratios
+from skdp.processes._kernels_stirling import log_stirling, open_ratio, share_ratio
 
 DISCOUNTS = [0.0, 1e-7, 0.25, 0.7, 0.99]
 every_discount = pytest.mark.parametrize("a", DISCOUNTS)

@@ -162,6 +162,14 @@ class TestBadInput:
         with pytest.raises((ValueError, TypeError), match=message):
             model.iter_sweeps(X)
 
+    def test_a_word_more_frequent_than_counts_can_hold(self, monkeypatch):
+        monkeypatch.setattr("skdp.topics._sampler.MAX_COUNT", 8)
+        quick().fit([[[0] * 8, [1]]])
+        model = quick()
+        with pytest.raises(ValueError, match="the word 0 9 times"):
+            model.fit([[[0] * 9, [1]]])
+        assert not hasattr(model, "n_features_in_")
+
     def test_word_ids_out_of_range(self):
         with pytest.raises(ValueError, match="document 1, segment 0"):
             SegmentedCorpus.from_documents([[[0]], [[7]]], n_features=5)
