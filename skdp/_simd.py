@@ -130,7 +130,9 @@ def draw_product(matrix, row, offset, factor, sums, rng):
     """
     i = _draw_product(matrix, row, offset, factor, sums, np.float32(next_double(rng)))
     # Rounding may lead to a category of weight zero next to the drawn one: step back.
-    while not (matrix[row, i] + offset) * factor[i] > 0.0:
+    for _ in range(factor.shape[0]):
+        if (matrix[row, i] + offset) * factor[i] > 0.0:
+            break
         i = i - 1 if i > 0 else factor.shape[0] - 1
     return i
 

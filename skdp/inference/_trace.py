@@ -35,7 +35,19 @@ class Trace(Mapping[str, NDArray[np.float64]]):
 
     @classmethod
     def from_chains(cls, rows: list[list[dict[str, float]]], sweeps: list[list[int]]) -> Trace:
-        """Collect the traces of several chains, as far as all of them have come."""
+        """Collect the traces of several chains, as far as all of them have come.
+
+        Parameters
+        ----------
+        rows : list of lists of dict
+            For each chain the scalars of each kept sweep.
+        sweeps : list of lists of int
+            For each chain its kept sweeps, counted from 1.
+
+        Returns
+        -------
+        Trace
+        """
         n_kept = min(len(chain) for chain in rows)
         names = rows[0][0]
         values = {
@@ -62,6 +74,10 @@ class Trace(Mapping[str, NDArray[np.float64]]):
 
     def to_arviz(self) -> Any:
         """Return the trace as ArviZ's data container, for R-hat, effective sample sizes, plots.
+
+        Returns
+        -------
+        arviz.InferenceData, or the DataTree of ArviZ 1
 
         Raises
         ------

@@ -18,10 +18,9 @@ class StirlingRatios:
     """Table of the ratios U and V of generalised Stirling numbers of one discount.
 
     ``U = S^{n+1}_t / S^n_t`` and ``V = S^{n+1}_{t+1} / S^n_t`` lie side by side, row by row, small
-    n together. Kernels read them by `share_ratio` and `open_ratio`, which compute what the table
-    does not hold. The table's size depends on the arguments alone and is at most 2 million pairs.
+    n together. Kernels read them by functions that compute what the table does not hold. The table's size depends on the arguments alone and is at most 2 million pairs.
 
-    Attributes
+    Parameters
     ----------
     values : ndarray of shape (n_pairs, 2)
         The pairs (U, V).
@@ -84,7 +83,7 @@ def _ratios_each(n, t, a, values, row_ptr, out):
 
 
 def log_stirling_numbers(n: ArrayLike, t: ArrayLike, discount: float) -> NDArray[np.float64]:
-    """Logarithms of generalised Stirling numbers S^n_{t,a}.
+    """Compute logarithms of generalised Stirling numbers S^n_{t,a}.
 
     They follow ``S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t``, ``S^0_0 = 1`` [1]_, equation (3.4). For
     a = 0 they are the unsigned Stirling numbers of the first kind.
@@ -129,7 +128,7 @@ def log_stirling_numbers(n: ArrayLike, t: ArrayLike, discount: float) -> NDArray
 def stirling_ratios(
     n: ArrayLike, t: ArrayLike, discount: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Ratios of neighbouring generalised Stirling numbers, the weights of Gibbs samplers.
+    """Compute ratios of neighbouring generalised Stirling numbers, the weights of Gibbs samplers.
 
     Parameters
     ----------

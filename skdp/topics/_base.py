@@ -18,6 +18,7 @@ from skdp.topics._completion import score_documents
 from skdp.topics._fold_in import FoldIn, fold_in_documents
 from skdp.topics._sampler import (
     SAMPLERS,
+    SMALLEST_CONCENTRATION,
     START_CONCENTRATION,
     HyperParameters,
     SegmentedSampler,
@@ -26,7 +27,10 @@ from skdp.topics._sampler import (
     check_counts,
 )
 
-_POSITIVE = Interval(Real, 0, np.inf, closed="neither")
+# Weights of topics are single-precision numbers: with the priors in these ranges no product of
+# them overflows or vanishes. At their ends a prior is as good as 0 or infinity.
+_PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
+_CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, 1e12, closed="both")
 
 
 class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
@@ -35,11 +39,11 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ChainEstimator._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "doc_topic_prior": [_POSITIVE, "array-like", StrOptions({"auto", "auto-symmetric"})],
-        "topic_word_prior": [_POSITIVE, StrOptions({"auto"})],
+        "doc_topic_prior": [_PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
+        "topic_word_prior": [_PRIOR, StrOptions({"auto"})],
         "dirichlet_prior": [tuple, list],
         "discount": [Interval(Real, 0, 1, closed="left")],
-        "concentration": [_POSITIVE, StrOptions({"auto"})],
+        "concentration": [_CONCENTRATION, StrOptions({"auto"})],
         "concentration_prior": [tuple, list],
         "sampler": [StrOptions(set(SAMPLERS))],
         "init": [StrOptions({"random"}), "array-like"],
@@ -92,10 +96,9 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
             prior = np.array(self.doc_topic_prior, dtype=np.float64)
         except (TypeError, ValueError):
             prior = np.empty(0)
-        valid = prior.shape == (self.n_components,) and np.all((prior > 0) & np.isfinite(prior))
-        if not valid:
+        if prior.shape != (self.n_components,) or not all(alpha in _PRIOR for alpha in prior):
             raise ValueError(
-                f"doc_topic_prior must hold n_components={self.n_components} positive numbers, "
+                f"doc_topic_prior must hold n_components={self.n_components} numbers in {_PRIOR}, "
                 f"got {self.doc_topic_prior!r}."
             )
         return prior

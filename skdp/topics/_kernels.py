@@ -220,6 +220,17 @@ def add_corpus_estimates(corpus, assignments, prior, n_k, doc_topic, segment_top
 
 
 @njit
+def log_rising(x, n):
+    """Return log of x (x + 1) ... (x + n - 1), right also where lgamma would cancel."""
+    if n > 64 and x < 1e4:
+        return math.lgamma(x + n) - math.lgamma(x)
+    result = 0.0
+    for i in range(n):
+        result += math.log(x + i)
+    return result
+
+
+@njit
 def log_prior_of_tables(corpus, assignments, prior, ratios, n_k):
     """Return log p(z, t) of the model in multiplicity form: (5.2) without its word factor."""
     a, b = prior.discount, prior.concentration
@@ -231,12 +242,12 @@ def log_prior_of_tables(corpus, assignments, prior, ratios, n_k):
         for k in range(n_topics):
             c = assignments.document_tables[d, k]
             if c > 0:
-                result += math.lgamma(prior.alpha[k] + c) - math.lgamma(prior.alpha[k])
+                result += log_rising(prior.alpha[k], c)
                 in_document += c
-        result += math.lgamma(alpha_sum) - math.lgamma(alpha_sum + in_document)
+        result -= log_rising(alpha_sum, in_document)
         for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
             begin, end = corpus.segment_ptr[j], corpus.segment_ptr[j + 1]
-            result += math.lgamma(b) - math.lgamma(b + (end - begin))
+            result -= log_rising(b, end - begin)
             for m in range(assignments.segment_tables[j]):
                 result += math.log(b + a * m)
             for i in range(begin, end):

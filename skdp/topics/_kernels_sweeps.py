@@ -13,6 +13,9 @@ from skdp.topics._kernels import Prior, add_estimates, enter_corpus
 
 BTIGS, CMGS, SSA = 0, 1, 2
 
+SMALLEST_CONCENTRATION = 1e-8
+"""Where b is as good as 0; draws below it would overflow the weights of topics."""
+
 _sweep_btigs = _kernels_btigs.sweep_document
 _sweep_cmgs = _kernels_cmgs.sweep_document
 _sweep_ssa = _kernels_ssa.sweep_document
@@ -118,7 +121,7 @@ def fold_in(
                     begin,
                 )
             if concentration_prior[0] > 0.0:
-                concentration = draw_concentration(
+                drawn = draw_concentration(
                     lengths[begin:end],
                     assignments.segment_tables[begin:end],
                     prior.discount,
@@ -127,6 +130,7 @@ def fold_in(
                     concentration_prior[1],
                     rng,
                 )
+                concentration = max(drawn, SMALLEST_CONCENTRATION)
         for k in range(n_topics):
             doc_topic[d, k] *= scale
             for j in range(begin, end):

@@ -26,6 +26,7 @@ from skdp.topics._kernels import (
     log_prior_of_tables,
 )
 from skdp.topics._kernels_btigs import weigh_tables
+from skdp.topics._kernels_sweeps import SMALLEST_CONCENTRATION
 from skdp.topics._priors import update_dirichlet, update_symmetric_dirichlet
 
 SAMPLERS = {"btigs": sweeps.BTIGS, "cmgs": sweeps.CMGS, "ssa": sweeps.SSA}
@@ -207,7 +208,7 @@ class SegmentedSampler:
         self._sweep_words(self._words, self.stream)
         hyper = self.hyper
         if hyper.concentration == "auto":
-            self.concentration = draw_concentration(
+            drawn = draw_concentration(
                 np.diff(self._corpus.segment_ptr),
                 self.assignments.segment_tables,
                 hyper.discount,
@@ -215,6 +216,7 @@ class SegmentedSampler:
                 *hyper.concentration_prior,
                 self.stream,
             )
+            self.concentration = max(drawn, SMALLEST_CONCENTRATION)
         if isinstance(hyper.doc_topic_prior, str):
             self.doc_topic_prior = update_dirichlet(
                 self.doc_topic_prior,
@@ -306,7 +308,7 @@ def empty_counts(n_words: int, n_topics: int) -> WordCounts:
     return WordCounts(np.zeros((n_words, width), dtype=np.float32), np.zeros(width), False)
 
 
-SMALLEST = np.float32(1e-30)
+SMALLEST = np.float32(1e-25)
 """Least probability of a word in fixed topics: a word that no topic knows says nothing."""
 
 

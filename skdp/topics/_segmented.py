@@ -29,26 +29,28 @@ class SegmentedTopicModel(BaseTopicModel):
     n_components : int, default=20
         Number of topics K.
     doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
-        Dirichlet prior alpha of a document's topic shares, per topic. "auto" learns one value a
-        topic, "auto-symmetric" one value for all, by MAP under `dirichlet_prior`.
+        Dirichlet prior alpha of a document's topic shares, per topic, in [1e-8, 1e8]. "auto"
+        learns one value a topic, "auto-symmetric" one value for all, by MAP under
+        `dirichlet_prior`.
     topic_word_prior : float or "auto", default="auto"
-        Dirichlet prior gamma of a topic's word probabilities, per word. "auto" learns it by MAP
-        under `dirichlet_prior`.
+        Dirichlet prior gamma of a topic's word probabilities, per word, in [1e-8, 1e8]. "auto"
+        learns it by MAP under `dirichlet_prior`.
     dirichlet_prior : (float, float), default=(1.0, 0.1)
         Shape and rate of the Gamma prior on every learnt entry of the two Dirichlet priors.
     discount : float in [0, 1), default=0.0
         Discount a of the Poisson-Dirichlet process.
     concentration : float or "auto", default="auto"
-        Concentration b > 0 of the Poisson-Dirichlet process: how closely segments follow their
-        document, in words. "auto" draws it in every sweep under `concentration_prior`.
+        Concentration b of the Poisson-Dirichlet process, in [1e-8, 1e12]: how closely segments
+        follow their document, in words. "auto" draws it in every sweep under
+        `concentration_prior`.
     concentration_prior : (float, float), default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a learnt `concentration`.
     sampler : {"btigs", "cmgs", "ssa"}, default="btigs"
         Blocked table indicators, collapsed multiplicities or seating arrangements. All are exact;
         "btigs" is the fastest.
     init : "random" or (n_components, n_features) array, default="random"
-        What the first state is drawn from, word by word. "random": the words before it. An array
-        of word probabilities, such as another model's `components_`: these topics, so that the
+        The first state. "random": uniformly random topics. An array of word probabilities, such
+        as another model's `components_`: the words are folded into these topics, so that the
         topics of the two models correspond.
     max_iter : int, default=500
         Sweeps of each chain.
@@ -91,7 +93,7 @@ class SegmentedTopicModel(BaseTopicModel):
         Sweeps done.
     n_features_in_ : int
         Size of the vocabulary.
-    feature_names_in_ : (n_features_in_,) array of str
+    feature_names_in_ : (n_features,) array of str
         Only if X was a data frame with string column names.
 
     See Also

@@ -27,6 +27,8 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from skdp.data import SegmentedCorpus
 
+__all__ = ["check_ragged_estimator", "parametrize_with_ragged_checks"]
+
 Check = Callable[[Any], None]
 
 _N_WORDS = 12

@@ -1,0 +1,143 @@
+"""The documentation is whole: every public name is in it, with its parameters, and examples run."""
+
+import doctest
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GUIDE = sorted((ROOT / "doc/user_guide").glob("*.rst"))
+
+# Where a module has more than users need, the names that they do.
+PUBLIC = {
+    "skdp.data": None,
+    "skdp.datasets": None,
+    "skdp.feature_extraction": None,
+    "skdp.inference": ["Trace"],
+    "skdp.inspection": None,
+    "skdp.processes": None,
+    "skdp.topics": None,
+    "skdp.utils.estimator_checks": ["check_ragged_estimator", "parametrize_with_ragged_checks"],
+}
+NAMES = [
+    (module, name)
+    for module, names in PUBLIC.items()
+    for name in names or importlib.import_module(module).__all__
+]
+
+SECTION = re.compile(r"^(?P<title>[A-Z][A-Za-z ]+)\n(?P<line>-+)$", re.MULTILINE)
+ORDER = (
+    *("Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns", "See Also", "Notes"),
+    *("References", "Examples"),
+)
+
+
+def public_object(module, name):
+    """Return the object as Python: numba's kernels hold the function they were made of."""
+    found = getattr(importlib.import_module(module), name)
+    return getattr(found, "py_func", found)
+
+
+def sections(docstring):
+    """Return the sections of a numpydoc docstring by title; what comes before them is ""."""
+    parts = SECTION.split(inspect.cleandoc(docstring))
+    for title, line in zip(parts[1::3], parts[2::3], strict=True):
+        assert len(title) == len(line), f"the line below {title} is of another length"
+    titles = ["", *parts[1::3]]
+    assert len(set(titles)) == len(titles), titles
+    return dict(zip(titles, parts[::3], strict=True))
+
+
+def documented(section):
+    """Return the names that a section lists, in order."""
+    heads = re.findall(r"^(\S[^:\n]*?)(?: : .*)?$", section, re.MULTILINE)
+    return [name.strip() for head in heads for name in head.split(",")]
+
+
+def check_docstring(function, where):
+    """Check summary, sections and that the parameters are those of the signature."""
+    docstring = inspect.getdoc(function)
+    assert docstring, f"{where} has no docstring"
+    found = sections(docstring)
+    summary = found[""].strip().split("\n\n")[0]
+    assert summary.endswith("."), f"{where}: the summary is no sentence"
+    titles = [title for title in found if title]
+    assert titles == sorted(titles, key=ORDER.index), f"{where}: {titles}"
+    parameters = [
+        f"{'*' * (p.kind is p.VAR_POSITIONAL)}{'**' * (p.kind is p.VAR_KEYWORD)}{p.name}"
+        for p in inspect.signature(function).parameters.values()
+        if p.name not in ("self", "cls")
+    ]
+    assert documented(found.get("Parameters", "")) == parameters, f"{where}: Parameters"
+
+
+def own_methods(cls):
+    """Yield the public methods that skdp's classes give a class."""
+    for name, member in inspect.getmembers(cls):
+        function = getattr(member, "__func__", member)
+        if not name.startswith("_") and inspect.isfunction(function):
+            function = inspect.unwrap(function)
+            if function.__module__.startswith("skdp"):
+                yield name, function
+
+
+@pytest.mark.parametrize(("module", "name"), NAMES)
+def test_docstring(module, name):
+    found = public_object(module, name)
+    check_docstring(found, name)
+    if not inspect.isclass(found):
+        return
+    for method, function in own_methods(found):
+        check_docstring(function, f"{name}.{method}")
+
+
+@pytest.mark.parametrize(("module", "name"), NAMES)
+def test_is_shown(module, name):
+    """By an example in its docstring, or in the user guide."""
+    example = "Examples" in sections(inspect.getdoc(public_object(module, name)))
+    assert example or any(name in page.read_text("utf-8") for page in GUIDE)
+
+
+def test_api_page_lists_every_public_name():
+    listed, module = [], None
+    for line in (ROOT / "doc/api.rst").read_text("utf-8").splitlines():
+        if line.startswith(".. currentmodule:: "):
+            module = line.split()[-1]
+        elif re.fullmatch(r"   [A-Za-z_]+", line):
+            listed.append((module, line.strip()))
+    assert sorted(listed) == sorted(NAMES)
+
+
+def test_changes_mention_every_public_name():
+    text = (ROOT / "CHANGES.md").read_text("utf-8")
+    assert not [name for _, name in NAMES if f"`{name}`" not in text]
+
+
+@pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.stem)
+def test_user_guide_runs(page):
+    result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert result.failed == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*L-BFGS-B:DeprecationWarning")  # scikit-learn 1.6, new SciPy
+def test_readme_example_runs(capsys):
+    text = (ROOT / "README.md").read_text("utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert code.count("max_iter=200") == 1
+    exec(compile(code.replace("max_iter=200", "max_iter=20"), "README.md", "exec"), {})
+    assert 0.3 < float(capsys.readouterr().out) < 1.0
+
+
+def test_readme_commands_are_lines():
+    """The line that .ci/run takes, and the example that the other runs."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    lines = re.findall(r"^```sh\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL)
+    assert len(lines) == 2
+    assert not any("\n" in line for line in lines)
+    (tests,) = re.findall(r"^<!-- test line -->\n```sh\n(.*)\n```$", text, re.MULTILINE)
+    assert tests.endswith("pytest -n 2")
+    for path in re.findall(r"\S+\.py", "\n".join(lines)):
+        assert (ROOT / path).exists()
