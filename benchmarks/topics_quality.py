@@ -21,7 +21,7 @@ def main():
     parser.add_argument("--data", required=True, help="folder with topics/sotu.jsonl")
     parser.add_argument("--components", type=int, nargs="+", default=[25, 50, 100])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--sweeps", type=int, default=500)
+    parser.add_argument("--sweeps", type=int, default=1000)
     options = parser.parse_args()
     train, test, _ = load(options.data)
     print_header()

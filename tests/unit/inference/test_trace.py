@@ -50,7 +50,8 @@ def test_arviz_is_optional(trace, monkeypatch):
         trace.to_arviz()
 
 
-@pytest.mark.filterwarnings("ignore")  # arviz's own, at import
+@pytest.mark.slow  # the import alone takes seconds
+@pytest.mark.filterwarnings("ignore")  # arviz's own
 def test_to_arviz(trace):
     pytest.importorskip("arviz")
     posterior = trace.to_arviz().posterior
