@@ -77,8 +77,8 @@ print(f"best accuracy {search.best_score_:.2f} with {search.best_params_}")
 # Two answers
 # -----------
 #
-# Both ends want many topics, and neither wants paragraphs that go their own ways: four paragraphs of
-# one section tell more about it if they are taken together. Beyond that they differ. The classifier
+# Both ends want many topics, and neither wants paragraphs that go their own ways: four paragraphs
+# of one section tell more about it if taken together. Beyond that they differ. The classifier
 # does about as well with any concentration from 10 up; in 192 excerpts a difference of 0.03 is
 # chance. A word is best predicted by the topics of its own paragraph, held to those of the excerpt
 # loosely: beyond 10 the log probability falls. ``concentration="auto"`` learns this second answer

@@ -18,7 +18,8 @@ class StirlingRatios:
     """Table of the ratios U and V of generalised Stirling numbers of one discount.
 
     ``U = S^{n+1}_t / S^n_t`` and ``V = S^{n+1}_{t+1} / S^n_t`` lie side by side, row by row, small
-    n together. Kernels read them by functions that compute what the table does not hold. The table's size depends on the arguments alone and is at most 2 million pairs.
+    n together. Kernels read them by functions that compute what the table does not hold. The
+    table's size depends on the arguments alone and is at most 2 million pairs.
 
     Parameters
     ----------

@@ -247,7 +247,8 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         Returns
         -------
         (n_documents,) array
-            Natural logarithm, summed over the scored tokens of a document, 0 if it has none.
+            Natural logarithm, summed over the scored tokens of a document, 0 if it has none; -inf
+            if one of them is impossible under given topics.
         """
         return self._score(X)[0]
 

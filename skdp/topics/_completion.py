@@ -49,5 +49,6 @@ def score_documents(
         score_tokens(scored, segment_of, segment_topic, model.components, probabilities)
     document_of = np.repeat(np.arange(len(corpus)), np.diff(corpus.doc_ptr))[segment_of]
     log_probabilities = np.zeros(len(corpus))
-    np.add.at(log_probabilities, document_of, np.log(probabilities / len(models)))
+    with np.errstate(divide="ignore"):  # given topics may rule a word out: log 0 is right
+        np.add.at(log_probabilities, document_of, np.log(probabilities / len(models)))
     return log_probabilities, len(scored)

@@ -31,6 +31,10 @@ CASES = {
         [[[0, 0, 1, 0, 1, 2, 0]]],
         alpha=(0.6, 0.6), gamma=0.4, n_features=3, discount=0.5, concentration=1.0,
     ),
+    "long segment": Problem(  # several tables a topic, of different sizes
+        [[[0, 0, 0, 0, 0, 0, 1, 1, 1, 1]]],
+        alpha=(3.0, 0.3), gamma=0.4, n_features=2, discount=0.8, concentration=0.3,
+    ),
     "no discount": Problem(
         [[[0, 1, 0, 0], [1, 1, 0]]],
         alpha=(0.3, 0.3), gamma=0.5, n_features=3, discount=0.0, concentration=0.2,

@@ -330,6 +330,7 @@ class TestFromTopics:
         shares = model.transform([[[2, 2, 2]]])
         assert_allclose(shares, [[0.5, 0.5]], atol=0.2)
         assert np.isfinite(model.transform([[[0, 2, 1]]])).all()
+        assert_array_equal(np.isinf(model.score_samples([[[0, 2]], [[2, 0]]])), [True, False])
 
 
 class TestTopWords:
@@ -405,7 +406,6 @@ class TestInCompany:
         assert_array_equal(got.trace_["log_joint"], expected.trace_["log_joint"])
         assert_array_equal(got.components_, expected.components_)
         assert_array_equal(shares, fitted.transform(corpus))
-
 
     @pytest.mark.slow  # starts a cluster
     @pytest.mark.filterwarnings("ignore")  # dask's own
