@@ -18,6 +18,7 @@ PUBLIC = {
     "skdp.feature_extraction": None,
     "skdp.inference": ["Trace"],
     "skdp.inspection": None,
+    "skdp.metrics": None,
     "skdp.processes": None,
     "skdp.topics": None,
     "skdp.utils.estimator_checks": ["check_ragged_estimator", "parametrize_with_ragged_checks"],

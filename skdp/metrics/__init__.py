@@ -1,0 +1,23 @@
+"""What topics, the segments of documents and segmentations are worth, in numbers."""
+
+from skdp.metrics._alignment import align_topics
+from skdp.metrics._coherence import topic_coherence
+from skdp.metrics._hellinger import (
+    hellinger_distance,
+    hellinger_to_document,
+    hellinger_to_previous,
+)
+from skdp.metrics._segmentation import pk, window_diff
+from skdp.metrics._variability import segment_deviation, segment_entropy
+
+__all__ = [
+    "align_topics",
+    "hellinger_distance",
+    "hellinger_to_document",
+    "hellinger_to_previous",
+    "pk",
+    "segment_deviation",
+    "segment_entropy",
+    "topic_coherence",
+    "window_diff",
+]

@@ -1,0 +1,284 @@
+"""Topic coherence against windows that are written down one by one."""
+
+import math
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skdp.data import SegmentedCorpus
+from skdp.metrics import topic_coherence
+
+N_WORDS = 12
+EPSILON = 1e-12
+
+
+def list_windows(documents, window):
+    """Return the set of words of every window."""
+    if window == "document":
+        parts = [[word for segment in document for word in segment] for document in documents]
+    else:
+        parts = [segment for document in documents for segment in document]
+    windows = []
+    for part in filter(len, parts):
+        size = len(part) if window in ("document", "segment") else min(window, len(part))
+        windows += [set(part[t : t + size]) for t in range(len(part) - size + 1)]
+    return windows
+
+
+def npmi(v, w, windows):
+    share = [sum(words <= window for window in windows) for words in ({v}, {w}, {v, w})]
+    p_v, p_w, both = (count / len(windows) for count in share)
+    if both == 1.0:
+        return 1.0
+    if p_v == 0.0 or p_w == 0.0:
+        return 0.0
+    return math.log((both + EPSILON) / (p_v * p_w)) / -math.log(both + EPSILON)
+
+
+def mean_npmi(topic, windows):
+    values = [npmi(v, w, windows) for v, w in combinations(topic, 2)]
+    return sum(values) / len(values)
+
+
+def c_v(topic, windows):
+    vectors = [[npmi(v, w, windows) for w in topic] for v in topic]
+    total = [sum(column) for column in zip(*vectors, strict=True)]
+    cosines = []
+    for vector in vectors:
+        lengths = math.hypot(*vector) * math.hypot(*total)
+        product = sum(x * y for x, y in zip(vector, total, strict=True))
+        cosines.append(product / lengths if lengths else 0.0)
+    return sum(cosines) / len(cosines)
+
+
+def u_mass(topic, windows):
+    total = 0.0
+    for m in range(1, len(topic)):
+        for k in range(m):
+            given = sum(topic[k] in window for window in windows)
+            both = sum({topic[m], topic[k]} <= window for window in windows)
+            total += math.log((both + 1) / given) if given else 0.0
+    return total
+
+
+ORACLES = {"c_v": c_v, "npmi": mean_npmi, "u_mass": u_mass}
+DEFAULTS = {"c_v": 110, "npmi": 10, "u_mass": "document"}
+
+
+def make_documents(seed, longest=9):
+    """Return documents with repeated words, empty segments and documents without segments."""
+    rng = np.random.default_rng(seed)
+    return [
+        [
+            rng.choice(N_WORDS, size=rng.integers(0, longest + 1), p=rng.dirichlet([0.5] * N_WORDS))
+            .tolist()
+            for _ in range(rng.integers(0, 4))
+        ]
+        for _ in range(15)
+    ]  # fmt: skip
+
+
+def make_topics(seed, n_topics=4, n_words=5):
+    rng = np.random.default_rng(seed)
+    return [rng.permutation(N_WORDS)[:n_words].tolist() for _ in range(n_topics)]
+
+
+def compute(topics, X, **options):
+    """Call without the warning that random corpora may lack a word."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return topic_coherence(topics, X, **options)
+
+
+@pytest.mark.parametrize("measure", ORACLES)
+@pytest.mark.parametrize("window", [1, 2, 3, 7, 110, "segment", "document"])
+@pytest.mark.parametrize("seed", range(4))
+def test_against_a_list_of_windows(measure, window, seed):
+    documents, topics = make_documents(seed), make_topics(seed)
+    corpus = SegmentedCorpus.from_documents(documents, N_WORDS)
+    windows = list_windows(documents, window)
+    expected = [ORACLES[measure](topic, windows) for topic in topics]
+    found = compute(topics, corpus, measure=measure, window=window, n_words=5)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("measure", ORACLES)
+@pytest.mark.parametrize("n_words", [2, 3, 10])
+def test_default_windows(measure, n_words):
+    documents = make_documents(5, longest=200)
+    corpus = SegmentedCorpus.from_documents(documents, N_WORDS)
+    topics = make_topics(5, n_words=10)
+    windows = list_windows(documents, DEFAULTS[measure])
+    expected = [ORACLES[measure](topic[:n_words], windows) for topic in topics]
+    found = compute(topics, corpus, measure=measure, n_words=n_words)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_default_measure_is_c_v_of_ten_words():
+    corpus = SegmentedCorpus.from_documents(make_documents(1), N_WORDS)
+    topics = make_topics(1, n_words=12)
+    expected = compute(topics, corpus, measure="c_v", n_words=10, window=110)
+    np.testing.assert_array_equal(compute(topics, corpus), expected)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_word_probabilities(kind):
+    """The top words are the first of the most probable, as of ``top_words``."""
+    components = np.random.default_rng(0).integers(1, 4, size=(6, N_WORDS)).astype(kind)
+    topics = [
+        sorted(range(N_WORDS), key=lambda word: (-row[word], word))[:5]
+        for row in components.tolist()
+    ]
+    corpus = SegmentedCorpus.from_documents(make_documents(0), N_WORDS)
+    expected = compute(topics, corpus, measure="u_mass", n_words=5)
+    for weights in (components, components.tolist(), pd.DataFrame(components)):
+        found = compute(weights, corpus, measure="u_mass", n_words=5)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_kinds_of_corpora():
+    documents = make_documents(2)
+    topics = make_topics(2)
+    components = np.zeros((4, N_WORDS))
+    for row, topic in zip(components, topics, strict=True):
+        row[topic] = np.arange(5, 0, -1)
+    corpus = SegmentedCorpus.from_documents(documents, N_WORDS)
+    counts = corpus.to_bow()
+    frame = pd.DataFrame(counts.toarray(), columns=[f"word {v}" for v in range(N_WORDS)])
+    options = {"measure": "npmi", "n_words": 5}
+    expected = compute(topics, corpus, window="document", **options)
+    for X in (documents, counts, sp.csc_array(counts), counts.toarray(), frame):
+        for given in (topics, components):
+            found = compute(given, X, window="document", **options)
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+    by_segment = compute(topics, corpus, window="segment", **options)
+    np.testing.assert_array_equal(
+        compute(components, documents, window="segment", **options), by_segment
+    )
+    # Lists end with their largest word, topics of known width do not.
+    assert topic_coherence(np.eye(3, 20), [[[0, 1, 2]]], n_words=2, measure="npmi")[0] == 1.0
+
+
+def test_windows_stay_in_segments():
+    apart, together = [[[0], [1], [2]]], [[[0, 1], [2]]]
+    assert topic_coherence([[0, 1]], together, measure="npmi", n_words=2)[0] == 1.0
+    assert topic_coherence([[0, 1]], apart, measure="npmi", n_words=2)[0] < -0.9
+    assert topic_coherence([[0, 1]], apart, measure="u_mass", n_words=2)[0] == math.log(2)
+
+
+def test_a_word_that_stays_when_one_of_its_tokens_leaves():
+    """Windows of 2 in 0 0 1: {0}, {0, 1}."""
+    documents = [[[0, 0, 1]]]
+    found = topic_coherence([[0, 1], [1, 0]], documents, measure="u_mass", n_words=2, window=2)
+    np.testing.assert_allclose(found, [math.log(2 / 2), math.log(2 / 1)], atol=1e-15)
+
+
+def test_one_topic_and_order():
+    corpus = SegmentedCorpus.from_documents(make_documents(3), N_WORDS)
+    topics = make_topics(3)
+    for measure in ORACLES:
+        together = compute(topics, corpus, measure=measure, n_words=5)
+        alone = [compute([topic], corpus, measure=measure, n_words=5) for topic in topics]
+        assert alone[0].shape == (1,)
+        np.testing.assert_allclose(np.concatenate(alone), together, rtol=1e-14)
+        reverse = [topic[::-1] for topic in topics]
+        same = np.allclose(compute(reverse, corpus, measure=measure, n_words=5), together)
+        assert same == (measure != "u_mass")
+
+
+def test_words_that_always_or_never_meet():
+    together = [[[0, 1]], [[0, 1]], [[2, 3]], [[3, 4]]]
+    found = topic_coherence([[0, 1], [0, 2]], together, measure="npmi", n_words=2)
+    expected = math.log(EPSILON / (1 / 8)) / -math.log(EPSILON)
+    np.testing.assert_allclose(found, [1.0, expected], rtol=1e-11)
+    everywhere = [[[0, 1, 2]], [[1, 0]]]
+    for measure in ("npmi", "c_v"):
+        found = topic_coherence([[0, 1]], everywhere, measure=measure, n_words=2)
+        np.testing.assert_allclose(found, 1.0, rtol=1e-14)
+    independent = [[[0, 1]], [[0, 2]], [[3, 1]], [[3, 2]]]
+    found = topic_coherence([[0, 1]], independent, measure="npmi", n_words=2)
+    np.testing.assert_allclose(found, 0.0, atol=1e-11)
+
+
+def test_blind_spot_of_c_v():
+    """What the documentation says of ten words that never meet, and of independent ones."""
+    alone = [[[word]] for word in range(10)] + [[[10]]] * 990
+    topic = [list(range(10))]
+    assert round(topic_coherence(topic, alone, measure="npmi")[0], 2) == -0.5
+    assert round(topic_coherence(topic, alone)[0], 2) == 0.61
+    subsets = [[[10, *(v for v in range(10) if i >> v & 1)]] for i in range(1024)]
+    assert round(topic_coherence(topic, subsets)[0], 2) == 0.32
+
+
+def test_words_that_do_not_occur():
+    corpus = SegmentedCorpus.from_documents([[[0, 1], [0, 2]], [[1, 2, 3]]], 6)
+    topics = [[0, 1, 2], [0, 1, 5], [5, 0, 1], [4, 5, 0]]
+    windows = list_windows([[[0, 1], [0, 2]], [[1, 2, 3]]], "segment")
+    for measure, oracle in ORACLES.items():
+        with pytest.warns(UndefinedMetricWarning, match=r"Topics \[1, 2, 3\] have words"):
+            found = topic_coherence(topics, corpus, measure=measure, window="segment", n_words=3)
+        expected = [oracle(topic, windows) for topic in topics]
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+
+
+def test_empty_segments_and_documents_are_no_windows():
+    full = [[[0, 1]], [[2, 0], [1]]]
+    holes = [[[], [0, 1]], [], [[2, 0], [], [1], []], [[]]]
+    for measure in ORACLES:
+        for window in (1, 2, "segment", "document"):
+            options = {"measure": measure, "window": window, "n_words": 3}
+            expected = topic_coherence([[0, 1, 2]], full, **options)
+            np.testing.assert_array_equal(topic_coherence([[0, 1, 2]], holes, **options), expected)
+
+
+DOCUMENTS = [[[0, 1, 2], [3, 4]]]
+
+
+@pytest.mark.parametrize(
+    ("topics", "options", "message"),
+    [
+        ([[0, 1]], {"measure": "c_p"}, "measure must be one of"),
+        ([[0, 1]], {"n_words": 1}, "n_words must be an integer >= 2"),
+        ([[0, 1]], {"n_words": 2.0}, "n_words must be an integer >= 2"),
+        ([[0, 1]], {}, "n_words must be at most 2"),
+        ([[0, 1, 2], [0, 1]], {"n_words": 3}, "n_words must be at most 2"),
+        (np.eye(3, 5), {"n_words": 6}, "n_words must be at most 5"),
+        ([[0, 1]], {"n_words": 2, "window": 0}, "window must be an integer >= 1"),
+        ([[0, 1]], {"n_words": 2, "window": 2.5}, "window must be an integer >= 1"),
+        ([[0, 1]], {"n_words": 2, "window": "paragraph"}, "window must be an integer >= 1, 'seg"),
+        ([[0, 5]], {"n_words": 2}, "topics must hold word ids below .* 5, got 5"),
+        ([[0, -1]], {"n_words": 2}, "topics must hold word ids >= 0"),
+        ([[1, 1]], {"n_words": 2}, "topics must hold word ids >= 0, each once"),
+        ([["a", "b"]], {"n_words": 2}, "topics must be a 2-D array"),
+        ([], {}, "topics must be a 2-D array"),
+        (0.5, {}, "topics must be a 2-D array"),
+        (np.ones(5), {}, "topics must be a 2-D array"),
+        ([0.5, 0.5], {}, "topics must be a 2-D array"),
+        ([[[0, 1]]], {"n_words": 2}, "topics must be a 2-D array"),
+        ([[0.5, np.nan, 0, 0, 0]], {"n_words": 2}, "topics must hold finite"),
+        ([[0.5, 0.5], [0.2, 0.2, 0.1]], {"n_words": 2}, "topics must hold finite"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments(topics, options, message):
+    with pytest.raises(ValueError, match=message):
+        topic_coherence(topics, DOCUMENTS, **options)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (SegmentedCorpus.from_documents(DOCUMENTS), "X has 5 features, but .* expecting 6"),
+        ([[[0, 1, 6]]], "word id 6 is out of range"),
+        (np.full((2, 6), 0.5), "X must hold counts"),
+        ([[[]]], "X has no tokens"),
+        (np.empty((0, 6)), "0 sample"),
+    ],
+)
+def test_wrong_corpora(X, message):
+    with pytest.raises(ValueError, match=message):
+        topic_coherence(np.eye(2, 6), X, n_words=2)
