@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -20,10 +21,13 @@ from skdp._sklearn_compat import (
     begin_fit_task,
     validate_parameters,
 )
-from skdp.inference import Chain, InterruptGuard, Schedule, Trace
+from skdp.inference import Chain, InterruptGuard, Schedule, TornInterrupt, Trace
 
 _ROUNDS = 50
 """Several chains together report, and can be interrupted, so many times in a fit."""
+
+
+_FEATURES = ("n_features_in_", "feature_names_in_")
 
 
 @dataclass
@@ -34,6 +38,11 @@ class SavedChains:
     root: np.random.SeedSequence
     parameters: dict[str, Any] = field(default_factory=dict)
     digest: str = ""
+
+
+def _equal(value: Any, other: Any) -> bool:
+    """Tell whether two values of a parameter are the same."""
+    return bool(np.array_equal(np.asarray(value), np.asarray(other)))
 
 
 class ChainEstimator(CallbackSupportMixin, BaseEstimator):
@@ -50,7 +59,11 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
         "n_samples": [Interval(Integral, 1, None, closed="left")],
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "warm_start": ["boolean"],
-        "n_jobs": [Integral, None],
+        "n_jobs": [
+            Interval(Integral, None, -1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            None,
+        ],
         "random_state": ["random_state", np.random.Generator],
         "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
     }
@@ -106,7 +119,7 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
         saved = self._saved_chains
         for name, value in self._frozen_parameters().items():
             before = saved.parameters[name]
-            if joblib.hash(value) != joblib.hash(before):
+            if not _equal(value, before):
                 raise ValueError(
                     f"With warm_start=True fit goes on with the chains of the last fit, which had "
                     f"{name}={before!r}; got {name}={value!r}. Use warm_start=False to start anew."
@@ -118,12 +131,13 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
             )
         for chain in saved.chains:
             chain.sampler.attach(data)
-        return saved
+        return replace(saved, chains=list(saved.chains))
 
     def iter_sweeps(self, X: Any) -> Iterator[Any]:
         """Yield the state after every sweep of the first chain that `fit` would run.
 
-        The estimator is neither fitted nor changed: use it to watch, plot or stop a chain.
+        The estimator is neither fitted nor changed: use it to watch, plot or stop a chain. It
+        always begins at the first sweep, with `warm_start` too.
 
         Parameters
         ----------
@@ -141,31 +155,64 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
         """
         runner = clone(self)
         runner._validate_parameters()
-        (chain,) = runner._start_chains(runner._check_input(X, reset=True), 1).chains
-        return (done.sampler.state() for done in chain.run(runner._plan(chain)))
+        (chain,) = runner._start_chains(runner._check_input(X), 1).chains
+        schedule = runner._plan(chain).without_keeping()
+        return (done.sampler.state() for done in chain.run(schedule))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether a fit came to a result: one that was interrupted early did not."""
+        return hasattr(self, "_models")
 
     def _fit(self, X: Any) -> Any:
-        """Run the chains on X and set the fitted attributes."""
+        """Run the chains on X and set the fitted attributes.
+
+        All are set at once at the end. Until then only the features of X are recorded, and taken
+        back if there is no result.
+        """
         self._validate_parameters()
+        before = {name: vars(self)[name] for name in _FEATURES if name in vars(self)}
         resume = self.warm_start and hasattr(self, "_saved_chains")
-        data = self._check_input(X, reset=not resume)
-        saved = self._resume_chains(data) if resume else self._start_chains(data, self.n_chains)
+        try:
+            data = self._check_input(X)
+            saved = self._resume_chains(data) if resume else self._start_chains(data, self.n_chains)
+        except BaseException:
+            self._restore_features(before)
+            raise
         try:
             self._run(saved, X)
+        except TornInterrupt:  # a sweep was cut in two: nothing can go on from there
+            self.__dict__.pop("_saved_chains", None)
+            self._restore_features(before)
+            raise
         except KeyboardInterrupt:
             if all(chain.kept for chain in saved.chains):
                 self._set_fitted_attributes(saved)
+            else:
+                self._restore_features(before)
             self._save(saved, data)
             raise
-        for chain in saved.chains:
-            if not chain.kept:  # stopped early by a callback
-                chain.keep()
-        self._set_fitted_attributes(saved, final=not self.warm_start)
+        except BaseException:
+            self._detach(saved)
+            self._restore_features(before)
+            raise
+        self._set_fitted_attributes(self._showing(saved), final=not self.warm_start)
         if self.warm_start:
             self._save(saved, data)
         else:
             self.__dict__.pop("_saved_chains", None)
         return self
+
+    def _restore_features(self, before: dict[str, Any]) -> None:
+        """Record the features of the last fit again."""
+        for name in _FEATURES:
+            self.__dict__.pop(name, None)
+        self.__dict__.update(before)
+
+    @staticmethod
+    def _showing(saved: SavedChains) -> SavedChains:
+        """Return chains that have all kept something: where nothing is, the current state."""
+        chains = [chain if chain.kept else chain.with_current() for chain in saved.chains]
+        return replace(saved, chains=chains)
 
     def _run(self, saved: SavedChains, X: Any) -> None:
         """Run the chains to their end, or to where a callback or an interrupt stops them."""
@@ -176,8 +223,7 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
         task = begin_fit_task(self, max(n_rounds, 0), X)
 
         def attributes() -> dict[str, Any]:
-            kept = [chain if chain.kept else chain.with_current() for chain in chains]
-            return self._fitted_attributes(SavedChains(kept, saved.root))
+            return self._fitted_attributes(self._showing(saved))
 
         with InterruptGuard() as guard:
             for _ in range(n_rounds):
@@ -201,8 +247,8 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
     @staticmethod
     def _advance(chain: Chain, schedule: Schedule, n_sweeps: int) -> Chain:
         """Let a chain do `n_sweeps` more, no further than planned."""
-        for _ in range(min(n_sweeps, schedule.max_iter - chain.n_sweeps)):
-            chain.advance(schedule)
+        for _ in islice(chain.run(schedule), n_sweeps):
+            pass
         return chain
 
     def _report(self, chains: list[Chain], step: int) -> None:
@@ -216,9 +262,14 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
     def _save(self, saved: SavedChains, data: Any) -> None:
         """Keep the chains for a later fit, without the data."""
         saved.parameters, saved.digest = self._frozen_parameters(), joblib.hash(data)
+        self._detach(saved)
+        self._saved_chains = saved
+
+    @staticmethod
+    def _detach(saved: SavedChains) -> None:
+        """Let the chains drop the data."""
         for chain in saved.chains:
             chain.sampler.detach()
-        self._saved_chains = saved
 
     def _set_fitted_attributes(self, saved: SavedChains, *, final: bool = False) -> None:
         for name, value in self._fitted_attributes(saved, final=final).items():

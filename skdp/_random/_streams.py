@@ -19,9 +19,7 @@ class Role(IntEnum):
 
     INIT = 0
     SWEEP = 1
-    SHARD = 2
-    TRANSFORM = 3
-    SAMPLE = 4
+    TRANSFORM = 2
 
 
 def make_seed_sequence(

@@ -2,8 +2,17 @@
 
 from skdp.inference._alignment import align_labels
 from skdp.inference._chain import Averages, Chain, Sampler
-from skdp.inference._interrupt import InterruptGuard
+from skdp.inference._interrupt import InterruptGuard, TornInterrupt
 from skdp.inference._schedule import Schedule
 from skdp.inference._trace import Trace
 
-__all__ = ["Averages", "Chain", "InterruptGuard", "Sampler", "Schedule", "Trace", "align_labels"]
+__all__ = [
+    "Averages",
+    "Chain",
+    "InterruptGuard",
+    "Sampler",
+    "Schedule",
+    "TornInterrupt",
+    "Trace",
+    "align_labels",
+]

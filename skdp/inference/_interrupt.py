@@ -8,12 +8,16 @@ from types import FrameType, TracebackType
 from typing import Any
 
 
+class TornInterrupt(KeyboardInterrupt):
+    """A second Ctrl-C while one was held back: the sweep under way was cut in two."""
+
+
 class InterruptGuard:
     """Hold back a keyboard interrupt until `check` is called, so that no sweep is cut in two.
 
     A chain that stops between two sweeps can be taken up again bit for bit. Only Python's own
     handler in the main thread is replaced; elsewhere the guard does nothing. A second Ctrl-C while
-    one is pending is not held back, for whoever cannot wait.
+    one is pending raises `TornInterrupt` at once, for whoever cannot wait.
     """
 
     def __enter__(self) -> InterruptGuard:
@@ -28,7 +32,7 @@ class InterruptGuard:
 
     def _handle(self, signum: int, frame: FrameType | None) -> None:
         if self._pending:
-            signal.default_int_handler(signum, frame)
+            raise TornInterrupt
         self._pending = True
 
     def check(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 
 import numpy as np
 
@@ -16,7 +17,12 @@ def planned_sweeps(max_iter: int, burn_in: int, thin: int) -> list[int]:
 
 
 def evenly_spaced(items: Sequence[int], n: int) -> list[int]:
-    """Return `n` of the items, the first and the last among them, or all if there are fewer."""
+    """Return `n` of the items, the first and the last among them, or all if there are fewer.
+
+    A single one is the last.
+    """
+    if n == 1:
+        return [items[-1]]
     positions = np.linspace(0, len(items) - 1, min(n, len(items))).round().astype(int)
     return [items[position] for position in positions]
 
@@ -59,3 +65,9 @@ class Schedule:
         self.stored = frozenset(
             s if s > n_sweeps else min(stored, key=lambda old: abs(old - s)) for s in wanted
         )
+
+    def without_keeping(self) -> Schedule:
+        """Return the plan to run as far and keep nothing."""
+        schedule = copy(self)
+        schedule.kept = schedule.stored = frozenset()
+        return schedule

@@ -9,6 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 class Trace(Mapping[str, NDArray[np.float64]]):
     """Scalars of every kept sweep and chain: ``trace["log_joint"]`` is (n_chains, n_kept).
 
@@ -27,11 +33,22 @@ class Trace(Mapping[str, NDArray[np.float64]]):
     """
 
     def __init__(self, sweeps: NDArray[np.int64], values: dict[str, NDArray[np.float64]]):
-        self.sweeps = sweeps
-        self._values = values
+        self.sweeps = _read_only(sweeps)
+        self._values = {name: _read_only(array) for name, array in values.items()}
         self.n_chains = next(iter(values.values())).shape[0]
-        for array in (sweeps, *values.values()):
-            array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Trace, (self.sweeps, self._values)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Trace)
+            and np.array_equal(self.sweeps, other.sweeps)
+            and self.keys() == other.keys()
+            and all(np.array_equal(self[name], other[name]) for name in self)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
     @classmethod
     def from_chains(cls, rows: list[list[dict[str, float]]], sweeps: list[list[int]]) -> Trace:

@@ -11,7 +11,7 @@ from skdp.processes._kernels_stirling import fill_ratios, log_stirling, open_rat
 
 _WHOLE_ROWS = 1_000  # rows up to this n hold all t
 _MAX_ROWS = 10_000
-_MAX_PAIRS_BEYOND = 1_498_000  # in the rows beyond, which hold small t only
+_ROW_PAIRS = 640_000  # rows beyond hold t up to this / n: under 1.5 million pairs in all
 
 
 class StirlingRatios:
@@ -60,8 +60,8 @@ class StirlingRatios:
             raise ValueError(f"n_max must be >= 0, got {n_max}.")
         discount = check_discount(discount)
         n = np.arange(min(n_max, _MAX_ROWS) + 1)
-        n_beyond = max(len(n) - 1 - _WHOLE_ROWS, 1)
-        widths = np.where(n <= _WHOLE_ROWS, n, np.minimum(n, _MAX_PAIRS_BEYOND // n_beyond - 1))
+        # Widths depend on n alone, so that weights do not depend on what else is in the batch.
+        widths = np.where(n <= _WHOLE_ROWS, n, _ROW_PAIRS // np.maximum(n, 1))
         row_ptr = np.concatenate([[0], np.cumsum(widths + 1)]).astype(np.int64)
         values = np.empty((row_ptr[-1], 2))
         fill_ratios(values, row_ptr, discount)

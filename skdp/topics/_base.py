@@ -14,23 +14,24 @@ from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.base import ChainEstimator, SavedChains
 from skdp.data import SegmentedCorpus, check_corpus
+from skdp.processes._checks import check_count, check_gamma_prior
+from skdp.topics._arrays import check_counts
+from skdp.topics._averages import TopicAverages
 from skdp.topics._completion import score_documents
 from skdp.topics._fold_in import FoldIn, fold_in_documents
+from skdp.topics._kernels_sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
+from skdp.topics._model import TopicModel
 from skdp.topics._sampler import (
     SAMPLERS,
-    SMALLEST_CONCENTRATION,
     START_CONCENTRATION,
     HyperParameters,
     SegmentedSampler,
-    TopicAverages,
-    TopicModel,
-    check_counts,
 )
 
 # Weights of topics are single-precision numbers: with the priors in these ranges no product of
 # them overflows or vanishes. At their ends a prior is as good as 0 or infinity.
 _PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
-_CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, 1e12, closed="both")
+_CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
 
 
 class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
@@ -69,8 +70,8 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
     def _validate_parameters(self) -> int:
         burn_in = super()._validate_parameters()
         self._transform_burn_in()
-        _check_gamma_prior("dirichlet_prior", self.dirichlet_prior)
-        _check_gamma_prior("concentration_prior", self.concentration_prior)
+        check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
+        check_gamma_prior(self.concentration_prior, "concentration_prior")
         self._fixed_doc_topic_prior()
         return burn_in
 
@@ -98,8 +99,8 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
             prior = np.empty(0)
         if prior.shape != (self.n_components,) or not all(alpha in _PRIOR for alpha in prior):
             raise ValueError(
-                f"doc_topic_prior must hold n_components={self.n_components} numbers in {_PRIOR}, "
-                f"got {self.doc_topic_prior!r}."
+                f"doc_topic_prior must hold n_components={self.n_components} numbers from "
+                f"{_PRIOR.left:g} to {_PRIOR.right:g}, got {self.doc_topic_prior!r}."
             )
         return prior
 
@@ -108,15 +109,10 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
             return self.init
         return _check_topics(self.init, "init", (self.n_components, n_words))
 
-    def _check_input(self, X: Any, *, reset: bool) -> SegmentedCorpus:
-        before = dict(vars(self))
-        corpus = check_corpus(self, X, reset=reset, require_tokens=True)
-        try:
-            check_counts(corpus)
-            self._check_init(corpus.n_features)
-        except ValueError:
-            self.__dict__ = before
-            raise
+    def _check_input(self, X: Any) -> SegmentedCorpus:
+        corpus = check_corpus(self, X, reset=True, require_tokens=True)
+        check_counts(corpus)
+        self._check_init(corpus.n_features)
         return corpus
 
     # Chains
@@ -131,10 +127,10 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
             HyperParameters(
                 self._fixed_doc_topic_prior(),
                 self.topic_word_prior,
-                _check_gamma_prior("dirichlet_prior", self.dirichlet_prior),
+                check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
                 float(self.discount),
                 self.concentration,
-                _check_gamma_prior("concentration_prior", self.concentration_prior),
+                check_gamma_prior(self.concentration_prior, "concentration_prior"),
             ),
             self._check_init(corpus.n_features),
             derive_stream(root, Role.INIT, c),
@@ -315,6 +311,7 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
                 f"feature_names must hold n_features={self.n_features_in_} names, "
                 f"got shape {names.shape}."
             )
+        n = check_count(n, "n", at_least=1)
         order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n]
         return [names[row].tolist() for row in order]
 
@@ -376,7 +373,7 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
 
     def _fold_in_settings(self) -> FoldIn:
         self._validate_parameters()
-        prior = _check_gamma_prior("concentration_prior", self.concentration_prior)
+        prior = check_gamma_prior(self.concentration_prior, "concentration_prior")
         return FoldIn(
             self.sampler,
             self.transform_max_iter,
@@ -389,20 +386,12 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
     def _fold_in(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         check_is_fitted(self)
         corpus = check_corpus(self, X, reset=False)
-        return fold_in_documents(corpus, self._averaged_model(), self._fold_in_settings())
+        return next(fold_in_documents(corpus, [self._averaged_model()], self._fold_in_settings()))
 
     def _score(self, X: Any) -> tuple[NDArray[np.float64], int]:
         check_is_fitted(self)
         corpus = check_corpus(self, X, reset=False)
         return score_documents(corpus, self._models, self._fold_in_settings())
-
-
-def _check_gamma_prior(name: str, prior: Any) -> tuple[float, float]:
-    """Return shape and rate of a Gamma prior."""
-    numbers = [v for v in prior if isinstance(v, Real) and not isinstance(v, bool)]
-    if len(prior) != 2 or len(numbers) != 2 or not all(0 < float(v) < np.inf for v in numbers):
-        raise ValueError(f"{name} must be two positive numbers (shape, rate), got {prior!r}.")
-    return float(numbers[0]), float(numbers[1])
 
 
 def _check_topics(

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
+from skdp.data._ragged import offsets
 from skdp.topics._fold_in import FoldIn, fold_in_documents
 from skdp.topics._kernels import score_tokens
-from skdp.topics._sampler import TopicModel
+from skdp.topics._model import TopicModel
 
 
 def split_tokens(
@@ -28,8 +29,9 @@ def split_tokens(
     lengths = np.diff(corpus.segment_ptr)
     position = np.arange(len(corpus.tokens)) - np.repeat(corpus.segment_ptr[:-1], lengths)
     odd = position % 2 == 1
-    segment_ptr = np.concatenate(([0], np.cumsum((lengths + 1) // 2)))
-    observed = SegmentedCorpus(corpus.tokens[~odd], segment_ptr, corpus.doc_ptr, corpus.n_features)
+    observed = SegmentedCorpus(
+        corpus.tokens[~odd], offsets((lengths + 1) // 2), corpus.doc_ptr, corpus.n_features
+    )
     segment_of = np.repeat(np.arange(len(lengths)), lengths // 2)
     return observed, corpus.tokens[odd], segment_of
 
@@ -42,10 +44,11 @@ def score_documents(
     A token's probability is averaged over the models.
     """
     observed, scored, segment_of = split_tokens(corpus)
+    if len(scored) == 0:
+        return np.zeros(len(corpus)), 0
     probabilities = np.zeros(len(scored))
-    for m, model in enumerate(models):
-        key = settings.key + np.uint64(m)
-        _, segment_topic = fold_in_documents(observed, model, settings._replace(key=key))
+    fold_ins = fold_in_documents(observed, models, settings)
+    for model, (_, segment_topic) in zip(models, fold_ins, strict=True):
         score_tokens(scored, segment_of, segment_topic, model.components, probabilities)
     document_of = np.repeat(np.arange(len(corpus)), np.diff(corpus.doc_ptr))[segment_of]
     log_probabilities = np.zeros(len(corpus))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,10 +12,7 @@ from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
 from skdp.topics import _kernels_sweeps as sweeps
-from skdp.topics._kernels import Prior, Ratios, WordCounts
-from skdp.topics._sampler import (
-    SAMPLERS,
-    TopicModel,
+from skdp.topics._arrays import (
     empty_assignments,
     empty_scratch,
     fixed_words,
@@ -22,6 +20,9 @@ from skdp.topics._sampler import (
     sampler_weights,
     stirling_ratios,
 )
+from skdp.topics._kernels import Prior, Ratios, WordCounts
+from skdp.topics._model import TopicModel
+from skdp.topics._sampler import SAMPLERS
 
 _CHUNK_TOKENS = 20_000
 
@@ -49,23 +50,26 @@ class FoldIn(NamedTuple):
 
 
 def fold_in_documents(
-    corpus: SegmentedCorpus, model: TopicModel, settings: FoldIn
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return E[mu] (D, K) and E[nu] (J, K) of documents, with topics fixed.
+    corpus: SegmentedCorpus, models: list[TopicModel], settings: FoldIn
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Yield E[mu] (D, K) and E[nu] (J, K) of documents for each model, with its topics fixed.
 
     Documents are independent given the topics, and each has a random stream of its own: how they
-    are cut into chunks has no effect.
+    are cut into chunks has no effect. Each model adds its number to the key of the streams, so
+    that the errors of the fold-ins are independent. All models have the discount of the first.
     """
-    words = fixed_words(model.components)
-    ratios = sampler_weights(stirling_ratios(corpus, model.discount), settings.sampler)
+    ratios = sampler_weights(stirling_ratios(corpus, models[0].discount), settings.sampler)
     n_chunks = max(1, min(len(corpus), len(corpus.tokens) // _CHUNK_TOKENS))
     bounds = np.linspace(0, len(corpus), n_chunks + 1).astype(int)
-    parts = Parallel(n_jobs=settings.n_jobs, prefer="threads")(
-        delayed(_fold_in_chunk)(corpus[begin:end], model, words, ratios, settings)
-        for begin, end in pairwise(bounds)
-    )
-    doc_topic, segment_topic = zip(*parts, strict=True)
-    return np.concatenate(doc_topic), np.concatenate(segment_topic)
+    for m, model in enumerate(models):
+        words = fixed_words(model.components)
+        numbered = settings._replace(key=settings.key + np.uint64(m))
+        parts = Parallel(n_jobs=settings.n_jobs, prefer="threads")(
+            delayed(_fold_in_chunk)(corpus[begin:end], model, words, ratios, numbered)
+            for begin, end in pairwise(bounds)
+        )
+        doc_topic, segment_topic = zip(*parts, strict=True)
+        yield np.concatenate(doc_topic), np.concatenate(segment_topic)
 
 
 def _fold_in_chunk(

@@ -13,8 +13,8 @@ from skdp.topics._kernels import Prior, add_estimates, enter_corpus
 
 BTIGS, CMGS, SSA = 0, 1, 2
 
-SMALLEST_CONCENTRATION = 1e-8
-"""Where b is as good as 0; draws below it would overflow the weights of topics."""
+SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION = 1e-8, 1e12
+"""Where b is as good as 0 and infinite: weights of topics would overflow or vanish beyond."""
 
 _sweep_btigs = _kernels_btigs.sweep_document
 _sweep_cmgs = _kernels_cmgs.sweep_document
@@ -130,7 +130,7 @@ def fold_in(
                     concentration_prior[1],
                     rng,
                 )
-                concentration = max(drawn, SMALLEST_CONCENTRATION)
+                concentration = min(max(drawn, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
         for k in range(n_topics):
             doc_topic[d, k] *= scale
             for j in range(begin, end):

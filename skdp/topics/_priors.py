@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from skdp._numba import njit
 
-FLOOR = 1e-6
-"""No re-estimated prior falls below it: at zero a topic could never come back."""
+FLOOR, CEILING = 1e-6, 1e8
+"""Re-estimated priors stay between: at zero a topic could never come back, and beyond the ceiling
+weights of topics would overflow single precision."""
 
 _EXACT = 32
 
@@ -102,7 +103,7 @@ def update_dirichlet(
 
     Returns
     -------
-    (K,) array, not below `FLOOR`.
+    (K,) array, from `FLOOR` to `CEILING`.
     """
     prior = np.asarray(prior, dtype=np.float64)
     ups = np.empty_like(prior)
@@ -110,8 +111,8 @@ def update_dirichlet(
     down = _sum_downs(prior.sum(), counts.sum(axis=1))
     if symmetric:
         new = (shape - 1.0 + prior[0] * ups.sum()) / (rate + prior.size * down)
-        return np.full_like(prior, max(new, FLOOR))
-    return np.maximum((shape - 1.0 + prior * ups) / (rate + down), FLOOR)
+        return np.full_like(prior, min(max(new, FLOOR), CEILING))
+    return np.clip((shape - 1.0 + prior * ups) / (rate + down), FLOOR, CEILING)
 
 
 def update_symmetric_dirichlet(
@@ -131,7 +132,7 @@ def update_symmetric_dirichlet(
 
     Returns
     -------
-    float, not below `FLOOR`.
+    float, from `FLOOR` to `CEILING`.
     """
     totals = counts.sum(axis=1, dtype=np.float64)
     largest = int(counts.max(initial=0))
@@ -140,4 +141,4 @@ def update_symmetric_dirichlet(
     at_least = np.cumsum(frequencies[:0:-1])[::-1]  # vectors' entries >= 1, 2, ...
     up = float(np.sum(at_least / (prior + np.arange(largest))))
     down = counts.shape[1] * _sum_downs(prior * counts.shape[1], totals)
-    return max((shape - 1.0 + prior * up) / (rate + down), FLOOR)
+    return min(max((shape - 1.0 + prior * up) / (rate + down), FLOOR), CEILING)

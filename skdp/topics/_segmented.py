@@ -47,7 +47,7 @@ class SegmentedTopicModel(BaseTopicModel):
         Shape and rate of the Gamma prior on a learnt `concentration`.
     sampler : {"btigs", "cmgs", "ssa"}, default="btigs"
         Blocked table indicators, collapsed multiplicities or seating arrangements. All are exact;
-        "btigs" is the fastest.
+        "btigs" is the fastest. A sweep of "ssa" takes time quadratic in the tables of a segment.
     init : "random" or (n_components, n_features) array, default="random"
         The first state. "random": uniformly random topics. An array of word probabilities, such
         as another model's `components_`: the words are folded into these topics, so that the

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from skdp.data import SegmentedCorpus
@@ -174,6 +175,8 @@ def _interrupt(estimator: Any, corpus: SegmentedCorpus, n_sweeps: int) -> None:
 
 def check_resume_after_interruption(estimator: Any) -> None:
     """Check that an interrupted fit, taken up again, gives the bits of a straight run."""
+    import pytest
+
     corpus = _corpus()
     params = {"max_iter": 12, "burn_in": 4, "thin": 3}
     straight = _seeded(estimator, **params).fit(corpus)
@@ -184,6 +187,8 @@ def check_resume_after_interruption(estimator: Any) -> None:
             assert stopped.transform(corpus).shape == (len(corpus), stopped.n_components)
         else:
             assert not hasattr(stopped, "components_")
+            with pytest.raises(NotFittedError):
+                stopped.transform(corpus)
         resumed = clone_fitted(stopped).set_params(warm_start=True).fit(corpus)
         _same_fit(straight, resumed)
         assert_array_equal(straight.score_samples(corpus), resumed.score_samples(corpus))

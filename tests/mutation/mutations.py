@@ -313,14 +313,16 @@ _ESTIMATES = [
         COMPLETION,
         """\
     odd = position % 2 == 1
-    segment_ptr = np.concatenate(([0], np.cumsum((lengths + 1) // 2)))
-    observed = SegmentedCorpus(corpus.tokens[~odd], segment_ptr, corpus.doc_ptr, corpus.n_features)
+    observed = SegmentedCorpus(
+        corpus.tokens[~odd], offsets((lengths + 1) // 2), corpus.doc_ptr, corpus.n_features
+    )
     segment_of = np.repeat(np.arange(len(lengths)), lengths // 2)
 """,
         """\
     odd = position % 2 == 0
-    segment_ptr = np.concatenate(([0], np.cumsum(lengths // 2)))
-    observed = SegmentedCorpus(corpus.tokens[~odd], segment_ptr, corpus.doc_ptr, corpus.n_features)
+    observed = SegmentedCorpus(
+        corpus.tokens[~odd], offsets(lengths // 2), corpus.doc_ptr, corpus.n_features
+    )
     segment_of = np.repeat(np.arange(len(lengths)), (lengths + 1) // 2)
 """,
         "The tokens at even positions infer, those at odd positions are scored.",
@@ -426,16 +428,16 @@ _PRIORS = [
     Mutation(
         "alpha-without-shape",
         PRIORS,
-        "return np.maximum((shape - 1.0 + prior * ups) / (rate + down), FLOOR)",
-        "return np.maximum(prior * ups / (rate + down), FLOOR)",
+        "return np.clip((shape - 1.0 + prior * ups) / (rate + down), FLOOR, CEILING)",
+        "return np.clip(prior * ups / (rate + down), FLOOR, CEILING)",
         "The shape of alpha's Gamma prior.",
         f"{TOPICS}::test_doc_topic_prior_fixed_point_has_zero_gradient[documents 2.0-auto]",
     ),
     Mutation(
         "alpha-without-rate",
         PRIORS,
-        "return np.maximum((shape - 1.0 + prior * ups) / (rate + down), FLOOR)",
-        "return np.maximum((shape - 1.0 + prior * ups) / down, FLOOR)",
+        "return np.clip((shape - 1.0 + prior * ups) / (rate + down), FLOOR, CEILING)",
+        "return np.clip((shape - 1.0 + prior * ups) / down, FLOOR, CEILING)",
         "The rate of alpha's Gamma prior.",
         f"{TOPICS}::test_doc_topic_prior_fixed_point_has_zero_gradient[documents 1.0-auto]",
     ),
@@ -451,8 +453,8 @@ _PRIORS = [
     Mutation(
         "gamma-without-prior",
         PRIORS,
-        "return max((shape - 1.0 + prior * up) / (rate + down), FLOOR)",
-        "return max(prior * up / down, FLOOR)",
+        "return min(max((shape - 1.0 + prior * up) / (rate + down), FLOOR), CEILING)",
+        "return min(max(prior * up / down, FLOOR), CEILING)",
         "Gamma's own Gamma prior.",
         f"{TOPICS}::test_topic_word_prior_fixed_point_has_zero_gradient[documents 2.0]",
     ),

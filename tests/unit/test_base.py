@@ -8,10 +8,13 @@ import threading
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from skdp.data import SegmentedCorpus
+from skdp.inference import TornInterrupt
 from skdp.topics import SegmentedTopicModel
+from skdp.utils.estimator_checks import _interrupt
 
 DOCUMENTS = [[[0, 1, 0, 2], [3, 3]], [[3, 2, 1], [0, 0, 1]], [[2], [1, 3]]]
 
@@ -48,6 +51,47 @@ class TestInterruption:
         timer.join()
         assert long.trace_.n_chains == 2
         assert 1 < long.n_iter_ < 10**5
+
+    def test_before_anything_is_kept_the_last_fit_stays(self):
+        """A refit that came to nothing does not mix its vocabulary with the old topics."""
+        stopped = model(max_iter=30, burn_in=20).fit(DOCUMENTS)
+        expected = stopped.transform(DOCUMENTS)
+        wide = SegmentedCorpus.from_documents([[[0, 5000], [4999]]] * 5)
+        _interrupt(stopped, wide, 3)
+        assert stopped.n_features_in_ == 4
+        assert_array_equal(stopped.transform(DOCUMENTS), expected)
+        with pytest.raises(ValueError, match="features"):
+            stopped.transform(wide)
+        straight = model(max_iter=30, burn_in=20).fit(wide)
+        stopped.set_params(warm_start=True).fit(wide)
+        assert_array_equal(stopped.components_, straight.components_)
+
+    def test_an_impatient_second_signal(self):
+        """Two Ctrl-C cut a sweep in two: nothing can be resumed, nothing is half fitted."""
+        documents = DOCUMENTS * 5000
+        model(max_iter=1).fit(documents)
+        long = model(max_iter=10**6, burn_in=0, n_chains=2, n_jobs=2)
+        for delay in (0.5, 0.51):
+            threading.Timer(delay, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(TornInterrupt):
+            long.fit(documents)
+        assert not hasattr(long, "_saved_chains")
+        with pytest.raises(NotFittedError):
+            long.transform(documents)
+
+    def test_an_error_in_a_callback(self):
+        pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
+
+        warm = model(warm_start=True).fit(DOCUMENTS)
+        before = warm.components_
+        warm.set_params(max_iter=30)
+        warm.set_callbacks(Raises(after=4))
+        with pytest.raises(RuntimeError, match="in the callback"):
+            warm.fit(DOCUMENTS)
+        assert warm.components_ is before
+        assert b"segment_ptr" not in pickle.dumps(warm.set_callbacks())
+        warm.fit(DOCUMENTS)
+        assert warm.n_iter_ == 30
 
 
 class TestWarmStart:
@@ -105,6 +149,27 @@ class TestVerbose:
         assert lines[-1].startswith("[SegmentedTopicModel] sweep 20 of 20, log joint -")
 
 
+class Raises:
+    """A callback that fails."""
+
+    def __init__(self, after):
+        self.after = after
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context):
+        self.after -= 1
+        if self.after == 0:
+            raise RuntimeError("in the callback")
+
+
 class Recorder:
     """A callback that counts, and may stop the fit."""
 
@@ -152,13 +217,19 @@ class TestCallbacks:
         assert len(stopped.trace_.sweeps) == n_kept
         assert np.isfinite(stopped.score(DOCUMENTS))
 
+    def test_a_fit_stopped_early_can_go_on(self):
+        stopped = model(warm_start=True).set_callbacks(Recorder(4)).fit(DOCUMENTS)
+        resumed = stopped.set_callbacks().fit(DOCUMENTS)
+        straight = model().fit(DOCUMENTS)
+        assert resumed.trace_ == straight.trace_
+        assert_array_equal(resumed.components_, straight.components_)
+
     def test_rounds_of_several_chains(self):
         recorder = Recorder()
         model(n_chains=2, max_iter=100).set_callbacks(recorder).fit(DOCUMENTS)
         assert recorder.events.count("end 2 sweeps") == 50
 
     def test_progress_bar(self, capsys):
-        pytest.importorskip("rich")
         from sklearn.callback import ProgressBar
 
         model().set_callbacks(ProgressBar()).fit(DOCUMENTS)

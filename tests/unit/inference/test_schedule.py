@@ -15,7 +15,7 @@ def test_first_after_burn_in_then_every_thin_th_and_always_the_last():
 def test_evenly_spaced_takes_both_ends():
     assert evenly_spaced(range(1, 12), 3) == [1, 6, 11]
     assert evenly_spaced([4, 5], 5) == [4, 5]
-    assert evenly_spaced([4, 5, 6], 1) == [4]
+    assert evenly_spaced([4, 5, 6], 1) == [6]
 
 
 def test_a_resumed_chain_has_the_plan_of_a_straight_one():

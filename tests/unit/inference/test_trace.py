@@ -34,7 +34,9 @@ def test_it_is_read_only(trace):
 def test_repr_and_pickle(trace):
     assert repr(trace) == "Trace(log_joint, b; 2 chains x 3 kept sweeps)"
     again = pickle.loads(pickle.dumps(trace))
-    np.testing.assert_array_equal(again["b"], trace["b"])
+    assert again == trace
+    assert not again["b"].flags.writeable
+    assert trace != Trace.from_chains([[{"b": 1.0}]], [[1]])
 
 
 def test_arviz_is_optional(trace, monkeypatch):

@@ -48,7 +48,7 @@ def test_roles_and_keys_have_streams_of_their_own():
 
 def test_stream_of_content_depends_on_key_words_order_and_segments():
     root = make_seed_sequence(0)
-    key, other = derive_stream(root, Role.TRANSFORM), derive_stream(root, Role.SAMPLE)
+    key, other = derive_stream(root, Role.TRANSFORM), derive_stream(root, Role.INIT)
     streams = {
         content_stream(k, tokens, lengths)
         for k in (key, other)

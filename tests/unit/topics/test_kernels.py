@@ -8,11 +8,7 @@ import pytest
 from skdp._simd import padded
 from skdp.data import SegmentedCorpus
 from skdp.topics import _kernels_sweeps as sweeps
-from skdp.topics._kernels import Prior, score_tokens
-from skdp.topics._sampler import (
-    SAMPLERS,
-    HyperParameters,
-    SegmentedSampler,
+from skdp.topics._arrays import (
     empty_assignments,
     empty_counts,
     empty_scratch,
@@ -21,6 +17,8 @@ from skdp.topics._sampler import (
     sampler_weights,
     stirling_ratios,
 )
+from skdp.topics._kernels import Prior, score_tokens
+from skdp.topics._sampler import SAMPLERS, HyperParameters, SegmentedSampler
 
 every_sampler = pytest.mark.parametrize("sampler", SAMPLERS)
 SMALL, LARGE = 1e-8, 1e8

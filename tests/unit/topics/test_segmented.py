@@ -10,9 +10,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate, train_test_split
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    HalvingGridSearchCV,
+    cross_validate,
+    train_test_split,
+)
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -105,6 +112,7 @@ class TestBadInput:
             ("transform_burn_in", 100),
             ("warm_start", "yes"),
             ("n_jobs", "2"),
+            ("n_jobs", 0),
             ("random_state", -1),
             ("random_state", "seed"),
             ("verbose", -1),
@@ -163,7 +171,7 @@ class TestBadInput:
             model.iter_sweeps(X)
 
     def test_a_word_more_frequent_than_counts_can_hold(self, monkeypatch):
-        monkeypatch.setattr("skdp.topics._sampler.MAX_COUNT", 8)
+        monkeypatch.setattr("skdp.topics._arrays.MAX_COUNT", 8)
         quick().fit([[[0] * 8, [1]]])
         model = quick()
         with pytest.raises(ValueError, match="the word 0 9 times"):
@@ -350,6 +358,9 @@ class TestTopWords:
     def test_bad_names(self, fitted):
         with pytest.raises(ValueError, match="feature_names"):
             fitted.top_words(["a", "b"])
+        for n in (0, -1, "2"):
+            with pytest.raises(ValueError, match="n must be"):
+                fitted.top_words(n=n)
 
 
 class TestInCompany:
@@ -448,3 +459,19 @@ def test_extreme_parameters(corpus, sampler, concentration, discount):
         assert (array >= 0).all()
     assert np.isfinite(model.trace_["log_joint"]).all()
     assert np.isfinite(model.score(corpus))
+
+
+@pytest.mark.parametrize("prior", [(1e20, 1e-20), (1e-10, 1e20)])
+def test_extreme_hyper_priors(corpus, prior):
+    model = quick(max_iter=20, dirichlet_prior=prior, concentration_prior=prior).fit(corpus)
+    assert model.trace_["n_active_components"].min() == 2
+    assert np.isfinite(model.trace_["log_joint"]).all()
+    assert np.isfinite(model.score(corpus))
+
+
+def test_halving_over_sweeps():
+    corpus, labels = make_documents(24)
+    search = HalvingGridSearchCV(
+        quick(), {"n_components": [1, 2, 3]}, resource="max_iter", max_resources=40, cv=2
+    ).fit(corpus, labels)
+    assert search.best_estimator_.max_iter == search.n_resources_[-1]
