@@ -50,6 +50,11 @@ def check_corpus(
     TypeError
         Where scikit-learn's ``check_array`` raises it.
     """
+    if _holds_text(X):
+        raise ValueError(
+            "X holds text, not word ids or counts. Make a corpus of it first: "
+            "skdp.feature_extraction.SegmentVectorizer().fit_transform(X)."
+        )
     if isinstance(X, SegmentedCorpus):
         corpus = X
     elif _holds_documents(X):
@@ -183,6 +188,16 @@ def check_sentences(estimator: Any, X: Any, *, reset: bool) -> TokenSequences:
         estimator.n_words_ = sentences.n_features
         estimator._sentence_length = length
     return sentences
+
+
+def _holds_text(X: Any) -> bool:
+    """Whether X is a list of texts, or of lists of texts."""
+    if not isinstance(X, (list, tuple)) or len(X) == 0:
+        return False
+    first = X[0]
+    if isinstance(first, (list, tuple)) and len(first) > 0:
+        first = first[0]
+    return isinstance(first, (str, bytes))
 
 
 def _is_list(value: Any) -> bool:

@@ -157,11 +157,14 @@ class SegmentVectorizer(TextVectorizer):
         analyze = CountVectorizer.build_analyzer(self._counter(_ANALYSIS))
         cut = self.segmenter if callable(self.segmenter) else SEGMENTERS[self.segmenter]
         for d, document in enumerate(X):
-            if isinstance(document, (list, tuple)):
+            if isinstance(document, (list, tuple, np.ndarray)):
                 segments = [decode(segment) for segment in document]
             else:
                 text = decode(document)
-                segments = cut(text) if isinstance(text, str) else [text]
+                pieces = cut(text) if isinstance(text, str) else [text]
+                if isinstance(pieces, str):
+                    raise ValueError(f"segmenter must return a list of texts, got {pieces!r:.60}.")
+                segments = list(pieces)
             if not all(isinstance(segment, str) for segment in segments):
                 raise ValueError(
                     f"document {d}: must be text or a list of texts, got {document!r:.60}."

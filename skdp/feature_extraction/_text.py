@@ -114,6 +114,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
 
 def check_raw(X: Any) -> None:
-    """Raise for a lone string, which would be read letter by letter."""
+    """Raise for what would be read by the letter (a lone text) or by column name (a frame)."""
     if isinstance(X, (str, bytes)):
         raise ValueError("Iterable over raw text documents expected, string object received.")
+    if hasattr(X, "columns"):
+        raise ValueError("X is a data frame; pass the column that holds the text.")

@@ -138,7 +138,7 @@ class TokenVectorizer(TextVectorizer):
         preprocess, tokenize = reader.build_preprocessor(), reader.build_tokenizer()
         numbers = WordNumbers()
         for i, sentence in enumerate(X):
-            is_list = isinstance(sentence, (list, tuple))
+            is_list = isinstance(sentence, (list, tuple, np.ndarray))
             texts = [reader.decode(text) for text in (sentence if is_list else [sentence])]
             if not all(isinstance(text, str) for text in texts):
                 raise ValueError(

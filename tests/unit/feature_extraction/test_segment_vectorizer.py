@@ -239,3 +239,31 @@ def test_data_frame_output():
 def test_beside_other_text_features():
     union = make_union(make_pipeline(SegmentVectorizer(), WordGroups()), TfidfVectorizer())
     assert union.fit_transform(TEXTS).shape == (20, 6)
+
+
+def test_a_segmenter_may_be_a_generator():
+    def cut(text):
+        yield from text.split("|")
+
+    corpus = SegmentVectorizer(segmenter=cut).fit_transform(["one two|two three", "three|one"])
+    assert [len(document) for document in corpus] == [2, 2]
+    assert len(corpus.tokens) == 6
+
+
+def test_a_segmenter_must_return_texts():
+    with pytest.raises(ValueError, match="segmenter must return a list of texts"):
+        SegmentVectorizer(segmenter=str.upper).fit(["one two"])
+
+
+def test_documents_may_be_arrays_of_texts():
+    documents = [["one two", "two"], ["one"]]
+    expected = SegmentVectorizer().fit_transform(documents)
+    arrays = [np.array(document) for document in documents]
+    assert SegmentVectorizer().fit_transform(arrays) == expected
+
+
+def test_a_data_frame_is_refused():
+    frame = pd.DataFrame({"text": ["one two", "two"]})
+    with pytest.raises(ValueError, match="pass the column"):
+        SegmentVectorizer().fit(frame)
+    assert SegmentVectorizer().fit_transform(frame["text"]).shape == (2, 2)
