@@ -6,6 +6,8 @@ from scipy.optimize import linear_sum_assignment
 
 from skdp._numba import njit
 
+_BLOCK = 1024
+
 
 @njit
 def _add_products(current, reference, out):
@@ -40,10 +42,9 @@ def align_labels(
     (K,) array
         Row k of `current` matches row ``result[k]`` of `reference`.
     """
-    roots = [
-        np.ascontiguousarray(np.sqrt(rows, dtype=np.float32, casting="same_kind").T)
-        for rows in (current, reference)
-    ]
-    similarity = np.zeros((len(current), len(reference)), dtype=np.float32)
-    _add_products(*roots, similarity)
+    similarity = np.zeros((len(current), len(reference)))
+    for begin in range(0, current.shape[1], _BLOCK):  # in blocks, to need no copies of the matrices
+        block = slice(begin, begin + _BLOCK)
+        roots = (np.sqrt(rows[:, block].T, order="C") for rows in (current, reference))
+        _add_products(*roots, similarity)
     return linear_sum_assignment(similarity, maximize=True)[1]
