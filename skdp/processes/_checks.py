@@ -25,15 +25,39 @@ def check_concentration(concentration: float, above: float = 0.0) -> float:
     return float(concentration)
 
 
+def check_concentrations(concentrations: float | ArrayLike, size: int) -> NDArray[np.float64]:
+    """Return `size` concentrations b, finite and > 0; a number stands for all of them."""
+    array = np.asarray(concentrations)
+    if (
+        array.dtype.kind not in "iuf"
+        or array.shape not in ((), (size,))
+        or not np.all((array > 0.0) & (array < np.inf))
+    ):
+        raise ValueError(
+            f"concentration must be a finite number > 0, or {size} of them, got {concentrations!r}."
+        )
+    return np.full(size, array, dtype=np.float64)
+
+
 def check_gamma_prior(prior: tuple[float, float], name: str) -> tuple[float, float]:
     """Return shape and rate of a Gamma prior, both positive and finite."""
+    return _check_positive_pair(prior, name, "(shape, rate)")
+
+
+def check_beta_prior(prior: tuple[float, float], name: str) -> tuple[float, float]:
+    """Return p and q of a Beta(p, q) prior, both positive and finite."""
+    return _check_positive_pair(prior, name, "(p, q)")
+
+
+def _check_positive_pair(pair: tuple[float, float], name: str, meaning: str) -> tuple[float, float]:
+    """Return two positive, finite numbers."""
     if (
-        not isinstance(prior, Sequence)
-        or len(prior) != 2
-        or not all(isinstance(value, Real) and 0.0 < value < np.inf for value in prior)
+        not isinstance(pair, Sequence)
+        or len(pair) != 2
+        or not all(isinstance(value, Real) and 0.0 < value < np.inf for value in pair)
     ):
-        raise ValueError(f"{name} must be two positive numbers (shape, rate), got {prior!r}.")
-    return float(prior[0]), float(prior[1])
+        raise ValueError(f"{name} must be two positive numbers {meaning}, got {pair!r}.")
+    return float(pair[0]), float(pair[1])
 
 
 def check_integers(values: ArrayLike, name: str) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ from itertools import product
 from math import exp, log, prod
 
 import numpy as np
+from exact.oracles.quadrature import beta_quadrature
 from exact.oracles.segmented import rising, stirling
 
 
@@ -114,3 +115,46 @@ def concentration_moment(function, *posterior_arguments) -> float:
     weights = np.exp(np.array(logs) - max(logs))
     values = np.array([function(exp(x)) for x in grid])
     return float((weights * values).sum() / weights.sum())
+
+
+def discount_moment(
+    power: int,
+    customers: Sequence[Sequence[int]],
+    tables: Sequence[Sequence[int]],
+    concentrations: Sequence[float],
+    prior: tuple[float, float],
+) -> float:
+    """Return E[a^power] given customers and tables (n_restaurants, n_dishes).
+
+    The likelihood is a polynomial in a, so Gauss's rule is exact: up to degree 127.
+    """
+    nodes, weights = beta_quadrature(*prior, n_nodes=64)
+    for N, T, b in zip(customers, tables, concentrations, strict=True):
+        weights = weights * rising(b, sum(T), nodes) / rising(b, sum(T))
+        for n, t in zip(N, T, strict=True):
+            weights = weights * [stirling(n, t, a) / stirling(n, t, 0.0) for a in nodes.tolist()]
+    return float((weights * nodes**power).sum() / weights.sum())
+
+
+def seating_evidence(n: int, t: int, a: float) -> np.ndarray:
+    """Return the law of sum (1 - z) of n customers at t tables, by all seatings.
+
+    A table of m customers has z_r ~ Bernoulli((r - 1) / (r - a)), r = 1, ..., m - 1.
+    """
+    law = np.zeros(n + 1)
+    for seats in set_partitions(n):
+        sizes = np.bincount(seats).tolist()
+        if len(sizes) == t:
+            of_seating = np.array([prod(rising(1.0 - a, m - 1) for m in sizes)])
+            for r in (r for m in sizes for r in range(1, m)):
+                of_seating = np.convolve(of_seating, [(r - 1) / (r - a), (1 - a) / (r - a)])
+            law[: len(of_seating)] += of_seating
+    return law / law.sum()
+
+
+def mean_seating_evidence(n: int, t: int, a: float) -> float:
+    """Return E[sum (1 - z)] = -(1 - a) d log S^n_t / da, whatever the scheme; 50 digits."""
+    step, centre = Decimal("1e-15"), Decimal(a)
+    below, above = (stirling_row(n, centre + sign * step)[t] for sign in (-1, 1))
+    slope = (above - below) / (above + below) / step
+    return float(-(1 - centre) * slope)
