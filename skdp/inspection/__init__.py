@@ -1,6 +1,15 @@
 """Displays of fitted models, in scikit-learn's convention. They need matplotlib."""
 
+from skdp.inspection._hellinger import HellingerDisplay
+from skdp.inspection._segment_mixing import SegmentMixingDisplay
+from skdp.inspection._topic_alignment import TopicAlignmentDisplay
 from skdp.inspection._topic_evolution import TopicEvolutionDisplay
 from skdp.inspection._trace import TraceDisplay
 
-__all__ = ["TopicEvolutionDisplay", "TraceDisplay"]
+__all__ = [
+    "HellingerDisplay",
+    "SegmentMixingDisplay",
+    "TopicAlignmentDisplay",
+    "TopicEvolutionDisplay",
+    "TraceDisplay",
+]

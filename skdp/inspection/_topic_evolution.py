@@ -1,4 +1,4 @@
-"""Topic shares along the segments of a document."""
+"""Topic shares along the segments of a document or of a whole book."""
 
 from __future__ import annotations
 
@@ -8,33 +8,37 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array
 
-from skdp.data import check_corpus
-from skdp.inspection._axes import (
-    GREY,
-    PALETTE,
-    add_legend,
-    check_matplotlib,
-    make_panels,
-    open_axes,
+from skdp.inspection._axes import GREY, PALETTE, add_legend, check_matplotlib, open_axes
+from skdp.inspection._estimators import choose_documents, name_topics
+from skdp.inspection._parts import (
+    average_neighbours,
+    check_parts,
+    choose_width,
+    draw_parts,
+    set_segment_axis,
 )
 from skdp.processes._checks import check_count
 
-_N_LABEL_WORDS = 3
-_KINDS = ("area", "bar")
+_KINDS = ("area", "step", "bar")
 _MAX_EDGED = 40
 """With more segments white edges would swallow thin areas."""
 _MAX_WIDTH = 12.0
 """Panels of bars next to each other, in inches."""
+_PITCH = 1.45
+"""From panel to panel below it, in heights of a panel: between them is a line of title."""
+_PANEL_GAP = 1.3
+"""Between panels next to each other, in bars."""
 
 
 class TopicEvolutionDisplay:
-    """Topic shares along the segments of one document, one colour a topic.
+    """Topic shares along the segments of a document or of a whole book, one colour a topic.
 
-    Make it by `from_estimator` or `from_predictions`. Two kinds of plot: ``"area"``, the shares of
-    all segments stacked to 1 along the document (as [1]_, figures 6.6 and 7.7); and ``"bar"``, a
-    panel a segment, below one of the whole document if its shares are known (figure 5.7).
+    Make it by `from_estimator` or `from_predictions`. Three kinds of plot: ``"area"``, the shares
+    of all segments stacked to 1 along the document (as [1]_, figures 6.6 and 7.7); ``"step"``, the
+    same with a column a segment, nothing drawn between them; and ``"bar"``, a panel a segment,
+    below one of the whole document if its shares are known (figure 5.7).
 
     The topics with the largest mean shares over the segments are shown, the largest at the top of
     the stack and at the left of the bars; the others are gathered as "other", in grey.
@@ -42,35 +46,41 @@ class TopicEvolutionDisplay:
     Parameters
     ----------
     segment_topic : array-like of shape (n_segments, n_components)
-        Topic shares of the document's segments, nu. Rows sum to 1.
+        Topic shares of the segments, nu, in reading order. Rows sum to 1.
     doc_topic : array-like of shape (n_components,), default=None
         Topic shares of the document, mu: a panel of their own in a plot of kind "bar".
     topic_names : list of n_components str, default=None
         Labels of the topics. None: "topic 0", "topic 1", ..., the rows of ``components_``.
+    boundaries : array-like of int, shape (n_parts - 1,), default=None
+        Where parts (chapters) meet: the segments, counted from 0, with which all parts but the
+        first begin. Rising, from 1 to n_segments - 1. Lines mark them; areas do not cross them.
+    part_names : list of n_parts str, default=None
+        Names of the parts, short ones, to be written above them. Where they do not fit side by
+        side they stand upright; those of small parts are left out where even so they do not.
 
     Attributes
     ----------
     segment_topic, doc_topic, topic_names
         As passed, as arrays and a list.
+    boundaries, part_names
+        As passed, as an array and a list or None. No boundaries: an array of length 0.
     ax_ : matplotlib Axes
-        The axes given to `plot` or made by it. For kind "bar" the frame of the panels, itself
-        invisible.
-    axes_ : ndarray of matplotlib Axes
-        What the shares are drawn in: one for kind "area"; for kind "bar" one of the document if
-        `doc_topic` is known, then one a segment.
+        The axes given to `plot` or made by it.
     figure_ : matplotlib Figure
     legend_ : matplotlib Legend
     topics_ : ndarray of int
         The topics shown, the largest mean share first.
     areas_ : list of matplotlib PolyCollection, or None
         One for each of `topics_`, then one for "other" if there are others. None for kind "bar".
-    bars_ : list of matplotlib BarContainer, or None
-        One for each of `axes_`, each with a bar for each of `topics_`, then one for "other" if
-        there are others. None for kind "area".
+    bars_ : list of matplotlib PolyCollection, or None
+        One for each of `topics_`, then one for "other" if there are others: each has a bar a panel,
+        in the panel of the document if `doc_topic` is known, then in those of the segments. None
+        for other kinds.
 
     See Also
     --------
     skdp.topics.SegmentedTopicModel : Topics of documents made of segments.
+    HellingerDisplay : How far topics move from segment to segment.
     TraceDisplay : How the chains of a fit ran.
 
     References
@@ -101,6 +111,8 @@ class TopicEvolutionDisplay:
         *,
         doc_topic: ArrayLike | None = None,
         topic_names: Sequence[str] | None = None,
+        boundaries: ArrayLike | None = None,
+        part_names: Sequence[str] | None = None,
     ):
         self.segment_topic = _check_shares(segment_topic, "segment_topic")
         n_components = self.segment_topic.shape[1]
@@ -120,6 +132,8 @@ class TopicEvolutionDisplay:
                 f"topic_names must hold {n_components} names, one for each column of "
                 f"segment_topic, got {len(self.topic_names)}."
             )
+        self._parts = check_parts(len(self.segment_topic), boundaries, part_names)
+        self.boundaries, self.part_names = self._parts.boundaries, self._parts.names
 
     @classmethod
     def from_estimator(
@@ -127,15 +141,18 @@ class TopicEvolutionDisplay:
         estimator: Any,
         X: Any,
         *,
-        document: int = 0,
+        document: int | None = 0,
         feature_names: ArrayLike | None = None,
         topic_names: Sequence[str] | None = None,
+        boundaries: ArrayLike | None = None,
+        part_names: Sequence[str] | None = None,
         kind: str = "area",
         n_topics: int = 8,
+        smooth: int = 1,
         colors: Sequence[Any] | None = None,
         ax: Any = None,
     ) -> Self:
-        """Plot what a fitted topic model makes of a document.
+        """Plot what a fitted topic model makes of a document, or of all documents end to end.
 
         Parameters
         ----------
@@ -143,17 +160,24 @@ class TopicEvolutionDisplay:
             With ``transform`` and ``transform_segments``.
         X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
             As for the methods of the estimator.
-        document : int, default=0
-            Which document of X, from 0.
+        document : int or None, default=0
+            Which document of X, from 0. None: all of them end to end, such as the chapters of a
+            book, with boundaries between them; kind "bar" then has panels of segments only.
         feature_names : array-like of shape (n_features,), default=None
             Names of the words, such as a vectorizer's ``get_feature_names_out()``. With them, the
             label of a topic is its number and most probable words. None: those seen in ``fit`` if
             its X was a data frame.
         topic_names : list of n_components str, default=None
             Labels of the topics. None: made of `feature_names` if known, "topic 0", ... otherwise.
-        kind : {"area", "bar"}, default="area"
+        boundaries : array-like of int, shape (n_parts - 1,), default=None
+            Where parts of the document meet, see the class. Only with one document.
+        part_names : list of str, default=None
+            Names of the parts, see the class; of all documents in X if `document` is None.
+        kind : {"area", "step", "bar"}, default="area"
             See `plot`.
         n_topics : int, default=8
+            See `plot`.
+        smooth : int, default=1
             See `plot`.
         colors : list of n_components matplotlib colours, default=None
             See `plot`.
@@ -174,27 +198,18 @@ class TopicEvolutionDisplay:
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_is_fitted(estimator)
-        corpus = check_corpus(estimator, X, reset=False)
-        document = check_count(document, "document")
-        if document >= len(corpus):
-            raise ValueError(
-                f"document must be below the number of documents in X, {len(corpus)}, "
-                f"got {document}."
-            )
-        if corpus.doc_ptr[document] == corpus.doc_ptr[document + 1]:
-            raise ValueError(f"document {document} has no segments to plot.")
-        # A data frame stays one: its columns have names to check.
-        samples = getattr(X, "iloc", X) if hasattr(X, "columns") else corpus
-        chosen = samples[document : document + 1]
+        chosen = choose_documents(estimator, X, document, boundaries, part_names)
         if topic_names is None:
-            topic_names = _name_topics(estimator, feature_names)
+            topic_names = name_topics(estimator, feature_names)
+        doc_topic, segment_topic = estimator._fold_in(chosen.samples)  # in one go
         display = cls(
-            estimator.transform_segments(chosen),
-            doc_topic=np.asarray(estimator.transform(chosen))[0],
+            segment_topic,
+            doc_topic=doc_topic[0] if document is not None else None,
             topic_names=topic_names,
+            boundaries=chosen.parts.boundaries,
+            part_names=chosen.parts.names,
         )
-        return display.plot(ax, kind=kind, n_topics=n_topics, colors=colors)
+        return display.plot(ax, kind=kind, n_topics=n_topics, smooth=smooth, colors=colors)
 
     @classmethod
     def from_predictions(
@@ -203,8 +218,11 @@ class TopicEvolutionDisplay:
         *,
         doc_topic: ArrayLike | None = None,
         topic_names: Sequence[str] | None = None,
+        boundaries: ArrayLike | None = None,
+        part_names: Sequence[str] | None = None,
         kind: str = "area",
         n_topics: int = 8,
+        smooth: int = 1,
         colors: Sequence[Any] | None = None,
         ax: Any = None,
     ) -> Self:
@@ -219,9 +237,16 @@ class TopicEvolutionDisplay:
             Topic shares of the document.
         topic_names : list of n_components str, default=None
             Labels of the topics. None: "topic 0", "topic 1", ...
-        kind : {"area", "bar"}, default="area"
+        boundaries : array-like of int, shape (n_parts - 1,), default=None
+            Where parts (chapters) meet, see the class; ``corpus.doc_ptr[1:-1]`` for documents that
+            all have segments.
+        part_names : list of n_parts str, default=None
+            Names of the parts, see the class.
+        kind : {"area", "step", "bar"}, default="area"
             See `plot`.
         n_topics : int, default=8
+            See `plot`.
+        smooth : int, default=1
             See `plot`.
         colors : list of n_components matplotlib colours, default=None
             See `plot`.
@@ -240,8 +265,14 @@ class TopicEvolutionDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        display = cls(segment_topic, doc_topic=doc_topic, topic_names=topic_names)
-        return display.plot(ax, kind=kind, n_topics=n_topics, colors=colors)
+        display = cls(
+            segment_topic,
+            doc_topic=doc_topic,
+            topic_names=topic_names,
+            boundaries=boundaries,
+            part_names=part_names,
+        )
+        return display.plot(ax, kind=kind, n_topics=n_topics, smooth=smooth, colors=colors)
 
     def plot(
         self,
@@ -249,6 +280,7 @@ class TopicEvolutionDisplay:
         *,
         kind: str = "area",
         n_topics: int = 8,
+        smooth: int = 1,
         colors: Sequence[Any] | None = None,
     ) -> Self:
         """Draw the shares.
@@ -258,11 +290,16 @@ class TopicEvolutionDisplay:
         ax : matplotlib Axes, default=None
             Where to draw. None: a new figure. The legend stands to the right of the axes: a figure
             of yours should have ``layout="constrained"``, to make room for it.
-        kind : {"area", "bar"}, default="area"
-            Areas stacked along the document, or bars in a panel a segment. Segments are numbered
-            from 1. Bars suit documents of up to some dozens of segments.
+        kind : {"area", "step", "bar"}, default="area"
+            Areas stacked along the document, with straight lines from segment to segment; stacked
+            columns, one a segment; or bars in a panel a segment. Segments are numbered from 1. Bars
+            suit documents of up to some dozens of segments, the other two whole books.
         n_topics : int, default=8
             Topics to show, >= 1; the others are gathered as "other".
+        smooth : int, default=1
+            Draw means of so many neighbouring segments, an odd number; windows end at boundaries
+            and at both ends of the document. The y axis says so. 1: the shares themselves. Not for
+            kind "bar".
         colors : list of n_components matplotlib colours, default=None
             The colour of every topic. None: with up to 20 topics a colour belongs to a topic, so
             that documents can be compared; with more, to its rank in the document (from the 21st
@@ -283,6 +320,11 @@ class TopicEvolutionDisplay:
         if kind not in _KINDS:
             raise ValueError(f"kind must be 'area' or 'bar', got {kind!r}.")
         n_topics = check_count(n_topics, "n_topics", at_least=1)
+        smooth = check_count(smooth, "smooth", at_least=1)
+        if smooth % 2 == 0:
+            raise ValueError(f"smooth must be odd, got {smooth}.")
+        if kind == "bar" and smooth > 1:
+            raise ValueError("smooth must be 1 for kind='bar': bars are of single segments.")
         n_components = self.segment_topic.shape[1]
         if colors is not None and len(colors) != n_components:
             raise ValueError(f"colors must hold {n_components} colours, got {len(colors)}.")
@@ -295,10 +337,15 @@ class TopicEvolutionDisplay:
         if n_components > n_topics:
             shown_colors.append(GREY)
             labels.append("other")
-        draw = self._draw_areas if kind == "area" else self._draw_bars
-        handles = draw(ax, shown_colors, labels)
+        self.areas_ = self.bars_ = None
+        if kind == "bar":
+            handles = self.bars_ = self._draw_bars(ax, shown_colors, labels)
+        else:
+            handles = self.areas_ = self._draw_areas(ax, shown_colors, labels, kind, smooth)
         self.figure_ = self.ax_.figure
         self.legend_ = add_legend(self.ax_, handles, labels)
+        if kind != "bar":
+            draw_parts(self.ax_, self._parts)
         return self
 
     def _colors(self, colors: Sequence[Any] | None) -> list[Any]:
@@ -317,21 +364,21 @@ class TopicEvolutionDisplay:
         rest = np.delete(shares, self.topics_, axis=1).sum(axis=1, keepdims=True)
         return np.hstack([shown, rest])
 
-    def _draw_areas(self, ax: Any, colors: list[Any], labels: list[str]) -> list[Any]:
-        """Draw stacked areas; return what stands for the topics in the legend."""
-        from matplotlib.ticker import MaxNLocator
-
-        self.ax_ = ax = open_axes(ax, (5.6, 3.4), labels)
-        self.axes_ = np.array([ax], dtype=object)
-        shares = self._gather(self.segment_topic)
-        n_segments = len(shares)
-        # Flat ends give the first and the last segment as much room as the others.
-        x = np.concatenate([[0.5], np.arange(1, n_segments + 1), [n_segments + 0.5]])
-        heights = np.concatenate([shares[:1], shares, shares[-1:]])
-        floors = np.maximum(1.0 - np.cumsum(heights, axis=1), 0.0)
+    def _draw_areas(
+        self, ax: Any, colors: list[Any], labels: list[str], kind: str, smooth: int
+    ) -> list[Any]:
+        """Draw and return stacked areas."""
+        n_segments = len(self.segment_topic)
+        self.ax_ = ax = open_axes(ax, (choose_width(self._parts, n_segments), 3.4), labels)
+        shares = average_neighbours(self._gather(self.segment_topic), self._parts.ptr, smooth)
+        x, rows = _outline(self._parts.ptr, kind)
+        floors = np.maximum(1.0 - np.cumsum(shares, axis=1), 0.0)[rows]
         floors[:, -1] = 0.0
         ceilings = np.hstack([np.ones((len(x), 1)), floors[:, :-1]])
-        self.areas_ = [
+        set_segment_axis(ax, n_segments)
+        name = "topic share" if smooth == 1 else f"topic share, mean of {smooth} segments"
+        ax.set(ylim=(0, 1), ylabel=name)
+        return [
             ax.fill_between(
                 x,
                 floor,
@@ -342,41 +389,95 @@ class TopicEvolutionDisplay:
             )
             for floor, ceiling, color in zip(floors.T, ceilings.T, colors, strict=True)
         ]
-        self.bars_ = None
-        ticks = np.asarray(MaxNLocator(integer=True).tick_values(0, n_segments), dtype=int)
-        ticks = ticks[(ticks > ticks[1] // 2) & (ticks <= n_segments)]  # none too close to 1
-        ax.set_xticks(np.union1d(1, ticks))
-        ax.set(xlim=(0.5, n_segments + 0.5), xlabel="segment", ylim=(0, 1), ylabel="topic share")
-        return self.areas_
 
     def _draw_bars(self, ax: Any, colors: list[Any], labels: list[str]) -> list[Any]:
-        """Draw a panel of bars a segment; return what stands for the topics in the legend."""
+        """Draw and return the bars, in panels that all share one axes: hundreds stay quick."""
         shares = self._gather(self.segment_topic)
         titles = [f"segment {j}" for j in range(1, len(shares) + 1)]
-        width = 0.7 + 0.24 * len(labels)  # room of a panel, in inches
+        width = 0.35 + 0.24 * len(labels)  # room of a panel, in inches
         n_columns = min(math.ceil(len(shares) / 6), max(1, int(_MAX_WIDTH / width)))
-        cells = list(range(len(shares)))
+        cells = np.arange(len(shares))
         if self.doc_topic is not None:  # above the segments, alone in its row
             shares = np.vstack([self._gather(self.doc_topic[None]), shares])
             titles.insert(0, "document")
-            cells = [0, *(n_columns + cell for cell in cells)]
-        n_rows = cells[-1] // n_columns + 1
-        self.ax_ = ax = open_axes(ax, (0.5 + n_columns * width, 0.5 + n_rows), labels)
-        self.axes_ = make_panels(ax, n_rows, n_columns, cells)
-        ax.set(xlabel="topic", ylabel="topic share")
-        x = np.arange(len(labels))
-        bars = [
-            panel.bar(x, heights, color=colors, width=0.85)
-            for panel, heights in zip(self.axes_, shares, strict=True)
-        ]
+            cells = np.concatenate([[0], n_columns + cells])
+        n_rows = int(cells[-1]) // n_columns + 1
+        self.ax_ = ax = open_axes(ax, (0.5 + n_columns * width, 0.7 + n_rows), labels)
+        top = float(shares.max())
+        rows, columns = np.divmod(cells, n_columns)
+        floors = np.asarray(-top * (1.0 + _PITCH * rows), dtype=np.float64)
+        starts = np.asarray((len(labels) + _PANEL_GAP) * columns, dtype=np.float64)
+        _frame_panels(ax, starts, floors, top, len(labels), titles)
         numbers = [str(k) for k in self.topics_] + ["…"] * (len(labels) - len(self.topics_))
-        for panel, title in zip(self.axes_, titles, strict=True):
-            panel.set_title(title, loc="left", fontsize="small", pad=2.0)
-            panel.set_xticks(x, numbers)
-            panel.set_ylim(0.0, 1.05 * shares.max())
-        self.areas_ = None
-        self.bars_ = bars
-        return list(bars[0])
+        lowest = cells + n_columns > cells[-1]
+        _number_bars(ax, starts[lowest], floors[lowest] - 0.05 * top, numbers)
+        return [
+            _add_bars(ax, starts + i, floors, heights, color)
+            for i, (heights, color) in enumerate(zip(shares.T, colors, strict=True))
+        ]
+
+
+def _outline(ptr: NDArray[np.int64], kind: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the places where heights of areas are given, and whose segments' they are there."""
+    segments = np.arange(ptr[-1])
+    if kind == "step":
+        rows = np.repeat(segments, 2)
+        return rows + np.tile([0.5, 1.5], len(segments)), rows
+    # Flat ends give the first and the last segment of a part as much room as the others.
+    firsts, lasts = ptr[:-1], ptr[1:] - 1
+    x = np.concatenate([firsts + 0.5, segments + 1.0, lasts + 1.5])
+    rows = np.concatenate([firsts, segments, lasts])
+    order = np.lexsort([x, rows])
+    return x[order], rows[order]
+
+
+def _frame_panels(
+    ax: Any,
+    starts: NDArray[np.float64],
+    floors: NDArray[np.float64],
+    top: float,
+    n_bars: int,
+    titles: list[str],
+) -> None:
+    """Draw axes, scales and titles of the panels of bars."""
+    from matplotlib.collections import LineCollection
+
+    corners = np.array([[0.0, top], [0.0, 0.0], [n_bars, 0.0]])
+    frames = np.stack([starts, floors], axis=1)[:, None] + corners
+    ax.add_collection(LineCollection(frames, color="black", linewidth=0.8), autolim=False)
+    for x, y, title in zip(starts, floors + 1.06 * top, titles, strict=True):
+        ax.text(x, y, title, fontsize="small", va="bottom")
+    tick = next(tick for tick in (1.0, 0.5, 0.2, 0.1, 0.05, 0.0) if tick <= top)
+    rows = np.unique(floors)
+    values = np.tile([0.0, tick], len(rows))
+    ax.set_yticks(np.repeat(rows, 2) + values, [f"{v:g}" for v in values], fontsize="small")
+    ax.set(xticks=[], frame_on=False, xlabel="topic", ylabel="topic share")
+    ax.set_xlim(0.0, starts.max() + n_bars)
+    ax.set_ylim(floors.min() - 0.25 * top, 0.35 * top)
+
+
+def _number_bars(
+    ax: Any, starts: NDArray[np.float64], tops: NDArray[np.float64], numbers: list[str]
+) -> None:
+    for start, top in zip(starts, tops, strict=True):
+        for i, number in enumerate(numbers):
+            ax.text(start + i + 0.5, top, number, ha="center", va="top", fontsize="small")
+
+
+def _add_bars(
+    ax: Any,
+    left: NDArray[np.float64],
+    floors: NDArray[np.float64],
+    heights: NDArray[np.float64],
+    color: Any,
+) -> Any:
+    """Return bars (n,), of width 1 with the gap at their right and left, as one collection."""
+    from matplotlib.collections import PolyCollection
+
+    x = left[:, None] + [0.08, 0.08, 0.92, 0.92]
+    y = floors[:, None] + heights[:, None] * [0.0, 1.0, 1.0, 0.0]
+    bars = PolyCollection(list(np.stack([x, y], axis=2)), facecolor=color, edgecolor="none")
+    return ax.add_collection(bars, autolim=False)
 
 
 def _check_shares(shares: Any, name: str) -> NDArray[np.float64]:
@@ -384,11 +485,3 @@ def _check_shares(shares: Any, name: str) -> NDArray[np.float64]:
     if np.any(array < 0) or not np.allclose(array.sum(axis=1), 1.0, rtol=0, atol=1e-4):
         raise ValueError(f"{name} must hold shares: non-negative, with sums of 1.")
     return array
-
-
-def _name_topics(estimator: Any, feature_names: ArrayLike | None) -> list[str] | None:
-    """Return the number and most probable words of every topic, if words have names."""
-    if feature_names is None and not hasattr(estimator, "feature_names_in_"):
-        return None
-    words = estimator.top_words(feature_names, _N_LABEL_WORDS)
-    return [f"{k}: {', '.join(map(str, row))}" for k, row in enumerate(words)]

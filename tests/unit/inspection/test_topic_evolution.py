@@ -14,7 +14,7 @@ SHARES = np.array([[0.2, 0.1, 0.7, 0.0], [0.5, 0.1, 0.3, 0.1], [0.7, 0.1, 0.1, 0
 
 
 def heights_of_areas(display, segment):
-    """Return the drawn heights at a segment, from the top of the stack down."""
+    """Return the drawn heights at a place, from the top of the stack down."""
     heights = []
     ceiling = 1.0
     for area in display.areas_:
@@ -27,8 +27,10 @@ def heights_of_areas(display, segment):
     return heights
 
 
-def heights_of_bars(bars):
-    return [bar.get_height() for bar in bars]
+def heights_of_bars(display):
+    """Return the drawn heights, a row a panel, a column a topic."""
+    corners = np.array([[path.vertices for path in bars.get_paths()] for bars in display.bars_])
+    return np.ptp(corners[..., 1], axis=2).T
 
 
 def labels_of(display):
@@ -39,7 +41,7 @@ def texts_of(display):
     """Return the texts that a drawn figure shows, with their boxes."""
     display.figure_.canvas.draw()
     texts = list(display.legend_.get_texts())
-    for ax in {display.ax_, *display.axes_}:
+    for ax in [display.ax_, *display.ax_.child_axes]:
         texts += [ax.title, ax.xaxis.label, ax.yaxis.label]
         texts += [child for child in ax.get_children() if isinstance(child, plt.Text)]
         for axis in (ax.xaxis, ax.yaxis):
@@ -61,7 +63,6 @@ def test_areas():
     colors = [to_hex(area.get_facecolor()).upper() for area in display.areas_]
     assert colors == [PALETTE[0], PALETTE[2], GREY]
     assert display.bars_ is None
-    assert list(display.axes_) == [display.ax_]
     assert display.figure_ is display.ax_.figure
     assert display.ax_.get_xlim() == (0.5, 3.5)
     assert display.ax_.get_ylim() == (0, 1)
@@ -89,37 +90,88 @@ def test_bars(doc_topic):
         SHARES, doc_topic=doc_topic, kind="bar", n_topics=2
     )
     rows = SHARES if doc_topic is None else np.vstack([doc_topic, SHARES])
-    assert len(display.axes_) == len(display.bars_) == len(rows)
-    for bars, shares in zip(display.bars_, rows, strict=True):
-        np.testing.assert_allclose(
-            heights_of_bars(bars), [shares[0], shares[2], shares[1] + shares[3]]
-        )
-    titles = [panel.get_title(loc="left") for panel in display.axes_]
-    assert titles == ["document"] * (doc_topic is not None) + [
-        "segment 1",
-        "segment 2",
-        "segment 3",
-    ]
+    gathered = np.column_stack([rows[:, 0], rows[:, 2], rows[:, 1] + rows[:, 3]])
+    np.testing.assert_allclose(heights_of_bars(display), gathered)
+    texts = [text.get_text() for text in display.ax_.texts]
+    titles = ["document"] * (doc_topic is not None) + ["segment 1", "segment 2", "segment 3"]
+    assert texts == [*titles, "0", "2", "…"]  # numbers below the lowest panel only
     assert labels_of(display) == ["topic 0", "topic 2", "other"]
-    ticks = [tick.get_text() for tick in display.axes_[-1].get_xticklabels()]
-    assert ticks == ["0", "2", "…"]
     assert display.areas_ is None
-    assert len({panel.get_ylim() for panel in display.axes_}) == 1
+    ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
+    assert ticks == ["0", "0.5"] * len(rows)
 
 
-def test_document_is_above_the_segments():
+def test_panels_lie_in_a_grid():
+    """The document above the segments, those in reading order, bars of a topic in one place."""
     rng = np.random.default_rng(0)
     display = TopicEvolutionDisplay.from_predictions(
         rng.dirichlet(np.ones(4), 20), doc_topic=np.full(4, 0.25), kind="bar"
     )
-    display.figure_.canvas.draw()
-    boxes = [panel.get_position() for panel in display.axes_]
-    assert all(box.y1 < boxes[0].y0 for box in boxes[1:])
-    for i, box in enumerate(boxes):
-        assert not any(box.overlaps(other) for other in boxes[:i])
+    low = np.array(
+        [[path.vertices.min(axis=0) for path in bars.get_paths()] for bars in display.bars_]
+    )
+    np.testing.assert_allclose(np.diff(low[:, :, 0], axis=0), 1.0)
+    np.testing.assert_array_equal(low[0, :, 1], low[1, :, 1])
+    x, y = low[0].T
+    assert np.all(y[1:] < y[0])
+    assert x[0] == x[1]
+    order = np.lexsort([x, -y])
+    np.testing.assert_array_equal(order, np.arange(21))
 
 
-@pytest.mark.parametrize("kind", ["area", "bar"])
+def test_long_documents_are_few_artists():
+    """300 panels of their own would take half a minute."""
+    shares = np.random.default_rng(0).dirichlet(np.ones(6), 300)
+    for kind in ("area", "step", "bar"):
+        display = TopicEvolutionDisplay.from_predictions(shares, kind=kind)
+        assert len(display.figure_.axes) == 1
+        drawn = display.bars_ if kind == "bar" else display.areas_
+        assert len(drawn) == 6
+        assert len(display.ax_.collections) <= 7
+
+
+def test_steps():
+    display = TopicEvolutionDisplay.from_predictions(SHARES, kind="step", n_topics=2)
+    for j, shares in enumerate(SHARES, start=1):
+        for place in (j - 0.5, j + 0.5):
+            x, y = display.areas_[0].get_paths()[0].vertices.T
+            assert np.any(np.isclose(x, place) & np.isclose(y, 1 - shares[0]))
+    x, y = display.areas_[0].get_paths()[0].vertices.T
+    size = abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])) / 2  # shoelace
+    assert size == pytest.approx(SHARES[:, 0].sum())
+    assert not np.any(np.isclose(x, 2.0))  # no slope inside a segment
+
+
+@pytest.mark.parametrize("kind", ["area", "step"])
+def test_areas_do_not_cross_boundaries(kind):
+    display = TopicEvolutionDisplay.from_predictions(
+        SHARES[[0, 0, 2, 2]], kind=kind, n_topics=1, boundaries=[2]
+    )
+    x, y = display.areas_[0].get_paths()[0].vertices.T
+    floors = y[(y < 1) & (x < 2.5)], y[(y < 1) & (x > 2.5)]
+    np.testing.assert_allclose(np.unique(floors[0].round(9)), [1 - SHARES[0, 0]])
+    np.testing.assert_allclose(np.unique(floors[1].round(9)), [1 - SHARES[2, 0]])
+
+
+def test_smooth():
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(3), 12)
+    display = TopicEvolutionDisplay.from_predictions(
+        shares, kind="step", smooth=5, boundaries=[4], colors=["red", "green", "blue"]
+    )
+    assert display.ax_.get_ylabel() == "topic share, mean of 5 segments"
+    x, y = display.areas_[0].get_paths()[0].vertices.T
+    for j in range(12):
+        begin, end = (0, 4) if j < 4 else (4, 12)
+        window = shares[max(begin, j - 2) : min(end, j + 3), display.topics_[0]]
+        (floor,) = set(y[np.isclose(x, j + 0.5) & (y < 1)].round(9)) & set(
+            y[np.isclose(x, j + 1.5) & (y < 1)].round(9)
+        )
+        assert 1 - floor == pytest.approx(window.mean())
+    np.testing.assert_array_equal(display.segment_topic, shares)
+
+
+@pytest.mark.parametrize("kind", ["area", "step", "bar"])
 @pytest.mark.parametrize(("n_segments", "n_components"), [(1, 1), (4, 6), (12, 21), (30, 50)])
 def test_texts_do_not_overlap(kind, n_segments, n_components):
     rng = np.random.default_rng(0)
@@ -127,6 +179,8 @@ def test_texts_do_not_overlap(kind, n_segments, n_components):
         rng.dirichlet(np.full(n_components, 0.3), n_segments),
         doc_topic=np.full(n_components, 1 / n_components),
         topic_names=[f"{k}: one, two, three" for k in range(n_components)],
+        boundaries=range(3, n_segments, 4),
+        part_names=[f"part {p}" for p in range(1 + len(range(3, n_segments, 4)))],
         kind=kind,
         n_topics=20,
     )
@@ -158,7 +212,7 @@ def test_given_colors():
     display = TopicEvolutionDisplay.from_predictions(
         SHARES, colors=["red", "green", "blue", "black"], kind="bar", n_topics=2
     )
-    colors = [to_hex(bar.get_facecolor()) for bar in display.bars_[0]]
+    colors = [to_hex(bars.get_facecolor()) for bars in display.bars_]
     assert colors == [to_hex("red"), to_hex("blue"), GREY.lower()]
 
 
@@ -170,12 +224,6 @@ def test_given_axes():
         assert display.ax_ is ax
         assert display.legend_ is ax.get_legend()
     assert plt.get_fignums() == numbers
-    display.figure_.canvas.draw()
-    frame = axes[1].get_position().padded(1e-6)
-    for panel in display.axes_:
-        box = panel.get_position()
-        assert frame.contains(box.x0, box.y0)
-        assert frame.contains(box.x1, box.y1)
 
 
 def test_plot_again():
@@ -205,7 +253,7 @@ def test_from_estimator_takes_lists_and_matrices(model, corpus):
     counts = corpus.to_bow()
     of_counts = TopicEvolutionDisplay.from_estimator(model, counts, document=1, kind="bar")
     assert of_counts.segment_topic.shape == (1, 3)
-    assert len(of_counts.axes_) == 2
+    assert heights_of_bars(of_counts).shape == (2, 3)
 
 
 def test_labels_of_top_words(model, corpus):
@@ -225,6 +273,53 @@ def test_labels_of_a_data_frame(model, corpus):
     estimator = clone(model).set_params(max_iter=4).fit(frame)
     display = TopicEvolutionDisplay.from_estimator(estimator, frame)
     assert all("word" in label for label in labels_of(display))
+
+
+@pytest.mark.parametrize("kind", ["area", "bar"])
+def test_all_documents(model, corpus, kind):
+    display = TopicEvolutionDisplay.from_estimator(
+        model, corpus, document=None, part_names=["I", "II", "III", "IV"], kind=kind
+    )
+    np.testing.assert_array_equal(display.segment_topic, model.transform_segments(corpus))
+    assert display.doc_topic is None
+    np.testing.assert_array_equal(display.boundaries, [3, 8])
+    assert display.part_names == ["I", "II", "III"]  # the fourth has no segments
+
+
+def test_parts_of_a_document(model, corpus):
+    display = TopicEvolutionDisplay.from_estimator(
+        model, corpus, document=1, boundaries=[2], part_names=["a", "b"]
+    )
+    assert display.boundaries.tolist() == [2]
+    assert display.part_names == ["a", "b"]
+
+
+def test_documents_are_folded_in_once(model, corpus, monkeypatch):
+    calls = []
+    fold_in = type(model)._fold_in
+    monkeypatch.setattr(
+        type(model), "_fold_in", lambda self, X: calls.append(len(X)) or fold_in(self, X)
+    )
+    TopicEvolutionDisplay.from_estimator(model, corpus, document=1)
+    TopicEvolutionDisplay.from_estimator(model, corpus, document=None)
+    assert calls == [1, 4]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"boundaries": [3]}, "boundaries are those of the documents"),
+        ({"part_names": ["a", "b", "c"]}, "part_names must hold 4 names"),
+    ],
+)
+def test_invalid_parts_of_all_documents(model, corpus, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        TopicEvolutionDisplay.from_estimator(model, corpus, document=None, **arguments)
+
+
+def test_no_segments_at_all(model, corpus):
+    with pytest.raises(ValueError, match="X has no segments"):
+        TopicEvolutionDisplay.from_estimator(model, corpus[3:], document=None)
 
 
 @pytest.mark.parametrize("document", [4, -1, 0.5, "first"])
@@ -257,6 +352,10 @@ def test_unfitted(model, corpus):
         ({"kind": "line"}, "kind must be"),
         ({"n_topics": 0}, "n_topics must be"),
         ({"colors": ["red"]}, "colors must hold 4"),
+        ({"smooth": 0}, "smooth must be"),
+        ({"smooth": 2}, "smooth must be odd"),
+        ({"smooth": 3, "kind": "bar"}, "smooth must be 1"),
+        ({"boundaries": [3]}, "boundaries must hold integers"),
     ],
 )
 def test_invalid_arguments(arguments, message):

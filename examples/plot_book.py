@@ -1,0 +1,151 @@
+"""
+Topics along a book
+===================
+
+A book as a plain-text file, its chapters as documents, its paragraphs as segments: a topic model
+that knows both draws what the book is about from its first page to its last::
+
+    python plot_book.py book.txt
+
+Chapters begin at headings, see ``--chapter-pattern``; paragraphs are parted by blank lines; what
+Project Gutenberg puts before and after a book is left out. Without a file it is the language
+reference that every Python carries, its sections as chapters. Nothing is downloaded.
+"""
+
+# %%
+# From a file to chapters
+# -----------------------
+#
+# A heading is a line such as ``CHAPTER IV. The Whale``, ``Chapter 4`` or ``IV.`` below a blank one.
+# The group ``name`` of the pattern is what the figure calls the chapter. Headings with next to no
+# text below them are those of a part that begins with a chapter, or a table of contents; behind
+# the last line of contents stands whatever comes before the first chapter, which is none either.
+
+import argparse
+import re
+from pathlib import Path
+
+HEADING = (
+    r"^[ \t]*(?P<word>CHAPTER|Chapter)?[ \t]*(?P<name>[IVXLCDM]+|[0-9]+)(?(word)\b.*|\.[ \t]*)$"
+)
+GUTENBERG = r"\*\*\* ?{} OF TH(?:E|IS) PROJECT GUTENBERG EBOOK.*"
+LEAST_WORDS = 25
+"""Of a chapter."""
+
+
+def read_chapters(path, pattern=HEADING):
+    """Return names and texts of the chapters of a book."""
+    text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+    text = "\n".join(line.rstrip() for line in text.splitlines())
+    text = re.split(GUTENBERG.format("START"), text, maxsplit=1)[-1]
+    text = re.split(GUTENBERG.format("END"), text, maxsplit=1)[0]
+
+    below_blank_line = rf"(?<![^\n]\n)(?:{pattern})"
+    headings = list(re.finditer(below_blank_line, text, re.MULTILINE))
+    begins = [heading.start() for heading in headings] + [len(text)]
+    names, chapters, n_empty = [], [], 0
+    for heading, end in zip(headings, begins[1:], strict=True):
+        chapter = text[heading.end() : end].strip()
+        if len(chapter.split()) < LEAST_WORDS:
+            n_empty += 1
+            continue
+        if n_empty < 3:  # else those were contents, and this is what follows them
+            names.append((heading.groupdict().get("name") or heading[0]).strip())
+            chapters.append(chapter)
+        n_empty = 0
+    return names, chapters
+
+
+parser = argparse.ArgumentParser(description="Draw the topics along a book.")
+parser.add_argument("book", nargs="?", help="plain-text file; default: Python's reference")
+parser.add_argument(
+    "--chapter-pattern",
+    default=HEADING,
+    help="regular expression of a heading; its group 'name', if any, names the chapter",
+)
+parser.add_argument("--stop-words", nargs="*", default=[], help="more words to leave out")
+parser.add_argument("--n-topics", type=int, default=10)
+parser.add_argument("--max-iter", type=int, default=1000, help="sweeps of each of two chains")
+parser.add_argument("--output", default="book_topics.png", help="file for the figure")
+options = parser.parse_args()
+
+if options.book is None:
+    from skdp.datasets import load_python_reference
+
+    reference = load_python_reference()
+    names, chapters = reference.names, reference.data
+    options.stop_words += ["example", "following", "python", "section", "use", "used", "using"]
+else:
+    names, chapters = read_chapters(options.book, options.chapter_pattern)
+    if len(chapters) < 2:
+        parser.error("found no two chapters: say by --chapter-pattern what headings look like")
+
+# %%
+# Word ids, paragraph by paragraph
+# --------------------------------
+#
+# Words are runs of at least three letters that occur in at least two chapters.
+
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+from skdp.feature_extraction import SegmentVectorizer
+
+vectorizer = SegmentVectorizer(
+    token_pattern=r"[^\W\d_]{3,}",
+    stop_words=sorted(ENGLISH_STOP_WORDS.union(options.stop_words)),
+    min_df=2,
+)
+corpus = vectorizer.fit_transform(chapters)
+words = vectorizer.get_feature_names_out()
+print(corpus)
+
+# %%
+# The topics
+# ----------
+#
+# In the adaptive model a paragraph takes its topics from its chapter and from the paragraph before,
+# and learns how much from either.
+
+from skdp.topics import AdaptiveTopicModel as TopicModel
+
+model = TopicModel(
+    options.n_topics, max_iter=options.max_iter, n_chains=2, n_jobs=2, random_state=0
+)
+model.fit(corpus)
+
+shares = model.segment_topic_.mean(axis=0)
+print("topic share  most probable words")
+for k, top in sorted(enumerate(model.top_words(words)), key=lambda item: -shares[item[0]]):
+    print(f"{k:5d} {shares[k]:5.2f}  {' '.join(top)}")
+
+# %%
+# Along the book
+# --------------
+#
+# Every paragraph is a column: its topic shares, stacked. Below, means of nine paragraphs within
+# their chapter show the course of things more calmly. These are the shares that the chain found for
+# the book, ``segment_topic_``; for one that the model has not seen there is ``from_estimator``.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from skdp.inspection import TopicEvolutionDisplay
+
+filled = np.diff(corpus.doc_ptr) > 0
+labels = [f"{k}: {', '.join(top)}" for k, top in enumerate(model.top_words(words, 4))]
+figure, axes = plt.subplots(2, figsize=(13, 7), layout="constrained")
+for ax, smooth in zip(axes, [1, 9], strict=True):
+    TopicEvolutionDisplay.from_predictions(
+        model.segment_topic_,
+        topic_names=labels,
+        boundaries=corpus.doc_ptr[:-1][filled][1:],
+        part_names=np.array(names)[filled],
+        kind="step",
+        n_topics=12,
+        smooth=smooth,
+        ax=ax,
+    )
+    ax.set_xlabel("paragraph")
+axes[1].get_legend().remove()
+figure.savefig(options.output, dpi=100)
+print(f"The figure is in {options.output}.")

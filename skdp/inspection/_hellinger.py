@@ -1,0 +1,345 @@
+"""How far topics move along a document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skdp.data import SegmentedCorpus
+from skdp.inspection._axes import PALETTE, add_legend, check_matplotlib, open_axes
+from skdp.inspection._estimators import choose_documents
+from skdp.inspection._parts import check_parts, choose_width, draw_parts, set_segment_axis
+from skdp.metrics import hellinger_to_document, hellinger_to_previous
+
+_TO = ("previous", "document", "both")
+_STYLES = {"previous": "-", "document": "--"}
+_MAX_MARKED = 60
+"""With more segments only those without neighbours have a marker."""
+
+
+class HellingerDisplay:
+    """Hellinger distances along a document: to the segment before, to the whole document.
+
+    Make it by `from_estimator` or `from_predictions`. The distance of each segment's topic shares
+    to those of the one before tells where the subject changes, and how smoothly topics move ([1]_,
+    figure 6.7); the distance to the document's shares whether segments drift away from it (figure
+    7.9). 0: the same shares; 1: no topic in common. Lines of several models fit into one axes: pass
+    the `ax_` of the first to the others.
+
+    Parameters
+    ----------
+    to_previous : array-like of shape (n_segments,), default=None
+        Distances to the segment before, in [0, 1]; nan where there is none.
+    to_document : array-like of shape (n_segments,), default=None
+        Distances to the document, in [0, 1]; nan where unknown. At least one of the two is needed.
+    name : str, default=None
+        Of the model, for the legend.
+    boundaries : array-like of int, shape (n_parts - 1,), default=None
+        Where parts (chapters) meet: the segments, counted from 0, with which all parts but the
+        first begin. Rising, from 1 to n_segments - 1. Lines mark them.
+    part_names : list of n_parts str, default=None
+        Names of the parts, short ones, to be written above them.
+
+    Attributes
+    ----------
+    to_previous, to_document : ndarray of shape (n_segments,), or None
+    name, boundaries, part_names
+        As passed, `boundaries` as an array.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+        That of `to_previous`, then that of `to_document`, as far as drawn.
+    legend_ : matplotlib Legend
+        Of all lines in the axes; means are over the segments that have a distance.
+
+    See Also
+    --------
+    skdp.metrics.hellinger_to_previous : The distances between neighbours.
+    skdp.metrics.hellinger_to_document : The distances to the document.
+    TopicEvolutionDisplay : The shares themselves.
+
+    References
+    ----------
+    .. [1] L. Du, "Non-parametric Bayesian Methods for Structured Topic Models", PhD thesis,
+       Australian National University, 2012.
+
+    Examples
+    --------
+    >>> from skdp.inspection import HellingerDisplay
+    >>> shares = [[0.9, 0.1], [0.8, 0.2], [0.1, 0.9]]
+    >>> display = HellingerDisplay.from_predictions(shares, name="A")
+    >>> display.to_previous.round(2)
+    array([ nan, 0.1 , 0.54])
+    >>> other = HellingerDisplay.from_predictions(shares[::-1], name="B", ax=display.ax_)
+    >>> [text.get_text() for text in other.legend_.get_texts()]
+    ['A: to previous (mean 0.32)', 'B: to previous (mean 0.32)']
+    """
+
+    to_previous: NDArray[np.float64] | None
+    to_document: NDArray[np.float64] | None
+
+    def __init__(
+        self,
+        to_previous: ArrayLike | None = None,
+        to_document: ArrayLike | None = None,
+        *,
+        name: str | None = None,
+        boundaries: ArrayLike | None = None,
+        part_names: Sequence[str] | None = None,
+    ):
+        self.to_previous = _check_distances(to_previous, "to_previous")
+        self.to_document = _check_distances(to_document, "to_document")
+        lengths = {len(array) for array in self._distances().values()}
+        if len(lengths) != 1:
+            raise ValueError(
+                "to_previous or to_document must be given, and both of one length; got lengths "
+                f"{sorted(lengths)}."
+            )
+        self.name = name
+        self._parts = check_parts(lengths.pop(), boundaries, part_names)
+        self.boundaries, self.part_names = self._parts.boundaries, self._parts.names
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        document: int | None = 0,
+        to: str = "previous",
+        name: str | None = None,
+        boundaries: ArrayLike | None = None,
+        part_names: Sequence[str] | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Plot how topics move along a document, or along all documents end to end.
+
+        Parameters
+        ----------
+        estimator : fitted topic model
+        X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
+            As for the methods of the estimator.
+        document : int or None, default=0
+            Which document of X, from 0. None: all of them end to end, with boundaries between them.
+            The first segment of a document has none before it, so that lines to the previous
+            segment break at boundaries.
+        to : {"previous", "document", "both"}, default="previous"
+            See `plot`.
+        name : str, default=None
+            Of the model, for the legend. None: that of its class.
+        boundaries : array-like of int, shape (n_parts - 1,), default=None
+            Where parts of the document meet, see the class. Only with one document.
+        part_names : list of str, default=None
+            Names of the parts, see the class; of all documents in X if `document` is None.
+        line_kw : dict, default=None
+            See `plot`.
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        HellingerDisplay
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `document` is out of range or has no segments, or X or another argument is invalid.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib(f"{cls.__name__}.from_estimator")
+        chosen = choose_documents(estimator, X, document, boundaries, part_names)
+        doc_topic, segment_topic = estimator._fold_in(chosen.samples)  # in one go
+        display = cls(
+            hellinger_to_previous(segment_topic, chosen.doc_ptr),
+            hellinger_to_document(doc_topic, segment_topic, chosen.doc_ptr),
+            name=type(estimator).__name__ if name is None else name,
+            boundaries=chosen.parts.boundaries,
+            part_names=chosen.parts.names,
+        )
+        return display.plot(ax, to=to, line_kw=line_kw)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        segment_topic: ArrayLike,
+        *,
+        doc_topic: ArrayLike | None = None,
+        doc_ptr: SegmentedCorpus | ArrayLike | None = None,
+        to: str | None = None,
+        name: str | None = None,
+        boundaries: ArrayLike | None = None,
+        part_names: Sequence[str] | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Plot how given topic shares move.
+
+        Parameters
+        ----------
+        segment_topic : array-like of shape (n_segments, n_components)
+            Topic shares of the segments, in reading order. Rows of weights >= 0, not all zero, are
+            divided by their sums, here and in `doc_topic`.
+        doc_topic : array-like of shape (n_components,) or (n_documents, n_components), default=None
+            Topic shares of the document, or of the documents of `doc_ptr`.
+        doc_ptr : SegmentedCorpus or array-like of int, shape (n_documents + 1,), default=None
+            Where documents begin and end in `segment_topic`, or the corpus that knows. None: all
+            segments are of one document.
+        to : {"previous", "document", "both"}, default=None
+            See `plot`.
+        name : str, default=None
+            Of the model, for the legend.
+        boundaries : array-like of int, shape (n_parts - 1,), default=None
+            Where parts meet, see the class. None: where the documents of `doc_ptr` do.
+        part_names : list of n_parts str, default=None
+            Names of the parts, see the class.
+        line_kw : dict, default=None
+            See `plot`.
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        HellingerDisplay
+
+        Raises
+        ------
+        ValueError
+            If shares are negative or all zero, or shapes do not fit, or another argument is
+            invalid.
+        ImportError
+            If matplotlib is not installed.
+        """
+        if doc_ptr is None:
+            ptr = np.array([0, len(np.asarray(segment_topic))])
+        else:
+            ptr = np.asarray(getattr(doc_ptr, "doc_ptr", doc_ptr))
+        to_previous = hellinger_to_previous(segment_topic, ptr)
+        to_document = None
+        if doc_topic is not None:
+            mu = np.asarray(doc_topic)
+            mu = mu[None] if doc_ptr is None and mu.ndim == 1 else mu
+            to_document = hellinger_to_document(mu, segment_topic, ptr)
+        if boundaries is None:
+            boundaries = ptr[:-1][np.diff(ptr) > 0][1:]
+        display = cls(
+            to_previous, to_document, name=name, boundaries=boundaries, part_names=part_names
+        )
+        return display.plot(ax, to=to, line_kw=line_kw)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        to: str | None = None,
+        name: str | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Draw the distances.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw, such as the `ax_` of another model's display. None: a new figure. The
+            legend stands to the right of the axes: a figure of yours should have
+            ``layout="constrained"``, to make room for it.
+        to : {"previous", "document", "both"}, default=None
+            Distances to the segment before (a solid line), to the document (dashed), or both. None:
+            to the segment before if known.
+        name : str, default=None
+            Of the model, for the legend. None: the attribute.
+        line_kw : dict, default=None
+            Further arguments of ``Axes.plot``, such as ``{"color": "black"}``. Without a colour
+            each display takes the next one of the axes.
+
+        Returns
+        -------
+        HellingerDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If `to` is invalid, or the distances to draw are not known or all nan.
+        ImportError
+            If matplotlib is not installed.
+        """
+        chosen = self._choose(to)
+        check_matplotlib(f"{type(self).__name__}.plot")
+        name = self.name if name is None else name
+        prefix = "" if name is None else f"{name}: "
+        labels = [
+            f"{prefix}to {key} (mean {np.nanmean(values):.2f})" for key, values in chosen.items()
+        ]
+        n_segments = int(self._parts.ptr[-1])
+        self.ax_ = ax = open_axes(ax, (choose_width(self._parts, n_segments), 3.0), labels)
+        self.figure_ = ax.figure
+        if not ax.lines:
+            ax.set_prop_cycle(color=PALETTE)
+        self.lines_: list[Any] = []
+        for (key, values), label in zip(chosen.items(), labels, strict=True):
+            style = {"linestyle": _STYLES[key], "linewidth": 1.2, **(line_kw or {})}
+            if self.lines_:  # of one model, of one colour
+                style.setdefault("color", self.lines_[0].get_color())
+            self.lines_.append(_draw_line(ax, values, label, style))
+        lines, labels = ax.get_legend_handles_labels()
+        longest = max(len(line.get_xdata()) for line in lines)
+        set_segment_axis(ax, longest)
+        top = max(np.nanmax(line.get_ydata()) for line in lines)
+        ax.set(ylim=(0.0, min(1.08 * top, 1.02) or 1.0), ylabel="Hellinger distance")
+        self.legend_ = add_legend(ax, lines, labels)
+        draw_parts(ax, self._parts)
+        return self
+
+    def _distances(self) -> dict[str, NDArray[np.float64]]:
+        """Return the distances that are known."""
+        known = {"previous": self.to_previous, "document": self.to_document}
+        return {key: values for key, values in known.items() if values is not None}
+
+    def _choose(self, to: str | None) -> dict[str, NDArray[np.float64]]:
+        known = self._distances()
+        if to is None:
+            to = next(iter(known))
+        if to not in _TO:
+            raise ValueError(f"to must be 'previous', 'document' or 'both', got {to!r}.")
+        keys = _TO[:2] if to == "both" else (to,)
+        for key in keys:
+            if key not in known:
+                raise ValueError(f"to={to!r} needs distances to_{key}, which are not known.")
+            if np.isnan(known[key]).all():
+                raise ValueError(f"to={to!r}: no segment has a distance to_{key}.")
+        return {key: known[key] for key in keys}
+
+
+def _draw_line(ax: Any, values: NDArray[np.float64], label: str, style: dict[str, Any]) -> Any:
+    known = np.isfinite(values)
+    padded = np.concatenate([[False], known, [False]])
+    alone = known & ~padded[:-2] & ~padded[2:]
+    marked = known if len(values) <= _MAX_MARKED else alone
+    style = {
+        "marker": "o",
+        "markersize": 3.0,
+        "markevery": np.flatnonzero(marked).tolist(),
+        **style,
+    }
+    return ax.plot(np.arange(1, len(values) + 1), values, label=label, **style)[0]
+
+
+def _check_distances(values: ArrayLike | None, name: str) -> NDArray[np.float64] | None:
+    if values is None:
+        return None
+    array = np.asarray(values)
+    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be a 1-D array of numbers, got shape {array.shape} and type "
+            f"{array.dtype}."
+        )
+    if np.any((array < 0.0) | (array > 1.0)):
+        raise ValueError(f"{name} must hold distances in [0, 1], or nan.")
+    return array.astype(np.float64)
