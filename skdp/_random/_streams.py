@@ -20,6 +20,7 @@ class Role(IntEnum):
     INIT = 0
     SWEEP = 1
     TRANSFORM = 2
+    SHARD = 3
 
 
 def make_seed_sequence(

@@ -55,17 +55,22 @@ def check_corpus(
             "X holds text, not word ids or counts. Make a corpus of it first: "
             "skdp.feature_extraction.SegmentVectorizer().fit_transform(X)."
         )
+    _check_not_empty_list(estimator, X)
+    is_listed = False
     if isinstance(X, SegmentedCorpus):
         corpus = X
     elif _holds_documents(X):
+        is_listed = True
         corpus = SegmentedCorpus.from_documents(X, None if reset else estimator.n_features_in_)
     else:
         counts = check_array(
             X, accept_sparse="csr", ensure_non_negative=True, estimator=estimator, input_name="X"
         )
         corpus = SegmentedCorpus._from_rows(counts, np.arange(counts.shape[0] + 1))
-    _check_not_empty(estimator, corpus)
-    if require_tokens and len(corpus.tokens) == 0:
+    if not is_listed:
+        _check_not_empty(estimator, corpus)
+    # A list without words does not tell the size of the vocabulary: it cannot be learnt from.
+    if (require_tokens or corpus.n_features == 0) and len(corpus.tokens) == 0:
         raise ValueError(
             f"X has no tokens at all, while a minimum of 1 is required by "
             f"{type(estimator).__name__}."
@@ -109,6 +114,7 @@ def check_panel(
     TypeError
         Where scikit-learn's ``check_array`` raises it.
     """
+    _check_not_empty_list(estimator, X)
     is_single = False
     if isinstance(X, SequencePanel):
         panel = X
@@ -166,6 +172,12 @@ def check_sentences(estimator: Any, X: Any, *, reset: bool) -> TokenSequences:
     TypeError
         Where scikit-learn's ``check_array`` raises it.
     """
+    if _holds_text(X):
+        raise ValueError(
+            "X holds text, not word ids. Make sentences of word ids of it first: "
+            "skdp.feature_extraction.TokenVectorizer().fit_transform(X)."
+        )
+    _check_not_empty_list(estimator, X)
     n_words = None if reset else estimator.n_words_
     length = None if reset else estimator._sentence_length
     if isinstance(X, TokenSequences):
@@ -191,13 +203,17 @@ def check_sentences(estimator: Any, X: Any, *, reset: bool) -> TokenSequences:
 
 
 def _holds_text(X: Any) -> bool:
-    """Whether X is a list of texts, or of lists of texts."""
-    if not isinstance(X, (list, tuple)) or len(X) == 0:
-        return False
-    first = X[0]
-    if isinstance(first, (list, tuple)) and len(first) > 0:
-        first = first[0]
-    return isinstance(first, (str, bytes))
+    """Whether X is text in a list, in lists in a list, in an array or in a data frame."""
+    if isinstance(X, (list, tuple)):
+        parts = (part for part in X if not _is_list(part) or len(part) > 0)
+        X = next(parts, None)  # the first part that is not empty
+        if isinstance(X, (list, tuple)):
+            X = X[0]
+    elif hasattr(X, "iloc"):
+        X = X.iloc[:1]
+    if isinstance(X, np.ndarray) or hasattr(X, "iloc"):
+        X = next(np.asarray(X).flat, None)
+    return isinstance(X, (str, bytes))
 
 
 def _is_list(value: Any) -> bool:
@@ -272,6 +288,11 @@ def _as_rows(estimator: Any, sentences: TokenSequences) -> NDArray[np.int32]:
             f"array: it is expecting sentences of {estimator.n_features_in_} words each."
         )
     return sentences.tokens.reshape(len(sentences), lengths[0])
+
+
+def _check_not_empty_list(estimator: Any, X: Any) -> None:
+    if isinstance(X, (list, tuple)) and len(X) == 0:
+        check_array(np.empty((0, 0)), estimator=estimator)  # scikit-learn's own words
 
 
 def _check_not_empty(estimator: Any, container: Ragged) -> None:

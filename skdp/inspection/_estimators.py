@@ -82,6 +82,15 @@ def _documents_as_parts(
     return check_parts(int(ptr[-1]), ptr[filled[1:]], names)
 
 
+def shares_of(estimator: Any, samples: Any) -> tuple[Any, Any]:
+    """Return topic shares of documents and of segments, from one fold-in.
+
+    The former are None where documents have shares of something else than topics (LDCC).
+    """
+    doc_topic, segment_topic = estimator._fold_in(samples)
+    return (doc_topic if estimator._documents_share_topics else None), segment_topic
+
+
 def name_topics(estimator: Any, feature_names: ArrayLike | None) -> list[str] | None:
     """Return the number and most probable words of every topic, if words have names."""
     if feature_names is None and not hasattr(estimator, "feature_names_in_"):

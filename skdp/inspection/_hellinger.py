@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skdp.data import SegmentedCorpus
 from skdp.inspection._axes import PALETTE, add_legend, check_matplotlib, open_axes
-from skdp.inspection._estimators import choose_documents
+from skdp.inspection._estimators import choose_documents, shares_of
 from skdp.inspection._parts import check_parts, choose_width, draw_parts, set_segment_axis
 from skdp.metrics import hellinger_to_document, hellinger_to_previous
 
@@ -155,10 +155,13 @@ class HellingerDisplay:
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         chosen = choose_documents(estimator, X, document, boundaries, part_names)
-        doc_topic, segment_topic = estimator._fold_in(chosen.samples)  # in one go
+        doc_topic, segment_topic = shares_of(estimator, chosen.samples)
+        to_document = None
+        if doc_topic is not None:
+            to_document = hellinger_to_document(doc_topic, segment_topic, chosen.doc_ptr)
         display = cls(
             hellinger_to_previous(segment_topic, chosen.doc_ptr),
-            hellinger_to_document(doc_topic, segment_topic, chosen.doc_ptr),
+            to_document,
             name=type(estimator).__name__ if name is None else name,
             boundaries=chosen.parts.boundaries,
             part_names=chosen.parts.names,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
 from skdp.inspection._axes import GREY, PALETTE, add_legend, check_matplotlib, open_axes
-from skdp.inspection._estimators import choose_documents, name_topics
+from skdp.inspection._estimators import choose_documents, name_topics, shares_of
 from skdp.inspection._parts import (
     average_neighbours,
     check_parts,
@@ -201,10 +201,10 @@ class TopicEvolutionDisplay:
         chosen = choose_documents(estimator, X, document, boundaries, part_names)
         if topic_names is None:
             topic_names = name_topics(estimator, feature_names)
-        doc_topic, segment_topic = estimator._fold_in(chosen.samples)  # in one go
+        doc_topic, segment_topic = shares_of(estimator, chosen.samples)
         display = cls(
             segment_topic,
-            doc_topic=doc_topic[0] if document is not None else None,
+            doc_topic=None if doc_topic is None or document is None else doc_topic[0],
             topic_names=topic_names,
             boundaries=chosen.parts.boundaries,
             part_names=chosen.parts.names,

@@ -1,5 +1,15 @@
 """Topic models that know that a document is a sequence of segments."""
 
+from skdp.topics._adaptive import AdaptiveTopicModel
+from skdp.topics._gibbs_lda import GibbsLDA
+from skdp.topics._ldcc import LatentDirichletCoClustering
 from skdp.topics._segmented import SegmentedTopicModel
+from skdp.topics._sequential import SequentialLDA
 
-__all__ = ["SegmentedTopicModel"]
+__all__ = [
+    "AdaptiveTopicModel",
+    "GibbsLDA",
+    "LatentDirichletCoClustering",
+    "SegmentedTopicModel",
+    "SequentialLDA",
+]

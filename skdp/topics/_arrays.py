@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,9 +12,14 @@ from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
 from skdp.topics._kernels import Assignments, Corpus, Ratios, Scratch, WordCounts
 from skdp.topics._kernels_btigs import weigh_tables
+from skdp.topics._kernels_chain import Levels
 
 MAX_COUNT = 2**24
 """Counts of a word in a topic are whole numbers in single precision: exact up to here."""
+
+
+CHAIN_ROWS = 1000
+"""Rows of the Stirling table in a chain whose segments are shorter."""
 
 
 def check_counts(corpus: SegmentedCorpus) -> None:
@@ -31,31 +38,89 @@ def flat(corpus: SegmentedCorpus) -> Corpus:
     return Corpus(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr)
 
 
-def empty_assignments(corpus: SegmentedCorpus, n_topics: int, sampler: str) -> Assignments:
-    """Return the state in which no word has a topic yet."""
-    n_segments = len(corpus.segment_ptr) - 1
-    n_seats = len(corpus.tokens) if sampler == "ssa" else 0
+def split_documents(corpus: SegmentedCorpus, n_shards: int) -> list[tuple[int, int]]:
+    """Return runs of documents with about as many tokens each; some may be empty."""
+    ends = corpus.segment_ptr[corpus.doc_ptr[1:]]
+    targets = np.arange(1, n_shards) * (len(corpus.tokens) / n_shards)
+    bounds = np.searchsorted(ends, targets, side="left") + (n_shards > 1)
+    bounds = np.concatenate([[0], np.minimum(bounds, len(corpus)), [len(corpus)]])
+    return [(int(begin), int(end)) for begin, end in pairwise(bounds)]
+
+
+def empty_assignments(corpus: Corpus, n_topics: int, *, seats: bool, chained: bool) -> Assignments:
+    """Return the state in which no word has a topic yet.
+
+    Parameters
+    ----------
+    seats : bool
+        Whether tables are kept one by one (SSA).
+    chained : bool
+        Whether tables may order from the segment before.
+    """
+    n_tokens, n_segments = len(corpus.tokens), len(corpus.segment_ptr) - 1
+    n_chained = n_segments if chained else 0
+    n_seats = n_tokens if seats else 0
+    links = np.arange(1, n_seats + 1, dtype=np.int32)
+    links[-1:] = -1
     return Assignments(
-        topics=np.full(len(corpus.tokens), -1, dtype=np.int32),
+        topics=np.full(n_tokens, -1, dtype=np.int32),
         tables=np.zeros((n_segments, n_topics), dtype=np.int32),
         segment_tables=np.zeros(n_segments, dtype=np.int64),
-        document_tables=np.zeros((len(corpus), n_topics), dtype=np.int32),
-        seat_topics=np.zeros(n_seats, dtype=np.int32),
+        to_previous=np.zeros((n_chained, n_topics), dtype=np.int32),
+        segment_to_previous=np.zeros(n_chained, dtype=np.int64),
+        document_tables=np.zeros((len(corpus.doc_ptr) - 1, n_topics), dtype=np.int32),
+        seat_heads=np.full((n_segments if seats else 0, n_topics), -1, dtype=np.int32),
+        seat_links=links,
         seat_sizes=np.zeros(n_seats, dtype=np.int32),
+        seat_kinds=np.zeros(n_seats, dtype=np.int8),
+        seat_free=np.array([0 if n_seats else -1, n_seats], dtype=np.int64),
     )
 
 
 def empty_scratch(n_topics: int) -> Scratch:
     """Return vectors for the kernels."""
+    width = padded(n_topics)
     integers = [np.zeros(n_topics, dtype=np.int64) for _ in range(3)]
-    reals = [np.ones(n_topics) for _ in range(4)]
-    vectors = [np.zeros(padded(n_topics), dtype=np.float32) for _ in range(2)]
-    return Scratch(integers[0], *reals, *vectors, *integers[1:])
+    base, opening, sharing = (np.zeros(width) for _ in range(3))
+    reciprocal, factor, sums = (np.zeros(width, dtype=np.float32) for _ in range(3))
+    return Scratch(integers[0], base, reciprocal, opening, sharing, factor, sums, *integers[1:])
 
 
-def stirling_ratios(corpus: SegmentedCorpus, discount: float) -> Ratios:
-    """Return the table of Stirling ratios U and V for the segments of a corpus."""
+def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
+    """Return room for the segments of the longest document."""
+    n_levels = int(np.diff(corpus.doc_ptr).max(initial=0)) if chained else 0
+    shape = (n_levels, padded(n_topics))
+
+    def of_levels() -> NDArray[np.float64]:
+        return np.zeros(n_levels)
+
+    def of_topics() -> NDArray[np.float32]:
+        return np.zeros(shape, dtype=np.float32)
+
+    return Levels(
+        customers=np.zeros(shape, dtype=np.int32),
+        level_customers=np.zeros(n_levels, dtype=np.int64),
+        via_document=of_levels(),
+        via_previous=of_levels(),
+        inverse=of_levels(),
+        share=of_topics(),
+        opening=of_topics(),
+        fixed_part=of_topics(),
+        mu_part=of_topics(),
+        base=np.zeros(padded(n_topics), dtype=np.float32),
+    )
+
+
+def stirling_ratios(corpus: SegmentedCorpus, discount: float, *, chained: bool) -> Ratios:
+    """Return the table of Stirling ratios U and V for the segments of a corpus.
+
+    In a chain a segment's customers are its words and the tables of the segment below, all of the
+    document's words at the worst: the table covers what is common, and the rest is computed.
+    """
     longest = int(np.diff(corpus.segment_ptr).max(initial=0))
+    if chained:
+        in_document = int(np.diff(corpus.segment_ptr[corpus.doc_ptr]).max(initial=0))
+        longest = max(longest, min(in_document, CHAIN_ROWS))
     table = StirlingRatios.for_counts(longest + 1, discount)
     return Ratios(table.values, table.row_ptr)
 

@@ -14,51 +14,56 @@ class TopicAverages:
     """Means over the kept sweeps of one chain, labels following the chain.
 
     Topics of a chain may trade places, so before a sample is added the means so far are put into
-    its order (Hungarian method on the topics' word probabilities).
+    its order (Hungarian method on the topics' word probabilities). Where the sampler says that its
+    topics are told apart by a given prior, they keep their places.
+
+    What is averaged beside the topics the sampler says: `empty_sums` gives an array for each
+    attribute, `topic_axes` the axis, if any, along which it lists topics, and `add_to` adds the
+    current values.
     """
 
     def __init__(self) -> None:
         self.n = 0
+        self.components = np.empty((0, 0))
+        self.sums: dict[str, NDArray[np.float64]] = {}
 
     def add(self, sampler: Any) -> None:
         """Take the current state into the means."""
         components = sampler.components()
         if self.n == 0:
-            n_segments, n_topics = sampler.assignments.tables.shape
             self.components = np.zeros_like(components)
-            self.doc_topic = np.zeros((len(sampler.assignments.document_tables), n_topics))
-            self.segment_topic = np.zeros((n_segments, n_topics))
-            self.doc_topic_prior = np.zeros(n_topics)
-            self.topic_word_prior = 0.0
-            self.concentration = 0.0
+            self.sums = sampler.empty_sums()
         else:
-            self._relabel(align_labels(self.components, components))
+            self._align(sampler, components)
         self.components += components
-        self.doc_topic_prior += sampler.doc_topic_prior
-        self.topic_word_prior += sampler.topic_word_prior
-        self.concentration += sampler.concentration
-        sampler.add_estimates(self.doc_topic, self.segment_topic)
+        sampler.add_to(self.sums)
         self.n += 1
 
     def means(self, *, in_place: bool) -> dict[str, Any]:
         """Return the means; in place, which ends the averaging, without copies."""
 
-        def mean(total: Any) -> Any:
-            if in_place and isinstance(total, np.ndarray):
+        def mean(total: NDArray[np.float64]) -> Any:
+            if total.ndim == 0:
+                return float(total / self.n)
+            if in_place:
                 total /= self.n
                 return total
             return total / self.n
 
-        names = (
-            "components doc_topic segment_topic doc_topic_prior topic_word_prior concentration"
-        ).split()
-        return {f"{name}_": mean(getattr(self, name)) for name in names}
+        named = {"components": self.components, **self.sums}
+        return {f"{name}_": mean(total) for name, total in named.items()}
 
-    def _relabel(self, order: NDArray[np.intp]) -> None:
-        """Let topic k be what so far was topic ``order[k]``."""
+    def _align(self, sampler: Any, components: NDArray[np.float64]) -> None:
+        """Put the means so far into the order of the sampler's labels."""
+        if sampler.topics_trade_places:
+            order = align_labels(self.components, components)
+            if self._reorder(order, sampler.topic_axes):
+                self.components = self.components[order]
+
+    def _reorder(self, order: NDArray[np.intp], axes: dict[str, int]) -> bool:
+        """Let label k of the sums be what so far was ``order[k]``; tell whether any moved."""
         if np.array_equal(order, np.arange(len(order))):
-            return
-        self.components = self.components[order]
-        self.doc_topic_prior = self.doc_topic_prior[order]
-        self.doc_topic = self.doc_topic[:, order]
-        self.segment_topic = self.segment_topic[:, order]
+            return False
+        for name, axis in axes.items():
+            self.sums[name] = np.take(self.sums[name], order, axis=axis)
+        return True

@@ -19,35 +19,25 @@ from skdp.topics._arrays import check_counts
 from skdp.topics._averages import TopicAverages
 from skdp.topics._completion import score_documents
 from skdp.topics._fold_in import FoldIn, fold_in_documents
-from skdp.topics._kernels_sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
-from skdp.topics._model import TopicModel
-from skdp.topics._sampler import (
-    SAMPLERS,
-    START_CONCENTRATION,
-    HyperParameters,
-    SegmentedSampler,
-)
 
-# Weights of topics are single-precision numbers: with the priors in these ranges no product of
-# them overflows or vanishes. At their ends a prior is as good as 0 or infinity.
-_PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
-_CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
+# Weights of topics are single-precision numbers: with the priors in this range no product of
+# them overflows or vanishes. At its ends a prior is as good as 0 or infinity.
+PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
 
 
 class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
-    """Base class of the topic models: priors, topics as features, held-out scores."""
+    """Base class of the topic models: priors, topics as features, held-out scores.
+
+    A subclass gives `_start_sampler`, `_averaged_model` and `_fold_in_options`.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ChainEstimator._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "doc_topic_prior": [_PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
-        "topic_word_prior": [_PRIOR, StrOptions({"auto"})],
+        "topic_word_prior": [PRIOR, StrOptions({"auto"})],
         "dirichlet_prior": [tuple, list],
-        "discount": [Interval(Real, 0, 1, closed="left")],
-        "concentration": [_CONCENTRATION, StrOptions({"auto"})],
-        "concentration_prior": [tuple, list],
-        "sampler": [StrOptions(set(SAMPLERS))],
         "init": [StrOptions({"random"}), "array-like"],
+        "n_shards": [Interval(Integral, 1, None, closed="left")],
         "transform_max_iter": [Interval(Integral, 1, None, closed="left")],
         "transform_burn_in": [Interval(Integral, 0, None, closed="left"), None],
     }
@@ -56,6 +46,9 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         "transform_max_iter",
         "transform_burn_in",
     }
+
+    _documents_share_topics = True
+    """Whether `transform` has shares of the topics that segments have."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -71,8 +64,6 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         burn_in = super()._validate_parameters()
         self._transform_burn_in()
         check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
-        check_gamma_prior(self.concentration_prior, "concentration_prior")
-        self._fixed_doc_topic_prior()
         return burn_in
 
     def _transform_burn_in(self) -> int:
@@ -87,27 +78,10 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
             )
         return self.transform_burn_in
 
-    def _fixed_doc_topic_prior(self) -> Any:
-        """Return the document-topic prior as (K,) array, or how it is to be learnt."""
-        if isinstance(self.doc_topic_prior, str):
-            return self.doc_topic_prior
-        if isinstance(self.doc_topic_prior, Real):
-            return np.full(self.n_components, float(self.doc_topic_prior))
-        try:
-            prior = np.array(self.doc_topic_prior, dtype=np.float64)
-        except (TypeError, ValueError):
-            prior = np.empty(0)
-        if prior.shape != (self.n_components,) or not all(alpha in _PRIOR for alpha in prior):
-            raise ValueError(
-                f"doc_topic_prior must hold n_components={self.n_components} numbers from "
-                f"{_PRIOR.left:g} to {_PRIOR.right:g}, got {self.doc_topic_prior!r}."
-            )
-        return prior
-
     def _check_init(self, n_words: int) -> Any:
         if isinstance(self.init, str):
             return self.init
-        return _check_topics(self.init, "init", (self.n_components, n_words))
+        return check_topics(self.init, "init", (self.n_components, n_words))
 
     def _check_input(self, X: Any) -> SegmentedCorpus:
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
@@ -117,25 +91,18 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
 
     # Chains
 
-    def _start_sampler(
-        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
-    ) -> SegmentedSampler:
-        return SegmentedSampler(
-            corpus,
-            self.n_components,
-            self.sampler,
-            HyperParameters(
-                self._fixed_doc_topic_prior(),
-                self.topic_word_prior,
-                check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-                float(self.discount),
-                self.concentration,
-                check_gamma_prior(self.concentration_prior, "concentration_prior"),
-            ),
-            self._check_init(corpus.n_features),
-            derive_stream(root, Role.INIT, c),
-            derive_stream(root, Role.SWEEP, c),
-        )
+    def _streams(
+        self, root: np.random.SeedSequence, role: Role, c: int
+    ) -> list[NDArray[np.uint64]]:
+        """Return the streams of chain `c`, one for each shard."""
+        shards = [derive_stream(root, Role.SHARD, role, c, s) for s in range(1, self.n_shards)]
+        return [derive_stream(root, role, c), *shards]
+
+    def _resume_chains(self, data: Any) -> SavedChains:
+        saved = super()._resume_chains(data)
+        for chain in saved.chains:
+            chain.sampler.n_jobs = self.n_jobs
+        return saved
 
     def _make_averages(self) -> TopicAverages:
         return TopicAverages()
@@ -146,9 +113,7 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         return {
             **attributes,
             **best.averages.means(in_place=final),
-            "discount_": float(self.discount),
             "_fold_in_key": derive_stream(saved.root, Role.TRANSFORM),
-            "_concentration_per_document": False,
         }
 
     # Public methods
@@ -324,14 +289,16 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         components : (n_components, n_features) array-like
             Word probabilities of the topics: non-negative, rows are normalised to sum to 1.
         **params
-            Parameters of the estimator. `doc_topic_prior` must be numbers; `concentration`
-            ``"auto"`` (the default) is drawn for every document in its fold-in.
+            Parameters of the estimator. All that a fold-in depends on must be numbers, but that
+            `concentration`, where there is one, may be ``"auto"`` (the default): it is drawn for
+            every document in its fold-in, or for every segment with `concentration_scope`
+            ``"segment"``.
 
         Returns
         -------
         Fitted estimator, with all that needs no training documents.
         """
-        topics = _check_topics(components, "components", None)
+        topics = check_topics(components, "components", None)
         estimator = cls(**{"n_components": len(topics), **params})
         if estimator.n_components != len(topics):
             raise ValueError(
@@ -339,23 +306,19 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
                 f"{estimator.n_components}."
             )
         estimator._validate_parameters()
-        prior = estimator._fixed_doc_topic_prior()
-        if isinstance(prior, str):
-            raise ValueError(
-                f"doc_topic_prior must be a number or an array with given topics, got {prior!r}."
-            )
-        auto = estimator.concentration == "auto"
+        given = estimator._given_attributes()
+        root = make_seed_sequence(estimator.random_state)
         estimator.components_ = topics
         estimator.n_features_in_ = topics.shape[1]
-        estimator.doc_topic_prior_ = prior
-        estimator.discount_ = float(estimator.discount)
-        estimator.concentration_ = START_CONCENTRATION if auto else float(estimator.concentration)
-        estimator._concentration_per_document = auto
-        estimator._fold_in_key = derive_stream(
-            make_seed_sequence(estimator.random_state), Role.TRANSFORM
-        )
+        for name, value in given.items():
+            setattr(estimator, name, value)
+        estimator._fold_in_key = derive_stream(root, Role.TRANSFORM)
         estimator._models = [estimator._averaged_model()]
         return estimator
+
+    def _given_attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes that are parameters given as numbers."""
+        raise NotImplementedError
 
     @property
     def _n_features_out(self) -> int:
@@ -363,24 +326,22 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
 
     # Fold-in
 
-    def _averaged_model(self) -> TopicModel:
-        return TopicModel(
-            self.components_.astype(np.float32),
-            self.doc_topic_prior_,
-            self.discount_,
-            self.concentration_,
-        )
+    def _averaged_model(self) -> Any:
+        """Return the averages as a model that documents can be folded into."""
+        raise NotImplementedError
+
+    def _fold_in_options(self) -> dict[str, Any]:
+        """Return what the fold-in needs to know besides."""
+        return {}
 
     def _fold_in_settings(self) -> FoldIn:
         self._validate_parameters()
-        prior = check_gamma_prior(self.concentration_prior, "concentration_prior")
         return FoldIn(
-            self.sampler,
             self.transform_max_iter,
             self._transform_burn_in(),
-            prior if self._concentration_per_document else None,
             self._fold_in_key,
             self.n_jobs,
+            self._fold_in_options(),
         )
 
     def _fold_in(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -394,7 +355,25 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         return score_documents(corpus, self._models, self._fold_in_settings())
 
 
-def _check_topics(
+def check_dirichlet(value: Any, name: str, n: int, n_name: str = "n_components") -> Any:
+    """Return a Dirichlet prior as array (n,), or how it is to be learnt."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Real):
+        return np.full(n, float(value))
+    try:
+        prior = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        prior = np.empty(0)
+    if prior.shape != (n,) or not all(alpha in PRIOR for alpha in prior):
+        raise ValueError(
+            f"{name} must hold {n_name}={n} numbers from {PRIOR.left:g} to {PRIOR.right:g}, "
+            f"got {value!r}."
+        )
+    return prior
+
+
+def check_topics(
     topics: ArrayLike, name: str, shape: tuple[int, int] | None
 ) -> NDArray[np.float64]:
     """Return given topics as word probabilities."""

@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
 from skdp.data._ragged import offsets
-from skdp.topics._fold_in import FoldIn, fold_in_documents
+from skdp.topics._fold_in import FoldIn, Model, fold_in_documents
 from skdp.topics._kernels import score_tokens
-from skdp.topics._model import TopicModel
 
 
 def split_tokens(
@@ -37,7 +36,7 @@ def split_tokens(
 
 
 def score_documents(
-    corpus: SegmentedCorpus, models: list[TopicModel], settings: FoldIn
+    corpus: SegmentedCorpus, models: list[Model], settings: FoldIn
 ) -> tuple[NDArray[np.float64], int]:
     """Return the log probability of every document's scored tokens, and the number of these.
 

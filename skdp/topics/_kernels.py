@@ -1,20 +1,27 @@
-"""What the samplers of the segmented topic model share: state, words, estimates, log joint.
+"""What the samplers of the table models share: state, words, estimates, log joint.
 
-Symbols, with those of the source (Du, 2012, chapters 3 and 5) and shapes. K topics, W words in the
-vocabulary, n tokens, J segments, D documents; K' is K padded to whole vectors.
+Symbols, with those of the source (Du, 2012, chapters 3, 5, 6 and 7) and shapes. K topics, W words
+in the vocabulary, n tokens, J segments, D documents; K' is K padded to whole vectors. A table of a
+segment orders its dish from the document's node (s tables) or from the segment before (t tables).
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | tokens, segment_ptr, doc_ptr | w | (n,), (J + 1,), (D + 1,) | the corpus, flat |
 | topics | z | (n,) int32 | topic of each word, -1 before it is seated |
-| tables | t_jk | (J, K) int32 | tables of a segment that serve a topic |
-| segment_tables | T_j | (J,) int64 | all tables of a segment |
-| document_tables | c_k | (D, K) int32 | tables of a document's segments that serve a topic |
-| seat_topics, seat_sizes | | (n,) int32 | SSA: tables one by one, from segment_ptr[j] on |
+| tables | s_jk | (J, K) int32 | tables of a segment that order a topic from the document |
+| segment_tables | S_j | (J,) int64 | all of them |
+| to_previous | t_jk | (J, K) int32 | tables that order from the segment before; STM: (0, K) |
+| segment_to_previous | T_j | (J,) int64 | all of them; STM: (0,) |
+| document_tables | c_k | (D, K) int32 | sum of s_jk over a document's segments |
+| seat_heads | | (J, K) int32 | SSA: first table of a topic in a segment, -1 for none |
+| seat_links, seat_sizes, seat_kinds | | (capacity,) | SSA: next table, customers, parent |
+| seat_free | | (2,) int64 | SSA: head of the list of free places, and its length |
 | counts, totals | M_kw, M_k | (W, K') float32, (K',) | words by topic; topics fixed: phi, 0 |
-| alpha, gamma, a, b | | (K,), scalars | Dirichlet priors, discount and concentration |
+| alpha, gamma, a | | (K,), scalars | Dirichlet priors, discount |
+| concentration | b_j | (J,) | concentration of each segment |
+| to_document, to_previous | lambda_S, lambda_T | scalars | prior of the two parents' weights |
 | n_k | n_jk | (K,) | words of the current segment by topic |
-| n, t | n_jk, t_jk | scalars | the same of one topic |
+| n, t | N_jk, T_jk | scalars | customers and tables (s_jk + t_jk) of one topic in a segment |
 | base | alpha_k + c_k | (K,) | weight of a topic at the document's node |
 | ratio | (A + c.) / (b + a T_j) | scalar | between the weights of sharing and of opening a table |
 | reciprocal | 1 / (W gamma + M_k) | (K,) | denominator of the word factor; 1 with topics fixed |
@@ -33,7 +40,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit, njit_step
+from skdp._numba import njit, njit_part, njit_step
 from skdp.processes._kernels_stirling import log_stirling
 
 
@@ -51,9 +58,14 @@ class Assignments(NamedTuple):
     topics: np.ndarray
     tables: np.ndarray
     segment_tables: np.ndarray
+    to_previous: np.ndarray
+    segment_to_previous: np.ndarray
     document_tables: np.ndarray
-    seat_topics: np.ndarray
+    seat_heads: np.ndarray
+    seat_links: np.ndarray
     seat_sizes: np.ndarray
+    seat_kinds: np.ndarray
+    seat_free: np.ndarray
 
 
 class WordCounts(NamedTuple):
@@ -65,12 +77,19 @@ class WordCounts(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """Parameters of the model."""
+    """Parameters of the model.
+
+    The parent that a zero of `to_document`, `to_previous` excludes takes no tables, but that the
+    first segment of a document has no other than the document: this is all that the models
+    differ in. Neither is zero in the adaptive topic model.
+    """
 
     alpha: np.ndarray
     gamma: float
     discount: float
-    concentration: float
+    concentration: np.ndarray
+    to_document: float
+    to_previous: float
 
 
 class Ratios(NamedTuple):
@@ -94,7 +113,7 @@ class Scratch(NamedTuple):
     position: np.ndarray
 
 
-@njit
+@njit_part
 def enter_corpus(words, prior, scratch):
     """Set `reciprocal` for the sweep that begins: the totals or gamma may have changed."""
     shift = prior.gamma * words.counts.shape[0]
@@ -180,32 +199,93 @@ def weigh_present(n_present, ratio, present, opening, sharing, factor):
         factor[k] = opening[k] + sharing[k] * ratio
 
 
+@njit_step
+def weigh_parents(first, n_document, n_previous, to_document, to_previous):
+    """Return fS and fT, the predictive weights of the document and of the segment before.
+
+    Parameters
+    ----------
+    first : bool
+        Whether the segment is the first of its document, which has no segment before it.
+    n_document, n_previous : int
+        S_j and T_j.
+    """
+    if first:
+        return 1.0, 0.0
+    weight = 1.0 / (n_document + n_previous + to_document + to_previous)
+    return (n_document + to_document) * weight, (n_previous + to_previous) * weight
+
+
+@njit_step
+def parents_of(j, first, assignments, prior):
+    """Return fS and fT of segment `j`, and its tables Td_j."""
+    s = assignments.segment_tables[j]
+    if prior.to_previous == 0.0:
+        return 1.0, 0.0, s
+    t = assignments.segment_to_previous[j]
+    f_document, f_previous = weigh_parents(j == first, s, t, prior.to_document, prior.to_previous)
+    return f_document, f_previous, s + t
+
+
+@njit_step
+def tables_below(j, k, d, corpus, assignments, prior):
+    """Return t_{j+1,k}: customers that segment `j` has beside its words."""
+    if prior.to_previous == 0.0 or j + 1 == corpus.doc_ptr[d + 1]:
+        return 0
+    return assignments.to_previous[j + 1, k]
+
+
 @njit
-def add_estimates(d, corpus, assignments, prior, n_k, mu, nu, first):
+def count_customers(begin, end, corpus, assignments, prior, customers, tables):
+    """Write Nd_j and Td_j of the segments of documents `begin` to `end` to vectors (J,)."""
+    for d in range(begin, end):
+        first, last = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
+        for j in range(first, last):
+            customers[j] = corpus.segment_ptr[j + 1] - corpus.segment_ptr[j]
+            tables[j] = parents_of(j, first, assignments, prior)[2]
+            if prior.to_previous > 0.0 and j + 1 < last:
+                customers[j] += assignments.segment_to_previous[j + 1]
+
+
+@njit_part
+def add_estimates(d, corpus, assignments, prior, n_k, mu, nu, offset):
     """Add E[mu] and E[nu] of document `d` given the state to running sums (5.5, 5.6).
 
     Parameters
     ----------
     mu : (K,) float64, output
     nu : (segments, K) float64, output
-        Row s - first belongs to segment s.
-    first : int
+        Row j - offset belongs to segment j.
+    offset : int
     n_k : (K,) int64, scratch, zero on entry and exit
     """
     n_topics = prior.alpha.shape[0]
-    a, b = prior.discount, prior.concentration
+    a = prior.discount
+    first = corpus.doc_ptr[d]
     total = 0.0
     for k in range(n_topics):
         total += prior.alpha[k] + assignments.document_tables[d, k]
-    for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
+    before = np.zeros(n_topics)  # E[nu] of the segment before
+    for j in range(first, corpus.doc_ptr[d + 1]):
         begin, end = corpus.segment_ptr[j], corpus.segment_ptr[j + 1]
         for i in range(begin, end):
             n_k[assignments.topics[i]] += 1
-        scale = 1.0 / (b + (end - begin))
-        rest = (b + a * assignments.segment_tables[j]) * scale / total
+        b = prior.concentration[j]
+        f_document, f_previous, n_tables = parents_of(j, first, assignments, prior)
+        n_customers = end - begin
         for k in range(n_topics):
-            node = prior.alpha[k] + assignments.document_tables[d, k]
-            nu[j - first, k] += (n_k[k] - a * assignments.tables[j, k]) * scale + rest * node
+            n_customers += tables_below(j, k, d, corpus, assignments, prior)
+        scale = 1.0 / (b + n_customers)
+        rest = (b + a * n_tables) * scale
+        for k in range(n_topics):
+            n = n_k[k] + tables_below(j, k, d, corpus, assignments, prior)
+            t = assignments.tables[j, k]
+            if prior.to_previous > 0.0:
+                t += assignments.to_previous[j, k]
+            node = (prior.alpha[k] + assignments.document_tables[d, k]) / total
+            base = f_document * node + f_previous * before[k]
+            before[k] = (n - a * t) * scale + rest * base
+            nu[j - offset, k] += before[k]
         for i in range(begin, end):
             n_k[assignments.topics[i]] = 0
     for k in range(n_topics):
@@ -213,10 +293,13 @@ def add_estimates(d, corpus, assignments, prior, n_k, mu, nu, first):
 
 
 @njit
-def add_corpus_estimates(corpus, assignments, prior, n_k, doc_topic, segment_topic):
-    """Add E[mu] (D, K) and E[nu] (J, K) of all documents given the state to running sums."""
+def add_corpus_estimates(corpus, assignments, prior, n_k, doc_topic, segment_topic, mixing):
+    """Add E[mu] (D, K), E[nu] (J, K) and E[rho] (J,) given the state to running sums."""
     for d in range(corpus.doc_ptr.shape[0] - 1):
         add_estimates(d, corpus, assignments, prior, n_k, doc_topic[d], segment_topic, 0)
+        first = corpus.doc_ptr[d]
+        for j in range(first, corpus.doc_ptr[d + 1]):
+            mixing[j] += parents_of(j, first, assignments, prior)[0]
 
 
 @njit
@@ -230,10 +313,50 @@ def log_rising(x, n):
     return result
 
 
+@njit_part
+def log_binomial(n, k):
+    """Return log of n over k."""
+    if k == 0 or k == n:
+        return 0.0
+    return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
+
+
+@njit_part
+def log_prior_of_segment(j, d, corpus, assignments, prior, ratios, n_k):
+    """Return the part of log p(z, s, t) that belongs to segment `j` (7.2, corrected).
+
+    `n_k` (K,) is zero on entry and exit.
+    """
+    a, b = prior.discount, prior.concentration[j]
+    first = corpus.doc_ptr[d]
+    chained = prior.to_previous > 0.0
+    n_customers = corpus.segment_ptr[j + 1] - corpus.segment_ptr[j]
+    n_tables = parents_of(j, first, assignments, prior)[2]
+    if chained and j + 1 < corpus.doc_ptr[d + 1]:
+        n_customers += assignments.segment_to_previous[j + 1]
+    result = -log_rising(b, n_customers)
+    for m in range(n_tables):
+        result += math.log(b + a * m)
+    if chained and prior.to_document > 0.0 and j > first:  # R_j
+        s, t = assignments.segment_tables[j], assignments.segment_to_previous[j]
+        result += log_rising(prior.to_document, s) + log_rising(prior.to_previous, t)
+        result -= log_rising(prior.to_document + prior.to_previous, s + t)
+    for i in range(corpus.segment_ptr[j], corpus.segment_ptr[j + 1]):
+        n_k[assignments.topics[i]] += 1
+    for k in range(prior.alpha.shape[0]):
+        n = n_k[k] + tables_below(j, k, d, corpus, assignments, prior)
+        n_k[k] = 0
+        if n > 0:
+            s = assignments.tables[j, k]
+            t = assignments.to_previous[j, k] if chained else 0
+            result += log_stirling(ratios.values, ratios.row_ptr, n, s + t, a)
+            result += log_binomial(s + t, s)
+    return result
+
+
 @njit
 def log_prior_of_tables(corpus, assignments, prior, ratios, n_k):
-    """Return log p(z, t) of the model in multiplicity form: (5.2) without its word factor."""
-    a, b = prior.discount, prior.concentration
+    """Return log p(z, s, t) of the model in multiplicity form: all but the word factor."""
     n_topics = prior.alpha.shape[0]
     alpha_sum = prior.alpha.sum()
     result = 0.0
@@ -246,18 +369,7 @@ def log_prior_of_tables(corpus, assignments, prior, ratios, n_k):
                 in_document += c
         result -= log_rising(alpha_sum, in_document)
         for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
-            begin, end = corpus.segment_ptr[j], corpus.segment_ptr[j + 1]
-            result -= log_rising(b, end - begin)
-            for m in range(assignments.segment_tables[j]):
-                result += math.log(b + a * m)
-            for i in range(begin, end):
-                n_k[assignments.topics[i]] += 1
-            for i in range(begin, end):
-                k = assignments.topics[i]
-                if n_k[k] > 0:
-                    t = assignments.tables[j, k]
-                    result += log_stirling(ratios.values, ratios.row_ptr, n_k[k], t, a)
-                    n_k[k] = 0
+            result += log_prior_of_segment(j, d, corpus, assignments, prior, ratios, n_k)
     return result
 
 

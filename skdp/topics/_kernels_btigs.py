@@ -15,7 +15,7 @@ without what depends on the counts of other topics.
 
 import numpy as np
 
-from skdp._numba import njit_loop, njit_step
+from skdp._numba import njit_inner, njit_loop, njit_step
 from skdp._random import next_double
 from skdp._simd import draw_product, prefetch
 from skdp.processes._kernels_stirling import open_ratio, share_ratio
@@ -48,24 +48,29 @@ def weigh_tables(values, row_ptr, out):
 
 
 @njit_step
-def weigh_topic(k, n, t, ratio, values, row_ptr, a, base, reciprocal, opening, sharing, factor):
-    """Set `opening`, `sharing` and `factor` of a present topic with `n` words, `t` tables."""
+def look_up_weights(n, t, values, row_ptr, a):
+    """Return the weights of sharing and of opening for a topic with `n` customers, `t` tables."""
     if n < row_ptr.shape[0] - 1 and row_ptr[n] + t < row_ptr[n + 1]:
         i = row_ptr[n] + t
-        share, new = values[i, 0], values[i, 1]
-    else:
-        share, new = weigh_table(
-            n, t, share_ratio(values, row_ptr, n, t, a), open_ratio(values, row_ptr, n, t, a)
-        )
+        return values[i, 0], values[i, 1]
+    return weigh_table(
+        n, t, share_ratio(values, row_ptr, n, t, a), open_ratio(values, row_ptr, n, t, a)
+    )
+
+
+@njit_step
+def weigh_topic(k, n, t, ratio, values, row_ptr, a, base, reciprocal, opening, sharing, factor):
+    """Set `opening`, `sharing` and `factor` of a present topic with `n` words, `t` tables."""
+    share, new = look_up_weights(n, t, values, row_ptr, a)
     sharing[k] = share * reciprocal[k]
     opening[k] = new * base[k] * reciprocal[k]
     factor[k] = opening[k] + sharing[k] * ratio
 
 
-@njit_loop
+@njit_inner
 def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
     """Draw topic and tables of every word of document `d` once; words not seated get a seat."""
-    a, b = prior.discount, prior.concentration
+    a = prior.discount
     gamma = np.float32(prior.gamma)
     shift = prior.gamma * words.counts.shape[0]
     tokens, topics = corpus.tokens, assignments.topics
@@ -79,6 +84,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
     total = enter_document(prior.alpha, customers, base, reciprocal, factor)
     for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
         begin, end = corpus.segment_ptr[j], corpus.segment_ptr[j + 1]
+        b = prior.concentration[j]
         tables = assignments.tables[j]
         n_tables = segment_tables[j]
         n_present = enter_segment(begin, end, topics, n_k, present, position)

@@ -13,10 +13,10 @@ t = n is reached from one with t + 1 = n + 1. Then the tables of every topic of 
 
 import numpy as np
 
-from skdp._numba import njit_loop, njit_step
+from skdp._numba import njit_inner, njit_step
 from skdp._random import next_double
 from skdp._simd import draw_product, prefetch
-from skdp.processes._kernels_stirling import open_ratio, share_ratio
+from skdp.processes._kernels_stirling import share_ratio
 from skdp.topics._kernels import (
     change_tables,
     count_word,
@@ -27,6 +27,7 @@ from skdp.topics._kernels import (
     unlist_topic,
     weigh_present,
 )
+from skdp.topics._kernels_tables import draw_to_document
 
 
 @njit_step
@@ -37,44 +38,10 @@ def weigh_topic(k, n, t, ratio, values, row_ptr, a, base, reciprocal, opening, s
     factor[k] = opening[k] + sharing[k] * ratio
 
 
-@njit_loop
-def draw_table_count(n, base, rest, elsewhere, values, row_ptr, a, b, rng):
-    """Draw t_jk of a topic with `n` words given everything else (5.4).
-
-    The weights of t = 1, 2, ... follow from each other by Stirling ratios. The draw is made while
-    they pass by: t replaces what was drawn so far with probability weight / sum of weights.
-
-    Parameters
-    ----------
-    n : int
-    base, rest : float
-        alpha_k + c_k and A + c. without the topic's tables in this segment.
-    elsewhere : int
-        Tables of the segment's other topics.
-    """
-    drawn = 1
-    weight = 1.0
-    weights = 1.0
-    for t in range(1, n):
-        # S^n_{t+1} / S^n_t, from V[n][t] = 1 + (n - a (t + 1)) S^n_{t+1} / S^n_t
-        stirling = (open_ratio(values, row_ptr, n, t, a) - 1.0) / (n - a * (t + 1))
-        change = stirling * (base + t) / (rest + t) * (b + a * (elsewhere + t))
-        weight *= change
-        weights += weight
-        if next_double(rng) * weights < weight:
-            drawn = t + 1
-        if weight > 1e200:
-            weight *= 1e-200
-            weights *= 1e-200
-        elif change < 1.0 and weight < 1e-18 * weights:
-            break
-    return drawn
-
-
-@njit_loop
+@njit_inner
 def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
     """Draw topic of every word of document `d`, then tables; words not seated get a seat."""
-    a, b = prior.discount, prior.concentration
+    a = prior.discount
     gamma = np.float32(prior.gamma)
     shift = prior.gamma * words.counts.shape[0]
     tokens, topics = corpus.tokens, assignments.topics
@@ -88,6 +55,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
     total = enter_document(prior.alpha, customers, base, reciprocal, factor)
     for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
         begin, end = corpus.segment_ptr[j], corpus.segment_ptr[j + 1]
+        b = prior.concentration[j]
         tables = assignments.tables[j]
         n_tables = segment_tables[j]
         n_present = enter_segment(begin, end, topics, n_k, present, position)
@@ -179,9 +147,10 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
             k = present[q]
             if n_k[k] > 1:
                 t = tables[k]
-                drawn = draw_table_count(
-                    n_k[k], base[k] - t, total - t, n_tables - t, values, row_ptr, a, b, rng
-                )
+                drawn = draw_to_document(
+                    n_k[k], 0, 1, base[k] - t, total - t, n_tables - t, 0, b, a, False,
+                    1.0, 0.0, values, row_ptr, rng,
+                )  # fmt: skip
                 change_tables(k, drawn - t, tables, customers, base)
                 n_tables += drawn - t
                 total += drawn - t

@@ -1,9 +1,8 @@
 """SSA, sampling of seating arrangements (Teh, 2006; Du, 2012, algorithm 1).
 
-Symbols as in ``_kernels.py``. The state is the seating itself: segment j's tables are the entries
-segment_ptr[j], ..., segment_ptr[j] + T_j - 1 of `seat_topics` and `seat_sizes`. The words of a
-topic are exchangeable, so who sits where is not kept: a word that leaves comes from a table of its
-topic in proportion to the size. A word enters by
+Symbols as in ``_kernels.py``. The state is the seating itself, kept as ``_kernels_seats.py`` says.
+The words of a topic are exchangeable, so who sits where is not kept: a word that leaves comes from
+a table of its topic in proportion to the size. A word enters by
 
     sitting at table l   size_l - a
     opening one          (b + a T) (alpha_k + c_k) / (A + c.)
@@ -13,7 +12,7 @@ and the tables of one topic add up to n - a t.
 
 import numpy as np
 
-from skdp._numba import njit_loop, njit_step
+from skdp._numba import njit_inner, njit_step
 from skdp._random import next_double
 from skdp._simd import draw_product, prefetch
 from skdp.topics._kernels import (
@@ -26,6 +25,7 @@ from skdp.topics._kernels import (
     unlist_topic,
     weigh_present,
 )
+from skdp.topics._kernels_seats import DOCUMENT, leave_seat, open_seat, take_seat
 
 
 @njit_step
@@ -36,23 +36,10 @@ def weigh_topic(k, n, t, ratio, a, base, reciprocal, opening, sharing, factor):
     factor[k] = opening[k] + sharing[k] * ratio
 
 
-@njit_step
-def find_seat(k, target, a, first, n_seats, seat_topics, seat_sizes):
-    """Return the table of topic `k` where the running sum of (size - a) passes `target`."""
-    seat = -1
-    for s in range(first, first + n_seats):
-        if seat_topics[s] == k:
-            seat = s  # the last one, should rounding lead beyond it
-            target -= seat_sizes[s] - a
-            if target < 0.0:
-                break
-    return seat
-
-
-@njit_loop
+@njit_inner
 def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
     """Draw topic and table of every word of document `d`; words not seated get a seat."""
-    a, b = prior.discount, prior.concentration
+    a = prior.discount
     gamma = np.float32(prior.gamma)
     shift = prior.gamma * words.counts.shape[0]
     tokens, topics = corpus.tokens, assignments.topics
@@ -60,12 +47,14 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
     n_k, base, reciprocal = scratch.n_k, scratch.base, scratch.reciprocal
     opening, sharing, factor = scratch.opening, scratch.sharing, scratch.factor
     sums, present, position = scratch.sums, scratch.present, scratch.position
-    seat_topics, seat_sizes = assignments.seat_topics, assignments.seat_sizes
+    heads, links = assignments.seat_heads, assignments.seat_links
+    sizes, kinds, free = assignments.seat_sizes, assignments.seat_kinds, assignments.seat_free
     segment_tables = assignments.segment_tables
     customers = assignments.document_tables[d]
     total = enter_document(prior.alpha, customers, base, reciprocal, factor)
     for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
         begin, end = corpus.segment_ptr[j], corpus.segment_ptr[j + 1]
+        b = prior.concentration[j]
         tables = assignments.tables[j]
         n_tables = segment_tables[j]
         n_present = enter_segment(begin, end, topics, n_k, present, position)
@@ -82,14 +71,8 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
             k = topics[i]
             if k >= 0:
                 n = n_k[k]
-                seat = find_seat(
-                    k, next_double(rng) * n, 0.0, begin, n_tables, seat_topics, seat_sizes
-                )
-                seat_sizes[seat] -= 1
-                if seat_sizes[seat] == 0:
-                    last = begin + n_tables - 1
-                    seat_topics[seat] = seat_topics[last]
-                    seat_sizes[seat] = seat_sizes[last]
+                target = next_double(rng) * n
+                if leave_seat(j, k, target, heads, links, sizes, kinds, free) > 0:
                     change_tables(k, -1, tables, customers, base)
                     n_tables -= 1
                     total -= 1.0
@@ -115,17 +98,14 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
                 n_present = list_topic(k, n_present, present, position)
             share = sharing[k] * ratio
             if n == 0 or next_double(rng) * (share + opening[k]) >= share:
-                seat = begin + n_tables
-                seat_topics[seat] = k
-                seat_sizes[seat] = 1
+                open_seat(j, k, DOCUMENT, heads, links, sizes, kinds, free)
                 change_tables(k, 1, tables, customers, base)
                 n_tables += 1
                 total += 1.0
                 tables_changed = True
             else:
                 target = next_double(rng) * (n - a * tables[k])
-                seat = find_seat(k, target, a, begin, n_tables, seat_topics, seat_sizes)
-                seat_sizes[seat] += 1
+                take_seat(j, k, target, a, heads, links, sizes)
             n_k[k] = n + 1
             count_word(w, k, 1, fixed, counts, totals, shift, reciprocal)
             weigh_topic(k, n + 1, tables[k], ratio, a, base, reciprocal, opening, sharing, factor)

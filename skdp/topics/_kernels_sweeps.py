@@ -1,17 +1,24 @@
-"""Sweeps over a corpus and over new documents, for every sampler.
+"""Sweeps over a corpus and over new documents, for every model and sampler.
 
 Symbols as in ``_kernels.py``.
 """
 
 import numpy as np
 
-from skdp._numba import njit
+from skdp._numba import njit, njit_part
 from skdp._random import next_double, stream_of_content
 from skdp.processes._concentration import draw_concentration
-from skdp.topics import _kernels_btigs, _kernels_cmgs, _kernels_ssa
-from skdp.topics._kernels import Prior, add_estimates, enter_corpus
-
-BTIGS, CMGS, SSA = 0, 1, 2
+from skdp.processes._discount import draw_seating_evidence, draw_table_evidence
+from skdp.topics import _kernels_btigs, _kernels_chain, _kernels_cmgs, _kernels_ssa
+from skdp.topics._kernels import (
+    add_estimates,
+    count_customers,
+    enter_corpus,
+    parents_of,
+    tables_below,
+)
+from skdp.topics._kernels_chain import BTIGS, CMGS, SSA
+from skdp.topics._kernels_seats import DOCUMENT, PREVIOUS, make_room, open_seat
 
 SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION = 1e-8, 1e12
 """Where b is as good as 0 and infinite: weights of topics would overflow or vanish beyond."""
@@ -19,51 +26,136 @@ SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION = 1e-8, 1e12
 _sweep_btigs = _kernels_btigs.sweep_document
 _sweep_cmgs = _kernels_cmgs.sweep_document
 _sweep_ssa = _kernels_ssa.sweep_document
+_sweep_chain = _kernels_chain.sweep_document
 
 
-@njit
-def _sweep_document(sampler, d, corpus, assignments, words, prior, ratios, scratch, rng):
-    """Sweep document `d` with the chosen sampler."""
+@njit_part
+def _sweep_document(sampler, d, corpus, assignments, words, prior, ratios, scratch, levels, rng):
+    """Sweep document `d`; return the assignments, which may have got more room for seats."""
+    if prior.to_previous > 0.0:
+        return _sweep_chain(
+            sampler, d, corpus, assignments, words, prior, ratios, scratch, levels, rng
+        )
     if sampler == BTIGS:
         _sweep_btigs(d, corpus, assignments, words, prior, ratios, scratch, rng)
     elif sampler == CMGS:
         _sweep_cmgs(d, corpus, assignments, words, prior, ratios, scratch, rng)
     else:
+        begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
+        n_words = corpus.segment_ptr[end] - corpus.segment_ptr[begin]
+        assignments = make_room(assignments, n_words)
         _sweep_ssa(d, corpus, assignments, words, prior, scratch, rng)
+    return assignments
 
 
 @njit
-def seat_randomly(corpus, assignments, rng):
-    """Give every word a uniformly random topic, and every topic of a segment one table."""
-    topics, tables = assignments.topics, assignments.tables
-    seat_topics, seat_sizes = assignments.seat_topics, assignments.seat_sizes
-    n_topics = tables.shape[1]
+def seat_randomly(sampler, corpus, assignments, prior, rng):
+    """Give every word a uniformly random topic, unless it has one; seat it at its only table."""
+    n_topics = prior.alpha.shape[0]
+    for i in range(assignments.topics.shape[0]):
+        if assignments.topics[i] < 0:
+            assignments.topics[i] = int(next_double(rng) * n_topics)
+    customers = np.zeros(n_topics, np.int64)
     for d in range(corpus.doc_ptr.shape[0] - 1):
-        for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
-            begin = corpus.segment_ptr[j]
-            for i in range(begin, corpus.segment_ptr[j + 1]):
-                k = int(next_double(rng) * n_topics)
-                topics[i] = k
-                if tables[j, k] == 0:
-                    if seat_sizes.shape[0] > 0:
-                        seat_topics[begin + assignments.segment_tables[j]] = k
-                        seat_sizes[begin + assignments.segment_tables[j]] = 0
-                    tables[j, k] = 1
-                    assignments.segment_tables[j] += 1
-                    assignments.document_tables[d, k] += 1
-                if seat_sizes.shape[0] > 0:
-                    seat = begin
-                    while seat_topics[seat] != k:
-                        seat += 1
-                    seat_sizes[seat] += 1
+        first, last = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
+        for j in range(last - 1, first - 1, -1):
+            assignments = _seat_segment(
+                sampler, d, j, first, last, corpus, assignments, prior, customers
+            )
+    return assignments
+
+
+@njit_part
+def _seat_segment(sampler, d, j, first, last, corpus, assignments, prior, customers):
+    """Give each topic of segment `j` one table; the segments below have theirs."""
+    to_previous = prior.to_document == 0.0 and j > first
+    customers[:] = 0
+    if prior.to_previous > 0.0 and j + 1 < last:
+        customers[:] = assignments.to_previous[j + 1]
+    for i in range(corpus.segment_ptr[j], corpus.segment_ptr[j + 1]):
+        customers[assignments.topics[i]] += 1
+    if sampler == SSA:
+        assignments = make_room(assignments, customers.shape[0])
+    for k in range(customers.shape[0]):
+        if customers[k] == 0:
+            continue
+        if to_previous:
+            assignments.to_previous[j, k] = 1
+            assignments.segment_to_previous[j] += 1
+        else:
+            assignments.tables[j, k] = 1
+            assignments.segment_tables[j] += 1
+            assignments.document_tables[d, k] += 1
+        if sampler == SSA:
+            open_seat(
+                j,
+                k,
+                PREVIOUS if to_previous else DOCUMENT,
+                assignments.seat_heads,
+                assignments.seat_links,
+                assignments.seat_sizes,
+                assignments.seat_kinds,
+                assignments.seat_free,
+            )
+            assignments.seat_sizes[assignments.seat_heads[j, k]] = customers[k]
+    return assignments
 
 
 @njit
-def sweep_corpus(sampler, corpus, assignments, words, prior, ratios, scratch, rng):
-    """Sweep every document once."""
+def sweep_corpus(sampler, corpus, assignments, words, prior, ratios, scratch, levels, rng):
+    """Sweep every document once; return the assignments."""
     enter_corpus(words, prior, scratch)
     for d in range(corpus.doc_ptr.shape[0] - 1):
-        _sweep_document(sampler, d, corpus, assignments, words, prior, ratios, scratch, rng)
+        assignments = _sweep_document(
+            sampler, d, corpus, assignments, words, prior, ratios, scratch, levels, rng
+        )
+    return assignments
+
+
+@njit
+def draw_concentrations(group_ptr, customers, tables, discount, concentration, shape, rate, rng):
+    """Draw the concentration of each group of segments given their customers and tables.
+
+    Parameters
+    ----------
+    group_ptr : (G + 1,) int64
+        Group g, which shares one concentration, is segments group_ptr[g]:group_ptr[g + 1].
+    customers, tables : (J,) int64
+    concentration : (G,) float64, changed
+    """
+    for g in range(group_ptr.shape[0] - 1):
+        begin, end = group_ptr[g], group_ptr[g + 1]
+        drawn = draw_concentration(
+            customers[begin:end], tables[begin:end], discount, concentration[g], shape, rate, rng
+        )
+        concentration[g] = min(max(drawn, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
+
+
+@njit
+def gather_discount_evidence(corpus, assignments, prior, stirling, n_k, rng):
+    """Return the powers of a and of 1 - a that all tables and seatings contribute, drawn.
+
+    `n_k` (K,) is zero on entry and exit.
+    """
+    a = prior.discount
+    of_tables, of_seatings = 0, 0
+    for d in range(corpus.doc_ptr.shape[0] - 1):
+        first = corpus.doc_ptr[d]
+        for j in range(first, corpus.doc_ptr[d + 1]):
+            n_tables = parents_of(j, first, assignments, prior)[2]
+            of_tables += draw_table_evidence(n_tables, prior.concentration[j], a, rng)
+            for i in range(corpus.segment_ptr[j], corpus.segment_ptr[j + 1]):
+                n_k[assignments.topics[i]] += 1
+            for k in range(prior.alpha.shape[0]):
+                n = n_k[k] + tables_below(j, k, d, corpus, assignments, prior)
+                n_k[k] = 0
+                t = assignments.tables[j, k]
+                if prior.to_previous > 0.0:
+                    t += assignments.to_previous[j, k]
+                of_seatings += draw_seating_evidence(
+                    n, t, a, stirling.values, stirling.row_ptr, rng
+                )
+    return of_tables, of_seatings
 
 
 @njit
@@ -74,8 +166,10 @@ def fold_in(
     words,
     prior,
     concentration_prior,
+    each_segment,
     ratios,
     scratch,
+    levels,
     n_sweeps,
     burn_in,
     key,
@@ -86,9 +180,13 @@ def fold_in(
 
     Parameters
     ----------
+    prior : Prior
+        Its concentrations (J,) are where those that are drawn start; they are changed.
     concentration_prior : (2,) float64
-        Gamma (shape, rate) under which every document draws its own concentration, starting at
-        that of `prior`; a shape of 0 keeps it fixed.
+        Gamma (shape, rate) under which every document draws its own concentration; a shape of 0
+        keeps it fixed.
+    each_segment : bool
+        Whether every segment draws one of its own instead.
     n_sweeps, burn_in : int
         Sweeps of a chain, and how many of its first ones do not count.
     key : (4,) uint64
@@ -99,38 +197,46 @@ def fold_in(
     rng = np.empty(4, np.uint64)
     enter_corpus(words, prior, scratch)
     lengths = np.diff(corpus.segment_ptr)
+    customers, tables = np.empty_like(lengths), np.empty_like(lengths)
     n_topics = prior.alpha.shape[0]
     scale = 1.0 / (n_sweeps - burn_in)
     for d in range(corpus.doc_ptr.shape[0] - 1):
         begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
         content = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
         stream_of_content(key, content, lengths[begin:end], rng)
-        concentration = prior.concentration
+        groups = np.array([begin, end])
+        if each_segment:
+            groups = np.arange(begin, end + 1)
+        drawn = prior.concentration[begin : begin + groups.shape[0] - 1].copy()
         for sweep in range(n_sweeps):
-            own = Prior(prior.alpha, prior.gamma, prior.discount, concentration)
-            _sweep_document(sampler, d, corpus, assignments, words, own, ratios, scratch, rng)
+            assignments = _sweep_document(
+                sampler, d, corpus, assignments, words, prior, ratios, scratch, levels, rng
+            )
             if sweep >= burn_in:
                 add_estimates(
                     d,
                     corpus,
                     assignments,
-                    own,
+                    prior,
                     scratch.n_k,
                     doc_topic[d],
                     segment_topic[begin:end],
                     begin,
                 )
-            if concentration_prior[0] > 0.0:
-                drawn = draw_concentration(
-                    lengths[begin:end],
-                    assignments.segment_tables[begin:end],
+            if concentration_prior[0] > 0.0 and end > begin:
+                count_customers(d, d + 1, corpus, assignments, prior, customers, tables)
+                draw_concentrations(
+                    groups,
+                    customers,
+                    tables,
                     prior.discount,
-                    concentration,
+                    drawn,
                     concentration_prior[0],
                     concentration_prior[1],
                     rng,
                 )
-                concentration = min(max(drawn, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
+                for g in range(drawn.shape[0]):
+                    prior.concentration[groups[g] : groups[g + 1]] = drawn[g]
         for k in range(n_topics):
             doc_topic[d, k] *= scale
             for j in range(begin, end):

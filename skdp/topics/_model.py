@@ -1,13 +1,30 @@
-"""A sample of a topic model without its corpus."""
+"""A sample of a table model without its corpus, and how new documents are folded into it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp.data import SegmentedCorpus
+from skdp.topics import _kernels_sweeps as sweeps
+from skdp.topics._arrays import (
+    empty_assignments,
+    empty_levels,
+    empty_scratch,
+    fixed_words,
+    flat,
+    sampler_weights,
+    stirling_ratios,
+)
+from skdp.topics._fold_in import FoldIn, Shares
+from skdp.topics._kernels import Prior, Ratios, WordCounts
+
+SAMPLERS = {"btigs": sweeps.BTIGS, "cmgs": sweeps.CMGS, "ssa": sweeps.SSA}
+
 
 @dataclass(frozen=True)
-class TopicModel:
+class TableModel:
     """A sample of the model without the corpus: what new documents are folded into.
 
     Attributes
@@ -16,9 +33,65 @@ class TopicModel:
         Word probabilities of the topics.
     doc_topic_prior : (K,) array
     discount, concentration : float
+    parents : (float, float)
+        Prior (lambda_S, lambda_T) of the weights of the document and of the segment before.
     """
 
     components: NDArray[np.float32]
     doc_topic_prior: NDArray[np.float64]
     discount: float
     concentration: float
+    parents: tuple[float, float]
+
+    def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> "TableFoldIn":
+        """Return what folds in documents of the corpus, with its tables made."""
+        chained = self.parents[1] > 0.0
+        ratios = stirling_ratios(corpus, self.discount, chained=chained)
+        sampler = settings.options["sampler"]
+        return TableFoldIn(
+            self, settings, fixed_words(self.components), sampler_weights(ratios, sampler)
+        )
+
+
+@dataclass(frozen=True)
+class TableFoldIn:
+    """Fold-in of documents by the samplers of the table models."""
+
+    model: TableModel
+    settings: FoldIn
+    words: WordCounts
+    ratios: Ratios
+
+    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64]) -> Shares:
+        """Return E[mu] (D, K) and E[nu] (J, K)."""
+        model, settings = self.model, self.settings
+        options: dict[str, Any] = settings.options
+        chained = model.parents[1] > 0.0
+        arrays, n_topics = flat(corpus), len(model.doc_topic_prior)
+        n_segments = len(corpus.segment_ptr) - 1
+        doc_topic = np.zeros((len(corpus), n_topics))
+        segment_topic = np.zeros((n_segments, n_topics))
+        sweeps.fold_in(
+            SAMPLERS[options["sampler"]],
+            arrays,
+            empty_assignments(arrays, n_topics, seats=options["sampler"] == "ssa", chained=chained),
+            self.words,
+            Prior(
+                model.doc_topic_prior,
+                0.0,
+                model.discount,
+                np.full(n_segments, model.concentration),
+                *model.parents,
+            ),
+            np.array(options["concentration_prior"] or (0.0, 0.0)),
+            options["each_segment"],
+            self.ratios,
+            empty_scratch(n_topics),
+            empty_levels(arrays, n_topics, chained=chained),
+            settings.n_sweeps,
+            settings.burn_in,
+            key,
+            doc_topic,
+            segment_topic,
+        )
+        return doc_topic, segment_topic

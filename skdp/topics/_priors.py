@@ -81,6 +81,11 @@ def _count_values(values, frequencies):
             frequencies[n] += 1
 
 
+def tells_apart(prior: NDArray[np.float64] | str) -> bool:
+    """Tell whether a Dirichlet prior is given, in numbers that differ."""
+    return not isinstance(prior, str) and bool(np.ptp(prior) > 0.0)
+
+
 def update_dirichlet(
     prior: NDArray[np.float64],
     counts: NDArray[np.integer],
@@ -116,7 +121,12 @@ def update_dirichlet(
 
 
 def update_symmetric_dirichlet(
-    prior: float, counts: NDArray[np.number], shape: float, rate: float
+    prior: float,
+    values: NDArray[np.number],
+    totals: NDArray[np.float64],
+    length: int,
+    shape: float,
+    rate: float,
 ) -> float:
     """Return the common value of a symmetric Dirichlet prior after one step of the fixed point.
 
@@ -126,19 +136,22 @@ def update_symmetric_dirichlet(
     Parameters
     ----------
     prior : float
-    counts : (n_vectors, length) array of whole numbers
-        Vectors without any count have no effect.
+    values : array of whole numbers
+        All counts, in any order; zeros may be left out.
+    totals : (n_vectors,) array
+        Their sum over each vector. Vectors without any count have no effect.
+    length : int
+        Of a vector.
     shape, rate : float
 
     Returns
     -------
     float, from `FLOOR` to `CEILING`.
     """
-    totals = counts.sum(axis=1, dtype=np.float64)
-    largest = int(counts.max(initial=0))
+    largest = int(values.max(initial=0))
     frequencies = np.zeros(largest + 1, dtype=np.int64)
-    _count_values(np.ravel(counts, order="K"), frequencies)
-    at_least = np.cumsum(frequencies[:0:-1])[::-1]  # vectors' entries >= 1, 2, ...
+    _count_values(np.ravel(values, order="K"), frequencies)
+    at_least = np.cumsum(frequencies[:0:-1])[::-1]  # counts that are >= 1, 2, ...
     up = float(np.sum(at_least / (prior + np.arange(largest))))
-    down = counts.shape[1] * _sum_downs(prior * counts.shape[1], totals)
+    down = length * _sum_downs(prior * length, totals)
     return min(max((shape - 1.0 + prior * up) / (rate + down), FLOOR), CEILING)

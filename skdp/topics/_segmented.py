@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from skdp.topics._base import BaseTopicModel
+from skdp.topics._tables import BaseTableModel
 
 
-class SegmentedTopicModel(BaseTopicModel):
+class SegmentedTopicModel(BaseTableModel):
     r"""Topic model of documents made of segments (STM).
 
     A document has topic shares mu, and each of its segments (paragraphs, sentences) has shares of
@@ -22,7 +20,8 @@ class SegmentedTopicModel(BaseTopicModel):
         \phi_k \sim \mathrm{Dir}(\gamma)
 
     With mu, nu and phi integrated out, the topic of every word and the table counts of every
-    segment are drawn by an exact Gibbs sampler.
+    segment are drawn by an exact Gibbs sampler. Use it where parts of a document differ and their
+    order plays no role.
 
     Parameters
     ----------
@@ -37,21 +36,29 @@ class SegmentedTopicModel(BaseTopicModel):
         learns it by MAP under `dirichlet_prior`.
     dirichlet_prior : (float, float), default=(1.0, 0.1)
         Shape and rate of the Gamma prior on every learnt entry of the two Dirichlet priors.
-    discount : float in [0, 1), default=0.0
-        Discount a of the Poisson-Dirichlet process.
+    discount : float in [0, 1) or "auto", default=0.0
+        Discount a of the Poisson-Dirichlet process. "auto" draws it in every sweep under
+        `discount_prior`.
+    discount_prior : (float, float), default=(1.0, 1.0)
+        Parameters p and q of the Beta prior on a learnt `discount`.
     concentration : float or "auto", default="auto"
         Concentration b of the Poisson-Dirichlet process, in [1e-8, 1e12]: how closely segments
         follow their document, in words. "auto" draws it in every sweep under
         `concentration_prior`.
     concentration_prior : (float, float), default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a learnt `concentration`.
+    concentration_scope : {"corpus", "document", "segment"}, default="corpus"
+        What shares a learnt `concentration`: the whole corpus; or each document, or each segment,
+        draws its own under `concentration_prior`, unseen documents in their fold-in. It has no
+        effect on a number.
     sampler : {"btigs", "cmgs", "ssa"}, default="btigs"
         Blocked table indicators, collapsed multiplicities or seating arrangements. All are exact;
         "btigs" is the fastest. A sweep of "ssa" takes time quadratic in the tables of a segment.
-    init : "random" or (n_components, n_features) array, default="random"
-        The first state. "random": uniformly random topics. An array of word probabilities, such
-        as another model's `components_`: the words are folded into these topics, so that the
-        topics of the two models correspond.
+    init : "random", "lda" or (n_components, n_features) array, default="random"
+        The first state. "random": uniformly random topics. "lda": words start with the topics of
+        a chain of LDA of the segments, 100 sweeps long. An array of word probabilities, such as
+        another model's `components_`: the words are folded into these topics, so that the topics
+        of the two models correspond.
     max_iter : int, default=500
         Sweeps of each chain.
     burn_in : int or None, default=None
@@ -62,6 +69,9 @@ class SegmentedTopicModel(BaseTopicModel):
         Kept samples of each chain to store as models, evenly spaced, for `score`.
     n_chains : int, default=1
         Independent chains.
+    n_shards : int, default=1
+        Runs of documents that are swept at the same time, each with the other runs' words as they
+        were before the sweep: approximate (AD-LDA), and faster with `n_jobs`. 1: exact.
     transform_max_iter : int, default=100
         Sweeps of a document's chain in `transform` and `score`.
     transform_burn_in : int or None, default=None
@@ -70,7 +80,7 @@ class SegmentedTopicModel(BaseTopicModel):
         Keep the chains, so that another `fit` on the same X goes on where this one stopped:
         after an interruption, or with a larger `max_iter`.
     n_jobs : int or None, default=None
-        Threads (or workers of joblib's active backend) for chains and for folding in documents.
+        Threads (or workers of joblib's active backend) for chains, shards and folding in documents.
         Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
     verbose : int, default=0
@@ -85,8 +95,10 @@ class SegmentedTopicModel(BaseTopicModel):
     segment_topic_ : (n_segments, n_components) array
         Topic shares of the training segments, E[nu].
     doc_topic_prior_ : (n_components,) array
-    topic_word_prior_, discount_, concentration_ : float
+    topic_word_prior_, discount_ : float
         Posterior means, or the values given.
+    concentration_ : float, or (n_documents,) or (n_segments,) array
+        The same; an array with `concentration_scope` "document" or "segment".
     trace_ : Trace
         Scalars of every kept sweep and chain.
     n_iter_ : int
@@ -98,7 +110,9 @@ class SegmentedTopicModel(BaseTopicModel):
 
     See Also
     --------
-    sklearn.decomposition.LatentDirichletAllocation : Documents without segments.
+    SequentialLDA : Segments that vary around the one before.
+    AdaptiveTopicModel : Segments that vary around both, with learnt weights.
+    GibbsLDA : Documents without segments.
 
     Notes
     -----
@@ -109,8 +123,9 @@ class SegmentedTopicModel(BaseTopicModel):
     ----------
     L. Du, W. Buntine and H. Jin (2010). A segmented topic model based on the two-parameter
     Poisson-Dirichlet process. Machine Learning 81. -- L. Du (2012). Non-parametric Bayesian methods
-    for structured topic models. PhD thesis, Australian National University, chapters 3 and 5; the
-    samplers are corrected.
+    for structured topic models. PhD thesis, Australian National University, chapters 3 (samplers)
+    and 5; the samplers are corrected. -- D. Newman, A. Asuncion, P. Smyth and M. Welling (2009).
+    Distributed algorithms for topic models. JMLR 10 (shards).
 
     Examples
     --------
@@ -125,47 +140,6 @@ class SegmentedTopicModel(BaseTopicModel):
     (4, 2)
     """
 
-    def __init__(
-        self,
-        n_components: int = 20,
-        *,
-        doc_topic_prior: Any = "auto",
-        topic_word_prior: Any = "auto",
-        dirichlet_prior: tuple[float, float] = (1.0, 0.1),
-        discount: float = 0.0,
-        concentration: Any = "auto",
-        concentration_prior: tuple[float, float] = (1.0, 0.1),
-        sampler: str = "btigs",
-        init: Any = "random",
-        max_iter: int = 500,
-        burn_in: int | None = None,
-        thin: int = 10,
-        n_samples: int = 5,
-        n_chains: int = 1,
-        transform_max_iter: int = 100,
-        transform_burn_in: int | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        self.n_components = n_components
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.dirichlet_prior = dirichlet_prior
-        self.discount = discount
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.sampler = sampler
-        self.init = init
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.transform_max_iter = transform_max_iter
-        self.transform_burn_in = transform_burn_in
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    @property
+    def _parents(self) -> tuple[float, float]:
+        return (1.0, 0.0)

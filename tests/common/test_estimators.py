@@ -4,14 +4,21 @@ import pytest
 from scikit_learn_checks import scikit_learn_checks
 
 from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
-from skdp.topics import SegmentedTopicModel
+from skdp.topics import (
+    AdaptiveTopicModel,
+    GibbsLDA,
+    LatentDirichletCoClustering,
+    SegmentedTopicModel,
+    SequentialLDA,
+)
 from skdp.utils.estimator_checks import check_ragged_estimator, parametrize_with_ragged_checks
 
 SAMPLERS = ("btigs", "cmgs", "ssa")
-
+TABLE_MODELS = (SegmentedTopicModel, SequentialLDA, AdaptiveTopicModel)
 
 ESTIMATORS = [
-    SegmentedTopicModel(3, max_iter=10, transform_max_iter=10),
+    *(model(3, max_iter=10, transform_max_iter=10) for model in (*TABLE_MODELS, GibbsLDA)),
+    LatentDirichletCoClustering(3, 2, max_iter=10, transform_max_iter=10),
     SegmentVectorizer(),
     TokenVectorizer(),
 ]
@@ -23,7 +30,12 @@ def test_scikit_learn(estimator, check):
 
 
 @parametrize_with_ragged_checks(
-    [SegmentedTopicModel(3, max_iter=10, sampler=sampler) for sampler in SAMPLERS]
+    [
+        *(model(3, max_iter=10, sampler=sampler) for model in TABLE_MODELS for sampler in SAMPLERS),
+        *(GibbsLDA(3, max_iter=10, level=level) for level in ("document", "segment")),
+        AdaptiveTopicModel(3, max_iter=10, n_shards=2),
+        LatentDirichletCoClustering(3, 2, max_iter=10),
+    ]
 )
 def test_ragged(estimator, check):
     check(estimator)

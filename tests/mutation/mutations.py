@@ -3,6 +3,10 @@
 from typing import NamedTuple
 
 TOPICS = "tests/exact/topics/test_segmented.py"
+SEQUENTIAL = "tests/exact/topics/test_sequential.py"
+ADAPTIVE = "tests/exact/topics/test_adaptive.py"
+DISCOUNTS = "tests/exact/topics/test_discount.py"
+SCOPES = "tests/exact/topics/test_concentration_scope.py"
 PROCESSES = "tests/exact/processes"
 
 
@@ -17,21 +21,31 @@ class Mutation(NamedTuple):
     test: str
 
 
-def _posterior(sampler: str, case: str = "asymmetric") -> str:
-    return f"{TOPICS}::test_posterior[{sampler}-{case}]"
+def _posterior(sampler: str, case: str = "asymmetric", of: str = TOPICS) -> str:
+    return f"{of}::test_posterior[{sampler}-{case}]"
 
 
-def _joint(sampler: str, case: str) -> str:
-    return f"{TOPICS}::test_state_is_consistent_and_knows_its_joint[{sampler}-{case}]"
+def _joint(sampler: str, case: str, of: str = TOPICS) -> str:
+    return f"{of}::test_state_is_consistent_and_knows_its_joint[{sampler}-{case}]"
+
+
+def _transform(sampler: str, case: str, of: str = TOPICS) -> str:
+    return f"{of}::test_transform[{sampler}-{case}]"
 
 
 KERNELS = "topics/_kernels.py"
 BTIGS = "topics/_kernels_btigs.py"
 CMGS = "topics/_kernels_cmgs.py"
 SSA = "topics/_kernels_ssa.py"
+CHAIN = "topics/_kernels_chain.py"
+TABLES = "topics/_kernels_tables.py"
+SEATS = "topics/_kernels_seats.py"
+SWEEPS = "topics/_kernels_sweeps.py"
+TABLE_SAMPLER = "topics/_table_sampler.py"
 PRIORS = "topics/_priors.py"
 COMPLETION = "topics/_completion.py"
 CONCENTRATION = "processes/_concentration.py"
+DISCOUNT = "processes/_discount.py"
 STIRLING = "processes/_kernels_stirling.py"
 TABLE_COUNTS = "processes/_kernels_table_counts.py"
 
@@ -202,33 +216,33 @@ _CMGS = [
     ),
     Mutation(
         "cmgs-counts-without-stirling",
-        CMGS,
-        "change = stirling * (base + t) / (rest + t) * (b + a * (elsewhere + t))",
-        "change = (base + t) / (rest + t) * (b + a * (elsewhere + t))",
+        TABLES,
+        "change *= next_stirling(n, s + t, values, row_ptr, a) * (s + t + 1) / (s + 1)",
+        "change *= (s + t + 1) / (s + 1)",
         "The Stirling numbers of (5.4).",
         _posterior("cmgs", "middle empty"),
     ),
     Mutation(
         "cmgs-counts-without-node",
-        CMGS,
-        "change = stirling * (base + t) / (rest + t) * (b + a * (elsewhere + t))",
-        "change = stirling / (rest + t) * (b + a * (elsewhere + t))",
+        TABLES,
+        "change = (base + s) / (total + s) * (b + a * (n_document + s + n_previous))",
+        "change = (b + a * (n_document + s + n_previous)) / (total + s)",
         "The weight alpha_k + c_k of a topic at the document's node in (5.4).",
         _posterior("cmgs"),
     ),
     Mutation(
         "cmgs-counts-without-node-total",
-        CMGS,
-        "change = stirling * (base + t) / (rest + t) * (b + a * (elsewhere + t))",
-        "change = stirling * (base + t) * (b + a * (elsewhere + t))",
+        TABLES,
+        "change = (base + s) / (total + s) * (b + a * (n_document + s + n_previous))",
+        "change = (base + s) * (b + a * (n_document + s + n_previous))",
         "The denominator A + c. of the document's node in (5.4).",
         _posterior("cmgs"),
     ),
     Mutation(
         "cmgs-counts-without-opening",
-        CMGS,
-        "change = stirling * (base + t) / (rest + t) * (b + a * (elsewhere + t))",
-        "change = stirling * (base + t) / (rest + t)",
+        TABLES,
+        "change = (base + s) / (total + s) * (b + a * (n_document + s + n_previous))",
+        "change = (base + s) / (total + s)",
         "The weight (b | a)_T of the tables in (5.4).",
         _posterior("cmgs", "middle empty"),
     ),
@@ -248,11 +262,11 @@ _SSA = [
         SSA,
         """\
                 target = next_double(rng) * (n - a * tables[k])
-                seat = find_seat(k, target, a, begin, n_tables, seat_topics, seat_sizes)
+                take_seat(j, k, target, a, heads, links, sizes)
 """,
         """\
                 target = next_double(rng) * n
-                seat = find_seat(k, target, 0.0, begin, n_tables, seat_topics, seat_sizes)
+                take_seat(j, k, target, 0.0, heads, links, sizes)
 """,
         "The discount in the weight size - a of a table.",
         _posterior("ssa", "long segment"),
@@ -260,9 +274,9 @@ _SSA = [
     Mutation(
         "ssa-leaves-with-discount",
         SSA,
-        "k, next_double(rng) * n, 0.0, begin, n_tables, seat_topics, seat_sizes",
-        "k, next_double(rng) * (n - a * tables[k]), a, begin, n_tables, seat_topics, seat_sizes",
-        "A word leaves a table in proportion to its size, not to size - a.",
+        "target = next_double(rng) * n\n",
+        "target = next_double(rng) * (n - a * tables[k])\n",
+        "A word leaves a table in proportion to its size: there is no discount in it.",
         _posterior("ssa"),
     ),
     Mutation(
@@ -287,18 +301,18 @@ _ESTIMATES = [
     Mutation(
         "nu-without-rest",
         KERNELS,
-        "(n_k[k] - a * assignments.tables[j, k]) * scale + rest * node",
-        "(n_k[k] - a * assignments.tables[j, k]) * scale + b * scale / total * node",
+        "rest = (b + a * n_tables) * scale",
+        "rest = b * scale",
         "The tables' discounts, a T, go to the document's shares (5.6).",
-        f"{TOPICS}::test_transform[btigs-large discount]",
+        _transform("btigs", "large discount"),
     ),
     Mutation(
         "nu-without-discount",
         KERNELS,
-        "(n_k[k] - a * assignments.tables[j, k]) * scale + rest * node",
-        "n_k[k] * scale + rest * node",
+        "before[k] = (n - a * t) * scale + rest * base",
+        "before[k] = n * scale + rest * base",
         "The discount a t of a topic's tables (5.6).",
-        f"{TOPICS}::test_transform[btigs-large discount]",
+        _transform("btigs", "large discount"),
     ),
     Mutation(
         "mu-without-tables",
@@ -306,7 +320,7 @@ _ESTIMATES = [
         "mu[k] += (prior.alpha[k] + assignments.document_tables[d, k]) / total",
         "mu[k] += prior.alpha[k] / prior.alpha.sum()",
         "The tables c_k in the document's shares (5.5).",
-        f"{TOPICS}::test_transform[btigs-large discount]",
+        _transform("btigs", "large discount"),
     ),
     Mutation(
         "completion-of-even-tokens",
@@ -393,8 +407,8 @@ _JOINT = [
     Mutation(
         "joint-without-words-of-segment",
         KERNELS,
-        "result -= log_rising(b, end - begin)",
-        "result -= 0.0",
+        "result = -log_rising(b, n_customers)",
+        "result = 0.0",
         "The segment's (b)_N (5.2).",
         _joint("btigs", "asymmetric"),
     ),
@@ -409,8 +423,8 @@ _JOINT = [
     Mutation(
         "joint-without-stirling",
         KERNELS,
-        "result += log_stirling(ratios.values, ratios.row_ptr, n_k[k], t, a)",
-        "result += 0.0 * t",
+        "result += log_stirling(ratios.values, ratios.row_ptr, n, s + t, a)",
+        "result += 0.0",
         "The Stirling numbers of (5.2).",
         _joint("btigs", "asymmetric"),
     ),
@@ -488,6 +502,669 @@ _PROCESSES = [
     ),
 ]
 
+_DISCOUNT = [
+    Mutation(
+        "discount-tables-exchanged",
+        DISCOUNT,
+        "(concentration + discount * m) < discount * m",
+        "(concentration + discount * m) < concentration",
+        "A factor b + a m counts for a with probability a m / (b + a m), not b / (b + a m).",
+        f"{PROCESSES}/test_discount.py::test_posterior_moments[large concentrations-0.9]",
+    ),
+    Mutation(
+        "discount-first-table-counts",
+        DISCOUNT,
+        "for m in range(1, n_tables):",
+        "for m in range(1, n_tables + 1):",
+        "The factors with an a are T - 1: those of all tables but the first.",
+        f"{PROCESSES}/test_discount.py::test_posterior_moments[all tables-0.9]",
+    ),
+    Mutation(
+        "discount-one-table-joined",
+        DISCOUNT,
+        "(ratio - u) * (n - a * t) <= (ratio - 1.0) * t * (1.0 - a)",
+        "(ratio - u) * (n - a * t) <= (ratio - 1.0) * (1.0 - a)",
+        "Each of t tables holds a factor 1 - a: z = 0 has weight t (1 - a).",
+        f"{PROCESSES}/test_discount.py::test_posterior_moments[one restaurant-0.9]",
+    ),
+    Mutation(
+        "discount-without-opening",
+        DISCOUNT,
+        "            t -= not joined\n",
+        "",
+        "Going back, a customer who opened a table takes it along.",
+        f"{PROCESSES}/test_discount.py::test_posterior_moments[one restaurant-0.9]",
+    ),
+    Mutation(
+        "discount-last-table-sits",
+        DISCOUNT,
+        "    if t == 1:\n        for r",
+        "    if t == 0:\n        for r",
+        "The customers of a dish's first table have their z, too.",
+        f"{PROCESSES}/test_discount.py::test_posterior_moments[one table-0.9]",
+    ),
+    Mutation(
+        "discount-bounds-exchanged",
+        DISCOUNT,
+        "opened = u * largest < 1.0",
+        "opened = u * smallest < 1.0",
+        "A customer opened a table for certain only if the largest V of its block says so.",
+        f"{PROCESSES}/test_discount.py::test_law_of_seating_evidence[8-3-0.4-False]",
+    ),
+    Mutation(
+        "discount-prior-exchanged",
+        DISCOUNT,
+        "return draw_bounded_beta(prior_p, prior_q, rng)",
+        "return draw_bounded_beta(prior_q, prior_p, rng)",
+        "p and the tables' powers belong to a, q and the seatings' to 1 - a.",
+        f"{PROCESSES}/test_discount.py::test_posterior_moments[asymmetric prior-0.9]",
+    ),
+    Mutation(
+        "discount-of-old-ratios",
+        DISCOUNT,
+        "ratios = StirlingRatios.for_counts(n_max, discount)",
+        "ratios = StirlingRatios.for_counts(n_max, 0.9)",
+        "The ratios follow a: a table made at the start is of another a.",
+        f"{PROCESSES}/test_discount.py::test_posterior_moments[one restaurant-0.9]",
+    ),
+]
+
+_CHAIN_ADD = [
+    Mutation(
+        "chain-without-document-weight",
+        CHAIN,
+        "    via_document[i] = new * f_document",
+        "    via_document[i] = new",
+        "fS, the predictive weight of the document, in the weight of a table that orders from it.",
+        _posterior("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-without-previous-weight",
+        CHAIN,
+        "    via_previous[i] = new * f_previous",
+        "    via_previous[i] = new",
+        "fT, the same of the segment before.",
+        _posterior("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-parents-exchanged",
+        KERNELS,
+        "return (n_document + to_document) * weight, (n_previous + to_previous) * weight",
+        "return (n_previous + to_previous) * weight, (n_document + to_document) * weight",
+        "Erratum 8: rho and lambda_S belong to the document, 1 - rho to the segment before (7.1).",
+        _posterior("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-first-segment-has-rho",
+        KERNELS,
+        "        return 1.0, 0.0\n    weight =",
+        "        s = n_document + to_document\n        return s / (s + to_previous), 0.0\n"
+        "    weight =",
+        "Erratum 9: a first segment has one parent and no rho (7.2).",
+        _posterior("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-opens-without-aT",
+        CHAIN,
+        "new = concentration[first + i] + a * (s + t)",
+        "new = concentration[first + i]",
+        "The discount in the weight b + a Td of a new table.",
+        _posterior("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-opens-without-b",
+        CHAIN,
+        "new = concentration[first + i] + a * (s + t)",
+        "new = 1.0 + a * (s + t)",
+        "The concentration in the weight b + a Td of a new table.",
+        _posterior("btigs", "cascade", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-words-without-customers-above",
+        CHAIN,
+        "    from_previous = np.float32(via_previous[i] * inverse[i - 1])\n    through",
+        "    from_previous = np.float32(via_previous[i])\n    through",
+        "1 / (b + Nd) of the segment before in what its tables weigh for a word.",
+        _posterior("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-words-without-mu-above",
+        CHAIN,
+        "at_base += base[k] * (from_document + through * mu_part[i - 1, k])",
+        "at_base += base[k] * from_document",
+        "A topic that no segment above knows comes from mu through them, too.",
+        _posterior("btigs", "cascade", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-path-without-tables-above",
+        CHAIN,
+        "up = (fixed_part[level - 1, k] + mu_part[level - 1, k] * mu) * inverse[level - 1]",
+        "up = mu_part[level - 1, k] * mu * inverse[level - 1]",
+        "The weight of the tables of the segment before when a new table chooses its parent.",
+        _posterior("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-path-without-mu",
+        CHAIN,
+        "to_node = opening[level, k] * via_document[level] * mu",
+        "to_node = opening[level, k] * via_document[level]",
+        "(alpha_k + c_k) / (A + c.) when a new table chooses its parent.",
+        _posterior("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-level-without-tables",
+        CHAIN,
+        "    fixed_part[i, k] = share[i, k] + opening[i, k] * from_fixed + TINY\n"
+        "    mu_part[i, k] =",
+        "    mu_part[i, k] =",
+        "What the tables of a level weigh follows a customer that came or left without a table.",
+        _posterior("btigs", "three segments", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-level-without-levels-above",
+        CHAIN,
+        "fixed_part[i, k] = share[i, k] + from_above * fixed_part[i - 1, k] + TINY",
+        "fixed_part[i, k] = share[i, k] + TINY",
+        "The tables of all levels above, not those of the next one alone.",
+        _posterior("btigs", "three segments", SEQUENTIAL),
+    ),
+    Mutation(
+        "chain-level-without-mu-above",
+        CHAIN,
+        "mu_part[i, k] = opening[i, k] * from_document + from_above * mu_part[i - 1, k] + TINY",
+        "mu_part[i, k] = opening[i, k] * from_document + TINY",
+        "Mu through all levels above, not through the next one alone.",
+        _posterior("btigs", "cascade", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-level-out-of-date",
+        CHAIN,
+        """\
+            if level < i:
+                lowest = min(lowest, level if kind > 0 else level + 1)
+""",
+        """\
+            if level < i:
+                lowest = min(lowest, level + 1)
+""",
+        "b + a Td and fS of the level where a path ended with a table of the document.",
+        _posterior("btigs", "cascade", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-word-out-of-date",
+        CHAIN,
+        "        if not tables_changed:\n",
+        "        if i < 0:\n",
+        "A word that shares a table changes the weight of its topic for the words that follow.",
+        _posterior("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-path-stops-early",
+        CHAIN,
+        "            if kind != PREVIOUS:\n                break\n            level -= 1",
+        "            break",
+        "A table that orders from the segment before is a customer there.",
+        _joint("btigs", "three segments", SEQUENTIAL),
+    ),
+    Mutation(
+        "chain-without-tables-below",
+        CHAIN,
+        "level_customers[i] = segment_previous[j + 1] if has_next else 0",
+        "level_customers[i] = 0",
+        "Erratum 12: the customers of a segment are its words and the tables below, in Nd, too.",
+        _posterior("btigs", "three topics", ADAPTIVE),
+    ),
+]
+
+_CHAIN_REMOVE = [
+    Mutation(
+        "chain-removal-stops-early",
+        CHAIN,
+        """\
+                if kind != PREVIOUS:
+                    break
+                level -= 1
+""",
+        "                break\n",
+        "Erratum 11: a table that goes takes its customer in the segment before along.",
+        _posterior("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-removal-keeps-customer",
+        CHAIN,
+        "                level_customers[level] -= 1\n",
+        "",
+        "The customer that left a level above is none of its Nd.",
+        _posterior("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-btigs-removes-as-cmgs",
+        CHAIN,
+        "        if s + t == 1 and n > 1:",
+        "        if s + t < n:",
+        "A customer takes a table along by its indicator, with probability (s + t) / n.",
+        _posterior("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-last-table-goes",
+        CHAIN,
+        "        if s + t == 1 and n > 1:",
+        "        if s + t == 0:",
+        "The last table of a topic stays as long as others use it.",
+        _joint("btigs", "three segments", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-removes-one-kind",
+        CHAIN,
+        "    if head < s:\n",
+        "    if s > 0 and head < s + t:\n",
+        "Which kind of table goes: in proportion to s and t.",
+        _posterior("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-cmgs-leaves-the-table",
+        CHAIN,
+        "        if s + t < n:\n",
+        "        if s + t < n or n > 1:\n",
+        "There cannot be more tables than customers.",
+        _joint("cmgs", "three segments", ADAPTIVE),
+    ),
+]
+
+_CHAIN_CMGS = [
+    Mutation(
+        "chain-cmgs-opens-at-zero-only",
+        CHAIN,
+        "1.0 if t == n else 0.0",
+        "1.0 if n == 0 else 0.0",
+        "Erratum 4: opening a table is open to a customer whenever t = n, not only at n = 0.",
+        _posterior("cmgs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "tables-of-document-without-mixing",
+        TABLES,
+        "            change *= n_document + s + to_document\n",
+        "",
+        "The weight S + lambda_S of the document in the draw of s.",
+        _posterior("cmgs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "tables-of-document-without-binomial",
+        TABLES,
+        "(n, s + t, values, row_ptr, a) * (s + t + 1) / (s + 1)",
+        "(n, s + t, values, row_ptr, a)",
+        "C(s + t, s) in the draw of s.",
+        _posterior("cmgs", "cascade", ADAPTIVE),
+    ),
+    Mutation(
+        "tables-to-previous-without-parent",
+        TABLES,
+        "        change *= share_ratio(values, row_ptr, above + t, above_tables, a)\n",
+        "",
+        "The Stirling numbers of the segment before, whose customers the tables are.",
+        _posterior("cmgs", "three segments", SEQUENTIAL),
+    ),
+    Mutation(
+        "tables-to-previous-without-customers",
+        TABLES,
+        "        change /= above_b + above_customers + t\n",
+        "",
+        "(b)_N of the segment before.",
+        _posterior("cmgs", "three segments", SEQUENTIAL),
+    ),
+    Mutation(
+        "tables-to-previous-without-opening",
+        TABLES,
+        "change = b + a * (n_document + n_previous + t)",
+        "change = 1.0",
+        "The weight (b | a)_T of the tables in the draw of t.",
+        _posterior("cmgs", "three segments", SEQUENTIAL),
+    ),
+    Mutation(
+        "tables-to-previous-without-mixing",
+        TABLES,
+        "            change *= n_previous + t + to_previous\n",
+        "",
+        "The weight T + lambda_T of the segment before in the draw of t.",
+        _posterior("cmgs", "cascade", ADAPTIVE),
+    ),
+    Mutation(
+        "tables-split-without-mixing",
+        TABLES,
+        "        change *= (n_document + s + to_document) / (n_previous + t + to_previous)\n",
+        "",
+        "Both parents' weights when a table changes its parent.",
+        _posterior("cmgs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "tables-split-without-binomial",
+        TABLES,
+        "change = (base + s) / (total + s) * (t + 1) / (s + 1)",
+        "change = (base + s) / (total + s)",
+        "C(s + t, s) when a table changes its parent.",
+        _posterior("cmgs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "tables-leave-too-few-customers",
+        TABLES,
+        "fewest = max(above_tables - above, 0)",
+        "fewest = 0",
+        "The segment before needs as many customers as it has tables.",
+        _joint("cmgs", "three segments", ADAPTIVE),
+    ),
+]
+
+_CHAIN_SSA = [
+    Mutation(
+        "chain-ssa-shares-without-discount",
+        CHAIN,
+        "    return n - a * t, 1.0",
+        "    return np.float64(n), 1.0",
+        "The discount of each table in n - a t.",
+        _posterior("ssa", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-ssa-leaves-the-last",
+        CHAIN,
+        "                    target = next_double(rng) * n\n",
+        "                    target = 0.0\n",
+        "A customer leaves a table in proportion to its size.",
+        _posterior("ssa", "cascade", ADAPTIVE),
+    ),
+    Mutation(
+        "seats-without-kind",
+        SEATS,
+        "    kinds[seat] = kind\n",
+        "    kinds[seat] = DOCUMENT\n",
+        "A table remembers where its dish was ordered.",
+        _joint("ssa", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "seats-of-one-customer",
+        SWEEPS,
+        "            assignments.seat_sizes[assignments.seat_heads[j, k]] = customers[k]\n",
+        "",
+        "The first state's tables seat all customers of their topic.",
+        _joint("ssa", "three topics", ADAPTIVE),
+    ),
+]
+
+_CHAIN_JOINT = [
+    Mutation(
+        "joint-first-segment-has-rho",
+        KERNELS,
+        "prior.to_document > 0.0 and j > first:  # R_j",
+        "prior.to_document > 0.0:",
+        "Erratum 9: R_1 = 1, a first segment has no rho (7.2).",
+        _joint("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "joint-without-rho",
+        KERNELS,
+        "prior.to_document > 0.0 and j > first:  # R_j",
+        "j < first:",
+        "R_j, the Beta function of rho (7.2).",
+        _joint("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "joint-without-binomial",
+        KERNELS,
+        "            result += log_binomial(s + t, s)\n",
+        "",
+        "C(s + t, s): which of a topic's tables order from the document.",
+        _joint("btigs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "joint-without-tables-below",
+        KERNELS,
+        """\
+        n = n_k[k] + tables_below(j, k, d, corpus, assignments, prior)
+        n_k[k] = 0
+""",
+        """\
+        n = n_k[k] + (1 if tables_below(j, k, d, corpus, assignments, prior) > 0 else 0)
+        n_k[k] = 0
+""",
+        "Erratum 12: N_jk = n_jk + t_{j+1,k} in the Stirling numbers (7.2).",
+        _joint("btigs", "three segments", ADAPTIVE),
+    ),
+    Mutation(
+        "joint-without-customers-below",
+        KERNELS,
+        "        n_customers += assignments.segment_to_previous[j + 1]\n",
+        "        n_customers += 0\n",
+        "Erratum 12: the tables below in (b)_N (7.2).",
+        _joint("btigs", "three topics", SEQUENTIAL),
+    ),
+]
+
+_CHAIN_ESTIMATES = [
+    Mutation(
+        "nu-without-tables-below",
+        KERNELS,
+        "            n = n_k[k] + tables_below(j, k, d, corpus, assignments, prior)\n"
+        "            t = assignments",
+        "            n = n_k[k]\n            t = assignments",
+        "Erratum 12: the tables below are customers, in the estimate of nu, too.",
+        _transform("btigs", "small concentration", SEQUENTIAL),
+    ),
+    Mutation(
+        "nu-without-segment-before",
+        KERNELS,
+        "base = f_document * node + f_previous * before[k]",
+        "base = node",
+        "The base of a segment is a mixture of its two parents.",
+        _transform("btigs", "small concentration", ADAPTIVE),
+    ),
+    Mutation(
+        "mixing-of-the-segment-before",
+        KERNELS,
+        "mixing[j] += parents_of(j, first, assignments, prior)[0]",
+        "mixing[j] += parents_of(j, first, assignments, prior)[1]",
+        "segment_mixing_ is the weight of the document.",
+        f"{ADAPTIVE}::test_segment_mixing_is_the_mean_over_kept_sweeps[btigs]",
+    ),
+]
+
+_CHAIN_PARAMETERS = [
+    Mutation(
+        "concentration-without-tables-below",
+        KERNELS,
+        "                customers[j] += assignments.segment_to_previous[j + 1]",
+        "                customers[j] += 0",
+        "Nd_j counts the tables below.",
+        f"{SEQUENTIAL}::test_random_concentration[btigs-segments of one topic]",
+    ),
+    Mutation(
+        "concentration-without-tables-to-previous",
+        KERNELS,
+        "tables[j] = parents_of(j, first, assignments, prior)[2]",
+        "tables[j] = assignments.segment_tables[j]",
+        "Td_j counts the tables of both parents.",
+        f"{ADAPTIVE}::test_random_concentration[btigs-segments of one topic]",
+    ),
+    Mutation(
+        "concentration-of-the-corpus",
+        SWEEPS,
+        "            customers[begin:end], tables[begin:end], discount,",
+        "            customers, tables, discount,",
+        "The concentration of a segment is drawn given that segment's customers and tables.",
+        f"{SCOPES}::test_random_concentration[btigs-segmented-unequal segments]",
+    ),
+    Mutation(
+        "concentration-of-the-first-segment",
+        SWEEPS,
+        "prior.concentration[groups[g] : groups[g + 1]] = drawn[g]",
+        "prior.concentration[groups[g] : groups[g + 1]] = drawn[0]",
+        "Each segment of a new document has a concentration of its own.",
+        f"{SCOPES}::test_transform[btigs-sequential-segment]",
+    ),
+    Mutation(
+        "concentrations-averaged",
+        TABLE_SAMPLER,
+        "of_segments = np.repeat(self.concentration, np.diff(self._group_ptr))",
+        "of_segments = np.full(self._group_ptr[-1], self.concentration.mean())",
+        "Kernels take each segment's own concentration.",
+        f"{SCOPES}::test_log_joint_of_estimated_hyper_parameters[btigs-segmented-unequal segments]",
+    ),
+    Mutation(
+        "discount-without-tables",
+        SWEEPS,
+        "            of_tables += draw_table_evidence(n_tables, prior.concentration[j], a, rng)\n",
+        "",
+        "(b | a)_T speaks of the discount.",
+        f"{DISCOUNTS}::test_random_discount[btigs-segmented-segments of one topic]",
+    ),
+    Mutation(
+        "discount-without-tables-to-previous",
+        SWEEPS,
+        "                if prior.to_previous > 0.0:\n                    t +=",
+        "                if prior.to_previous < 0.0:\n                    t +=",
+        "The seatings of both kinds of tables speak of the discount.",
+        f"{DISCOUNTS}::test_random_discount[btigs-adaptive-segments of one topic]",
+    ),
+    Mutation(
+        "discount-keeps-its-weights",
+        TABLE_SAMPLER,
+        "        self.discount = draw_bounded_beta(p, q, stream)\n        self._make_ratios()\n",
+        "        self.discount = draw_bounded_beta(p, q, stream)\n",
+        "The ratios of Stirling numbers follow the discount.",
+        f"{DISCOUNTS}::test_log_joint_of_estimated_hyper_parameters[btigs-segmented]",
+    ),
+]
+
+
+def _ldcc(test: str) -> str:
+    return f"tests/exact/topics/test_ldcc.py::{test}"
+
+
+LDCC = "topics/_kernels_ldcc.py"
+
+_LDCC = [
+    Mutation(
+        "ldcc-words-without-alpha",
+        LDCC,
+        "            enter_node(begin, end, alpha[y], topics, base, reciprocal, factor)",
+        "            enter_node(begin, end, alpha[0], topics, base, reciprocal, factor)",
+        "The prior alpha_y of the words' topics: that of the segment's own document-topic.",
+        _ldcc("test_posterior[asymmetric]"),
+    ),
+    Mutation(
+        "ldcc-words-without-counts",
+        LDCC,
+        "                total = sum_product(counts, w, offset, factor, sums, 0)",
+        "                total = sum_product(counts, w, np.float32(1e9), factor, sums, 0)",
+        "The word factor's numerator gamma + M_kw.",
+        _ldcc("test_posterior[asymmetric]"),
+    ),
+    Mutation(
+        "ldcc-words-not-removed",
+        LDCC,
+        "                if k >= 0:\n                    move_word(w, k, -1,",
+        "                if k >= 0:\n                    move_word(w, k, 0,",
+        "A word is drawn given the others: itself is not counted.",
+        _ldcc("test_posterior[asymmetric]"),
+    ),
+    Mutation(
+        "ldcc-segment-without-delta",
+        LDCC,
+        "weights[y] = (delta[y] + c_y[y]) * math.exp(",
+        "weights[y] = (1.0 + c_y[y]) * math.exp(",
+        "The prior delta_y of a document's document-topics.",
+        _ldcc("test_posterior[one of them empty]"),
+    ),
+    Mutation(
+        "ldcc-segment-without-others",
+        LDCC,
+        "weights[y] = (delta[y] + c_y[y]) * math.exp(",
+        "weights[y] = delta[y] * math.exp(",
+        "The document-topics c_y of the document's other segments.",
+        _ldcc("test_posterior[asymmetric]"),
+    ),
+    Mutation(
+        "ldcc-segment-not-removed",
+        LDCC,
+        "            c_y[y] -= 1\n            y = draw_cluster(",
+        "            y = draw_cluster(",
+        "A segment's document-topic is drawn given the others: itself is not counted.",
+        _ldcc("test_posterior[asymmetric]"),
+    ),
+    Mutation(
+        "ldcc-segment-without-words",
+        LDCC,
+        "            weights[y] += by_topic[k, m, y]",
+        "            weights[y] += 0.0 * by_topic[k, m, y]",
+        "The rising factorials (alpha_yk)_{n_sk} in the ratio of Beta functions.",
+        _ldcc("test_posterior[exchangeable]"),
+    ),
+    Mutation(
+        "ldcc-segment-without-length",
+        LDCC,
+        "            weights[y] = -by_length[n, y]",
+        "            weights[y] = 0.0",
+        "The rising factorial (A_y)_{n_s} in the ratio of Beta functions.",
+        _ldcc("test_posterior[one of them empty]"),
+    ),
+    Mutation(
+        "ldcc-powers-for-rising-factorials",
+        LDCC,
+        "by_topic[k, m - 1, y] + math.log(alpha[y, k] + (m - 1))",
+        "by_topic[k, m - 1, y] + math.log(alpha[y, k])",
+        "alpha (alpha + 1) ... (alpha + n - 1), not a power of alpha.",
+        _ldcc("test_posterior[exchangeable]"),
+    ),
+    Mutation(
+        "ldcc-move-always-accepted",
+        LDCC,
+        "    if math.log(1.0 - next_double(rng)) < log_proposed - log_before:",
+        "    if math.log(1.0 - next_double(rng)) < 0.0:",
+        "A segment's move is accepted by the ratio of its two estimates.",
+        _ldcc("test_posterior[asymmetric]"),
+    ),
+    Mutation(
+        "ldcc-move-without-length",
+        LDCC,
+        "        log_weight += math.log(total / (size + (i - begin)))",
+        "        log_weight += math.log(total)",
+        "The denominator A_y + i of a word's weight: it is not common to the two states.",
+        _ldcc("test_posterior[one of them empty]"),
+    ),
+    Mutation(
+        "ldcc-move-draws-of-all",
+        LDCC,
+        "    proposed = draw_prior_cluster(delta, c_y, weights, rng)",
+        "    proposed = int(next_double(rng) * weights.shape[0])",
+        "The proposal draws y from the rest of the document, or delta_y + c_y is left out.",
+        _ldcc("test_posterior[one of them empty]"),
+    ),
+    Mutation(
+        "ldcc-move-not-undone",
+        LDCC,
+        "        k = before[i - begin]\n",
+        "",
+        "A segment that does not move has its old topics back.",
+        _ldcc("test_posterior[asymmetric]"),
+    ),
+    Mutation(
+        "ldcc-theta-of-all-segments",
+        LDCC,
+        "        if segment_ptr[s + 1] > segment_ptr[s]:",
+        "        if segment_ptr[s + 1] >= segment_ptr[s]:",
+        "Segments without words are integrated out: otherwise they add noise to the estimates.",
+        _ldcc("test_documents_without_tokens_have_the_prior_mean[dense]"),
+    ),
+    Mutation(
+        "ldcc-joint-without-documents",
+        LDCC,
+        "            result += log_rising(delta[y], c_y[y])",
+        "            result += 0.0",
+        "The factor Beta_Y(delta + c) / Beta_Y(delta) of a document.",
+        _ldcc("test_state_knows_its_joint[asymmetric-given]"),
+    ),
+]
+
 MUTATIONS = [
     *_ADD, *_CMGS, *_SSA, *_ESTIMATES, *_CONCENTRATION, *_JOINT, *_PRIORS, *_PROCESSES,
+    *_DISCOUNT, *_CHAIN_ADD, *_CHAIN_REMOVE, *_CHAIN_CMGS, *_CHAIN_SSA, *_CHAIN_JOINT,
+    *_CHAIN_ESTIMATES, *_CHAIN_PARAMETERS, *_LDCC,
 ]  # fmt: skip

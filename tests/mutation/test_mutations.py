@@ -1,7 +1,7 @@
 """The exact tests can fail: each wrong patch of a copy of the package turns its test red.
 
 Compiling takes most of the time. A patched copy starts with the machine code of the unchanged one,
-but for the modules that import the patched one, directly or not: numba looks at the file of a
+but for the functions that use what the patch changes, directly or not: numba looks at the file of a
 function only, not at what it calls. Were some old code left, the patch would not be seen.
 """
 
@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from mutation.mutations import MUTATIONS, Mutation
@@ -22,32 +23,63 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow
 
 
-def imported(path: Path, root: Path) -> Iterator[Path]:
-    """Yield the files that an import may mean, whether they exist or not."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            for name in ("", *(alias.name for alias in node.names)):
-                module = root.joinpath(*node.module.split("."), name)
-                yield from (module.with_suffix(".py"), module / "__init__.py")
+class Part(NamedTuple):
+    """A statement of a module: the names that it gives a meaning, and those that it uses."""
+
+    names: set[str]
+    uses: set[str]
+    written: str
 
 
-def files_that_use(path: Path, root: Path) -> set[Path]:
-    """Return `path` and the files of the package that import it, directly or not."""
-    imports = {file: set(imported(file, root)) for file in root.glob("skdp/**/*.py")}
-    users = {path}
+def parts(text: str) -> Iterator[Part]:
+    for statement in ast.parse(text).body:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            for alias in statement.names:
+                if alias.asname:
+                    yield Part({alias.asname}, {alias.name}, ast.dump(alias))
+            continue
+        names, uses = set(), set()
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name):
+                (names if isinstance(node.ctx, ast.Store) else uses).add(node.id)
+            elif isinstance(node, ast.Attribute):
+                uses.add(node.attr)
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            uses -= names  # its own
+            names = {statement.name}
+        yield Part(names, uses, ast.dump(statement))
+
+
+def changed_names(before: str, after: str, texts: Iterable[str]) -> list[set[str]]:
+    """Return, for each module of `texts`, the names whose meaning differs after a patch.
+
+    A name is taken for what any module means by it, and so a few too many are returned.
+    """
+    old = {part.written for part in parts(before)}
+    known = {name for part in parts(after) if part.written not in old for name in part.names}
+    modules = [list(parts(text)) for text in texts]
+    everywhere = [part for module in modules for part in module]
     while True:
-        more = {file for file, found in imports.items() if found & users} - users
+        more = {name for part in everywhere if part.uses & known for name in part.names} - known
         if not more:
-            return users
-        users |= more
+            break
+        known |= more
+    return [
+        {name for part in module if part.uses & known for name in part.names} for module in modules
+    ]
 
 
-def ignore_kernels(of: set[Path]) -> Callable[[str, list[str]], list[str]]:
-    """Return a filter for copytree that leaves out the machine code of some files."""
+def ignore_kernels(of: dict[Path, set[str]]) -> Callable[[str, list[str]], list[str]]:
+    """Return a filter for copytree that leaves out the machine code of some functions."""
 
-    def ignore(folder: str, names: list[str]) -> list[str]:
-        compiled = [name for name in names if name.endswith((".nbi", ".nbc"))]
-        return [name for name in compiled if Path(folder).parent / f"{name.split('.')[0]}.py" in of]
+    def ignore(folder: str, files: list[str]) -> list[str]:
+        ignored = []
+        for file in files:  # module.function-line.version.nbi
+            if file.endswith((".nbi", ".nbc")):
+                module, function, *_ = file.split(".")
+                if function.split("-")[0] in of[Path(folder).parent / f"{module}.py"]:
+                    ignored.append(file)
+        return ignored
 
     return ignore
 
@@ -96,9 +128,12 @@ def copy_with(mutation: Mutation, unchanged: Path, folder: Path) -> None:
     path = unchanged / "skdp" / mutation.file
     text = path.read_text()
     assert text.count(mutation.old) == 1, f"{mutation.old!r}: {text.count(mutation.old)} times"
-    ignore = ignore_kernels(files_that_use(path, unchanged))
+    patched = text.replace(mutation.old, mutation.new)
+    files = list(unchanged.glob("skdp/**/*.py"))
+    changed = changed_names(text, patched, [file.read_text() for file in files])
+    ignore = ignore_kernels(dict(zip(files, changed, strict=True)))
     shutil.copytree(unchanged / "skdp", folder / "skdp", ignore=ignore)
-    (folder / "skdp" / mutation.file).write_text(text.replace(mutation.old, mutation.new))
+    (folder / "skdp" / mutation.file).write_text(patched)
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)

@@ -2,8 +2,8 @@
 
 The sweeps are cut into 40 batches; the batch means are taken as independent and normal, so that
 (mean - expected) / standard error follows Student's t with 39 degrees of freedom. |z| < 5 fails
-a correct sampler once in 80,000 comparisons; the 2,700 of the segmented topic model raise a false
-alarm for one in 30 choices of their seeds, and the seeds are fixed.
+a correct sampler once in 80,000 comparisons; the 15,000 of the topic models that count tables raise
+a false alarm for one in 5 choices of their seeds, and the seeds are fixed.
 """
 
 import numpy as np

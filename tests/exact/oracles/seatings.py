@@ -104,7 +104,9 @@ def enumerate_seatings(problem: Problem) -> Posterior:
         tables_to_previous=t / evidence,
         mu=np.empty(0),
         nu=np.empty(0),
+        weight_of_document=np.empty(0),
         log_joint=np.nan,
+        discount=problem.discount,
         concentration=problem.concentration,
     )
 

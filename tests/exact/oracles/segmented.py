@@ -19,17 +19,20 @@ Three models differ in where s and t are allowed, and in R_j, which integrates o
 tables that segment j >= 2 of the adaptive model orders from the document. With topics `phi`
 given, the first product becomes prod_i phi[z_i, w_i].
 
-A concentration with a Gamma prior is integrated out by quadrature: all weights carry a leading
-axis over nodes b_g, and a fixed concentration is the rule with one node.
+A discount with a Beta prior and concentrations with a Gamma prior are integrated out by quadrature:
+weights carry an axis over nodes of a and one over nodes of b, and what is fixed is a rule with one
+node. The corpus may share one b, or each document or each segment has a b of its own: then b is
+summed out as soon as its document, or its segment's factor (b|a)_T / (b)_N, is complete.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import pairwise, product
-from math import comb, lgamma, prod
+from math import comb, prod
 
 import numpy as np
+from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 from scipy.special import digamma
 
 Tables = tuple[int, ...]
@@ -48,14 +51,18 @@ class Problem:
 
     documents: Sequence[Sequence[Sequence[int]]]
     alpha: Sequence[float]
-    discount: float
-    concentration: float | None = None
+    discount: float | None = None
+    concentration: float | np.ndarray | None = None  # (n_segments,) for `log_joint` alone
+    discount_prior: tuple[float, float] = (1.0, 1.0)  # of a Beta distribution; when it is None
     concentration_prior: tuple[float, float] = (1.0, 0.1)  # shape, rate; when it is None
+    scope: str = "corpus"  # or "document", "segment": what has a concentration of its own
     gamma: float | None = None
     n_features: int | None = None
     phi: np.ndarray | None = None  # (K, V), instead of gamma and n_features
     model: str = "segmented"
     mixing: tuple[float, float] = (1.0, 1.0)  # lambda_S, lambda_T
+    n_nodes: int = 24  # of the quadrature over the discount
+    step: float = 0.2  # of the quadrature over log b
 
     @property
     def words(self) -> list[int]:
@@ -71,19 +78,18 @@ class Problem:
         return np.cumsum([0, *map(len, self.documents)])
 
     @cached_property
-    def rule(self) -> tuple[np.ndarray, np.ndarray]:
+    def discount_rule(self) -> tuple[np.ndarray, np.ndarray]:
+        """Nodes and weights of the quadrature over the discount."""
+        if self.discount is not None:
+            return np.array([float(self.discount)]), np.ones(1)
+        return beta_quadrature(*self.discount_prior, self.n_nodes)
+
+    @cached_property
+    def concentration_rule(self) -> tuple[np.ndarray, np.ndarray]:
         """Nodes and weights of the quadrature over the concentration."""
         if self.concentration is not None:
             return np.array([float(self.concentration)]), np.ones(1)
-        return gamma_quadrature(*self.concentration_prior)
-
-
-def gamma_quadrature(shape: float, rate: float, step: float = 0.2):
-    """Trapezoids in log b, which converge geometrically: here to full precision."""
-    log_b = np.arange(np.log(1e-16) / shape, np.log((60.0 + 5.0 * shape) / rate), step)
-    b = np.exp(log_b)
-    log_density = shape * np.log(rate) - lgamma(shape) + shape * log_b - rate * b
-    return b, step * np.exp(log_density)
+        return gamma_quadrature(*self.concentration_prior, self.step)
 
 
 # --- the joint ------------------------------------------------------------------------------
@@ -125,23 +131,18 @@ def mixing_factor(problem: Problem, segment: int, s: int, t: int) -> float:
     return dirichlet_multinomial(problem.mixing, (s, t))
 
 
-def document_factor(problem: Problem, n: np.ndarray, s: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Return a document's part of the joint at every node; n, s, t are (n_segments, K)."""
-    a, (b, _) = problem.discount, problem.rule
-    customers, tables = customers_and_tables(n, s, t)
-    weight = np.full(len(b), dirichlet_multinomial(problem.alpha, s.sum(axis=0)))
-    for j in range(len(n)):
-        weight *= mixing_factor(problem, j, int(s[j].sum()), int(t[j].sum()))
-        weight *= rising(b, int(tables[j].sum()), a) / rising(b, int(customers[j].sum()))
-        for N, T, S in zip(customers[j], tables[j], s[j], strict=True):
-            weight *= stirling(int(N), int(T), a) * comb(int(T), int(S))
-    return weight
+def node_factor(a, b, customers: int, tables: int):
+    """(b|a)_T / (b)_N of a segment."""
+    return rising(b, tables, a) / rising(b, customers)
 
 
 def customers_and_tables(n, s, t) -> tuple[np.ndarray, np.ndarray]:
-    """N_jk and T_jk: a table that orders from the previous segment is a customer there."""
+    """N_jk and T_jk: a table that orders from the previous segment is a customer there.
+
+    The last two axes of s and t are those of segments and topics.
+    """
     from_next = np.zeros_like(t)
-    from_next[:-1] = t[1:]
+    from_next[..., :-1, :] = t[..., 1:, :]
     return n + from_next, s + t
 
 
@@ -149,10 +150,20 @@ def log_joint(problem: Problem, topics, tables_to_document, tables_to_previous=N
     """Return the log of the joint at one state, all constants included."""
     s = np.asarray(tables_to_document)
     t = np.zeros_like(s) if tables_to_previous is None else np.asarray(tables_to_previous)
-    n = word_counts(problem, topics)
+    n, a = word_counts(problem, topics), problem.discount
+    b = np.broadcast_to(problem.concentration, len(n))
     value = np.log(word_factor(problem, topics))
-    for d, e in segment_ranges(problem):
-        value += np.log(document_factor(problem, n[d:e], s[d:e], t[d:e]).item())
+    for first, last in segment_ranges(problem):
+        customers, tables = customers_and_tables(n[first:last], s[first:last], t[first:last])
+        value += np.log(dirichlet_multinomial(problem.alpha, s[first:last].sum(axis=0)))
+        for j, (N, T) in enumerate(zip(customers, tables, strict=True)):
+            value += np.log(node_factor(a, b[first + j], int(N.sum()), int(T.sum())))
+            value += np.log(
+                mixing_factor(problem, j, int(s[first + j].sum()), int(t[first + j].sum()))
+            )
+            for k in range(len(N)):
+                value += np.log(stirling(int(N[k]), int(T[k]), a))
+                value += np.log(comb(int(T[k]), int(s[first + j, k])))
     return float(value)
 
 
@@ -165,36 +176,6 @@ def word_counts(problem: Problem, topics) -> np.ndarray:
 
 def segment_ranges(problem: Problem) -> list[tuple[int, int]]:
     return list(pairwise(problem.doc_ptr))
-
-
-# --- estimates given a state ----------------------------------------------------------------
-
-
-def estimates(problem: Problem, n, s, t) -> tuple[np.ndarray, np.ndarray]:
-    """E[mu] (K,) and, at every node, E[nu] (n_nodes, n_segments, K), given a document's state."""
-    a, (b, _) = problem.discount, problem.rule
-    alpha, c = np.asarray(problem.alpha, dtype=float), s.sum(axis=0)
-    customers, tables = customers_and_tables(n, s, t)
-    mu = (alpha + c) / (alpha.sum() + c.sum())
-    nu = np.empty((len(b), *n.shape))
-    previous = np.broadcast_to(mu, (len(b), len(mu)))
-    for j in range(len(n)):
-        to_document = 1.0 if j == 0 else mean_weight_of_document(problem, s[j].sum(), t[j].sum())
-        base = to_document * mu + (1.0 - to_document) * previous
-        total, n_tables = customers[j].sum(), tables[j].sum()
-        from_base = (b + a * n_tables) / (b + total)
-        nu[:, j] = (customers[j] - a * tables[j]) / (b + total)[:, None]
-        nu[:, j] += from_base[:, None] * base
-        previous = nu[:, j]
-    return mu, nu
-
-
-def mean_weight_of_document(problem: Problem, s: int, t: int) -> float:
-    """Return the posterior mean of the weight of mu in the base of a segment j >= 2."""
-    if problem.model == "adaptive":
-        lambda_s, lambda_t = problem.mixing
-        return (s + lambda_s) / (s + t + lambda_s + lambda_t)
-    return 1.0 if problem.model == "segmented" else 0.0
 
 
 # --- enumeration ----------------------------------------------------------------------------
@@ -226,30 +207,124 @@ def tables_of_document(model: str, n: np.ndarray) -> Iterator[tuple[np.ndarray, 
 
 @dataclass
 class DocumentSum:
-    """Sum over the tables of a document with given word counts; means are per node."""
+    """Sum over the tables of a document with given word counts; means are per node.
 
-    weight: np.ndarray  # (G,)
-    log_weight: np.ndarray  # (G,)
-    s: np.ndarray  # (G, J, K)
+    A and B count the nodes of the discount and of a concentration that all documents share.
+    """
+
+    weight: np.ndarray  # (A, B)
+    log_weight: np.ndarray  # (A, B)
+    s: np.ndarray  # (A, B, J, K)
     t: np.ndarray
-    mu: np.ndarray  # (G, K)
-    nu: np.ndarray  # (G, J, K)
+    mu: np.ndarray  # (A, B, K)
+    nu: np.ndarray  # (A, B, J, K)
+    weight_of_document: np.ndarray  # (A, B, J)
+    concentration: np.ndarray  # (A, B, 1), or (A, B, J) if each segment has its own
 
 
 def sum_over_tables(problem: Problem, n: np.ndarray) -> DocumentSum:
-    states = list(tables_of_document(problem.model, n))
-    weights = np.array([document_factor(problem, n, s, t) for s, t in states])
-    total = weights.sum(axis=0)
-    share = weights / total
-    with_estimates = [estimates(problem, n, s, t) for s, t in states]
+    """Weigh all (s, t) of a document at once: arrays are (n_states, A, B or 1, ...)."""
+    s, t = (np.array(x) for x in zip(*tables_of_document(problem.model, n), strict=True))
+    customers, tables = customers_and_tables(n, s, t)
+    a, (b, prior) = problem.discount_rule[0], problem.concentration_rule
+    per_segment, per_document = (problem.scope == x for x in ("segment", "document"))
+    weight = np.array([document_constant(problem, *state) for state in zip(s, t, strict=True)])
+    weight = weight[:, None, None] * tables_factor(customers, tables, a)[:, :, None]
+    weight = np.repeat(weight, 1 if per_segment else len(b), axis=2)
+    log_weight = np.log(weight)
+    mu = np.array(problem.alpha) + s.sum(axis=1)
+    mu = (mu / mu.sum(axis=1, keepdims=True))[:, None, None]
+    shares = weights_of_document(problem, s.sum(axis=2), t.sum(axis=2))
+    nu, previous = np.empty((*weight.shape, *n.shape)), mu
+    own = np.empty((*weight.shape, len(n) if per_segment else 1))
+    own[...] = b[:, None] if not per_segment else 0.0
+
+    for j in range(len(n)):
+        N, T = customers[:, j].sum(axis=1), tables[:, j].sum(axis=1)
+        factor = node_factors(a, b, N, T)
+        total = (factor * prior).sum(axis=2, keepdims=True)
+
+        def mean(values, share=factor * prior / total):
+            """Mean over the segment's own concentration, if it has one."""
+            return (share * values).sum(axis=2, keepdims=True) if per_segment else values
+
+        weight = weight * (total if per_segment else factor)
+        log_weight = log_weight + mean(np.log(factor))
+        if per_segment:
+            own[..., j] = mean(b)
+        N, T = N[:, None, None], T[:, None, None]
+        here = shares[:, None, None, j, None]
+        base = here * mu + (1.0 - here) * previous
+        rest = customers[:, None, None, j] - a[:, None, None] * tables[:, None, None, j]
+        from_base = mean((b + a[:, None] * T) / (b + N))
+        nu[..., j, :] = rest * mean(1.0 / (b + N))[..., None] + from_base[..., None] * base
+        previous = nu[..., j, :]
+
+    if per_document:
+        weight = weight * prior
+    axes = (0, 2) if per_document else 0
+    total = weight.sum(axis=axes, keepdims=True)
+    share = weight / total
+    share_of_state = share.sum(axis=2, keepdims=True) if per_document else share
+
+    def expect(values):
+        extra = (1,) * (values.ndim - 3)
+        return (share.reshape(*share.shape, *extra) * values).sum(axis=axes, keepdims=True)[0]
+
+    def expect_at_state(values):
+        return np.einsum("iab,i...->ab...", share_of_state, values)
+
     return DocumentSum(
-        weight=total,
-        log_weight=(share * np.log(weights)).sum(axis=0),
-        s=np.einsum("ig,ijk->gjk", share, np.array([s for s, _ in states])),
-        t=np.einsum("ig,ijk->gjk", share, np.array([t for _, t in states])),
-        mu=np.einsum("ig,ik->gk", share, np.array([mu for mu, _ in with_estimates])),
-        nu=np.einsum("ig,igjk->gjk", share, np.array([nu for _, nu in with_estimates])),
+        weight=total[0],
+        log_weight=expect(log_weight),
+        s=expect_at_state(s),
+        t=expect_at_state(t),
+        mu=expect_at_state(mu[:, 0, 0]),
+        nu=expect(nu),
+        weight_of_document=expect_at_state(shares),
+        concentration=expect(own),
     )
+
+
+def document_constant(problem: Problem, s: np.ndarray, t: np.ndarray) -> float:
+    """Return the factors of a document's joint that hold neither a nor b."""
+    value = dirichlet_multinomial(problem.alpha, s.sum(axis=0))
+    for j, (s_j, t_j) in enumerate(zip(s.tolist(), t.tolist(), strict=True)):
+        value *= mixing_factor(problem, j, sum(s_j), sum(t_j))
+        value *= prod(comb(x + y, x) for x, y in zip(s_j, t_j, strict=True))
+    return value
+
+
+def tables_factor(customers: np.ndarray, tables: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """Product of the generalised Stirling numbers of each state, (n_states, A)."""
+    largest = int(customers.max(initial=0)) + 1
+    numbers = np.array([
+        [[stirling(n, m, x) for x in a.tolist()] for m in range(largest)] for n in range(largest)
+    ])  # fmt: skip
+    return numbers[customers, tables].prod(axis=(1, 2))
+
+
+def node_factors(a: np.ndarray, b: np.ndarray, customers, tables) -> np.ndarray:
+    """`node_factor` of each state, (n_states, A, B)."""
+    pairs, state = np.unique(np.stack([customers, tables]), axis=1, return_inverse=True)
+    factors = [node_factor(a[:, None], b, N, T) for N, T in pairs.T.tolist()]
+    return np.array([np.broadcast_to(factor, (len(a), len(b))) for factor in factors])[
+        state.reshape(-1)
+    ]
+
+
+def weights_of_document(problem: Problem, s: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Return the posterior mean of the weight of mu in the base of each segment.
+
+    s and t are tables in all, (n_states, n_segments), and so are the weights.
+    """
+    weights = np.ones(s.shape)
+    if problem.model == "sequential":
+        weights[:, 1:] = 0.0
+    elif problem.model == "adaptive":
+        lambda_s, lambda_t = problem.mixing
+        weights[:, 1:] = ((s + lambda_s) / (s + t + lambda_s + lambda_t))[:, 1:]
+    return weights
 
 
 @dataclass
@@ -263,22 +338,28 @@ class Posterior:
     tables_to_previous: np.ndarray
     mu: np.ndarray  # (n_documents, K)
     nu: np.ndarray  # (n_segments, K)
+    weight_of_document: np.ndarray  # (n_segments,), of mu in the base of a segment
     log_joint: float
-    concentration: float
+    discount: float
+    concentration: float | np.ndarray  # an array if documents or segments have their own
 
 
 def enumerate_posterior(problem: Problem) -> Posterior:
     """Visit every z; the tables are summed out, a document at a time, once per word counts."""
     n_topics, n_tokens = len(problem.alpha), len(problem.words)
     ranges, n_segments = segment_ranges(problem), problem.doc_ptr[-1]
-    nodes, prior = problem.rule
+    nodes, prior = problem.discount_rule
+    shared = problem.concentration_rule[1] if problem.scope == "corpus" else np.ones(1)
+    prior = np.multiply.outer(prior, shared)
+    n_own = {"corpus": 1, "document": len(ranges), "segment": n_segments}[problem.scope]
     sums: dict[bytes, DocumentSum] = {}
 
-    evidence, log_joint_sum, concentration = 0.0, 0.0, 0.0
+    evidence, log_joint_sum, discount = 0.0, 0.0, 0.0
     coassignment = np.zeros((n_tokens, n_tokens))
     marginals = np.zeros((n_tokens, n_topics))
     s, t, nu = np.zeros((3, n_segments, n_topics))
-    mu = np.zeros((len(ranges), n_topics))
+    mu, weight_of_document = np.zeros((len(ranges), n_topics)), np.zeros(n_segments)
+    concentration = np.zeros(n_own)
     for z in product(range(n_topics), repeat=n_tokens):
         n = word_counts(problem, z)
         documents = []
@@ -291,16 +372,20 @@ def enumerate_posterior(problem: Problem) -> Posterior:
         weight = prior * words * prod(document.weight for document in documents)
 
         evidence += weight.sum()
-        concentration += weight @ nodes
-        log_joint_sum += weight @ (np.log(words) + sum(doc.log_weight for doc in documents))
+        discount += nodes @ weight.sum(axis=1)
+        log_joint_sum += np.sum(weight * (np.log(words) + sum(x.log_weight for x in documents)))
         indicator = np.equal.outer(z, range(n_topics))
         marginals += weight.sum() * indicator
         coassignment += weight.sum() * (indicator @ indicator.T)
         for d, (document, (first, last)) in enumerate(zip(documents, ranges, strict=True)):
-            mu[d] += weight @ document.mu
-            s[first:last] += np.tensordot(weight, document.s, 1)
-            t[first:last] += np.tensordot(weight, document.t, 1)
-            nu[first:last] += np.tensordot(weight, document.nu, 1)
+            mu[d] += np.tensordot(weight, document.mu)
+            s[first:last] += np.tensordot(weight, document.s)
+            t[first:last] += np.tensordot(weight, document.t)
+            nu[first:last] += np.tensordot(weight, document.nu)
+            weight_of_document[first:last] += np.tensordot(weight, document.weight_of_document)
+            own = {"corpus": slice(1), "document": [d], "segment": slice(first, last)}
+            if d == 0 or problem.scope != "corpus":
+                concentration[own[problem.scope]] += np.tensordot(weight, document.concentration)
     return Posterior(
         log_evidence=float(np.log(evidence)),
         coassignment=coassignment / evidence,
@@ -309,8 +394,12 @@ def enumerate_posterior(problem: Problem) -> Posterior:
         tables_to_previous=t / evidence,
         mu=mu / evidence,
         nu=nu / evidence,
+        weight_of_document=weight_of_document / evidence,
         log_joint=log_joint_sum / evidence,
-        concentration=concentration / evidence,
+        discount=discount / evidence,
+        concentration=concentration / evidence
+        if problem.scope != "corpus"
+        else concentration[0] / evidence,
     )
 
 

@@ -1,6 +1,7 @@
 """The oracles against each other, and the harness on a sampler that is right and on wrong ones."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from exact.oracles.segmented import (
     word_counts,
 )
 from scipy.integrate import quad
-from scipy.stats import gamma
+from scipy.stats import beta, gamma
 
 MODELS = ["segmented", "sequential", "adaptive"]
 SHAPES = {
@@ -30,6 +31,12 @@ SHAPES = {
     "empty first": [[[], [0, 1], [0]]],
     "empty middle": [[[0, 0], [], [0, 1]]],
     "two documents": [[[0], [1, 0]], [[1], [1]]],
+}
+CHAINS = {  # tables that order from the segment before, and it from the one before that
+    "last of three": [[[], [], [0, 0, 1]]],
+    "three segments": [[[0], [1], [0, 0]]],
+    "two after an empty one": [[[1], [], [0, 1, 0]]],
+    "many in the last": [[[], [0, 0, 0, 1]]],
 }
 PHI = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
 
@@ -58,6 +65,17 @@ def assert_same_posterior(one, other, segments=slice(None)):
 def test_table_counts_and_seatings_agree(documents, model, discount):
     problem = problem_of(documents, model=model, discount=discount)
     assert_same_posterior(enumerate_posterior(problem), enumerate_seatings(problem))
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.7])
+@pytest.mark.parametrize("model", ["sequential", "adaptive"])
+@pytest.mark.parametrize("documents", CHAINS.values(), ids=CHAINS)
+def test_table_counts_and_seatings_agree_in_chains(documents, model, discount):
+    problem = problem_of(documents, model=model, discount=discount, mixing=(0.5, 3.0))
+    posterior = enumerate_posterior(problem)
+    assert_same_posterior(posterior, enumerate_seatings(problem))
+    if len(documents[0]) == 3:  # tables of the last segment have customers' customers
+        assert np.all(posterior.tables_to_previous[1:].sum(axis=1) > 0.1)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -110,6 +128,106 @@ def test_quadrature_over_the_concentration(prior):
     posterior = enumerate_posterior(replace(problem, concentration=None, concentration_prior=prior))
     assert posterior.log_evidence == pytest.approx(np.log(total), abs=1e-8)
     assert posterior.concentration == pytest.approx(mean / total, rel=1e-8)
+
+
+@pytest.mark.parametrize("prior", [(1.0, 1.0), (2.0, 3.0)])
+@pytest.mark.parametrize("model", MODELS)
+def test_quadrature_over_the_discount(model, prior):
+    """Gauss's rule against scipy's integrator on single evidences."""
+    problem = problem_of([[[0], [0, 1, 0]]], model=model)
+
+    def integrand(a, power):
+        evidence = np.exp(enumerate_posterior(replace(problem, discount=a)).log_evidence)
+        return evidence * beta.pdf(a, *prior) * a**power
+
+    total, mean = (
+        quad(integrand, 0, 1, args=(power,), epsabs=0, epsrel=1e-7, limit=200)[0]
+        for power in (0, 1)
+    )
+    posterior = enumerate_posterior(replace(problem, discount=None, discount_prior=prior))
+    assert posterior.log_evidence == pytest.approx(np.log(total), abs=1e-6)
+    assert posterior.discount == pytest.approx(mean / total, rel=1e-6)
+
+
+SCOPES = ["corpus", "document", "segment"]
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("model", MODELS)
+def test_twice_the_nodes_change_nothing(model, scope):
+    problem = problem_of(
+        [[[0], [1, 1]], [[], [1]]], model=model, discount=None, discount_prior=(0.8, 0.6),
+        concentration=None, concentration_prior=(1.5, 0.4), scope=scope,
+    )  # fmt: skip
+    posterior = enumerate_posterior(problem)
+    finer = enumerate_posterior(replace(problem, n_nodes=48, step=0.1))
+    for field in fields(posterior):
+        one, other = (getattr(x, field.name) for x in (posterior, finer))
+        # E[log joint] holds (1 - a) log(1 - a), which is not smooth at 1.
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-5, err_msg=field.name)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("model", MODELS)
+def test_scope_of_the_concentration(model, scope):
+    """Every state at every choice of nodes, one a corpus, document or segment: a sum of joints."""
+    problem = problem_of(
+        [[[], [0, 1]], [[1]]], model=model, concentration=None, concentration_prior=(2.0, 0.7),
+        scope=scope, step=4.0,
+    )  # fmt: skip
+    owner = {"corpus": [0, 0, 0], "document": [0, 0, 1], "segment": [0, 1, 2]}[scope]
+    nodes, weights = problem.concentration_rule
+    evidence, means, tables = 0.0, np.zeros(max(owner) + 1), np.zeros((2, 3, 2))
+    for z in np.ndindex(2, 2, 2):
+        n = word_counts(problem, z)
+        per_document = [tables_of_document(model, n[d:e]) for d, e in ((0, 2), (2, 3))]
+        for states in product(*per_document):
+            s, t = (np.concatenate(x) for x in zip(*states, strict=True))
+            for choice in np.ndindex(*(len(nodes),) * len(means)):
+                b = nodes[list(choice)]
+                at_nodes = replace(problem, concentration=b[owner])
+                weight = np.exp(log_joint(at_nodes, z, s, t)) * weights[list(choice)].prod()
+                evidence += weight
+                means += weight * b
+                tables += weight * np.stack([s, t])
+    posterior = enumerate_posterior(problem)
+    assert posterior.log_evidence == pytest.approx(np.log(evidence), abs=1e-10)
+    means = means[0] if scope == "corpus" else means
+    np.testing.assert_allclose(posterior.concentration, means / evidence, rtol=1e-10)
+    np.testing.assert_allclose(posterior.tables_to_document, tables[0] / evidence, rtol=1e-10)
+    np.testing.assert_allclose(posterior.tables_to_previous, tables[1] / evidence, rtol=1e-10)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("model", MODELS)
+def test_estimates_with_random_hyper_parameters_predict_the_next_token(model, scope):
+    problem = problem_of(
+        [[[0], [1]], [[0]]], model=model, phi=PHI, gamma=None, scope=scope, discount=None,
+        discount_prior=(2.0, 1.5), concentration=None, concentration_prior=(2.0, 0.7),
+    )  # fmt: skip
+    posterior = enumerate_posterior(problem)
+    for segment in range(2):
+        longer = [[0], [1]]
+        longer[segment].append(2)
+        changed = replace(problem, documents=[longer, [[0]]])
+        evidence = enumerate_posterior(changed).log_evidence
+        predicted = posterior.nu[segment] @ PHI[:, 2]
+        assert np.exp(evidence - posterior.log_evidence) == pytest.approx(predicted, abs=1e-12)
+
+
+def test_weight_of_the_document():
+    """Of the first segment 1, of others the mean of the prior or, with one table, of two states."""
+    mixing, b, a = (0.7, 1.8), 1.3, 0.4
+    problem = problem_of([[[], [], []]], model="adaptive", mixing=mixing)
+    weights = enumerate_posterior(problem).weight_of_document
+    np.testing.assert_allclose(weights, [1.0, 0.28, 0.28], rtol=1e-12)
+
+    # The topics are the words: segment 2's table opens one of another topic in segment 1, or not.
+    words = replace(problem, documents=[[[0], [1]]], gamma=None, phi=np.eye(2) + 1e-15)
+    s, t = mixing[0], mixing[1] * (b + a) / (b + 1)
+    expected = (s * (mixing[0] + 1) + t * mixing[0]) / (s + t) / (sum(mixing) + 1)
+    weights = enumerate_posterior(words).weight_of_document
+    np.testing.assert_allclose(weights, [1.0, expected], rtol=1e-12)
 
 
 @pytest.mark.parametrize("segment", [0, 1, 2])

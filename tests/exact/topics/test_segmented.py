@@ -1,31 +1,37 @@
 """SegmentedTopicModel against enumeration of all its states (see exact/oracles/segmented.py)."""
 
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 from exact.oracles.segmented import (
-    Posterior,
     Problem,
-    completion,
     dirichlet_gradient,
     enumerate_lda,
     enumerate_posterior,
     fold_in,
     log_dirichlet_posterior,
-    log_joint,
+)
+from exact.topics.table_models import (
+    BURN_IN,
+    PHI,
+    check_completion,
+    check_documents_without_tokens,
+    check_posterior,
+    check_states,
+    check_states_with_learnt_priors,
+    check_trajectories_differ,
+    check_transform,
+    corpus,
+    estimators,
+    every_sampler,
+    model,
+    run,
 )
 
-from skdp.data import SegmentedCorpus
-from skdp.topics import SegmentedTopicModel
 from skdp.topics._priors import update_dirichlet, update_symmetric_dirichlet
 
-SAMPLERS = ["btigs", "cmgs", "ssa"]
-BURN_IN = 400
-
-# Topics are exchangeable under a symmetric alpha, and identified under an asymmetric one.
 CASES = {
     "one segment": Problem(
         [[[0, 0, 1, 0, 1, 2, 0]]],
@@ -64,80 +70,7 @@ CASES = {
         alpha=(1.4, 0.3, 0.6), gamma=0.5, n_features=3, discount=0.9, concentration=1.5,
     ),
 }  # fmt: skip
-IDENTIFIED = [name for name, problem in CASES.items() if len(set(problem.alpha)) > 1]
-
-every_sampler = pytest.mark.parametrize("sampler", SAMPLERS)
 every_case = pytest.mark.parametrize("case", CASES)
-
-
-def corpus(problem: Problem) -> SegmentedCorpus:
-    n_features = problem.n_features if problem.phi is None else problem.phi.shape[1]
-    return SegmentedCorpus.from_documents(problem.documents, n_features=n_features)
-
-
-def model(problem: Problem, **params) -> SegmentedTopicModel:
-    """Return the estimator for a problem, concentration random where the problem's is."""
-    params = {
-        "n_components": len(problem.alpha),
-        "doc_topic_prior": np.array(problem.alpha),
-        "topic_word_prior": problem.gamma,
-        "discount": problem.discount,
-        "concentration": "auto" if problem.concentration is None else problem.concentration,
-        "concentration_prior": problem.concentration_prior,
-        "random_state": 0,
-        **params,
-    }
-    return SegmentedTopicModel(**params)
-
-
-@dataclass
-class Sweeps:
-    topics: np.ndarray  # (n_sweeps, n_tokens)
-    tables: np.ndarray  # (n_sweeps, n_segments, K)
-    concentration: np.ndarray  # (n_sweeps,)
-    log_joint: np.ndarray
-
-
-def run(problem: Problem, n_sweeps: int = N_SWEEPS, **params) -> Sweeps:
-    """Run the training sampler and keep the state after every sweep that follows the burn-in."""
-    K, n_segments = len(problem.alpha), problem.doc_ptr[-1]
-    sweeps = Sweeps(
-        np.empty((n_sweeps, len(problem.words)), dtype=int),
-        np.empty((n_sweeps, n_segments, K), dtype=int),
-        np.empty(n_sweeps),
-        np.empty(n_sweeps),
-    )
-    estimator = model(problem, max_iter=BURN_IN + n_sweeps, **params)
-    n_seen = 0
-    for i, state in enumerate(estimator.iter_sweeps(corpus(problem)), start=-BURN_IN):
-        n_seen += 1
-        if i >= 0:
-            sweeps.topics[i] = state.topics
-            sweeps.tables[i] = state.tables_to_document
-            sweeps.concentration[i] = state.concentration
-            if i % 40 == 0:
-                sweeps.log_joint[i : i + 40] = state.log_joint()
-    assert n_seen == BURN_IN + n_sweeps
-    return sweeps
-
-
-@cache
-def posterior_of(case: str) -> Posterior:
-    return enumerate_posterior(CASES[case])
-
-
-def assert_posterior(sweeps: Sweeps, expected: Posterior, identified: bool = False) -> None:
-    """Compare everything that does not depend on the labels of exchangeable topics."""
-    pairs = np.triu_indices(sweeps.topics.shape[1], 1)
-    same = sweeps.topics[:, pairs[0]] == sweeps.topics[:, pairs[1]]
-    assert_means(same, expected.coassignment[pairs], "P(z_i = z_j)")
-    n_tables = expected.tables_to_document.sum(axis=1)
-    assert_means(sweeps.tables.sum(axis=2), n_tables, "E[tables of a segment]")
-    assert_means(sweeps.log_joint[::40], expected.log_joint, "E[log joint]")
-    if identified:
-        topics = sweeps.topics[:, :, None] == np.arange(expected.topics.shape[1])
-        assert_means(topics, expected.topics, "P(z_i = k)")
-        assert_means(sweeps.tables, expected.tables_to_document, "E[tables]")
 
 
 # --- training -------------------------------------------------------------------------------
@@ -146,51 +79,24 @@ def assert_posterior(sweeps: Sweeps, expected: Posterior, identified: bool = Fal
 @every_case
 @every_sampler
 def test_posterior(sampler, case):
-    sweeps = run(CASES[case], sampler=sampler)
-    assert_posterior(sweeps, posterior_of(case), case in IDENTIFIED)
+    check_posterior(CASES[case], sampler)
 
 
 @every_case
 def test_samplers_take_different_trajectories(case):
-    runs = [run(CASES[case], 1000, sampler=sampler) for sampler in SAMPLERS]
-    for i, j in [(0, 1), (0, 2), (1, 2)]:
-        assert np.any(runs[i].topics != runs[j].topics)
+    check_trajectories_differ(CASES[case])
 
 
 @every_case
 @every_sampler
 def test_state_is_consistent_and_knows_its_joint(sampler, case):
-    problem = CASES[case]
-    estimator = model(problem, sampler=sampler, max_iter=60)
-    segment_of_token = np.array(problem.segment_of_token)
-    for state in estimator.iter_sweeps(corpus(problem)):
-        n = np.zeros((problem.doc_ptr[-1], len(problem.alpha)), dtype=int)
-        np.add.at(n, (segment_of_token, state.topics), 1)
-        tables = np.asarray(state.tables_to_document)
-        assert np.all(tables <= n)
-        assert np.all((tables == 0) == (n == 0))
-        expected = log_joint(problem, state.topics, tables)
-        assert state.log_joint() == pytest.approx(expected, rel=1e-10, abs=1e-10)
+    check_states(CASES[case], sampler=sampler)
 
 
 @every_sampler
 def test_log_joint_of_estimated_hyper_parameters(sampler):
     problem = replace(CASES["trailing empty"], concentration=None)
-    estimator = model(
-        problem, sampler=sampler, max_iter=60, doc_topic_prior="auto", topic_word_prior="auto"
-    )
-    priors = set()
-    for state in estimator.iter_sweeps(corpus(problem)):
-        now = replace(
-            problem,
-            alpha=tuple(state.doc_topic_prior),
-            gamma=float(state.topic_word_prior),
-            concentration=float(state.concentration),
-        )
-        expected = log_joint(now, state.topics, state.tables_to_document)
-        assert state.log_joint() == pytest.approx(expected, rel=1e-10, abs=1e-10)
-        priors.add((now.alpha, now.gamma, now.concentration))
-    assert len(priors) > 30
+    check_states_with_learnt_priors(problem, sampler)
 
 
 RANDOM_CONCENTRATION = {
@@ -211,16 +117,11 @@ RANDOM_CONCENTRATION = {
 @pytest.mark.parametrize("case", RANDOM_CONCENTRATION)
 @every_sampler
 def test_random_concentration(sampler, case):
-    problem = RANDOM_CONCENTRATION[case]
-    expected = enumerate_posterior(problem)
-    sweeps = run(problem, sampler=sampler)
-    assert_means(sweeps.concentration, expected.concentration, "E[b]")
-    assert_posterior(sweeps, expected)
+    check_posterior(RANDOM_CONCENTRATION[case], sampler)
 
 
 # --- topics fixed ---------------------------------------------------------------------------
 
-PHI = np.array([[0.5, 0.3, 0.1, 0.1], [0.05, 0.15, 0.4, 0.4], [0.3, 0.1, 0.05, 0.55]])
 FOLD_IN = {
     "small concentration": Problem(
         [[[0, 0, 2], [3, 0, 2]], [[], [1, 1, 1, 3]], [[2]], [[]], []],
@@ -240,62 +141,23 @@ FOLD_IN = {
     ),
 }  # fmt: skip
 every_fold_in = pytest.mark.parametrize("case", FOLD_IN)
-N_SEEDS = 40
-
-
-def estimators(problem: Problem, n_iter: int = 2000, **params) -> list[SegmentedTopicModel]:
-    """Estimators with independent random streams; each estimate of each is one draw."""
-    return [
-        SegmentedTopicModel.from_topics(
-            problem.phi,
-            doc_topic_prior=np.array(problem.alpha),
-            discount=problem.discount,
-            concentration="auto" if problem.concentration is None else problem.concentration,
-            concentration_prior=problem.concentration_prior,
-            transform_max_iter=n_iter,
-            random_state=seed,
-            **params,
-        )
-        for seed in range(N_SEEDS)
-    ]
 
 
 @every_fold_in
 @every_sampler
 def test_transform(sampler, case):
-    problem = FOLD_IN[case]
-    X, expected = corpus(problem), fold_in(problem)
-    found = estimators(problem, sampler=sampler)
-    mu = np.array([estimator.transform(X) for estimator in found])
-    nu = np.array([estimator.transform_segments(X) for estimator in found])
-    for draws, name in ((mu, "mu"), (nu, "nu")):
-        rows = np.concatenate([getattr(posterior, name) for posterior in expected])
-        assert_means(draws, rows, f"E[{name}]", resolution=1e-6)
-        np.testing.assert_allclose(draws.sum(axis=-1), 1.0, rtol=0, atol=1e-6)
+    check_transform(FOLD_IN[case], sampler)
 
 
 @every_fold_in
 @every_sampler
 def test_completion(sampler, case):
-    problem = FOLD_IN[case]
-    X, expected = corpus(problem), completion(problem)
-    n_scored = sum(len(segment) // 2 for document in problem.documents for segment in document)
-    found = estimators(problem, sampler=sampler)
-    scores = np.array([estimator.score_samples(X) for estimator in found])
-    assert_means(scores, expected, "log p(odd | even)", resolution=1e-6)
-    for estimator, score in zip(found[:3], scores, strict=False):
-        assert estimator.score(X) == pytest.approx(score.sum() / n_scored, rel=1e-10)
-        assert estimator.perplexity(X) == pytest.approx(np.exp(-score.sum() / n_scored), rel=1e-10)
+    check_completion(FOLD_IN[case], sampler)
 
 
 @pytest.mark.parametrize("case", ["small concentration", "random concentration"])
 def test_documents_without_tokens_have_the_prior_mean(case):
-    problem = replace(FOLD_IN[case], documents=[[], [[]], [[], []]])
-    X, estimator = corpus(problem), estimators(problem)[0]
-    expected = np.array(problem.alpha) / sum(problem.alpha)
-    for shares in (estimator.transform(X), estimator.transform_segments(X)):
-        np.testing.assert_allclose(shares, np.tile(expected, (3, 1)), rtol=1e-6)
-    np.testing.assert_array_equal(estimator.score_samples(X), 0.0)
+    check_documents_without_tokens(FOLD_IN[case])
 
 
 # --- facts about the model ------------------------------------------------------------------
@@ -405,11 +267,19 @@ def test_doc_topic_prior_fixed_point_has_zero_gradient(counts, shape, rate, symm
 
 @every_prior
 def test_topic_word_prior_fixed_point_has_zero_gradient(counts, shape, rate):
-    prior = fixed_point(lambda prior: update_symmetric_dirichlet(prior, counts, shape, rate), 0.5)
+    prior = fixed_point(
+        lambda prior: update_symmetric_dirichlet(
+            prior, counts, counts.sum(axis=1), counts.shape[1], shape, rate
+        ),
+        0.5,
+    )
     assert_stationary(prior, counts, shape, rate)
 
 
 def test_update_of_a_prior_keeps_the_floor():
     nothing = np.zeros((2, 3), dtype=int)
     assert np.all(update_dirichlet(np.full(3, 0.5), nothing, 1.0, 0.1, False) == FLOOR)
-    assert update_symmetric_dirichlet(0.5, nothing, 1.0, 0.1) == FLOOR
+    assert (
+        update_symmetric_dirichlet(0.5, nothing, nothing.sum(axis=1), nothing.shape[1], 1.0, 0.1)
+        == FLOOR
+    )

@@ -68,7 +68,7 @@ def test_update_of_a_common_value(counts, prior):
     expected = max((0.5 + prior * ups.sum()) / (0.3 + size * down), FLOOR)
     found = update_dirichlet(start, counts, 1.5, 0.3, symmetric=True)
     np.testing.assert_allclose(found, np.full(size, expected), rtol=1e-9)
-    alone = update_symmetric_dirichlet(prior, counts, 1.5, 0.3)
+    alone = update_symmetric_dirichlet(prior, counts, counts.sum(axis=1), counts.shape[1], 1.5, 0.3)
     assert alone == pytest.approx(expected, rel=1e-9)
 
 
@@ -76,11 +76,19 @@ def test_update_of_a_common_value(counts, prior):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_counts_of_any_layout(dtype, order):
     counts = COUNTS["small"]
-    expected = update_symmetric_dirichlet(0.5, counts, 1.5, 0.3)
+    expected = update_symmetric_dirichlet(
+        0.5, counts, counts.sum(axis=1), counts.shape[1], 1.5, 0.3
+    )
     given = np.asarray(counts, dtype=dtype, order=order)
-    assert update_symmetric_dirichlet(0.5, given, 1.5, 0.3) == expected
+    assert (
+        update_symmetric_dirichlet(0.5, given, given.sum(axis=1), given.shape[1], 1.5, 0.3)
+        == expected
+    )
     padded = np.vstack([given, np.zeros((3, counts.shape[1]), dtype=dtype)])
-    assert update_symmetric_dirichlet(0.5, padded, 1.5, 0.3) == expected
+    assert (
+        update_symmetric_dirichlet(0.5, padded, padded.sum(axis=1), padded.shape[1], 1.5, 0.3)
+        == expected
+    )
 
 
 @pytest.mark.parametrize("shape", [1.0, 2.5])
@@ -103,7 +111,9 @@ def test_updates_stay_finite_and_above_the_floor(counts, shape, rate):
     prior, common = np.full(counts.shape[1], 0.1), 0.1
     for _ in range(200):
         prior = update_dirichlet(prior, counts, shape, rate, symmetric=False)
-        common = update_symmetric_dirichlet(common, counts, shape, rate)
+        common = update_symmetric_dirichlet(
+            common, counts, counts.sum(axis=1), counts.shape[1], shape, rate
+        )
     for values in (prior, common):
         assert np.all(np.isfinite(values))
         assert np.all(values >= FLOOR)

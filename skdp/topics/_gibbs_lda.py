@@ -1,0 +1,207 @@
+"""Latent Dirichlet allocation by Gibbs sampling, of documents or of segments."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skdp._random import Role
+from skdp._sklearn_compat import StrOptions
+from skdp.base import SavedChains
+from skdp.data import SegmentedCorpus
+from skdp.processes._checks import check_gamma_prior
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.topics._lda_model import LDAModel
+from skdp.topics._lda_sampler import LDASampler
+
+
+class GibbsLDA(BaseTopicModel):
+    r"""Latent Dirichlet allocation (LDA) by collapsed Gibbs sampling.
+
+    The baseline of the models of segments: topic shares belong to whole documents, or to segments
+    as if each were a document.
+
+    .. math::
+
+        \theta_d \sim \mathrm{Dir}(\alpha), \quad
+        z_{di} \sim \theta_d, \quad
+        w_{di} \sim \phi_{z_{di}}, \quad
+        \phi_k \sim \mathrm{Dir}(\gamma)
+
+    With theta and phi integrated out, the topic of every word is drawn given all others. From 400
+    topics on, sweeps take time in proportion to the topics that a word has, not to K.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Number of topics K.
+    level : {"document", "segment"}, default="document"
+        What has topic shares of its own. With "segment" the shares of a document are the mean of
+        its segments', weighted by tokens.
+    doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
+        Dirichlet prior alpha of the topic shares, per topic, in [1e-8, 1e8]. "auto" learns one
+        value a topic, "auto-symmetric" one value for all, by MAP under `dirichlet_prior`.
+    topic_word_prior : float or "auto", default="auto"
+        Dirichlet prior gamma of a topic's word probabilities, per word, in [1e-8, 1e8]. "auto"
+        learns it by MAP under `dirichlet_prior`.
+    dirichlet_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate of the Gamma prior on every learnt entry of the two Dirichlet priors.
+    init : "random" or (n_components, n_features) array, default="random"
+        The first state. "random": uniformly random topics. An array of word probabilities, such
+        as another model's `components_`: the words are folded into these topics, so that the
+        topics of the two models correspond.
+    max_iter : int, default=500
+        Sweeps of each chain.
+    burn_in : int or None, default=None
+        First sweeps that are not kept. None: ``max_iter // 2``.
+    thin : int, default=10
+        After burn-in, keep the first sweep, every `thin`-th from there, and the last.
+    n_samples : int, default=5
+        Kept samples of each chain to store as models, evenly spaced, for `score`.
+    n_chains : int, default=1
+        Independent chains.
+    n_shards : int, default=1
+        Runs of documents that are swept at the same time, each with the other runs' words as they
+        were before the sweep: approximate, and faster with `n_jobs`. 1: exact.
+    transform_max_iter : int, default=100
+        Sweeps of a document's chain in `transform` and `score`.
+    transform_burn_in : int or None, default=None
+        Those of them that do not count. None: half.
+    warm_start : bool, default=False
+        Keep the chains, so that another `fit` on the same X goes on where this one stopped:
+        after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Threads (or workers of joblib's active backend) for chains, shards and folding in documents.
+        Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+    verbose : int, default=0
+        0: silent. n: a line every n sweeps.
+
+    Attributes
+    ----------
+    components_ : (n_components, n_features) array
+        Word probabilities of the topics, E[phi]. Rows sum to 1.
+    doc_topic_ : (n_documents, n_components) array
+        Topic shares of the training documents.
+    segment_topic_ : (n_segments, n_components) array
+        Topic shares of the training segments; with level "document" those of their document.
+    doc_topic_prior_ : (n_components,) array
+    topic_word_prior_ : float
+        Posterior means, or the values given.
+    trace_ : Trace
+        Scalars of every kept sweep and chain.
+    n_iter_ : int
+        Sweeps done.
+    n_features_in_ : int
+        Size of the vocabulary.
+    feature_names_in_ : (n_features,) array of str
+        Only if X was a data frame with string column names.
+
+    See Also
+    --------
+    SegmentedTopicModel : Shares of segments that vary around their document's.
+    sklearn.decomposition.LatentDirichletAllocation : LDA by variational inference.
+
+    References
+    ----------
+    T. L. Griffiths and M. Steyvers (2004). Finding scientific topics. PNAS 101. -- L. Yao, D. Mimno
+    and A. McCallum (2009). Efficient methods for topic model inference on streaming document
+    collections. KDD. -- D. Newman, A. Asuncion, P. Smyth and M. Welling (2009). Distributed
+    algorithms for topic models. JMLR 10.
+
+    Examples
+    --------
+    >>> from skdp.topics import GibbsLDA
+    >>> documents = [[[0, 1, 0], [2, 3, 2]], [[2, 3, 3], [1, 0]]]  # segments of word ids
+    >>> lda = GibbsLDA(n_components=2, level="segment", max_iter=200, random_state=0)
+    >>> lda.fit(documents).transform_segments(documents).shape
+    (4, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseTopicModel._parameter_constraints,
+        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
+        "level": [StrOptions({"document", "segment"})],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        level: str = "document",
+        doc_topic_prior: Any = "auto",
+        topic_word_prior: Any = "auto",
+        dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        init: Any = "random",
+        max_iter: int = 500,
+        burn_in: int | None = None,
+        thin: int = 10,
+        n_samples: int = 5,
+        n_chains: int = 1,
+        n_shards: int = 1,
+        transform_max_iter: int = 100,
+        transform_burn_in: int | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.level = level
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.dirichlet_prior = dirichlet_prior
+        self.init = init
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.n_shards = n_shards
+        self.transform_max_iter = transform_max_iter
+        self.transform_burn_in = transform_burn_in
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _validate_parameters(self) -> int:
+        burn_in = super()._validate_parameters()
+        check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
+        return burn_in
+
+    def _start_sampler(
+        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
+    ) -> LDASampler:
+        return LDASampler(
+            corpus,
+            self.n_components,
+            self.level,
+            check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
+            self.topic_word_prior,
+            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
+            self._check_init(corpus.n_features),
+            self._streams(root, Role.INIT, c),
+            self._streams(root, Role.SWEEP, c),
+            self.n_jobs,
+        )
+
+    def _fitted_attributes(self, saved: SavedChains, *, final: bool = False) -> dict[str, Any]:
+        return {
+            **super()._fitted_attributes(saved, final=final),
+            "_fitted_level": self.level,
+        }
+
+    def _averaged_model(self) -> LDAModel:
+        return LDAModel(
+            self.components_.astype(np.float32), self.doc_topic_prior_, self._fitted_level
+        )
+
+    def _given_attributes(self) -> dict[str, Any]:
+        prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
+        if isinstance(prior, str):
+            raise ValueError(
+                f"doc_topic_prior must be given in numbers with given topics, got {prior!r}."
+            )
+        return {"doc_topic_prior_": prior, "_fitted_level": self.level}

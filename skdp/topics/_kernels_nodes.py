@@ -1,0 +1,94 @@
+"""What surrounds the sweeps of latent Dirichlet allocation: counts, estimates, joint, fold-in.
+
+Symbols as in ``_kernels_lda.py``.
+"""
+
+import numpy as np
+
+from skdp._numba import njit
+from skdp._random import next_double, stream_of_content
+from skdp.topics._kernels import log_rising
+from skdp.topics._kernels_lda import sweep_nodes
+
+
+@njit
+def seat_randomly(topics, n_topics, rng):
+    """Give every word a uniformly random topic."""
+    for i in range(topics.shape[0]):
+        topics[i] = int(next_double(rng) * n_topics)
+
+
+@njit
+def count_nodes(node_ptr, topics, out):
+    """Add the words of each node by topic, n_dk, to `out` (nodes, K)."""
+    for d in range(node_ptr.shape[0] - 1):
+        for i in range(node_ptr[d], node_ptr[d + 1]):
+            out[d, topics[i]] += 1
+
+
+@njit
+def add_node_estimates(first, last, node_ptr, topics, alpha, out):
+    """Add E[theta_d] = (alpha + n_d) / (A + n_d.) of nodes `first` to `last` - 1 to `out`."""
+    total = alpha.sum()
+    for d in range(first, last):
+        begin, end = node_ptr[d], node_ptr[d + 1]
+        scale = 1.0 / (total + (end - begin))
+        for k in range(alpha.shape[0]):
+            out[d, k] += alpha[k] * scale
+        for i in range(begin, end):
+            out[d, topics[i]] += scale
+
+
+@njit
+def log_prior_of_topics(node_ptr, topics, alpha, n_k):
+    """Return log p(z) = sum_d log B_K(alpha + n_d) / B_K(alpha); `n_k` is zero, and left so."""
+    total = alpha.sum()
+    result = 0.0
+    for d in range(node_ptr.shape[0] - 1):
+        begin, end = node_ptr[d], node_ptr[d + 1]
+        for i in range(begin, end):
+            n_k[topics[i]] += 1
+        for i in range(begin, end):
+            k = topics[i]
+            if n_k[k] > 0:
+                result += log_rising(alpha[k], n_k[k])
+                n_k[k] = 0
+        result -= log_rising(total, end - begin)
+    return result
+
+
+@njit
+def fold_in_nodes(
+    tokens, segment_ptr, doc_ptr, node_ptr, nodes_of, topics, words, alpha, scratch, n_sweeps,
+    burn_in, key, out,
+):  # fmt: skip
+    """Write E[theta] of every node, with topics fixed, averaged over its document's chain.
+
+    Parameters
+    ----------
+    nodes_of : (D + 1,) int64
+        Document d has nodes nodes_of[d] to nodes_of[d + 1] - 1.
+    topics : (n,) int32, -1
+    words : WordCounts
+        Fixed.
+    n_sweeps, burn_in : int
+        Sweeps of a chain, and how many of its first ones do not count.
+    key : (4,) uint64
+        Keys the stream of each document together with its content.
+    out : (nodes, K) float64, output, zero on entry
+    """
+    rng = np.empty(4, np.uint64)
+    lengths = np.diff(segment_ptr)
+    scale = 1.0 / (n_sweeps - burn_in)
+    for d in range(doc_ptr.shape[0] - 1):
+        begin, end = doc_ptr[d], doc_ptr[d + 1]
+        content = tokens[segment_ptr[begin] : segment_ptr[end]]
+        stream_of_content(key, content, lengths[begin:end], rng)
+        first, last = nodes_of[d], nodes_of[d + 1]
+        for sweep in range(n_sweeps):
+            sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, 0.0, scratch, rng)
+            if sweep >= burn_in:
+                add_node_estimates(first, last, node_ptr, topics, alpha, out)
+        for x in range(first, last):
+            for k in range(alpha.shape[0]):
+                out[x, k] *= scale

@@ -1,0 +1,98 @@
+"""The tables of SSA one by one: linked lists, one for each topic of each segment.
+
+Symbols as in ``_kernels.py``. A place of the pool holds a table: its customers (`sizes`), where its
+dish was ordered (`kinds`), and the next table of its segment and topic (`links`). Places that hold
+none are linked to each other from ``free[0]`` on, ``free[1]`` in number.
+
+A node's tables are all of its document's chain above it at the worst, so the pool cannot be made
+large enough once and for all in linear memory: it grows before a segment is swept.
+"""
+
+import numpy as np
+
+from skdp._numba import njit_part, njit_step
+from skdp.topics._kernels import Assignments
+
+DOCUMENT, PREVIOUS = 1, 2
+"""Where the dish of a table was ordered."""
+
+
+@njit_step
+def open_seat(j, k, kind, heads, links, sizes, kinds, free):
+    """Put a table with one customer at the head of the list of topic `k` in segment `j`."""
+    seat = free[0]
+    free[0] = links[seat]
+    free[1] -= 1
+    sizes[seat] = 1
+    kinds[seat] = kind
+    links[seat] = heads[j, k]
+    heads[j, k] = seat
+
+
+@njit_step
+def take_seat(j, k, target, a, heads, links, sizes):
+    """Seat a customer where the running sum of (size - a) passes `target`."""
+    seat = heads[j, k]
+    target -= sizes[seat] - a
+    while target >= 0.0 and links[seat] >= 0:  # the last one, should rounding lead beyond it
+        seat = links[seat]
+        target -= sizes[seat] - a
+    sizes[seat] += 1
+
+
+@njit_step
+def leave_seat(j, k, target, heads, links, sizes, kinds, free):
+    """Take a customer from the table where the running sum of sizes passes `target`.
+
+    Returns
+    -------
+    kind : int
+        Where the table's dish was ordered if it was the last customer, else 0.
+    """
+    before, seat = -1, heads[j, k]
+    target -= sizes[seat]
+    while target >= 0.0 and links[seat] >= 0:
+        before, seat = seat, links[seat]
+        target -= sizes[seat]
+    sizes[seat] -= 1
+    if sizes[seat] > 0:
+        return 0
+    if before < 0:
+        heads[j, k] = links[seat]
+    else:
+        links[before] = links[seat]
+    links[seat] = free[0]
+    free[0] = seat
+    free[1] += 1
+    return kinds[seat]
+
+
+@njit_part
+def make_room(assignments, n_seats):
+    """Return assignments with at least `n_seats` free places: the same, or with a larger pool."""
+    links, sizes, kinds = assignments.seat_links, assignments.seat_sizes, assignments.seat_kinds
+    if assignments.seat_free[1] >= n_seats:
+        return assignments
+    n_old = links.shape[0]
+    n_new = n_old + max(n_old, n_seats)
+    new_links, new_sizes = np.empty(n_new, np.int32), np.empty(n_new, np.int32)
+    new_kinds = np.empty(n_new, np.int8)
+    new_links[:n_old], new_sizes[:n_old], new_kinds[:n_old] = links, sizes, kinds
+    for seat in range(n_old, n_new):
+        new_links[seat] = seat + 1
+    new_links[n_new - 1] = assignments.seat_free[0]
+    assignments.seat_free[0] = n_old
+    assignments.seat_free[1] += n_new - n_old
+    return Assignments(
+        assignments.topics,
+        assignments.tables,
+        assignments.segment_tables,
+        assignments.to_previous,
+        assignments.segment_to_previous,
+        assignments.document_tables,
+        assignments.seat_heads,
+        new_links,
+        new_sizes,
+        new_kinds,
+        assignments.seat_free,
+    )

@@ -1,0 +1,85 @@
+"""A sample of latent Dirichlet co-clustering without its corpus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data import SegmentedCorpus
+from skdp.topics._arrays import fixed_words, flat
+from skdp.topics._fold_in import FoldIn, Shares
+from skdp.topics._kernels import WordCounts
+from skdp.topics._kernels_ldcc import (
+    Clustering,
+    ClusterPrior,
+    Rising,
+    empty_cluster_scratch,
+    fold_in_clusters,
+    tabulate_rising,
+)
+
+
+@dataclass(frozen=True)
+class CoClusterModel:
+    """A sample of the model without the corpus: what new documents are folded into.
+
+    Attributes
+    ----------
+    components : (K, W) float32 array
+        Word probabilities of the word-topics.
+    document_topic_prior : (Y,) array
+    segment_topic_prior : (Y, K) array
+    """
+
+    components: NDArray[np.float32]
+    document_topic_prior: NDArray[np.float64]
+    segment_topic_prior: NDArray[np.float64]
+
+    def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> CoClusterFoldIn:
+        """Return what folds in documents of the corpus, with its tables made."""
+        longest = int(np.diff(corpus.segment_ptr).max(initial=0))
+        rising = tabulate_rising(self.segment_topic_prior, longest)
+        return CoClusterFoldIn(self, settings, fixed_words(self.components), rising)
+
+
+@dataclass(frozen=True)
+class CoClusterFoldIn:
+    """Fold-in of documents by Gibbs sampling of word-topics and document-topics."""
+
+    model: CoClusterModel
+    settings: FoldIn
+    words: WordCounts
+    rising: Rising
+
+    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64]) -> Shares:
+        """Return E[theta] of documents (D, Y) and E[pi] of segments (J, K)."""
+        prior = ClusterPrior(self.model.document_topic_prior, self.model.segment_topic_prior)
+        n_clusters, n_topics = prior.alpha.shape
+        n_segments = len(corpus.segment_ptr) - 1
+        longest = int(np.diff(corpus.segment_ptr).max(initial=0))
+        doc_topic = np.zeros((len(corpus), n_clusters))
+        segment_topic = np.zeros((n_segments, n_topics))
+        fold_in_clusters(
+            flat(corpus),
+            empty_clustering(corpus),
+            self.words,
+            prior,
+            self.rising,
+            empty_cluster_scratch(n_topics, n_clusters, longest),
+            self.settings.n_sweeps,
+            self.settings.burn_in,
+            key,
+            doc_topic,
+            segment_topic,
+        )
+        return doc_topic, segment_topic
+
+
+def empty_clustering(corpus: SegmentedCorpus) -> Clustering:
+    """Return the state in which nothing has a topic yet."""
+    return Clustering(
+        np.full(len(corpus.tokens), -1, dtype=np.int32),
+        np.full(len(corpus.segment_ptr) - 1, -1, dtype=np.int32),
+    )
