@@ -23,7 +23,7 @@ def njit(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def njit_part(function: Callable[..., Any], **options: Any) -> Any:
-    """Compile a part of a kernel, which kernels alone can call.
+    """Compile a part of a kernel, which kernels alone may call: from Python it would crash.
 
     What would make it callable from Python takes as long to compile as many a kernel itself.
     """
@@ -40,10 +40,10 @@ def njit_loop(function: Callable[..., Any]) -> Any:
 
 
 def njit_inner(function: Callable[..., Any]) -> Any:
-    """Compile an inner loop that kernels alone can call."""
+    """Compile an inner loop that kernels alone may call."""
     return njit_part(function, _nrt=False)
 
 
 def njit_step(function: Callable[..., Any]) -> Any:
     """Compile a step of an inner loop into the loop: calls would copy the arrays' headers."""
-    return njit_part(function, _nrt=False, forceinline=True)
+    return njit(function, _nrt=False, forceinline=True)
