@@ -1,0 +1,81 @@
+"""Held-out perplexity against the number of topics: figures 5.8, 6.3 (c), 7.5; tables 5.4-7.3.
+
+LDA by document and by segment, LDCC, STM, SeqLDA and AdaTM on the same documents, cut into
+paragraphs or into sentences (`--unit`). Priors and concentrations are learnt, the discount is 0.
+Below the perplexities, for each number of topics, what a model gains on another: the mean over test
+documents of the difference in log probability a token (row minus column: positive is better), with
+the two-sided p of a paired t-test over these documents.
+
+    python benchmarks/thesis/perplexity.py --data DATA --unit sentence
+"""
+
+import numpy as np
+from common import (
+    MODELS,
+    Timer,
+    build,
+    load_split,
+    make_parser,
+    parse,
+    print_table,
+    score_tokens,
+    select,
+    spread,
+)
+from scipy.stats import ttest_rel
+
+
+def compare(names, documents):
+    """Print the matrix of paired differences of `documents`, log probabilities by model."""
+    rows = []
+    for i, name in enumerate(names[1:], start=1):
+        row = [name]
+        for other in names[:i]:
+            test = ttest_rel(documents[name], documents[other], nan_policy="omit")
+            difference = np.nanmean(documents[name] - documents[other])
+            row.append(f"{difference:+.3f} ({test.pvalue:.1e})")
+        rows.append(row + [""] * (len(names) - 1 - i))
+    print_table(["gain of", *(f"on {name}" for name in names[:-1])], rows)
+    print()
+
+
+def measure(names, train, test, options, matrices):
+    """Yield the rows of the table; add log probabilities by document and model to `matrices`."""
+    for n_components in options.components:
+        matrices.append({})
+        for name in names:
+            perplexities, by_document, seconds, learnt = [], [], [], []
+            for seed in options.seeds:
+                model = build(name, n_components, max_iter=options.sweeps, random_state=seed)
+                with Timer() as timer:
+                    model.fit(train)
+                scores, total = score_tokens(model, test)
+                perplexities.append(np.exp(-total))
+                by_document.append(scores)
+                seconds.append(timer.seconds)
+                learnt.append(getattr(model, "concentration_", np.nan))
+            matrices[-1][name] = np.mean(by_document, axis=0)
+            b = "" if np.isnan(learnt).all() else f"{np.mean(learnt):.2f}"
+            yield [n_components, name, spread(perplexities), b, f"{np.mean(seconds):.0f}"]
+
+
+def main():
+    parser = make_parser(__doc__, components=[10, 25, 50, 100], models=list(MODELS))
+    parser.add_argument("--unit", default="paragraph", choices=["paragraph", "sentence"])
+    options = parse(parser, components=[10], sweeps=100, every=4)
+    train, test = load_split(options, options.unit)
+    names = select(options.models)
+    print(f"{options.unit}s: {len(train.segment_ptr) - 1:,} to train on, ", end="")
+    print(f"{len(test.segment_ptr) - 1:,} to test\n")
+    matrices = []
+    print_table(
+        ["K", "model", "perplexity", "concentration", "fit, CPU s"],
+        measure(names, train, test, options, matrices),
+    )
+    for n_components, documents in zip(options.components, matrices, strict=True):
+        print(f"\nK = {n_components}\n")
+        compare(names, documents)
+
+
+if __name__ == "__main__":
+    main()
