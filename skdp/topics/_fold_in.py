@@ -39,7 +39,10 @@ class FoldIn(NamedTuple):
 
 
 class Folding(Protocol):
-    """A function that folds documents in; a class, so that it can be pickled."""
+    """A function that folds documents in; a class, so that it can be pickled.
+
+    Its objects are equal only to themselves (``eq=False``): joblib hashes what it sends to dask.
+    """
 
     def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64]) -> Shares:
         """Return the shares of the documents and of their segments."""

@@ -69,7 +69,7 @@ class LDAModel:
         return LDAFoldIn(self, settings, fixed_words(self.components))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LDAFoldIn:
     """Fold-in of documents by Gibbs sampling of their words' topics."""
 

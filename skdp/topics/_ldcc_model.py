@@ -44,7 +44,7 @@ class CoClusterModel:
         return CoClusterFoldIn(self, settings, fixed_words(self.components), rising)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CoClusterFoldIn:
     """Fold-in of documents by Gibbs sampling of word-topics and document-topics."""
 

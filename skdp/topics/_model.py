@@ -53,7 +53,7 @@ class TableModel:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TableFoldIn:
     """Fold-in of documents by the samplers of the table models."""
 

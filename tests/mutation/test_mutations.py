@@ -103,7 +103,7 @@ def run_tests(folder: Path, tests: Iterable[str]) -> tuple[int, str]:
     result = subprocess.run(
         [*python, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "", *tests],
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        timeout=900,
+        timeout=600,
     )  # fmt: skip
     return result.returncode, result.stdout
 

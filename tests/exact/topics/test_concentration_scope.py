@@ -105,18 +105,23 @@ def test_completion(sampler, model_name, case):
 def test_fold_in_after_a_fit(model_name, scope):
     """New documents draw their own b when documents or segments do, and else take the corpus's."""
     trained = replace(as_model(UNEQUAL_DOCUMENTS, model_name), scope=scope)
-    fitted = model(trained, max_iter=100, transform_max_iter=160_000).fit(corpus(trained))
-    new = replace(
-        trained, documents=[[[0, 0, 0, 1], [1, 1, 1]], [[], [1, 0]]], gamma=None,
-        phi=fitted.components_, alpha=tuple(fitted.doc_topic_prior_),
-    )  # fmt: skip
-    expected = {
-        "corpus": replace(new, scope="corpus", concentration=np.mean(fitted.concentration_)),
-        "document": replace(new, scope="document"),
-        "segment": replace(new, scope="segment"),
-    }
-    nu = {name: np.concatenate([x.nu for x in fold_in(expected[name])]) for name in expected}
+    for seed in range(20):  # the first fit whose topics let the shares depend on the scope
+        fitted = model(trained, max_iter=100, transform_max_iter=160_000, random_state=seed)
+        fitted.fit(corpus(trained))
+        new = replace(
+            trained, documents=[[[0, 0, 0, 1], [1, 1, 1]], [[], [1, 0]]], gamma=None,
+            phi=fitted.components_, alpha=tuple(fitted.doc_topic_prior_),
+        )  # fmt: skip
+        expected = {
+            "corpus": replace(new, scope="corpus", concentration=np.mean(fitted.concentration_)),
+            "document": replace(new, scope="document"),
+            "segment": replace(new, scope="segment"),
+        }
+        nu = {name: np.concatenate([x.nu for x in fold_in(expected[name])]) for name in expected}
+        if all(np.abs(nu[scope] - nu[other]).max() > 0.02 for other in {*nu} - {scope}):
+            break
+    else:
+        pytest.fail("no fit tells the scopes apart")
     # The standard error is .0015 or less.
     found = fitted.transform_segments(corpus(new))
     np.testing.assert_allclose(found, nu[scope], rtol=0, atol=0.008)
-    assert all(np.abs(nu[scope] - nu[x]).max() > 0.01 for x in nu if x != scope)

@@ -419,20 +419,6 @@ class TestInCompany:
         assert_array_equal(got.components_, expected.components_)
         assert_array_equal(shares, fitted.transform(corpus))
 
-    @pytest.mark.slow  # starts a cluster
-    @pytest.mark.filterwarnings("ignore")  # dask's own
-    def test_dask(self, corpus):
-        distributed = pytest.importorskip("distributed")
-        expected = quick(n_chains=2).fit(corpus)
-        with (
-            distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None),
-            parallel_config("dask"),
-        ):
-            got = quick(n_chains=2).fit(corpus)
-            shares = got.transform(corpus)
-        assert_array_equal(got.components_, expected.components_)
-        assert_array_equal(shares, expected.transform(corpus))
-
 
 def len_(corpus):
     return np.array([[len(document)] for document in corpus])
