@@ -11,12 +11,12 @@ r"""Messages of hidden Markov models: filtering, smoothing, and draws of the sta
 | filtered | f_tj | (T, J) | p(z_t = j given x_<=t) of a sequence |
 | rng | | (4,) uint64 | stream, advanced in place |
 
-Everything is on a linear scale: a step is a product of a vector and a matrix. What a number of 64 bits
-cannot hold is dealt with as follows. A filtered probability that is positive but below `FLOOR` is
-set to it: a soft zero. A predicted probability of `SAFE` or more is the sum of such errors and of
-terms that are right, hence right itself to J FLOOR / SAFE; 0 is exact, too. Anything in between may
-come from soft zeros alone. Then, and then only, the sequence is done again in logarithms, at about
-thirty times the time. It needs zeros or entries below `SAFE` in the transition matrix.
+Everything is on a linear scale: a step is a product of a vector and a matrix. What a number of 64
+bits cannot hold is dealt with as follows. A filtered probability that is positive but below `FLOOR`
+is set to it: a soft zero. A predicted probability of `SAFE` or more is the sum of such errors and
+of terms that are right, hence right itself to J FLOOR / SAFE; 0 is exact, too. Anything in between
+may come from soft zeros alone. Then, and then only, the sequence is done again in logarithms, which
+is far slower. It takes zeros, or entries below `SAFE`, in the transition matrix.
 """
 
 import math

@@ -185,7 +185,9 @@ def _check_model(
         or bounds[-1] != len(log_obs)
         or np.any(np.diff(bounds.astype(np.int64)) < 0)
     ):
-        raise ValueError(f"ptr must rise from 0 to the {len(log_obs)} rows of log_obs, got {ptr}.")
+        raise ValueError(
+            f"ptr must rise from 0 to the {len(log_obs)} rows of log_obs, got {ptr!r}."
+        )
     return np.ascontiguousarray(bounds, dtype=np.int64), startprob, transmat, log_obs
 
 
@@ -196,9 +198,7 @@ def _as_floats(values: ArrayLike, name: str, n_dimensions: int) -> NDArray[np.fl
     return array
 
 
-def _as_distributions(
-    values: ArrayLike, name: str, shape: tuple[int, ...]
-) -> NDArray[np.float64]:
+def _as_distributions(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return an array whose rows are distributions."""
     array = _as_floats(values, name, len(shape))
     if array.shape != shape:

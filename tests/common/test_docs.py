@@ -20,6 +20,7 @@ PUBLIC = {
     "skdp.inspection": None,
     "skdp.metrics": None,
     "skdp.processes": None,
+    "skdp.sequence": None,
     "skdp.topics": None,
     "skdp.utils.estimator_checks": ["check_ragged_estimator", "parametrize_with_ragged_checks"],
 }

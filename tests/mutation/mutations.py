@@ -47,6 +47,7 @@ COMPLETION = "topics/_completion.py"
 CONCENTRATION = "processes/_concentration.py"
 DISCOUNT = "processes/_discount.py"
 STIRLING = "processes/_kernels_stirling.py"
+MESSAGES = "sequence/_kernels_messages.py"
 TABLE_COUNTS = "processes/_kernels_table_counts.py"
 
 _ADD = [
@@ -1163,8 +1164,56 @@ _LDCC = [
     ),
 ]
 
+
+def _messages(function: str, case: str) -> str:
+    return f"tests/exact/sequence/test_messages.py::{function}[{case}]"
+
+
+_MESSAGES = [
+    Mutation(
+        "messages-never-in-logs",
+        MESSAGES,
+        "        if not is_safe(row):",
+        "        if False:",
+        "What soft zeros alone predict has to be found in logarithms.",
+        _messages("test_log_likelihood", "left to right, late"),
+    ),
+    Mutation(
+        "messages-hard-zeros",
+        MESSAGES,
+        "        filtered[j] = max(filtered[j] * scale, soft)",
+        "        filtered[j] = filtered[j] * scale",
+        "Without soft zeros nothing tells that logarithms are needed.",
+        _messages("test_log_likelihood", "a narrow way out"),
+    ),
+    Mutation(
+        "messages-tail-of-the-matrix",
+        MESSAGES,
+        "    for i in range(whole, n):\n        a = vector[i]",
+        "    for i in range(whole, n - 1):\n        a = vector[i]",
+        "The rows beyond the last whole block of eight.",
+        _messages("test_posterior", "seventeen states"),
+    ),
+    Mutation(
+        "messages-smoothing-without-predicted",
+        MESSAGES,
+        "            predicted[t + 1, j] = filtered[t + 1, j] / p if p > 0.0 else 0.0",
+        "            predicted[t + 1, j] = filtered[t + 1, j]",
+        "The denominator p(z_t+1 given x_<=t) of smoothing.",
+        _messages("test_posterior", "plain"),
+    ),
+    Mutation(
+        "messages-marginal-draws",
+        MESSAGES,
+        "            weights[i] = row[i] * column[i]",
+        "            weights[i] = row[i]",
+        "States are drawn jointly: the probability of the transition to the one drawn before.",
+        _messages("test_sample_states", "plain"),
+    ),
+]
+
 MUTATIONS = [
     *_ADD, *_CMGS, *_SSA, *_ESTIMATES, *_CONCENTRATION, *_JOINT, *_PRIORS, *_PROCESSES,
     *_DISCOUNT, *_CHAIN_ADD, *_CHAIN_REMOVE, *_CHAIN_CMGS, *_CHAIN_SSA, *_CHAIN_JOINT,
-    *_CHAIN_ESTIMATES, *_CHAIN_PARAMETERS, *_LDCC,
+    *_CHAIN_ESTIMATES, *_CHAIN_PARAMETERS, *_LDCC, *_MESSAGES,
 ]  # fmt: skip

@@ -55,6 +55,11 @@ CASES = {
         np.eye(2),
         np.array([[0.0, -1000], [0, -1000], [0, -1000], [-INF, 0], [0, 0]]),
     ),
+    "a narrow way out": (
+        np.array([1.0, 1e-150]),
+        np.eye(2),
+        np.array([[0.0, -1000], [-INF, 0], [0, 0]]),
+    ),
     "the likeliest is unreachable": (
         np.array([0.5, 0.5, 0.0]),
         np.array([[0.9, 0.1, 0], [0.2, 0.8, 0], [0, 0, 1.0]]),
