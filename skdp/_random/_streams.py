@@ -21,6 +21,7 @@ class Role(IntEnum):
     SWEEP = 1
     TRANSFORM = 2
     SHARD = 3
+    LIKELIHOOD = 4
 
 
 def make_seed_sequence(

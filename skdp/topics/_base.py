@@ -114,6 +114,7 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
             **attributes,
             **best.averages.means(in_place=final),
             "_fold_in_key": derive_stream(saved.root, Role.TRANSFORM),
+            "_likelihood_key": derive_stream(saved.root, Role.LIKELIHOOD),
         }
 
     # Public methods
@@ -313,6 +314,7 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         for name, value in given.items():
             setattr(estimator, name, value)
         estimator._fold_in_key = derive_stream(root, Role.TRANSFORM)
+        estimator._likelihood_key = derive_stream(root, Role.LIKELIHOOD)
         estimator._models = [estimator._averaged_model()]
         return estimator
 

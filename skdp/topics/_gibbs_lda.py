@@ -14,9 +14,10 @@ from skdp.processes._checks import check_gamma_prior
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._lda_model import LDAModel
 from skdp.topics._lda_sampler import LDASampler
+from skdp.topics._likelihood import LikelihoodMixin
 
 
-class GibbsLDA(BaseTopicModel):
+class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     r"""Latent Dirichlet allocation (LDA) by collapsed Gibbs sampling.
 
     The baseline of the models of segments: topic shares belong to whole documents, or to segments

@@ -1,14 +1,17 @@
-"""What surrounds the sweeps of latent Dirichlet allocation: counts, estimates, joint, fold-in.
+"""What surrounds the sweeps of latent Dirichlet allocation: counts, estimates, fold-in, joint.
 
-Symbols as in ``_kernels_lda.py``.
+Symbols as in ``_kernels_lda.py`` and ``_kernels_particles.py``.
 """
+
+import math
 
 import numpy as np
 
-from skdp._numba import njit
+from skdp._numba import njit, njit_inner, njit_part
 from skdp._random import next_double, stream_of_content
 from skdp.topics._kernels import log_rising
 from skdp.topics._kernels_lda import sweep_nodes
+from skdp.topics._kernels_particles import draw_sum, log_mean_exp, next_stop, resample
 
 
 @njit
@@ -92,3 +95,94 @@ def fold_in_nodes(
         for x in range(first, last):
             for k in range(alpha.shape[0]):
                 out[x, k] *= scale
+
+
+@njit_inner
+def extend_node(begin, end, tokens, topics, words, alpha, base, sums, rng):
+    """Draw topics of words `begin` to `end` - 1; return the log of their weight."""
+    n_topics = alpha.shape[0]
+    counts = words.counts
+    total = 0.0
+    for k in range(n_topics):
+        base[k] = alpha[k]
+        total += alpha[k]
+    for i in range(begin):
+        base[topics[i]] += 1.0
+    log_weight = 0.0
+    for i in range(begin, end):
+        w = tokens[i]
+        running = 0.0
+        for k in range(n_topics):
+            running += base[k] * counts[w, k]
+            sums[k] = running
+        log_weight += math.log(running / (total + i))
+        topics[i] = draw_sum(sums, rng)
+        base[topics[i]] += 1.0
+    return log_weight
+
+
+@njit_part
+def estimate_node(tokens, topics, words, alpha, scratch, base, sums, rng):
+    """Return the log of an estimate of the probability of the words of a node.
+
+    Parameters
+    ----------
+    tokens : (n,) int32
+    topics : (R, n) int32, scratch
+    words : WordCounts
+        Fixed.
+    scratch : DenseScratch
+    base, sums : (K,) float64, scratch
+    """
+    n_particles, n_tokens = topics.shape
+    log_weights = np.zeros(n_particles)
+    ancestors = np.empty(n_particles, np.int64)
+    node_ptr = np.zeros(2, np.int64)
+    result = 0.0
+    begin = 0
+    while begin < n_tokens:
+        end = next_stop(begin, n_tokens)
+        node_ptr[1] = begin
+        for r in range(n_particles):
+            sweep_nodes(0, 1, node_ptr, tokens[:begin], topics[r], words, alpha, 0.0, scratch, rng)
+            log_weights[r] += extend_node(
+                begin, end, tokens, topics[r], words, alpha, base, sums, rng
+            )
+        begin = end
+        result += resample(log_weights, ancestors, rng)
+        for r in range(n_particles):
+            if ancestors[r] != r:
+                topics[r, :end] = topics[ancestors[r], :end]
+    return result + log_mean_exp(log_weights)
+
+
+@njit
+def estimate_nodes(
+    n_particles, tokens, segment_ptr, doc_ptr, node_ptr, nodes_of, words, alpha, scratch, key, out
+):
+    """Write the log of an estimate of the probability of every document's words.
+
+    Parameters
+    ----------
+    node_ptr : (nodes + 1,) int64
+    nodes_of : (D + 1,) int64
+        Document d has nodes nodes_of[d] to nodes_of[d + 1] - 1, independent of each other.
+    words : WordCounts
+        Fixed.
+    scratch : DenseScratch
+    key : (4,) uint64
+        Keys the stream of each document together with its content.
+    out : (D,) float64, output
+    """
+    rng = np.empty(4, np.uint64)
+    lengths = np.diff(segment_ptr)
+    base, sums = np.empty_like(alpha), np.empty_like(alpha)
+    for d in range(doc_ptr.shape[0] - 1):
+        begin, end = doc_ptr[d], doc_ptr[d + 1]
+        content = tokens[segment_ptr[begin] : segment_ptr[end]]
+        stream_of_content(key, content, lengths[begin:end], rng)
+        out[d] = 0.0
+        for x in range(nodes_of[d], nodes_of[d + 1]):
+            of_node = tokens[node_ptr[x] : node_ptr[x + 1]]
+            topics = np.empty((n_particles, of_node.shape[0]), np.int32)
+            out[d] += estimate_node(of_node, topics, words, alpha, scratch, base, sums, rng)

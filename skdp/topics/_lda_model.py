@@ -12,7 +12,7 @@ from skdp.topics._arrays import fixed_words
 from skdp.topics._fold_in import FoldIn, Shares
 from skdp.topics._kernels import WordCounts
 from skdp.topics._kernels_lda import empty_dense_scratch
-from skdp.topics._kernels_nodes import fold_in_nodes
+from skdp.topics._kernels_nodes import estimate_nodes, fold_in_nodes
 
 
 def nodes_of_documents(corpus: SegmentedCorpus, level: str) -> NDArray[np.int64]:
@@ -68,6 +68,10 @@ class LDAModel:
         """Return what folds in documents of the corpus."""
         return LDAFoldIn(self, settings, fixed_words(self.components))
 
+    def prepare_likelihood(self, corpus: SegmentedCorpus, settings: FoldIn) -> LDALikelihood:
+        """Return what estimates the probability of documents of the corpus."""
+        return LDALikelihood(self, fixed_words(self.components))
+
 
 @dataclass(frozen=True, eq=False)
 class LDAFoldIn:
@@ -99,3 +103,32 @@ class LDAFoldIn:
             nodes,
         )
         return shares_of_nodes(corpus, model.level, nodes, model.doc_topic_prior)
+
+
+@dataclass(frozen=True)
+class LDALikelihood:
+    """Estimates under a sample of latent Dirichlet allocation."""
+
+    model: LDAModel
+    words: WordCounts
+
+    def __call__(
+        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], n_particles: int
+    ) -> NDArray[np.float64]:
+        """Return the log of an estimate of the probability of every document, (D,)."""
+        model = self.model
+        out = np.zeros(len(corpus))
+        estimate_nodes(
+            n_particles,
+            corpus.tokens,
+            corpus.segment_ptr,
+            corpus.doc_ptr,
+            tokens_of_nodes(corpus, model.level),
+            nodes_of_documents(corpus, model.level),
+            self.words,
+            model.doc_topic_prior,
+            empty_dense_scratch(len(model.doc_topic_prior)),
+            key,
+            out,
+        )
+        return out

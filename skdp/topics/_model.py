@@ -19,6 +19,7 @@ from skdp.topics._arrays import (
 )
 from skdp.topics._fold_in import FoldIn, Shares
 from skdp.topics._kernels import Prior, Ratios, WordCounts
+from skdp.topics._kernels_left_to_right import estimate_documents
 
 SAMPLERS = {"btigs": sweeps.BTIGS, "cmgs": sweeps.CMGS, "ssa": sweeps.SSA}
 
@@ -45,12 +46,20 @@ class TableModel:
 
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> "TableFoldIn":
         """Return what folds in documents of the corpus, with its tables made."""
+        weights = self._weights(corpus, settings.options["sampler"])
+        return TableFoldIn(self, settings, fixed_words(self.components), weights)
+
+    def prepare_likelihood(self, corpus: SegmentedCorpus, settings: FoldIn) -> "TableLikelihood":
+        """Return what estimates the probability of documents of the corpus, with its tables made.
+
+        Its sweeps are those of BTIGS, the fastest sampler, whatever the sampler of the fit.
+        """
+        weights = self._weights(corpus, "btigs")
+        return TableLikelihood(self, settings, fixed_words(self.components), weights)
+
+    def _weights(self, corpus: SegmentedCorpus, sampler: str) -> Ratios:
         chained = self.parents[1] > 0.0
-        ratios = stirling_ratios(corpus, self.discount, chained=chained)
-        sampler = settings.options["sampler"]
-        return TableFoldIn(
-            self, settings, fixed_words(self.components), sampler_weights(ratios, sampler)
-        )
+        return sampler_weights(stirling_ratios(corpus, self.discount, chained=chained), sampler)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,3 +104,38 @@ class TableFoldIn:
             segment_topic,
         )
         return doc_topic, segment_topic
+
+
+@dataclass(frozen=True)
+class TableLikelihood:
+    """Estimates of the probability of documents, from left to right."""
+
+    model: TableModel
+    settings: FoldIn
+    words: WordCounts
+    weights: Ratios
+
+    def __call__(
+        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], n_particles: int
+    ) -> NDArray[np.float64]:
+        """Return the log of an estimate of the probability of every document, (D,)."""
+        model, options = self.model, self.settings.options
+        chained = model.parents[1] > 0.0
+        arrays, n_topics = flat(corpus), len(model.doc_topic_prior)
+        concentration = np.full(len(corpus.segment_ptr) - 1, model.concentration)
+        out = np.zeros(len(corpus))
+        estimate_documents(
+            n_particles,
+            arrays,
+            self.words,
+            Prior(model.doc_topic_prior, 0.0, model.discount, concentration, *model.parents),
+            np.array(options["concentration_prior"] or (0.0, 0.0)),
+            options["each_segment"],
+            empty_assignments(arrays, n_topics, seats=False, chained=chained),
+            self.weights,
+            empty_scratch(n_topics),
+            empty_levels(arrays, n_topics, chained=chained),
+            key,
+            out,
+        )
+        return out

@@ -15,6 +15,7 @@ from skdp.processes._checks import check_beta_prior, check_gamma_prior
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._kernels_sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
 from skdp.topics._lda_sampler import LDASampler
+from skdp.topics._likelihood import LikelihoodMixin
 from skdp.topics._model import SAMPLERS, TableModel
 from skdp.topics._table_sampler import START_CONCENTRATION, HyperParameters, TableSampler
 
@@ -24,7 +25,7 @@ LDA_SWEEPS = 100
 """Sweeps of the chain of LDA that gives words their first topics with ``init="lda"``."""
 
 
-class BaseTableModel(BaseTopicModel):
+class BaseTableModel(LikelihoodMixin, BaseTopicModel):
     """Base class of the models whose segments are Poisson-Dirichlet processes.
 
     They differ in `_parents`, the prior (lambda_S, lambda_T) of the weights of the document and of

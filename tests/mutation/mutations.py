@@ -7,6 +7,7 @@ SEQUENTIAL = "tests/exact/topics/test_sequential.py"
 ADAPTIVE = "tests/exact/topics/test_adaptive.py"
 DISCOUNTS = "tests/exact/topics/test_discount.py"
 SCOPES = "tests/exact/topics/test_concentration_scope.py"
+LIKELIHOODS = "tests/exact/topics/test_log_likelihood.py"
 PROCESSES = "tests/exact/processes"
 
 
@@ -41,6 +42,9 @@ CHAIN = "topics/_kernels_chain.py"
 TABLES = "topics/_kernels_tables.py"
 SEATS = "topics/_kernels_seats.py"
 SWEEPS = "topics/_kernels_sweeps.py"
+NODES = "topics/_kernels_nodes.py"
+PARTICLES = "topics/_kernels_particles.py"
+LEFT_TO_RIGHT = "topics/_kernels_left_to_right.py"
 TABLE_SAMPLER = "topics/_table_sampler.py"
 PRIORS = "topics/_priors.py"
 COMPLETION = "topics/_completion.py"
@@ -1212,8 +1216,105 @@ _MESSAGES = [
     ),
 ]
 
+
+def _likelihood(case: str, n_particles: int, model: str = "segmented") -> str:
+    return f"{LIKELIHOODS}::test_mean_is_the_probability[{n_particles}-{model}-{case}]"
+
+
+_LIKELIHOOD = [
+    Mutation(
+        "likelihood-without-resampled-mean",
+        PARTICLES,
+        "            ancestors[r] = source\n    return log_mean",
+        "            ancestors[r] = source\n    return 0.0",
+        "The mean of the weights at each resampling is a factor of the estimate.",
+        _likelihood("middle empty", 5),
+    ),
+    Mutation(
+        "likelihood-weights-after-resampling",
+        PARTICLES,
+        "        log_weights[r] = 0.0",
+        "        log_weights[r] += 0.0",
+        "Particles that were resampled weigh the same: their weights have been used.",
+        f"{LIKELIHOODS}::test_long_documents[120-segmented]",
+    ),
+    Mutation(
+        "likelihood-without-customers",
+        LEFT_TO_RIGHT,
+        "math.log(running / (prior.concentration[i] + ahead.level_customers[i]))",
+        "math.log(running / prior.concentration[i])",
+        "The denominator b + Nd_j of a word's weight.",
+        _likelihood("middle empty", 1),
+    ),
+    Mutation(
+        "likelihood-moves-with-another-concentration",
+        LEFT_TO_RIGHT,
+        "i, seen, assignments, words, of_particle, ratios, scratch, levels, rng\n",
+        "i, seen, assignments, words, prior, ratios, scratch, levels, rng\n",
+        "A move leaves the posterior of the topics so far invariant given a particle's own "
+        "concentrations.",
+        _likelihood("segments' concentrations", 1),
+    ),
+    Mutation(
+        "likelihood-concentration-of-the-prior",
+        LEFT_TO_RIGHT,
+        "group_ptr, groups.customers, groups.tables, prior.discount, drawn[first:last],",
+        "group_ptr, groups.customers, 0 * groups.tables, prior.discount, drawn[first:last],",
+        "The tables so far speak of the concentrations.",
+        _likelihood("segments' concentrations", 1),
+    ),
+    Mutation(
+        "likelihood-chain-of-two",
+        LEFT_TO_RIGHT,
+        "ahead.fixed_part[i, k] = share * inverse + at_above + TINY",
+        "ahead.fixed_part[i, k] = share * inverse + TINY",
+        "A segment without words hands on what the one before it has.",
+        _likelihood("middle empty", 1, "sequential"),
+    ),
+    Mutation(
+        "likelihood-customers-without-tables",
+        LEFT_TO_RIGHT,
+        "enter_level(level, stop, True, corpus, assignments, customers, level_customers)",
+        "enter_level(level, stop, False, corpus, assignments, customers, level_customers)",
+        "A table that orders from the segment before is a customer there.",
+        _likelihood("middle empty", 1, "sequential"),
+    ),
+    Mutation(
+        "likelihood-moves-without-document-tables",
+        LEFT_TO_RIGHT,
+        "            levels.base[k] = prior.alpha[k] + assignments.document_tables[0, k]",
+        "            levels.base[k] = prior.alpha[k]",
+        "A sweep of the current segment sees the document's tables c_k, all of them.",
+        _likelihood("middle empty", 1, "adaptive"),
+    ),
+    Mutation(
+        "likelihood-moves-without-level-above",
+        LEFT_TO_RIGHT,
+        "levels.inverse[i] = 1.0 / (prior.concentration[i] + levels.level_customers[i])",
+        "levels.inverse[i] = 1.0",
+        "A sweep of the current segment needs the denominators b + Nd of those above.",
+        _likelihood("middle empty", 1, "sequential"),
+    ),
+    Mutation(
+        "likelihood-lda-moves-under-another-prior",
+        NODES,
+        "topics[r], words, alpha, 0.0, scratch, rng)",
+        "topics[r], words, alpha + 1.0, 0.0, scratch, rng)",
+        "A move leaves the posterior of the topics so far invariant.",
+        f"{LIKELIHOODS}::test_mean_is_the_probability_lda[1-document]",
+    ),
+    Mutation(
+        "likelihood-mean-of-logs",
+        "topics/_likelihood.py",
+        "return np.logaddexp.reduce(estimates, axis=0) - np.log(len(models))",
+        "return estimates.mean(axis=0)",
+        "Stored samples are averaged as probabilities.",
+        f"{LIKELIHOODS}::test_mean_is_the_probability_lda[1-document]",
+    ),
+]
+
 MUTATIONS = [
     *_ADD, *_CMGS, *_SSA, *_ESTIMATES, *_CONCENTRATION, *_JOINT, *_PRIORS, *_PROCESSES,
     *_DISCOUNT, *_CHAIN_ADD, *_CHAIN_REMOVE, *_CHAIN_CMGS, *_CHAIN_SSA, *_CHAIN_JOINT,
-    *_CHAIN_ESTIMATES, *_CHAIN_PARAMETERS, *_LDCC, *_MESSAGES,
+    *_CHAIN_ESTIMATES, *_CHAIN_PARAMETERS, *_LDCC, *_LIKELIHOOD, *_MESSAGES,
 ]  # fmt: skip

@@ -5,7 +5,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from exact.oracles import two_topics
 from exact.oracles.batch_means import N_SWEEPS, assert_means, z_scores
+from exact.oracles.lda import enumerate_lda as enumerate_posterior_of_lda
 from exact.oracles.plain_gibbs import plain_gibbs
 from exact.oracles.seatings import enumerate_seatings
 from exact.oracles.segmented import (
@@ -372,3 +374,35 @@ def test_harness_calibration():
     """z-scores of independent draws have the standard deviation of Student's t, 1.03."""
     z = z_scores(np.random.default_rng(0).normal(size=(800, 2000)), np.zeros(2000))
     assert 0.98 < z.std() < 1.08
+
+
+# --- two topics -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["segmented", "sequential"])
+@pytest.mark.parametrize("a", [0.0, 0.4])
+def test_two_topics_in_closed_form(model, a):
+    document = [[0, 0, 2], [], [1, 0], [2]]
+    problem = problem_of(
+        [document], phi=PHI, gamma=None, n_features=None, model=model, discount=a,
+    )  # fmt: skip
+    expected = enumerate_posterior(problem).log_evidence
+    found = two_topics.evidence(document, PHI, problem.alpha, a, problem.concentration, model)
+    assert np.log(found) == pytest.approx(expected, abs=1e-10)
+
+
+def test_two_topics_of_lda_in_closed_form():
+    document = [[0, 0, 2], [], [1, 0, 2]]
+    problem = problem_of([document], phi=PHI, gamma=None, n_features=None)
+    expected = enumerate_posterior_of_lda(problem, "document").log_evidence
+    found = two_topics.evidence(document, PHI, problem.alpha, model="lda")
+    assert np.log(found) == pytest.approx(expected, abs=1e-10)
+
+
+def test_two_topics_and_hundreds_of_words():
+    """Topics that are equal do not show: every word has the probability that both give it."""
+    phi = np.array([[0.5, 0.5], [0.5, 0.5]])
+    for model in ("segmented", "sequential", "lda"):
+        segments = [[0] * 130, [], [1] * 120]
+        found = two_topics.evidence(segments, phi, (0.4, 1.1), 0.3, 2.0, model)
+        assert np.log(found) == pytest.approx(250 * np.log(0.5), abs=1e-8)
