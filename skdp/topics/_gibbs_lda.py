@@ -59,7 +59,8 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     thin : int, default=10
         After burn-in, keep the first sweep, every `thin`-th from there, and the last.
     n_samples : int, default=5
-        Kept samples of each chain to store as models, evenly spaced, for `score`.
+        Kept samples of each chain to store as models, evenly spaced, for `score` and
+        `log_likelihood`.
     n_chains : int, default=1
         Independent chains.
     n_shards : int, default=1

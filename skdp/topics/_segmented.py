@@ -66,7 +66,8 @@ class SegmentedTopicModel(BaseTableModel):
     thin : int, default=10
         After burn-in, keep the first sweep, every `thin`-th from there, and the last.
     n_samples : int, default=5
-        Kept samples of each chain to store as models, evenly spaced, for `score`.
+        Kept samples of each chain to store as models, evenly spaced, for `score` and
+        `log_likelihood`.
     n_chains : int, default=1
         Independent chains.
     n_shards : int, default=1
@@ -117,7 +118,8 @@ class SegmentedTopicModel(BaseTableModel):
     Notes
     -----
     Averages are over the kept samples of one chain, the one with the highest mean log joint
-    probability; `score` averages probabilities over the stored samples of all chains.
+    probability; `score` and `log_likelihood` average probabilities over the stored samples of all
+    chains.
 
     References
     ----------
