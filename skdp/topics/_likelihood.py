@@ -53,8 +53,9 @@ class LikelihoodMixin:
         The estimate of the *probability* is unbiased, however few the particles: the mean of
         ``exp(log_likelihood(X))`` over random streams is the mean of p(words) over the stored
         samples of all chains. Its *logarithm* is then too low on average, by about half its
-        variance; both fall as 1 / R in the end. Long documents need more particles. Repeat with
-        another `random_state`, or more particles, to see how far off it may be.
+        variance; both fall as 1 / R in the end. Long documents need more particles. Estimates with
+        other numbers of particles are all but independent: their spread, and how far twice the
+        particles raise them, tell how far off they may be.
 
         Let :math:`x_r` be the particles, draws given the words before n once they are weighted by
         :math:`v_r`. If topic and seat of word n are drawn from their posterior given :math:`x_r`,
