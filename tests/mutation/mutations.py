@@ -1247,21 +1247,12 @@ _LIKELIHOOD = [
         _likelihood("middle empty", 1),
     ),
     Mutation(
-        "likelihood-moves-with-another-concentration",
-        LEFT_TO_RIGHT,
-        "i, seen, assignments, words, of_particle, ratios, scratch, levels, rng\n",
-        "i, seen, assignments, words, prior, ratios, scratch, levels, rng\n",
-        "A move leaves the posterior of the topics so far invariant given a particle's own "
-        "concentrations.",
-        _likelihood("segments' concentrations", 1),
-    ),
-    Mutation(
-        "likelihood-concentration-of-the-prior",
+        "likelihood-concentration-of-tables",
         LEFT_TO_RIGHT,
         "group_ptr, groups.customers, groups.tables, prior.discount, drawn[first:last],",
-        "group_ptr, groups.customers, 0 * groups.tables, prior.discount, drawn[first:last],",
-        "The tables so far speak of the concentrations.",
-        _likelihood("segments' concentrations", 1),
+        "group_ptr, 0 * groups.customers, groups.tables, prior.discount, drawn[first:last],",
+        "The concentrations of particles are drawn given customers and tables so far.",
+        _likelihood("document's concentration", 1),
     ),
     Mutation(
         "likelihood-chain-of-two",
