@@ -1271,22 +1271,6 @@ _LIKELIHOOD = [
         _likelihood("middle empty", 1, "sequential"),
     ),
     Mutation(
-        "likelihood-moves-without-document-tables",
-        LEFT_TO_RIGHT,
-        "            levels.base[k] = prior.alpha[k] + assignments.document_tables[0, k]",
-        "            levels.base[k] = prior.alpha[k]",
-        "A sweep of the current segment sees the document's tables c_k, all of them.",
-        _likelihood("middle empty", 1, "adaptive"),
-    ),
-    Mutation(
-        "likelihood-moves-without-level-above",
-        LEFT_TO_RIGHT,
-        "levels.inverse[i] = 1.0 / (prior.concentration[i] + levels.level_customers[i])",
-        "levels.inverse[i] = 1.0",
-        "A sweep of the current segment needs the denominators b + Nd of those above.",
-        _likelihood("middle empty", 1, "sequential"),
-    ),
-    Mutation(
         "likelihood-lda-moves-under-another-prior",
         NODES,
         "topics[r], words, alpha, 0.0, scratch, rng)",
