@@ -47,3 +47,8 @@ def njit_inner(function: Callable[..., Any]) -> Any:
 def njit_step(function: Callable[..., Any]) -> Any:
     """Compile a step of an inner loop into the loop: calls would copy the arrays' headers."""
     return njit(function, _nrt=False, forceinline=True)
+
+
+def njit_inlined(function: Callable[..., Any]) -> Any:
+    """Compile a long step of an inner loop into the loop; kernels alone may call it."""
+    return njit_part(function, _nrt=False, forceinline=True)

@@ -8,16 +8,21 @@ is one multiplication and two additions a block of LANES categories, and no bran
 the draw, on any machine: LLVM splits the vectors into whatever registers the processor has.
 """
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 from skdp._numba import njit_step
 from skdp._random import next_double
 
 LANES = 16
 """Lanes of the running sum: weights are padded with zeros to a multiple of it."""
+
+_LINE = 64  # bytes of a line of the cache
 
 _float = ir.FloatType()
 _int16, _int32, _int64 = (ir.IntType(bits) for bits in (16, 32, 64))
@@ -28,6 +33,17 @@ _zero = ir.Constant(_vector, [0.0] * LANES)
 def padded(n: int) -> int:
     """Return `n` rounded up to a whole number of blocks of `LANES`."""
     return -(-n // LANES) * LANES
+
+
+def aligned_zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
+    """Return an array of zeros that begins where a line of the cache does.
+
+    A block of `LANES` floats is as long as a line: it then lies in one line, not across two.
+    """
+    n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    room = np.zeros(n_bytes + _LINE, dtype=np.uint8)
+    begin = -room.ctypes.data % _LINE
+    return room[begin : begin + n_bytes].view(dtype).reshape(shape)
 
 
 def _array(context, builder, signature, arguments, position):
@@ -50,49 +66,156 @@ def _block(builder, data, i):
     return builder.bitcast(builder.gep(data, [i]), _vector.as_pointer())
 
 
+def _row_pointer(context, builder, signature, arguments, position):
+    """Return the pointer to the first entry of a row: argument `position` of argument before."""
+    array = _array(context, builder, signature, arguments, position - 1)
+    (_, width) = cgutils.unpack_tuple(builder, array.shape, 2)
+    row = context.cast(builder, arguments[position], signature.args[position], types.int64)
+    return builder.gep(array.data, [builder.mul(row, width)])
+
+
+def _integer(context, builder, signature, arguments, position):
+    return context.cast(builder, arguments[position], signature.args[position], types.int64)
+
+
+def _total(builder, vector):
+    """Return the sum of the lanes: halves are added until one lane is left."""
+    n_lanes = LANES
+    while n_lanes > 1:
+        n_lanes //= 2
+        low = _shuffle(builder, vector, vector, range(n_lanes))
+        high = _shuffle(builder, vector, vector, range(n_lanes, 2 * n_lanes))
+        vector = builder.fadd(low, high)
+    return builder.extract_element(vector, ir.Constant(_int32, 0))
+
+
+def _sum_blocks(builder, n, weigh, out):
+    """Store the running sums of blocks ``weigh(i)`` behind the lanes' starts; return the total."""
+    start, step = ir.Constant(_int64, 0), ir.Constant(_int64, LANES)
+    ends = builder.gep(out, [step])
+    running = cgutils.alloca_once(builder, _vector)
+    builder.store(_zero, running)
+    with cgutils.for_range_slice(builder, start, n, step, _int64) as (i, _):
+        sums = builder.fadd(builder.load(running), weigh(i))
+        builder.store(sums, running)
+        builder.store(sums, _block(builder, ends, i), align=4)
+    prefix = builder.load(running)
+    for distance in (1, 2, 4, 8):
+        moved = [LANES] * distance + list(range(LANES - distance))
+        prefix = builder.fadd(prefix, _shuffle(builder, prefix, _zero, moved))
+    before = _shuffle(builder, prefix, _zero, [LANES, *range(LANES - 1)])
+    builder.store(before, _block(builder, out, start), align=4)
+    return builder.extract_element(prefix, ir.Constant(_int32, LANES - 1))
+
+
+def _products(context, builder, signature, arguments):
+    """Return n and ``weigh(i)``, which gives the weights ``(matrix[row] + offset) * factor``.
+
+    The first arguments are ``matrix, row, offset, factor``.
+    """
+    factor = _array(context, builder, signature, arguments, 3)
+    (n,) = cgutils.unpack_tuple(builder, factor.shape, 1)
+    row_data = _row_pointer(context, builder, signature, arguments, 1)
+    shift = _broadcast(builder, arguments[2])
+
+    def weigh(i):
+        weight = builder.fadd(builder.load(_block(builder, row_data, i), align=4), shift)
+        return builder.fmul(weight, builder.load(_block(builder, factor.data, i), align=4))
+
+    return n, weigh
+
+
 @intrinsic
-def _draw_product(typing_context, matrix, row, offset, factor, sums, uniform):
-    """Return the category where the running sum of the weights passes uniform x total."""
-    signature = types.int64(matrix, row, offset, factor, sums, uniform)
+def sum_product(typing_context, matrix, row, offset, factor, sums, sums_row):
+    """Sum ``(matrix[row, i] + offset) * factor[i]`` into ``sums[sums_row]``; return the total.
+
+    ``sums[sums_row, :LANES]`` is where the lanes start, what follows the sums within a lane.
+    """
+    signature = types.float32(matrix, row, offset, factor, sums, sums_row)
 
     def codegen(context, builder, signature, arguments):
-        factor_array = _array(context, builder, signature, arguments, 3)
-        factor_data = factor_array.data
-        (n,) = cgutils.unpack_tuple(builder, factor_array.shape, 1)
-        sums_data = _array(context, builder, signature, arguments, 4).data
-        row = context.cast(builder, arguments[1], signature.args[1], types.int64)
-        row_data = _array(context, builder, signature, arguments, 0).data
-        row_data = builder.gep(row_data, [builder.mul(row, n)])
-        shift = _broadcast(builder, arguments[2])
-        start, step = ir.Constant(_int64, 0), ir.Constant(_int64, LANES)
+        n, weigh = _products(context, builder, signature, arguments)
+        out = _row_pointer(context, builder, signature, arguments, 5)
+        return _sum_blocks(builder, n, weigh, out)
 
+    return signature, codegen
+
+
+@intrinsic
+def total_product(typing_context, matrix, row, offset, factor):
+    """Return the total of `sum_product` alone."""
+    signature = types.float32(matrix, row, offset, factor)
+
+    def codegen(context, builder, signature, arguments):
+        n, weigh = _products(context, builder, signature, arguments)
+        start, step = ir.Constant(_int64, 0), ir.Constant(_int64, LANES)
         running = cgutils.alloca_once(builder, _vector)
         builder.store(_zero, running)
         with cgutils.for_range_slice(builder, start, n, step, _int64) as (i, _):
-            weight = builder.fadd(builder.load(_block(builder, row_data, i), align=4), shift)
-            weight = builder.fmul(weight, builder.load(_block(builder, factor_data, i), align=4))
-            weight = builder.fadd(builder.load(running), weight)
-            builder.store(weight, running)
-            builder.store(weight, _block(builder, sums_data, i), align=4)
+            builder.store(builder.fadd(builder.load(running), weigh(i)), running)
+        return _total(builder, builder.load(running))
 
-        # Prefix sum over the lanes, by doubling.
-        prefix = builder.load(running)
-        for distance in (1, 2, 4, 8):
-            moved = [LANES] * distance + list(range(LANES - distance))
-            prefix = builder.fadd(prefix, _shuffle(builder, prefix, _zero, moved))
-        before = _shuffle(builder, prefix, _zero, [LANES, *range(LANES - 1)])
-        total = builder.extract_element(prefix, ir.Constant(_int32, LANES - 1))
-        target = _broadcast(builder, builder.fmul(arguments[5], total))
+    return signature, codegen
 
-        # Categories whose end, lane by lane, is not beyond the target: they come before the drawn.
+
+@intrinsic
+def sum_listed(typing_context, ids, values, begin, n, factor, sums, sums_row):
+    """Sum ``values[i] * factor[ids[i]]`` for begin <= i < begin + n as `sum_product` does.
+
+    `n` is a multiple of LANES.
+    """
+    signature = types.float32(ids, values, begin, n, factor, sums, sums_row)
+
+    def codegen(context, builder, signature, arguments):
+        begin = _integer(context, builder, signature, arguments, 2)
+        ids, values = (
+            builder.gep(_array(context, builder, signature, arguments, position).data, [begin])
+            for position in (0, 1)
+        )
+        factor = _array(context, builder, signature, arguments, 4).data
+        out = _row_pointer(context, builder, signature, arguments, 6)
+
+        def weigh(i):
+            # Loads one by one: the gather instruction takes longer.
+            picked = ir.Constant(_vector, ir.Undefined)
+            for lane in range(LANES):
+                entry = builder.gep(ids, [builder.add(i, ir.Constant(_int64, lane))])
+                k = builder.sext(builder.load(entry), _int64)
+                entry = builder.load(builder.gep(factor, [k]))
+                picked = builder.insert_element(picked, entry, ir.Constant(_int32, lane))
+            return builder.fmul(picked, builder.load(_block(builder, values, i), align=4))
+
+        n = _integer(context, builder, signature, arguments, 3)
+        return _sum_blocks(builder, n, weigh, out)
+
+    return signature, codegen
+
+
+@intrinsic
+def find_sum(typing_context, sums, sums_row, n, target):
+    """Return the entry at which the `n` running sums of ``sums[sums_row]`` pass `target`.
+
+    Below 0 it is the first one, beyond the total the last one, of the `n` (a multiple of LANES).
+    """
+    signature = types.int64(sums, sums_row, n, target)
+
+    def codegen(context, builder, signature, arguments):
+        start, step = ir.Constant(_int64, 0), ir.Constant(_int64, LANES)
+        n = _integer(context, builder, signature, arguments, 2)
+        starts = _row_pointer(context, builder, signature, arguments, 1)
+        ends = builder.gep(starts, [step])
+        rest = _broadcast(builder, arguments[3])
+        rest = builder.fsub(rest, builder.load(_block(builder, starts, start), align=4))
+
+        # Entries whose end, lane by lane, is not beyond the target: they come before the wanted.
         n_before = cgutils.alloca_once(builder, _int64)
         n_lanes = cgutils.alloca_once(builder, _int64)
-        builder.store(ir.Constant(_int64, 0), n_before)
-        builder.store(ir.Constant(_int64, 0), n_lanes)
+        builder.store(start, n_before)
+        builder.store(start, n_lanes)
         population = builder.module.declare_intrinsic("llvm.ctpop", [_int16])
         with cgutils.for_range_slice(builder, start, n, step, _int64) as (i, _):
-            ends = builder.fadd(before, builder.load(_block(builder, sums_data, i), align=4))
-            mask = builder.bitcast(builder.fcmp_ordered("<=", ends, target), _int16)
+            end = builder.load(_block(builder, ends, i), align=4)
+            mask = builder.bitcast(builder.fcmp_ordered("<=", end, rest), _int16)
             count = builder.zext(builder.call(population, [mask]), _int64)
             builder.store(builder.add(builder.load(n_before), count), n_before)
             builder.store(count, n_lanes)  # of the last block: lanes left behind as a whole
@@ -109,6 +232,54 @@ def _draw_product(typing_context, matrix, row, offset, factor, sums, uniform):
     return signature, codegen
 
 
+@intrinsic
+def locate(typing_context, ids, begin, n, k):
+    """Return i with ``ids[i] == k``, begin <= i < begin + n (n a multiple of LANES), or -1."""
+    signature = types.int64(ids, begin, n, k)
+
+    def codegen(context, builder, signature, arguments):
+        data = _array(context, builder, signature, arguments, 0).data
+        begin, n, k = (_integer(context, builder, signature, arguments, i) for i in (1, 2, 3))
+        integers = ir.VectorType(_int32, LANES)
+        undefined = ir.Constant(integers, ir.Undefined)
+        wanted = builder.insert_element(undefined, builder.trunc(k, _int32), ir.Constant(_int32, 0))
+        wanted = _shuffle(builder, wanted, undefined, [0] * LANES)
+        found = cgutils.alloca_once(builder, _int64)
+        builder.store(ir.Constant(_int64, -1), found)
+        bit = ir.IntType(1)
+        trailing_zeros = builder.module.declare_intrinsic(
+            "llvm.cttz", [_int16], ir.FunctionType(_int16, [_int16, bit])
+        )
+        end, step = builder.add(begin, n), ir.Constant(_int64, LANES)
+        with cgutils.for_range_slice(builder, begin, end, step, _int64) as (i, _):
+            block = builder.bitcast(builder.gep(data, [i]), integers.as_pointer())
+            same = builder.icmp_signed("==", builder.load(block, align=4), wanted)
+            mask = builder.bitcast(same, _int16)
+            lane = builder.call(trailing_zeros, [mask, ir.Constant(bit, 0)])
+            hit = builder.icmp_unsigned("!=", mask, ir.Constant(_int16, 0))
+            at = builder.add(i, builder.zext(lane, _int64))
+            builder.store(builder.select(hit, at, builder.load(found)), found)
+        return builder.load(found)
+
+    return signature, codegen
+
+
+@intrinsic
+def natural(typing_context, i):
+    """Return the integer `i`, which is not negative, as an index.
+
+    An array looks at every index whether it counts from the end, unless it is known that it cannot.
+    """
+    signature = types.int64(i)
+
+    def codegen(context, builder, signature, arguments):
+        i = _integer(context, builder, signature, arguments, 0)
+        builder.assume(builder.icmp_signed(">=", i, ir.Constant(_int64, 0)))
+        return i
+
+    return signature, codegen
+
+
 @njit_step
 def draw_product(matrix, row, offset, factor, sums, rng):
     """Draw i with probability proportional to ``(matrix[row, i] + offset) * factor[i]``.
@@ -121,20 +292,22 @@ def draw_product(matrix, row, offset, factor, sums, rng):
     row : int
     offset : float32
     factor : (n,) float32, contiguous, zero in the padding; some weight must be positive
-    sums : (n,) float32, scratch
+    sums : (1, LANES + n) float32, scratch
     rng : (4,) uint64
 
     Returns
     -------
     i : int
     """
-    i = _draw_product(matrix, row, offset, factor, sums, np.float32(next_double(rng)))
+    total = sum_product(matrix, row, offset, factor, sums, 0)
+    target = np.float32(next_double(rng)) * total
+    i = find_sum(sums, 0, factor.shape[0], target)
     # Rounding may lead to a category of weight zero next to the drawn one: step back.
     for _ in range(factor.shape[0]):
         if (matrix[row, i] + offset) * factor[i] > 0.0:
             break
         i = i - 1 if i > 0 else factor.shape[0] - 1
-    return i
+    return natural(i)
 
 
 @intrinsic
@@ -159,6 +332,25 @@ def prefetch(typing_context, matrix, row):
             _,
         ):
             builder.call(function, [builder.gep(start, [i]), *hints])
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def prefetch_entry(typing_context, vector, i):
+    """Ask for the cache line of ``vector[i]``."""
+    signature = types.void(vector, i)
+
+    def codegen(context, builder, signature, arguments):
+        data = _array(context, builder, signature, arguments, 0).data
+        entry = builder.gep(data, [_integer(context, builder, signature, arguments, 1)])
+        byte = ir.IntType(8).as_pointer()
+        function = builder.module.declare_intrinsic(
+            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte] + [_int32] * 3)
+        )
+        hints = [ir.Constant(_int32, hint) for hint in (0, 3, 1)]  # to read, keep, data
+        builder.call(function, [builder.bitcast(entry, byte), *hints])
         return context.get_dummy_value()
 
     return signature, codegen

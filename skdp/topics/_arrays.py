@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._simd import padded
+from skdp._simd import LANES, aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
 from skdp.topics._kernels import Assignments, Corpus, Ratios, Scratch, WordCounts
@@ -80,9 +80,10 @@ def empty_assignments(corpus: Corpus, n_topics: int, *, seats: bool, chained: bo
 def empty_scratch(n_topics: int) -> Scratch:
     """Return vectors for the kernels."""
     width = padded(n_topics)
-    integers = [np.zeros(n_topics, dtype=np.int64) for _ in range(3)]
-    base, opening, sharing = (np.zeros(width) for _ in range(3))
-    reciprocal, factor, sums = (np.zeros(width, dtype=np.float32) for _ in range(3))
+    integers = [aligned_zeros(n_topics, dtype=np.int64) for _ in range(3)]
+    base, opening, sharing = (aligned_zeros(width) for _ in range(3))
+    reciprocal, factor = (aligned_zeros(width, dtype=np.float32) for _ in range(2))
+    sums = aligned_zeros((1, LANES + width), dtype=np.float32)
     return Scratch(integers[0], base, reciprocal, opening, sharing, factor, sums, *integers[1:])
 
 
@@ -92,14 +93,14 @@ def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
     shape = (n_levels, padded(n_topics))
 
     def of_levels() -> NDArray[np.float64]:
-        return np.zeros(n_levels)
+        return aligned_zeros(n_levels)
 
     def of_topics() -> NDArray[np.float32]:
-        return np.zeros(shape, dtype=np.float32)
+        return aligned_zeros(shape, dtype=np.float32)
 
     return Levels(
-        customers=np.zeros(shape, dtype=np.int32),
-        level_customers=np.zeros(n_levels, dtype=np.int64),
+        customers=aligned_zeros(shape, dtype=np.int32),
+        level_customers=aligned_zeros(n_levels, dtype=np.int64),
         via_document=of_levels(),
         via_previous=of_levels(),
         inverse=of_levels(),
@@ -107,7 +108,7 @@ def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
         opening=of_topics(),
         fixed_part=of_topics(),
         mu_part=of_topics(),
-        base=np.zeros(padded(n_topics), dtype=np.float32),
+        base=aligned_zeros(padded(n_topics), dtype=np.float32),
     )
 
 
@@ -137,7 +138,9 @@ def sampler_weights(stirling: Ratios, sampler: str) -> Ratios:
 def empty_counts(n_words: int, n_topics: int) -> WordCounts:
     """Return counts of no words."""
     width = padded(n_topics)
-    return WordCounts(np.zeros((n_words, width), dtype=np.float32), np.zeros(width), False)
+    return WordCounts(
+        aligned_zeros((n_words, width), dtype=np.float32), aligned_zeros(width), False
+    )
 
 
 SMALLEST = np.float32(1e-25)
@@ -147,6 +150,6 @@ SMALLEST = np.float32(1e-25)
 def fixed_words(components: NDArray[np.floating]) -> WordCounts:
     """Return given topics (K, W) in the place of counts."""
     n_topics, n_words = components.shape
-    phi = np.zeros((n_words, padded(n_topics)), dtype=np.float32)
+    phi = aligned_zeros((n_words, padded(n_topics)), dtype=np.float32)
     phi[:, :n_topics] = np.maximum(components.T, SMALLEST)
-    return WordCounts(phi, np.zeros(phi.shape[1]), True)
+    return WordCounts(phi, aligned_zeros(phi.shape[1]), True)

@@ -27,6 +27,7 @@ segment orders its dish from the document's node (s tables) or from the segment 
 | reciprocal | 1 / (W gamma + M_k) | (K,) | denominator of the word factor; 1 with topics fixed |
 | opening, sharing | | (K,) | of a present topic: reciprocal x weight of opening, of sharing |
 | factor | opening + sharing x ratio | (K',) float32 | weight of a topic but for (M_kw + gamma) |
+| sums | | (1, LANES + K') float32 | running sums of a word's weights |
 
 A word w of segment j gets topic k with weight ``(counts[w, k] + gamma) * factor[k]``. For a topic
 absent from the segment ``factor = base * reciprocal`` whatever the segment's tables, since the
@@ -42,6 +43,9 @@ import numpy as np
 
 from skdp._numba import njit, njit_part, njit_step
 from skdp.processes._kernels_stirling import log_stirling
+
+AHEAD = 3
+"""Words between a word and the one whose counts are fetched into the cache."""
 
 
 class Corpus(NamedTuple):

@@ -34,11 +34,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_part, njit_step
+from skdp._numba import njit_inlined, njit_inner, njit_part, njit_step
 from skdp._random import next_double
-from skdp._simd import draw_product, prefetch
+from skdp._simd import draw_product, natural, prefetch
 from skdp.processes._kernels_stirling import share_ratio
-from skdp.topics._kernels import count_word, weigh_parents
+from skdp.topics._kernels import AHEAD, count_word, weigh_parents
 from skdp.topics._kernels_btigs import look_up_weights
 from skdp.topics._kernels_seats import (
     DOCUMENT,
@@ -160,7 +160,7 @@ def rebuild_factor(
         out[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
 
 
-@njit_inner
+@njit_inlined
 def sweep_segment(
     sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
@@ -192,10 +192,10 @@ def sweep_segment(
     share, opening = levels.share, levels.opening
     fixed_part, mu_part = levels.fixed_part, levels.mu_part
     via_document, via_previous, inverse = levels.via_document, levels.via_previous, levels.inverse
-    served = assignments.document_tables[d]
-    first = corpus.doc_ptr[d]
-    i = j - first
-    begin, end = corpus.segment_ptr[j], corpus.segment_ptr[j + 1]
+    served = assignments.document_tables[natural(d)]
+    j, first = natural(j), natural(corpus.doc_ptr[d])
+    i = natural(j - first)
+    begin, end = natural(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]
     n_topics = tables.shape[1]
 
     # Enter the segment: its customers are its words and the tables of the segment below.
@@ -217,14 +217,15 @@ def sweep_segment(
     tables_changed = True
     inverse_total = 1.0 / total
     for x in range(begin, end):
-        if x + 2 < tokens.shape[0]:
-            prefetch(counts, tokens[x + 2])
-        w = tokens[x]
+        if x + AHEAD < tokens.shape[0]:
+            prefetch(counts, tokens[x + AHEAD])
+        w = natural(tokens[x])
 
         k = topics[x]
         if k >= 0:
             level = i
             while True:
+                level = natural(level)
                 n = customers[level, k]
                 s, t = tables[first + level, k], previous[first + level, k]
                 if sampler == SSA:
@@ -294,6 +295,7 @@ def sweep_segment(
         mu = base[k] * inverse_total
         level = i
         while True:
+            level = natural(level)
             to_node = opening[level, k] * via_document[level] * mu
             to_above = 0.0
             if level > 0:
@@ -387,6 +389,18 @@ def sweep_segment(
     return total
 
 
+@njit_inner
+def sweep_segments(
+    sampler, d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
+):
+    """Sweep segments `begin` to `end` - 1 of document `d` in order; return A + c."""
+    for j in range(begin, end):
+        total = sweep_segment(
+            sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
+        )
+    return total
+
+
 @njit_part
 def sweep_document(sampler, d, corpus, assignments, words, prior, ratios, scratch, levels, rng):
     """Sweep the segments of document `d` in order; return the assignments, their pool as needed."""
@@ -394,11 +408,16 @@ def sweep_document(sampler, d, corpus, assignments, words, prior, ratios, scratc
     for k in range(prior.alpha.shape[0]):
         levels.base[k] = prior.alpha[k] + assignments.document_tables[d, k]
         total += prior.alpha[k] + assignments.document_tables[d, k]
-    for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
+    begin, last = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
+    while begin < last:
+        end = last
         if sampler == SSA:  # every word may open a table at every level
-            n_words = corpus.segment_ptr[j + 1] - corpus.segment_ptr[j]
-            assignments = make_room(assignments, n_words * (j - corpus.doc_ptr[d] + 1))
-        total = sweep_segment(
-            sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
-        )
+            end = begin + 1
+            n_words = corpus.segment_ptr[end] - corpus.segment_ptr[begin]
+            assignments = make_room(assignments, n_words * (end - corpus.doc_ptr[d]))
+        total = sweep_segments(
+            sampler, d, begin, end, total, corpus, assignments, words, prior, ratios, scratch,
+            levels, rng,
+        )  # fmt: skip
+        begin = end
     return assignments

@@ -31,32 +31,24 @@ counts from `WordLists` and pays for the topics that a word has, not for K.
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
 from skdp._numba import njit_loop, njit_step
 from skdp._random import next_double
 from skdp._simd import (
     LANES,
-    _array,
-    _block,
-    _broadcast,
-    _int16,
-    _int32,
-    _int64,
-    _shuffle,
-    _vector,
-    _zero,
+    aligned_zeros,
+    find_sum,
+    locate,
     padded,
     prefetch,
+    prefetch_entry,
+    sum_listed,
+    sum_product,
 )
+from skdp.topics._kernels import AHEAD
 
 SPARSE_FROM = 400
 """Number of topics from which the sparse sweep is the faster, on text."""
-
-AHEAD = 3
-"""Words between a word and the one whose counts are fetched into the cache."""
 
 _GROUP_BITS = 5  # groups of 32 topics: both sums of a two-level search are short up to K = 1e4
 
@@ -97,21 +89,21 @@ def empty_dense_scratch(n_topics: int) -> DenseScratch:
     """Return vectors for `sweep_nodes`."""
     width = padded(n_topics)
     return DenseScratch(
-        np.zeros(n_topics),
-        np.zeros(n_topics),
-        np.zeros(width, np.float32),
-        np.zeros((2, LANES + width), np.float32),
+        aligned_zeros(n_topics),
+        aligned_zeros(n_topics),
+        aligned_zeros(width, np.float32),
+        aligned_zeros((2, LANES + width), np.float32),
     )
 
 
 def empty_sparse_scratch(n_topics: int) -> SparseScratch:
     """Return vectors for `sweep_nodes_sparse`."""
     return SparseScratch(
-        np.zeros(n_topics),
-        np.zeros(n_topics),
-        np.zeros(padded(n_topics + 1), np.float32),
-        np.zeros(((n_topics - 1) >> _GROUP_BITS) + 1),
-        np.zeros((1, LANES + padded(n_topics)), np.float32),
+        aligned_zeros(n_topics),
+        aligned_zeros(n_topics),
+        aligned_zeros(padded(n_topics + 1), np.float32),
+        aligned_zeros(((n_topics - 1) >> _GROUP_BITS) + 1),
+        aligned_zeros((1, LANES + padded(n_topics)), np.float32),
     )
 
 
@@ -139,168 +131,6 @@ def counts_of_lists(lists: WordLists, out: np.ndarray) -> None:
     before = np.cumsum(lists.lengths) - lists.lengths
     at = lists.row_ptr[words] + np.arange(len(words)) - before[words]
     out[words, lists.ids[at]] = lists.values[at]
-
-
-def _row_pointer(context, builder, signature, arguments, position):
-    """Return the pointer to the first entry of a row: argument `position` of argument before."""
-    array = _array(context, builder, signature, arguments, position - 1)
-    (_, width) = cgutils.unpack_tuple(builder, array.shape, 2)
-    row = context.cast(builder, arguments[position], signature.args[position], types.int64)
-    return builder.gep(array.data, [builder.mul(row, width)])
-
-
-def _integer(context, builder, signature, arguments, position):
-    return context.cast(builder, arguments[position], signature.args[position], types.int64)
-
-
-def _sum_blocks(builder, n, weigh, out):
-    """Store the running sums of blocks ``weigh(i)`` behind the lanes' starts; return the total."""
-    start, step = ir.Constant(_int64, 0), ir.Constant(_int64, LANES)
-    ends = builder.gep(out, [step])
-    running = cgutils.alloca_once(builder, _vector)
-    builder.store(_zero, running)
-    with cgutils.for_range_slice(builder, start, n, step, _int64) as (i, _):
-        sums = builder.fadd(builder.load(running), weigh(i))
-        builder.store(sums, running)
-        builder.store(sums, _block(builder, ends, i), align=4)
-    prefix = builder.load(running)
-    for distance in (1, 2, 4, 8):
-        moved = [LANES] * distance + list(range(LANES - distance))
-        prefix = builder.fadd(prefix, _shuffle(builder, prefix, _zero, moved))
-    before = _shuffle(builder, prefix, _zero, [LANES, *range(LANES - 1)])
-    builder.store(before, _block(builder, out, start), align=4)
-    return builder.extract_element(prefix, ir.Constant(_int32, LANES - 1))
-
-
-@intrinsic
-def sum_product(typing_context, matrix, row, offset, factor, sums, sums_row):
-    """Sum ``(matrix[row, i] + offset) * factor[i]`` into ``sums[sums_row]``; return the total.
-
-    The sums run in LANES lanes, visited one after the other, as in `skdp._simd.draw_product`:
-    ``sums[sums_row, :LANES]`` is where the lanes start, what follows the sums within a lane.
-    """
-    signature = types.float32(matrix, row, offset, factor, sums, sums_row)
-
-    def codegen(context, builder, signature, arguments):
-        factor = _array(context, builder, signature, arguments, 3)
-        (n,) = cgutils.unpack_tuple(builder, factor.shape, 1)
-        row_data = _row_pointer(context, builder, signature, arguments, 1)
-        out = _row_pointer(context, builder, signature, arguments, 5)
-        shift = _broadcast(builder, arguments[2])
-
-        def weigh(i):
-            weight = builder.fadd(builder.load(_block(builder, row_data, i), align=4), shift)
-            return builder.fmul(weight, builder.load(_block(builder, factor.data, i), align=4))
-
-        return _sum_blocks(builder, n, weigh, out)
-
-    return signature, codegen
-
-
-@intrinsic
-def sum_listed(typing_context, ids, values, begin, n, factor, sums, sums_row):
-    """Sum ``values[i] * factor[ids[i]]`` for begin <= i < begin + n as `sum_product` does.
-
-    `n` is a multiple of LANES.
-    """
-    signature = types.float32(ids, values, begin, n, factor, sums, sums_row)
-
-    def codegen(context, builder, signature, arguments):
-        begin = _integer(context, builder, signature, arguments, 2)
-        ids, values = (
-            builder.gep(_array(context, builder, signature, arguments, position).data, [begin])
-            for position in (0, 1)
-        )
-        factor = _array(context, builder, signature, arguments, 4).data
-        out = _row_pointer(context, builder, signature, arguments, 6)
-
-        def weigh(i):
-            # Loads one by one: the gather instruction takes longer.
-            picked = ir.Constant(_vector, ir.Undefined)
-            for lane in range(LANES):
-                entry = builder.gep(ids, [builder.add(i, ir.Constant(_int64, lane))])
-                k = builder.sext(builder.load(entry), _int64)
-                entry = builder.load(builder.gep(factor, [k]))
-                picked = builder.insert_element(picked, entry, ir.Constant(_int32, lane))
-            return builder.fmul(picked, builder.load(_block(builder, values, i), align=4))
-
-        n = _integer(context, builder, signature, arguments, 3)
-        return _sum_blocks(builder, n, weigh, out)
-
-    return signature, codegen
-
-
-@intrinsic
-def find_sum(typing_context, sums, sums_row, n, target):
-    """Return the entry at which the `n` running sums of ``sums[sums_row]`` pass `target`.
-
-    Below 0 it is the first one, beyond the total the last one, of the `n` (a multiple of LANES).
-    """
-    signature = types.int64(sums, sums_row, n, target)
-
-    def codegen(context, builder, signature, arguments):
-        start, step = ir.Constant(_int64, 0), ir.Constant(_int64, LANES)
-        n = _integer(context, builder, signature, arguments, 2)
-        starts = _row_pointer(context, builder, signature, arguments, 1)
-        ends = builder.gep(starts, [step])
-        rest = _broadcast(builder, arguments[3])
-        rest = builder.fsub(rest, builder.load(_block(builder, starts, start), align=4))
-
-        # Entries whose end, lane by lane, is not beyond the target: they come before the wanted.
-        n_before = cgutils.alloca_once(builder, _int64)
-        n_lanes = cgutils.alloca_once(builder, _int64)
-        builder.store(start, n_before)
-        builder.store(start, n_lanes)
-        population = builder.module.declare_intrinsic("llvm.ctpop", [_int16])
-        with cgutils.for_range_slice(builder, start, n, step, _int64) as (i, _):
-            end = builder.load(_block(builder, ends, i), align=4)
-            mask = builder.bitcast(builder.fcmp_ordered("<=", end, rest), _int16)
-            count = builder.zext(builder.call(population, [mask]), _int64)
-            builder.store(builder.add(builder.load(n_before), count), n_before)
-            builder.store(count, n_lanes)  # of the last block: lanes left behind as a whole
-
-        def at_most(value, bound):
-            return builder.select(builder.icmp_signed("<", value, bound), value, bound)
-
-        lane = at_most(builder.load(n_lanes), ir.Constant(_int64, LANES - 1))
-        n_blocks = builder.udiv(n, step)
-        block = builder.sub(builder.load(n_before), builder.mul(lane, n_blocks))
-        block = at_most(block, builder.sub(n_blocks, ir.Constant(_int64, 1)))
-        return builder.add(builder.mul(block, step), lane)
-
-    return signature, codegen
-
-
-@intrinsic
-def locate(typing_context, ids, begin, n, k):
-    """Return i with ``ids[i] == k``, begin <= i < begin + n (n a multiple of LANES), or -1."""
-    signature = types.int64(ids, begin, n, k)
-
-    def codegen(context, builder, signature, arguments):
-        data = _array(context, builder, signature, arguments, 0).data
-        begin, n, k = (_integer(context, builder, signature, arguments, i) for i in (1, 2, 3))
-        integers = ir.VectorType(_int32, LANES)
-        undefined = ir.Constant(integers, ir.Undefined)
-        wanted = builder.insert_element(undefined, builder.trunc(k, _int32), ir.Constant(_int32, 0))
-        wanted = _shuffle(builder, wanted, undefined, [0] * LANES)
-        found = cgutils.alloca_once(builder, _int64)
-        builder.store(ir.Constant(_int64, -1), found)
-        bit = ir.IntType(1)
-        trailing_zeros = builder.module.declare_intrinsic(
-            "llvm.cttz", [_int16], ir.FunctionType(_int16, [_int16, bit])
-        )
-        end, step = builder.add(begin, n), ir.Constant(_int64, LANES)
-        with cgutils.for_range_slice(builder, begin, end, step, _int64) as (i, _):
-            block = builder.bitcast(builder.gep(data, [i]), integers.as_pointer())
-            same = builder.icmp_signed("==", builder.load(block, align=4), wanted)
-            mask = builder.bitcast(same, _int16)
-            lane = builder.call(trailing_zeros, [mask, ir.Constant(bit, 0)])
-            hit = builder.icmp_unsigned("!=", mask, ir.Constant(_int16, 0))
-            at = builder.add(i, builder.zext(lane, _int64))
-            builder.store(builder.select(hit, at, builder.load(found)), found)
-        return builder.load(found)
-
-    return signature, codegen
 
 
 @njit_step
@@ -519,22 +349,3 @@ def prefetch_list(w, row_ptr, lengths, ids, values):
     for i in range(row, row + lengths[w], LANES):
         prefetch_entry(ids, i)
         prefetch_entry(values, i)
-
-
-@intrinsic
-def prefetch_entry(typing_context, vector, i):
-    """Ask for the cache line of ``vector[i]``."""
-    signature = types.void(vector, i)
-
-    def codegen(context, builder, signature, arguments):
-        data = _array(context, builder, signature, arguments, 0).data
-        entry = builder.gep(data, [_integer(context, builder, signature, arguments, 1)])
-        byte = ir.IntType(8).as_pointer()
-        function = builder.module.declare_intrinsic(
-            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte] + [_int32] * 3)
-        )
-        hints = [ir.Constant(_int32, hint) for hint in (0, 3, 1)]  # to read, keep, data
-        builder.call(function, [builder.bitcast(entry, byte), *hints])
-        return context.get_dummy_value()
-
-    return signature, codegen

@@ -10,7 +10,15 @@ import pytest
 from scipy import stats
 
 from skdp._random import next_double
-from skdp._simd import LANES, draw_product, padded, prefetch
+from skdp._simd import (
+    LANES,
+    aligned_zeros,
+    draw_product,
+    natural,
+    padded,
+    prefetch,
+    total_product,
+)
 
 ALPHA = 1e-6
 N_TOPICS = [1, 3, 16, 17, 50, 500]
@@ -40,7 +48,7 @@ class Weights:
         self.factor = np.zeros(n, dtype=np.float32)
         self.factor[: len(factor)] = factor
         self.offset = np.float32(offset)
-        self.sums = np.empty(n, dtype=np.float32)
+        self.sums = np.empty((1, LANES + n), dtype=np.float32)
         weights = (self.matrix[1].astype(float) + float(self.offset)) * self.factor
         self.probabilities = weights / weights.sum()
 
@@ -129,6 +137,29 @@ def test_inputs_are_left_alone():
     np.testing.assert_array_equal(rng, reference)  # one draw, one double
     np.testing.assert_array_equal(weights.matrix, matrix)
     np.testing.assert_array_equal(weights.factor, factor)
+
+
+@numba.njit
+def total_of(matrix, row, offset, factor):
+    return total_product(matrix, natural(row), offset, factor)
+
+
+@every_size
+def test_total(n_topics):
+    weights = random_weights(n_topics)
+    total = total_of(weights.matrix, 1, weights.offset, weights.factor)
+    expected = np.sum((weights.matrix[1].astype(float) + weights.offset) * weights.factor)
+    assert total == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("shape", [0, 5, (3, 7), (0, 16)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_aligned_zeros(shape, dtype):
+    array = aligned_zeros(shape, dtype)
+    assert array.ctypes.data % 64 == 0 or array.size == 0
+    np.testing.assert_array_equal(array, np.zeros(shape, dtype), strict=True)
+    assert array.flags.c_contiguous
+    assert array.flags.writeable
 
 
 @numba.njit

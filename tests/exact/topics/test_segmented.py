@@ -30,6 +30,9 @@ from exact.topics.table_models import (
     run,
 )
 
+from skdp.data import SegmentedCorpus
+from skdp.topics import SegmentedTopicModel
+from skdp.topics._kernels_btigs import MOST_LISTED
 from skdp.topics._priors import update_dirichlet, update_symmetric_dirichlet
 
 CASES = {
@@ -74,6 +77,43 @@ every_case = pytest.mark.parametrize("case", CASES)
 
 
 # --- training -------------------------------------------------------------------------------
+
+
+@every_sampler
+def test_more_topics_than_are_listed(sampler):
+    """With one word in the vocabulary the posterior is the prior, whose means are known.
+
+    Two words of a segment sit at one table with probability (1 - a) / (1 + b), and two tables of a
+    document have one dish with probability (1 + alpha) / (1 + K alpha). The longer segment has so
+    many topics at times that the sampler does not list them, the shorter one never has.
+    """
+    n_topics, alpha, a, b, lengths = 40, 0.5, 0.4, 8.0, (5, 60)
+    data = SegmentedCorpus.from_documents([[[0] * n for n in lengths]], n_features=1)
+    estimator = SegmentedTopicModel(
+        n_topics, sampler=sampler, discount=a, concentration=b, topic_word_prior=0.3,
+        doc_topic_prior=np.full(n_topics, alpha), max_iter=BURN_IN + N_SWEEPS, random_state=0,
+    )  # fmt: skip
+    n_tables = []
+    for n in lengths:
+        tables = 0.0
+        for i in range(n):
+            tables += (b + a * tables) / (b + i)
+        n_tables.append(tables)
+    same_table, same_dish = (1 - a) / (1 + b), (1 + alpha) / (1 + n_topics * alpha)
+    within = same_table + (1 - same_table) * same_dish
+    tables, together, n_present = [], [], []
+    for state in estimator.iter_sweeps(data):
+        short, long = (
+            np.bincount(topics, minlength=n_topics)
+            for topics in np.split(state.topics, lengths[:1])
+        )
+        pairs = [m @ (m - 1) / (n * (n - 1)) for m, n in zip((short, long), lengths, strict=True)]
+        together.append([*pairs, short @ long / np.prod(lengths)])
+        tables.append(state.tables_to_document.sum(axis=1))
+        n_present.append(np.count_nonzero(long))
+    assert 0.2 < np.mean(np.array(n_present) > MOST_LISTED) < 0.98
+    assert_means(together[BURN_IN:], [within, within, same_dish], "co-assignments")
+    assert_means(tables[BURN_IN:], n_tables, "tables")
 
 
 @every_case
