@@ -102,14 +102,6 @@ _ADD = [
         "                    factor[k] = 0.0  # present from now on\n",
         "",
         "A topic that has come is present, and weighs nothing among the absent ones.",
-        _posterior("btigs"),
-    ),
-    Mutation(
-        "btigs-many-out-of-date",
-        BTIGS,
-        "                if tables_changed:\n                    weigh_present",
-        "                if begin < 0:\n                    weigh_present",
-        "Where topics are many, too, the present ones follow the number of tables.",
         f"{TOPICS}::test_more_topics_than_are_listed[btigs]",
     ),
     Mutation(
