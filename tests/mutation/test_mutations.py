@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from mutation.mutations import MUTATIONS, Mutation
+from mutation.mutations import EQUIVALENTS, MUTATIONS, Mutation
 
 ROOT = Path(__file__).parents[2]
 
@@ -154,3 +154,10 @@ def test_mutation_is_seen(mutation, unchanged, tmp_path):
         output
     )  # not another error
     assert "1 failed" in output, output
+
+
+@pytest.mark.parametrize("mutation", EQUIVALENTS, ids=lambda mutation: mutation.name)
+def test_equivalent_is_right(mutation, unchanged, tmp_path):
+    copy_with(mutation, unchanged[0], tmp_path)
+    code, output = run_tests(tmp_path, [mutation.test])
+    assert code == 0, f"{mutation.why}\n{output}"
