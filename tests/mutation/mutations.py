@@ -662,7 +662,7 @@ _CHAIN_ADD = [
         "up = (fixed_part[level - 1, k] + mu_part[level - 1, k] * mu) * inverse[level - 1]",
         "up = mu_part[level - 1, k] * mu * inverse[level - 1]",
         "The weight of the tables of the segment before when a new table chooses its parent.",
-        _posterior("btigs", "three topics", ADAPTIVE),
+        _posterior("btigs", "cascade", ADAPTIVE),
     ),
     Mutation(
         "chain-path-without-mu",
@@ -671,15 +671,6 @@ _CHAIN_ADD = [
         "to_node = opening[level, k] * via_document[level]",
         "(alpha_k + c_k) / (A + c.) when a new table chooses its parent.",
         _posterior("btigs", "three topics", ADAPTIVE),
-    ),
-    Mutation(
-        "chain-level-without-tables",
-        CHAIN,
-        "    fixed_part[i, k] = share[i, k] + opening[i, k] * from_fixed + TINY\n"
-        "    mu_part[i, k] =",
-        "    mu_part[i, k] =",
-        "What the tables of a level weigh follows a customer that came or left without a table.",
-        _posterior("btigs", "three segments", ADAPTIVE),
     ),
     Mutation(
         "chain-level-without-levels-above",
@@ -709,7 +700,16 @@ _CHAIN_ADD = [
                 lowest = min(lowest, level + 1)
 """,
         "b + a Td and fS of the level where a path ended with a table of the document.",
-        _posterior("btigs", "cascade", ADAPTIVE),
+        _posterior("btigs", "cascade of small tables", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-level-without-tables",
+        CHAIN,
+        "    fixed_part[i, k] = share[i, k] + opening[i, k] * from_fixed + TINY\n"
+        "    mu_part[i, k] =",
+        "    mu_part[i, k] =",
+        "What the tables of a level weigh follows a customer that came or left without a table.",
+        f"{ADAPTIVE}::test_posterior_of_long_segments[btigs]",
     ),
     Mutation(
         "chain-word-out-of-date",
@@ -717,7 +717,7 @@ _CHAIN_ADD = [
         "        if not tables_changed:\n",
         "        if i < 0:\n",
         "A word that shares a table changes the weight of its topic for the words that follow.",
-        _posterior("btigs", "three topics", ADAPTIVE),
+        f"{ADAPTIVE}::test_posterior_of_long_segments[btigs]",
     ),
     Mutation(
         "chain-path-stops-early",
@@ -726,14 +726,6 @@ _CHAIN_ADD = [
         "            break",
         "A table that orders from the segment before is a customer there.",
         _joint("btigs", "three segments", SEQUENTIAL),
-    ),
-    Mutation(
-        "chain-without-tables-below",
-        CHAIN,
-        "level_customers[i] = segment_previous[j + 1] if has_next else 0",
-        "level_customers[i] = 0",
-        "Erratum 12: the customers of a segment are its words and the tables below, in Nd, too.",
-        _posterior("btigs", "three topics", ADAPTIVE),
     ),
 ]
 
@@ -781,14 +773,6 @@ _CHAIN_REMOVE = [
         "    if s > 0 and head < s + t:\n",
         "Which kind of table goes: in proportion to s and t.",
         _posterior("btigs", "three topics", ADAPTIVE),
-    ),
-    Mutation(
-        "chain-cmgs-leaves-the-table",
-        CHAIN,
-        "        if s + t < n:\n",
-        "        if s + t < n or n > 1:\n",
-        "There cannot be more tables than customers.",
-        _joint("cmgs", "three segments", ADAPTIVE),
     ),
 ]
 

@@ -92,6 +92,11 @@ CHAINS = {
         alpha=(0.5, 0.5), gamma=0.3, n_features=2, discount=0.9, concentration=0.2,
         mixing=(3.0, 0.5),
     ),
+    # Few tables and many words: most words come and go without a table.
+    "long segments": Problem(
+        [[[0, 1, 0, 1, 1], [0, 1, 0, 0]]],
+        alpha=(0.5, 0.7), gamma=0.3, n_features=2, discount=0.2, concentration=0.5,
+    ),
     "leading empty": Problem(
         [[[], [0, 1, 1], [0, 0, 2]]],
         alpha=(0.5, 0.5, 0.5), gamma=0.2, n_features=3, discount=0.5, concentration=5.0,

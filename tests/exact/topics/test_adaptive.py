@@ -38,6 +38,13 @@ def test_posterior(sampler, case):
     check_posterior(CASES[case], sampler)
 
 
+@pytest.mark.slow
+@every_sampler
+def test_posterior_of_long_segments(sampler):
+    """400,000 sweeps: words that come and go without a table change little of what others see."""
+    check_posterior(CASES["long segments"], sampler, n_sweeps=400_000)
+
+
 @cases(CASES, SLOW_CHAINS)
 def test_samplers_take_different_trajectories(case):
     check_trajectories_differ(CASES[case])
