@@ -791,7 +791,7 @@ _CHAIN_CMGS = [
         "            change *= n_document + s + to_document\n",
         "",
         "The weight S + lambda_S of the document in the draw of s.",
-        _posterior("cmgs", "three topics", ADAPTIVE),
+        f"{ADAPTIVE}::test_posterior_of_long_segments[cmgs]",
     ),
     Mutation(
         "tables-of-document-without-binomial",
@@ -850,12 +850,12 @@ _CHAIN_CMGS = [
         _posterior("cmgs", "three topics", ADAPTIVE),
     ),
     Mutation(
-        "tables-leave-too-few-customers",
+        "tables-split-without-customers",
         TABLES,
-        "fewest = max(above_tables - above, 0)",
-        "fewest = 0",
-        "The segment before needs as many customers as it has tables.",
-        _joint("cmgs", "three segments", ADAPTIVE),
+        "        change *= above_b + above_customers + t\n",
+        "",
+        "(b)_N of the segment before, which has a customer less for each table of the document.",
+        _posterior("cmgs", "cascade", ADAPTIVE),
     ),
 ]
 
