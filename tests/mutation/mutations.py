@@ -884,14 +884,6 @@ _CHAIN_SSA = [
         "A table remembers where its dish was ordered.",
         _joint("ssa", "three topics", ADAPTIVE),
     ),
-    Mutation(
-        "seats-of-one-customer",
-        SWEEPS,
-        "            assignments.seat_sizes[assignments.seat_heads[j, k]] = customers[k]\n",
-        "",
-        "The first state's tables seat all customers of their topic.",
-        _joint("ssa", "three topics", ADAPTIVE),
-    ),
 ]
 
 _CHAIN_JOINT = [
