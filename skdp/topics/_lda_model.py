@@ -105,7 +105,7 @@ class LDAFoldIn:
         return shares_of_nodes(corpus, model.level, nodes, model.doc_topic_prior)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LDALikelihood:
     """Estimates under a sample of latent Dirichlet allocation."""
 

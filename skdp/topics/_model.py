@@ -106,7 +106,7 @@ class TableFoldIn:
         return doc_topic, segment_topic
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TableLikelihood:
     """Estimates of the probability of documents, from left to right."""
 

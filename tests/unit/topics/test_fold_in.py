@@ -1,4 +1,4 @@
-"""Folding documents in: where the work is done has no effect."""
+"""Folding documents in, and their likelihoods: where the work is done has no effect."""
 
 import numpy as np
 import pytest
@@ -29,6 +29,8 @@ def test_dask():
     ]
     expected = [estimator.fit(X).transform(X) for estimator in estimators]
     topics = estimators[0].components_
+    likely = [e for e in estimators if hasattr(e, "log_likelihood")]
+    likelihoods = [estimator.log_likelihood(X, n_particles=2) for estimator in likely]
     with (
         distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None),
         parallel_config("dask"),
@@ -36,3 +38,5 @@ def test_dask():
         assert_array_equal(estimators[0].fit(X).components_, topics)
         for estimator, shares in zip(estimators, expected, strict=True):
             assert_array_equal(estimator.transform(X), shares)
+        for estimator, likelihood in zip(likely, likelihoods, strict=True):
+            assert_array_equal(estimator.log_likelihood(X, n_particles=2), likelihood)
