@@ -7,13 +7,15 @@ of every kernel that draws, and the kernel advances it in place.
 from skdp._random._draws import (
     draw_bernoulli,
     draw_beta,
+    draw_binomial,
     draw_categorical,
     draw_dirichlet,
-    draw_exponential,
     draw_gamma,
     draw_log_beta,
     draw_log_gamma,
-    draw_normal,
+    draw_log_small_gamma,
+    draw_poisson,
+    gamma_constants,
 )
 from skdp._random._streams import (
     Role,
@@ -23,19 +25,24 @@ from skdp._random._streams import (
     stream_of_content,
 )
 from skdp._random._xoshiro import next_double, next_open_double, next_uint64
+from skdp._random._ziggurat import draw_exponential, draw_normal
 
 __all__ = [
     "Role",
     "derive_stream",
     "draw_bernoulli",
     "draw_beta",
+    "draw_binomial",
     "draw_categorical",
     "draw_dirichlet",
     "draw_exponential",
     "draw_gamma",
     "draw_log_beta",
     "draw_log_gamma",
+    "draw_log_small_gamma",
     "draw_normal",
+    "draw_poisson",
+    "gamma_constants",
     "make_seed_sequence",
     "make_stream",
     "next_double",

@@ -12,8 +12,9 @@ underflows to 0 on a linear scale once in two draws, and a weight that became 0 
 
 import math
 
-from skdp._numba import njit
+from skdp._numba import njit, njit_step
 from skdp._random._xoshiro import next_double, next_open_double
+from skdp._random._ziggurat import draw_exponential, draw_normal
 
 
 @njit
@@ -36,28 +37,16 @@ def draw_categorical(weights, total, rng):
     return last  # where rounding left a rest: the last possible category
 
 
-@njit
-def draw_exponential(rng):
-    """Return a draw from the exponential distribution of mean 1."""
-    return -math.log(next_open_double(rng))
-
-
-@njit
-def draw_normal(rng):
-    """Return a standard normal draw (Marsaglia's polar method)."""
-    while True:
-        x = 2.0 * next_double(rng) - 1.0
-        y = 2.0 * next_double(rng) - 1.0
-        square = x * x + y * y
-        if 0.0 < square < 1.0:
-            return x * math.sqrt(-2.0 * math.log(square) / square)
-
-
-@njit
-def _draw_gamma_above_one(shape, rng):
-    """Return a Gamma(shape, 1) draw, shape >= 1 (Marsaglia and Tsang, 2000)."""
+@njit_step
+def gamma_constants(shape):
+    """Return d and c of Marsaglia and Tsang (2000) for a shape >= 1."""
     d = shape - 1.0 / 3.0
-    c = 1.0 / math.sqrt(9.0 * d)
+    return d, 1.0 / math.sqrt(9.0 * d)
+
+
+@njit_step
+def _draw_gamma_above_one(d, c, rng):
+    """Return a Gamma(shape, 1) draw, shape >= 1 (Marsaglia and Tsang, 2000)."""
     while True:
         x = draw_normal(rng)
         v = 1.0 + c * x
@@ -72,25 +61,34 @@ def _draw_gamma_above_one(shape, rng):
             return d * v
 
 
+@njit_step
+def draw_log_small_gamma(d, c, reciprocal, rng):
+    """Return the logarithm of a Gamma(shape, 1) draw, shape < 1.
+
+    By the identity Gamma(shape) = Gamma(shape + 1) U^(1 / shape): d and c are
+    ``gamma_constants(shape + 1)``, `reciprocal` is 1 / shape. For many draws of one shape.
+    """
+    return math.log(_draw_gamma_above_one(d, c, rng)) - reciprocal * draw_exponential(rng)
+
+
 @njit
 def draw_log_gamma(shape, rng):
-    """Return the logarithm of a Gamma(shape, 1) draw; -inf for shape 0.
-
-    Below 1 by the identity Gamma(shape) = Gamma(shape + 1) U^(1 / shape).
-    """
+    """Return the logarithm of a Gamma(shape, 1) draw; -inf for shape 0."""
     if shape >= 1.0:
-        return math.log(_draw_gamma_above_one(shape, rng))
+        d, c = gamma_constants(shape)
+        return math.log(_draw_gamma_above_one(d, c, rng))
     if shape <= 0.0:
         return -math.inf
-    log_draw = math.log(_draw_gamma_above_one(shape + 1.0, rng))
-    return log_draw - draw_exponential(rng) / shape
+    d, c = gamma_constants(shape + 1.0)
+    return draw_log_small_gamma(d, c, 1.0 / shape, rng)
 
 
 @njit
 def draw_gamma(shape, rng):
     """Return a Gamma(shape, 1) draw; it may underflow to 0 for a tiny shape."""
     if shape >= 1.0:
-        return _draw_gamma_above_one(shape, rng)
+        d, c = gamma_constants(shape)
+        return _draw_gamma_above_one(d, c, rng)
     return math.exp(draw_log_gamma(shape, rng))
 
 
@@ -143,3 +141,49 @@ def draw_dirichlet(alpha, out, rng):
         total += out[k]
     for k in range(n):
         out[k] /= total
+
+
+@njit
+def draw_binomial(n, probability, rng):
+    """Return how many of n events of the given probability happen.
+
+    While n is large it is cut in two (Relles, 1972): x, the i-th smallest of n uniform draws, is
+    Beta(i, n + 1 - i), and tells of i draws at once on which side of the probability they are.
+    """
+    successes = 0
+    while n > 16:
+        i = n // 2 + 1
+        x = draw_beta(float(i), float(n + 1 - i), rng)
+        if x <= probability:
+            successes += i
+            n -= i
+            probability = (probability - x) / (1.0 - x)
+        else:
+            n = i - 1
+            probability /= x
+    for _ in range(n):
+        successes += next_double(rng) < probability
+    return successes
+
+
+@njit
+def draw_poisson(mean, rng):
+    """Return a Poisson draw of finite mean >= 0.
+
+    While the mean is large (Ahrens and Dieter, 1974): the m-th event of a process of rate 1 is at
+    time x ~ Gamma(m). If that is before `mean`, count on from there; else the first m - 1 events
+    are uniform on (0, x).
+    """
+    events = 0
+    while mean > 16.0:
+        m = int(0.875 * mean)
+        x = draw_gamma(float(m), rng)
+        if x > mean:
+            return events + draw_binomial(m - 1, mean / x, rng)
+        events += m
+        mean -= x
+    time = draw_exponential(rng)
+    while time < mean:
+        events += 1
+        time += draw_exponential(rng)
+    return events

@@ -163,7 +163,7 @@ def test_after_a_fit(model_name, scope):
         scope=scope, model=model_name,
     )  # fmt: skip
     new = [[[0, 0, 0, 0], [1, 1, 1, 1]]]
-    fitted = model(trained, max_iter=100, n_samples=1).fit(corpus(trained))
+    fitted = model(trained, max_iter=100, n_samples=1, random_state=1).fit(corpus(trained))
     stored = fitted._models[0]
     phi = stored.components.astype(float)
     given = {"alpha": stored.doc_topic_prior, "phi": phi, "discount": 0.0, "model": model_name}
