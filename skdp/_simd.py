@@ -354,3 +354,23 @@ def prefetch_entry(typing_context, vector, i):
         return context.get_dummy_value()
 
     return signature, codegen
+
+
+@intrinsic
+def double_of_bits(typing_context, bits):
+    """Return the number whose bits are those of an integer of 64 bits."""
+
+    def codegen(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
+
+    return types.float64(types.int64), codegen
+
+
+@intrinsic
+def bits_of_double(typing_context, x):
+    """Return the integer of 64 bits that has the bits of a number."""
+
+    def codegen(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], context.get_value_type(types.int64))
+
+    return types.int64(types.float64), codegen

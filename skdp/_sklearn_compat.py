@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from sklearn import get_config
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 __all__ = [
     "CallbackSupportMixin",
+    "HasMethods",
     "Interval",
     "StrOptions",
     "begin_fit_task",

@@ -42,6 +42,11 @@ class SavedChains:
 
 def _equal(value: Any, other: Any) -> bool:
     """Tell whether two values of a parameter are the same."""
+    if isinstance(value, BaseEstimator):
+        mine, others = value.get_params(deep=False), {}
+        if type(other) is type(value):
+            others = other.get_params(deep=False)
+        return mine.keys() == others.keys() and all(_equal(mine[n], others[n]) for n in mine)
     return bool(np.array_equal(np.asarray(value), np.asarray(other)))
 
 

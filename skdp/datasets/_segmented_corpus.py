@@ -11,12 +11,9 @@ from sklearn.utils import Bunch, check_array
 
 from skdp._random import make_seed_sequence
 from skdp.data import SegmentedCorpus
-from skdp.processes._checks import (
-    check_concentration,
-    check_count,
-    check_discount,
-    check_integers,
-)
+from skdp.data._ragged import offsets
+from skdp.datasets._arguments import check_number, check_sizes
+from skdp.processes._checks import check_concentration, check_count, check_discount
 
 _MODELS = ("segmented", "sequential", "adaptive")
 
@@ -132,7 +129,7 @@ def make_segmented_corpus(
     n_documents = check_count(n_documents, "n_documents", at_least=1)
     if model not in _MODELS:
         raise ValueError(f"model must be one of {', '.join(map(repr, _MODELS))}, got {model!r}.")
-    mean_length = _check_positive(segment_length, "segment_length")
+    mean_length = check_number(segment_length, "segment_length", above=0.0)
     a = check_discount(discount)
     b = check_concentration(concentration)
     if b > _MAX_PIECES * a > 0.0:
@@ -141,19 +138,19 @@ def make_segmented_corpus(
             f"and concentration={b:g}."
         )
     lambdas = _check_mixing_prior(mixing_prior)
-    gamma = _check_positive(topic_word_prior, "topic_word_prior")
+    gamma = check_number(topic_word_prior, "topic_word_prior", above=0.0)
     phi = None if components is None else _check_components(components)
     if phi is not None:
         n_components, n_features = phi.shape
     n_components = check_count(n_components, "n_components", at_least=1)
     n_features = check_count(n_features, "n_features", at_least=1)
     alpha = _check_doc_topic_prior(doc_topic_prior, n_components)
-    segment_range = _check_n_segments(n_segments, n_documents)
+    segment_range = check_sizes(n_segments, "n_segments", n_documents, "n_documents")
 
     rng = np.random.default_rng(make_seed_sequence(random_state))
     if phi is None:
         phi = _draw_dirichlet(np.full((n_components, n_features), gamma), rng)
-    doc_ptr = _offsets(rng.integers(*segment_range, size=n_documents, endpoint=True))
+    doc_ptr = offsets(rng.integers(*segment_range, size=n_documents, endpoint=True))
     mu = _draw_dirichlet(np.broadcast_to(alpha, (n_documents, n_components)), rng)
     rho = _draw_mixing(model, doc_ptr, lambdas, rng)
     nu = np.empty((doc_ptr[-1], n_components))
@@ -162,7 +159,7 @@ def make_segmented_corpus(
         for j in range(doc_ptr[d], doc_ptr[d + 1]):
             previous = nu[j] = _draw_pdp(rho[j] * mu[d] + (1.0 - rho[j]) * previous, a, b, rng)
 
-    segment_ptr = _offsets(rng.poisson(mean_length, size=len(nu)))
+    segment_ptr = offsets(rng.poisson(mean_length, size=len(nu)))
     topics = np.empty(segment_ptr[-1], dtype=np.int32)
     for j, shares in enumerate(nu):
         words = slice(segment_ptr[j], segment_ptr[j + 1])
@@ -181,13 +178,6 @@ def make_segmented_corpus(
     )
 
 
-def _check_positive(value: Any, name: str) -> float:
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
-    if not 0.0 < number < np.inf:
-        raise ValueError(f"{name} must be a finite number > 0, got {value!r}.")
-    return number
-
-
 def _check_mixing_prior(mixing_prior: Any) -> tuple[float, float]:
     values = np.asarray(mixing_prior)
     if values.shape != (2,):
@@ -195,7 +185,10 @@ def _check_mixing_prior(mixing_prior: Any) -> tuple[float, float]:
             f"mixing_prior must be two positive numbers (lambda_S, lambda_T), got {mixing_prior!r}."
         )
     lambda_s, lambda_t = values.tolist()
-    return _check_positive(lambda_s, "mixing_prior"), _check_positive(lambda_t, "mixing_prior")
+    return (
+        check_number(lambda_s, "mixing_prior", above=0.0),
+        check_number(lambda_t, "mixing_prior", above=0.0),
+    )
 
 
 def _check_components(components: ArrayLike) -> NDArray[np.float64]:
@@ -214,28 +207,6 @@ def _check_doc_topic_prior(prior: Any, n_topics: int) -> NDArray[np.float64]:
             f"doc_topic_prior must be a finite number > 0 or {n_topics} of them, got {prior!r}."
         )
     return alpha.astype(np.float64)
-
-
-def _check_n_segments(n_segments: Any, n_documents: int) -> tuple[Any, Any]:
-    """Return the least and the largest number of segments, of all documents or of each."""
-    if isinstance(n_segments, tuple):
-        if len(n_segments) != 2:
-            raise ValueError(f"n_segments as a tuple must be (low, high), got {n_segments!r}.")
-        low = check_count(n_segments[0], "n_segments")
-        return low, check_count(n_segments[1], "n_segments", at_least=low)
-    if np.ndim(n_segments) == 0:
-        number = check_count(n_segments, "n_segments")
-        return number, number
-    numbers = check_integers(n_segments, "n_segments")
-    if numbers.shape != (n_documents,):
-        raise ValueError(
-            f"n_segments must hold n_documents={n_documents} integers, got shape {numbers.shape}."
-        )
-    return numbers, numbers
-
-
-def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def _draw_mixing(

@@ -1,15 +1,21 @@
 """Displays of fitted models, in scikit-learn's convention. They need matplotlib."""
 
+from skdp.inspection._factors import FactorDisplay
 from skdp.inspection._hellinger import HellingerDisplay
 from skdp.inspection._segment_mixing import SegmentMixingDisplay
+from skdp.inspection._state_sequence import StateSequenceDisplay
 from skdp.inspection._topic_alignment import TopicAlignmentDisplay
 from skdp.inspection._topic_evolution import TopicEvolutionDisplay
 from skdp.inspection._trace import TraceDisplay
+from skdp.inspection._transitions import TransitionDisplay
 
 __all__ = [
+    "FactorDisplay",
     "HellingerDisplay",
     "SegmentMixingDisplay",
+    "StateSequenceDisplay",
     "TopicAlignmentDisplay",
     "TopicEvolutionDisplay",
     "TraceDisplay",
+    "TransitionDisplay",
 ]

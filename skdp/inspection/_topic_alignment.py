@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -12,17 +11,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp.inspection._axes import check_matplotlib, open_axes
 from skdp.inspection._estimators import name_topics
+from skdp.inspection._matrix import (
+    BAR,
+    MAX_VALUES,
+    check_names,
+    label_matrix,
+    size_matrix,
+    write_values,
+)
 from skdp.metrics import align_topics, hellinger_distance
 
 _KINDS = ("distance", "similarity")
-_MAX_VALUES = 12
-"""With more rows or columns numbers in the cells would not be read."""
-_MIN_SIDE, _MAX_SIDE = 1.8, 10.0
-"""Of the matrix, in inches: room for the names of the models, and on a screen."""
-_BAR = (1.03, 0.1, 0.04, 0.8)
-"""Place of the bar of colours: left, bottom, width and height in shares of the matrix."""
-_CELL, _VALUE_CELL = 0.25, 0.42
-"""Side of a cell, in inches: without a number and with one."""
 
 
 class TopicAlignmentDisplay:
@@ -105,9 +104,9 @@ class TopicAlignmentDisplay:
         if not np.all((array >= 0.0) & (array <= 1.0)):
             raise ValueError("distances must be in [0, 1].")
         self.distances: NDArray[np.float64] = array.astype(np.float64)
-        self.row_names = _check_names(row_names, "row_names", array.shape[0])
-        self.column_names = _check_names(column_names, "column_names", array.shape[1])
-        self.names = None if names is None else _check_names(names, "names", 2)
+        self.row_names = check_names(row_names, "row_names", array.shape[0])
+        self.column_names = check_names(column_names, "column_names", array.shape[1])
+        self.names = None if names is None else check_names(names, "names", 2)
 
     @classmethod
     def from_estimators(
@@ -228,8 +227,8 @@ class TopicAlignmentDisplay:
             columns = _with_rest(align_topics(components, other)[0], n_columns)
         else:
             rows = _with_rest(align_topics(other, components)[0], n_rows)
-        row_names = _check_names(topic_names, "topic_names", n_rows)
-        column_names = _check_names(other_topic_names, "other_topic_names", n_columns)
+        row_names = check_names(topic_names, "topic_names", n_rows)
+        column_names = check_names(other_topic_names, "other_topic_names", n_columns)
         display = cls(
             distances[np.ix_(rows, columns)],
             row_names=[row_names[k] for k in rows],
@@ -280,62 +279,20 @@ class TopicAlignmentDisplay:
         if cmap is None:
             cmap = "YlGnBu_r" if kind == "distance" else "YlGnBu"
         if include_values is None:
-            include_values = max(shown.shape) <= _MAX_VALUES
-        self.ax_ = ax = open_axes(ax, self._size(_VALUE_CELL if include_values else _CELL), [])
+            include_values = max(shown.shape) <= MAX_VALUES
+        size = size_matrix(self.row_names, self.column_names, with_values=include_values)
+        self.ax_ = ax = open_axes(ax, size, [])
         self.figure_ = ax.figure
         # With cells kept square a constrained layout does not settle, and cuts labels off.
         self.image_ = ax.imshow(shown, cmap=cmap, vmin=0.0, vmax=1.0, aspect="auto")
-        self.texts_ = self._write_values(shown) if include_values else None
-        self.colorbar_ = self.figure_.colorbar(self.image_, cax=ax.inset_axes(_BAR))
+        self.texts_ = write_values(ax, self.image_, shown) if include_values else None
+        self.colorbar_ = self.figure_.colorbar(self.image_, cax=ax.inset_axes(BAR))
         self.colorbar_.set_label("1 - " * (kind == "similarity") + "Hellinger distance")
-        upright = max(map(len, self.column_names)) > 2
-        _label_axis(ax.yaxis, self.row_names, 0)
-        _label_axis(ax.xaxis, self.column_names, 90 if upright else 0)
+        label_matrix(ax, self.row_names, self.column_names)
         for axis, name in zip((ax.yaxis, ax.xaxis), self.names or ("", ""), strict=True):
             axis.set_label_text(name or "topics")
         return self
 
-    def _size(self, side: float) -> tuple[float, float]:
-        """Return inches for cells of such a side, labels and the bar of colours."""
-        n_rows, n_columns = self.distances.shape
-        side = min(max(side, _MIN_SIDE / n_rows), _MAX_SIDE / max(n_rows, n_columns))
-        rows, columns = (0.08 * max(map(len, n)) for n in (self.row_names, self.column_names))
-        return 1.6 + rows + side * n_columns, 0.6 + columns + side * n_rows
-
-    def _write_values(self, shown: NDArray[np.float64]) -> NDArray[np.object_]:
-        texts = np.empty(shown.shape, dtype=object)
-        for (i, j), value in np.ndenumerate(shown):
-            red, green, blue, _ = self.image_.cmap(value)
-            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-            texts[i, j] = self.ax_.text(
-                *(j, i, f"{value:.2f}"),
-                color="white" if dark else "black",
-                ha="center",
-                va="center",
-                fontsize="small",
-            )
-        return texts
-
 
 def _with_rest(order: NDArray[np.intp], n: int) -> NDArray[np.intp]:
     return np.concatenate([order, np.setdiff1d(np.arange(n), order)])
-
-
-def _check_names(names: Sequence[str] | None, what: str, n: int) -> list[str]:
-    if names is None:
-        return [str(k) for k in range(n)]
-    if len(names) != n:
-        raise ValueError(f"{what} must hold {n} names, got {len(names)}.")
-    return [str(name) for name in names]
-
-
-def _label_axis(axis: Any, names: list[str], rotation: int) -> None:
-    step = math.ceil(len(names) / 70)  # more labels would not be read
-    axis.set_ticks(
-        np.arange(0, len(names), step),
-        names[::step],
-        fontsize="small" if len(names) <= 40 else "xx-small",
-    )
-    axis.set_tick_params(length=0)
-    for label in axis.get_ticklabels():
-        label.set_rotation(rotation)

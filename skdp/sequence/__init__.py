@@ -1,5 +1,31 @@
-"""Hidden Markov models of sequences."""
+"""Hidden Markov models of sequences, with as many states as the data ask for."""
 
+from skdp.sequence._binary_factors import BinaryFactorEmission
+from skdp.sequence._categorical import CategoricalEmission
+from skdp.sequence._durations import (
+    NegativeBinomialDuration,
+    PoissonDuration,
+)
+from skdp.sequence._fixed import FixedSimilarity
+from skdp.sequence._gaussian import GaussianEmission
+from skdp.sequence._hdp_hmm_lt import HDPHMMLT
+from skdp.sequence._laplacian import LaplacianSimilarity
+from skdp.sequence._latent_space import GaussianSimilarity
 from skdp.sequence._messages import hmm_log_likelihood, hmm_posterior, hmm_sample_states
+from skdp.sequence._poisson import PoissonEmission
 
-__all__ = ["hmm_log_likelihood", "hmm_posterior", "hmm_sample_states"]
+__all__ = [
+    "HDPHMMLT",
+    "BinaryFactorEmission",
+    "CategoricalEmission",
+    "FixedSimilarity",
+    "GaussianEmission",
+    "GaussianSimilarity",
+    "LaplacianSimilarity",
+    "NegativeBinomialDuration",
+    "PoissonDuration",
+    "PoissonEmission",
+    "hmm_log_likelihood",
+    "hmm_posterior",
+    "hmm_sample_states",
+]

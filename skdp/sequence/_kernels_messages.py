@@ -22,49 +22,14 @@ is far slower. It takes zeros, or entries below `SAFE`, in the transition matrix
 import math
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
+from skdp._elementary import fast_exp
 from skdp._numba import njit, njit_loop, njit_step
 from skdp._random import draw_categorical
 
 FLOOR = 1e-200
 SAFE = 1e-180
 SMALLEST_TOTAL = 1e-100
-
-
-@intrinsic
-def _double_of_bits(typing_context, bits):
-    """Return the number whose bits are those of an integer of 64 bits."""
-
-    def codegen(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
-
-    return types.float64(types.int64), codegen
-
-
-@njit_step
-def fast_exp(x):
-    """Return exp(x) for x <= 0 to 1e-14, and at least 1e-307: a loop of it becomes vectors.
-
-    x = n log 2 + r with a whole n; exp(r) by its Taylor series, |r| < .35.
-    """
-    x = max(x, -707.0)
-    n = np.floor(x * 1.4426950408889634 + 0.5)
-    r = x - n * 6.93147180369123816490e-01 - n * 1.90821492927058770002e-10
-    p = 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
-    return p * _double_of_bits((types.int64(n) + 1023) << 52)
 
 
 @njit_step
@@ -362,6 +327,33 @@ def log_likelihoods(ptr, startprob, transmat, log_obs, out):
             out[s] = filter_sequence_in_logs(
                 startprob, transpose(transmat), part, rows[0], rows[1], np.empty(n_states)
             )
+
+
+@njit
+def log_predictives(startprob, transmat, log_obs, out):
+    """Write log p(x_t given x_<t) of every step of one sequence to `out`, (T,).
+
+    After a step that is impossible all are -inf.
+    """
+    n_states = startprob.shape[0]
+    predicted, scratch = np.empty(log_obs.shape), np.empty(n_states)
+    likelihood = filter_sequence(startprob, transmat, log_obs, predicted, np.empty((2, n_states)))
+    in_logs = math.isnan(likelihood)
+    if in_logs:
+        likelihood = filter_sequence_in_logs(
+            startprob, transpose(transmat), log_obs, predicted, np.empty(log_obs.shape), scratch
+        )
+    possible = True
+    for t in range(out.shape[0]):
+        if not possible:
+            out[t] = -math.inf
+        elif in_logs:
+            for j in range(n_states):
+                scratch[j] = predicted[t, j] + log_obs[t, j]
+            out[t] = log_sum_exp(scratch)
+        else:
+            out[t] = update(predicted[t], log_obs[t], scratch)
+        possible = out[t] > -math.inf
 
 
 @njit

@@ -1,7 +1,8 @@
 """Checks of the contract of ragged estimators, to run beside scikit-learn's own.
 
 scikit-learn checks estimators on matrices and, where it asks for invariance, with one component,
-where it proves nothing. These checks use documents of several segments and several components.
+where it proves nothing. These checks use documents of several segments, or sequences for estimators
+with ``predict_proba``, and several components.
 Use them for estimators of your own as scikit-learn's::
 
     from skdp.utils.estimator_checks import parametrize_with_ragged_checks
@@ -26,7 +27,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
-from skdp.data import SegmentedCorpus
+from skdp.data import SegmentedCorpus, SequencePanel
+from skdp.inference import Trace
 
 __all__ = ["check_ragged_estimator", "parametrize_with_ragged_checks"]
 
@@ -52,26 +54,64 @@ def _corpus(n_documents: int = 12) -> SegmentedCorpus:
     return SegmentedCorpus.from_documents(_documents(n_documents), n_features=_N_WORDS)
 
 
+def _panel(n_sequences: int = 12, seed: int = 0) -> SequencePanel:
+    """Return sequences of whole numbers, one of a single step: legal for every emission."""
+    rng = np.random.default_rng(seed)
+    lengths = [1 + 7 * (i % 3) for i in range(n_sequences)]
+    return SequencePanel.from_sequences(
+        [3 * (rng.random(n) < 0.5) + rng.integers(0, 2, n).astype(float) for n in lengths]
+    )
+
+
+def _takes_sequences(estimator: Any) -> bool:
+    return hasattr(estimator, "predict_proba")
+
+
+def _samples(estimator: Any, n_samples: int = 12) -> Any:
+    """Return what the estimator takes: a corpus or a panel."""
+    return _panel(n_samples) if _takes_sequences(estimator) else _corpus(n_samples)
+
+
 def _seeded(estimator: Any, **params: Any) -> Any:
     return clone(estimator).set_params(random_state=0, **params)
+
+
+def _same(value: Any, other: Any, name: str) -> None:
+    """Assert that two values are equal, bit for bit, whatever they hold."""
+    if isinstance(value, list):
+        assert len(value) == len(other), name
+        for i, (one, two) in enumerate(zip(value, other, strict=True)):
+            _same(one, two, f"{name}[{i}]")
+    elif isinstance(value, Trace):
+        assert_array_equal(value.sweeps, other.sweeps)
+        for scalar in value:
+            assert_array_equal(value[scalar], other[scalar], err_msg=f"{name}[{scalar!r}]")
+    elif hasattr(value, "__dict__"):
+        for part in vars(value):
+            _same(vars(value)[part], vars(other)[part], f"{name}.{part}")
+    else:
+        assert_array_equal(value, other, err_msg=name)
 
 
 def _same_fit(first: Any, second: Any) -> None:
     """Assert that two estimators learnt the same, bit for bit."""
     for name, value in vars(first).items():
-        if not name.endswith("_") or name.startswith("_"):
-            continue
-        other = getattr(second, name)
-        if name == "trace_":
-            assert_array_equal(value.sweeps, other.sweeps)
-            for scalar in value:
-                assert_array_equal(value[scalar], other[scalar], err_msg=f"{name}[{scalar!r}]")
-        else:
-            assert_array_equal(value, other, err_msg=name)
+        if name.endswith("_") and not name.startswith("_"):
+            _same(value, getattr(second, name), name)
 
 
 def check_input_forms(estimator: Any) -> None:
-    """Check that a container, a list and (of one segment each) a matrix mean the same."""
+    """Check that a container, a list and a matrix mean the same.
+
+    A row of a matrix is a document of one segment; a matrix is one sequence.
+    """
+    if _takes_sequences(estimator):
+        _check_forms_of_sequences(estimator)
+    else:
+        _check_forms_of_documents(estimator)
+
+
+def _check_forms_of_documents(estimator: Any) -> None:
     corpus = _corpus()
     from_corpus = _seeded(estimator).fit(corpus)
     from_list = _seeded(estimator).fit([[list(s) for s in document] for document in corpus])
@@ -87,9 +127,27 @@ def check_input_forms(estimator: Any) -> None:
         assert_array_equal(expected.transform(flat), expected.transform(matrix))
 
 
+def _check_forms_of_sequences(estimator: Any) -> None:
+    panel = _panel()
+    from_panel = _seeded(estimator).fit(panel)
+    for sequences in (list(panel), [x.ravel() for x in panel], [x.tolist() for x in panel]):
+        _same_fit(from_panel, _seeded(estimator).fit(sequences))
+    matrix = panel.values
+    alone = _seeded(estimator).fit(matrix)
+    _same_fit(alone, _seeded(estimator).fit([matrix]))
+    shares, (steps,) = alone.transform([matrix]), alone.predict_proba([matrix])
+    assert_array_equal(alone.predict_proba(matrix), steps)
+    assert_array_equal(alone.transform(matrix), steps)
+    assert_allclose(steps.mean(axis=0), shares[0])
+    assert_array_equal(alone.predict(matrix), alone.predict([matrix])[0])
+    assert alone.predict(matrix).shape == (len(matrix),)
+    assert_allclose(alone.score_samples(matrix).sum(), alone.score_samples([matrix])[0])
+    assert_allclose(alone.score(matrix), alone.score([matrix]))
+
+
 def check_transform_of_a_sample_is_its_own(estimator: Any) -> None:
     """Check that a sample's features do not depend on the others, their order or n_jobs."""
-    corpus = _corpus()
+    corpus = _samples(estimator)
     fitted = _seeded(estimator).fit(corpus)
     expected = fitted.transform(corpus)
     assert expected.shape == (len(corpus), len(fitted.get_feature_names_out()))
@@ -109,16 +167,21 @@ def clone_fitted(estimator: Any) -> Any:
 
 def check_fit_transform(estimator: Any) -> None:
     """Check that fit_transform(X) is fit(X).transform(X)."""
-    corpus = _corpus()
+    corpus = _samples(estimator)
     assert_array_equal(
         _seeded(estimator).fit_transform(corpus), _seeded(estimator).fit(corpus).transform(corpus)
     )
 
 
 def check_scores_agree(estimator: Any) -> None:
-    """Check that score, score_samples and perplexity are one number."""
-    corpus = _corpus()
+    """Check that score, score_samples and, where there is one, perplexity are one number."""
+    corpus = _samples(estimator)
     fitted = _seeded(estimator).fit(corpus)
+    if _takes_sequences(estimator):
+        assert_allclose(
+            fitted.score(corpus), fitted.score_samples(corpus).sum() / len(corpus.values)
+        )
+        return
     n_scored = sum(len(segment) // 2 for document in _documents() for segment in document)
     assert_allclose(fitted.score(corpus), fitted.score_samples(corpus).sum() / n_scored)
     assert_allclose(fitted.perplexity(corpus), np.exp(-fitted.score(corpus)))
@@ -126,7 +189,7 @@ def check_scores_agree(estimator: Any) -> None:
 
 def check_cross_validation(estimator: Any) -> None:
     """Check that folds index documents, and that a search does not depend on n_jobs."""
-    corpus = _corpus()
+    corpus = _samples(estimator)
     scores = cross_val_score(_seeded(estimator), corpus, cv=KFold(3))
     assert np.all(np.isfinite(scores))
     grid = {"n_components": [1, 3]}
@@ -135,24 +198,29 @@ def check_cross_validation(estimator: Any) -> None:
         for n_jobs in (1, 2)
     )
     assert_array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
-    assert_array_equal(one.best_estimator_.components_, two.best_estimator_.components_)
+    _same_fit(one.best_estimator_, two.best_estimator_)
 
 
 def check_read_only_input(estimator: Any) -> None:
     """Check that memory-mapped, read-only input gives the same fit."""
-    corpus = _corpus()
+    corpus = _samples(estimator)
     expected = _seeded(estimator).fit(corpus)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "tokens.npy")
-        np.save(path, corpus.tokens)
-        tokens = np.load(path, mmap_mode="r")
-        mapped = SegmentedCorpus(tokens, corpus.segment_ptr, corpus.doc_ptr, _N_WORDS)
+        path = Path(folder, "flat.npy")
+        sequences = _takes_sequences(estimator)
+        np.save(path, corpus.values if sequences else corpus.tokens)
+        flat = np.load(path, mmap_mode="r")
+        mapped: Any = (
+            SequencePanel(flat, corpus.ptr)
+            if sequences
+            else SegmentedCorpus(flat, corpus.segment_ptr, corpus.doc_ptr, _N_WORDS)
+        )
         _same_fit(expected, _seeded(estimator).fit(mapped))
         assert_array_equal(expected.transform(corpus), expected.transform(mapped))
-        del tokens, mapped
+        del flat, mapped
 
 
-def _interrupt(estimator: Any, corpus: SegmentedCorpus, n_sweeps: int) -> None:
+def _interrupt(estimator: Any, corpus: Any, n_sweeps: int) -> None:
     """Fit, and press Ctrl-C after `n_sweeps` sweeps."""
     advance = estimator._advance
 
@@ -177,7 +245,7 @@ def check_resume_after_interruption(estimator: Any) -> None:
     """Check that an interrupted fit, taken up again, gives the bits of a straight run."""
     import pytest
 
-    corpus = _corpus()
+    corpus = _samples(estimator)
     params = {"max_iter": 12, "burn_in": 4, "thin": 3}
     straight = _seeded(estimator, **params).fit(corpus)
     for n_sweeps in (2, 4, 7):
@@ -186,7 +254,7 @@ def check_resume_after_interruption(estimator: Any) -> None:
         if n_sweeps == 7:
             assert stopped.transform(corpus).shape == straight.transform(corpus).shape
         else:
-            assert not hasattr(stopped, "components_")
+            assert not hasattr(stopped, "trace_")
             with pytest.raises(NotFittedError):
                 stopped.transform(corpus)
         resumed = clone_fitted(stopped).set_params(warm_start=True).fit(corpus)
@@ -196,7 +264,7 @@ def check_resume_after_interruption(estimator: Any) -> None:
 
 def check_warm_start_continues(estimator: Any) -> None:
     """Check that a larger max_iter goes on with the chain and keeps what was kept."""
-    corpus = _corpus()
+    corpus = _samples(estimator)
     warm = _seeded(estimator, max_iter=6, burn_in=2, thin=1, warm_start=True).fit(corpus)
     before = warm.trace_
     warm = clone_fitted(warm).set_params(max_iter=10).fit(corpus)
@@ -209,9 +277,9 @@ def check_warm_start_continues(estimator: Any) -> None:
 
 def check_pickle_holds_no_tokens(estimator: Any) -> None:
     """Check that a fitted estimator keeps nothing of the length of the corpus."""
-    corpus = _corpus(200)
+    corpus = _samples(estimator, 200)
     fitted = _seeded(estimator).fit(corpus)
-    n_tokens = len(corpus.tokens)
+    n_tokens = len(corpus.values if _takes_sequences(estimator) else corpus.tokens)
 
     def arrays(value: Any) -> Iterable[np.ndarray]:
         if isinstance(value, np.ndarray):
@@ -231,8 +299,15 @@ def check_pickle_holds_no_tokens(estimator: Any) -> None:
 def check_small_samples(estimator: Any) -> None:
     """Check that documents without segments, without words and of one word are legal.
 
-    Those without words have the mean of the prior: of `doc_topic_prior_` where there is one.
+    Those without words have the mean of the prior: of `doc_topic_prior_` where there is one. A
+    sequence may be of one step, and a panel of fewer steps than the model has states.
     """
+    if _takes_sequences(estimator):
+        short = [np.zeros(1), np.zeros(2)]
+        fitted = _seeded(estimator).fit(short[:1])
+        assert_allclose(fitted.transform(short).sum(axis=1), 1.0)
+        assert np.isfinite(fitted.score(short))
+        return
     documents: list[Any] = [[], [[]], [[0]], [[1, 2], []], [[], [3, 4, 5]]]
     corpus = SegmentedCorpus.from_documents([*_documents(), *documents], n_features=_N_WORDS)
     fitted = _seeded(estimator).fit(corpus)
@@ -248,18 +323,18 @@ def check_small_samples(estimator: Any) -> None:
 
 def check_seeds(estimator: Any) -> None:
     """Check that seeds may be ints, RandomStates and Generators; equal ones give equal fits."""
-    corpus = _corpus()
+    corpus = _samples(estimator)
     for make in (int, np.random.RandomState, np.random.default_rng):
         first = clone(estimator).set_params(random_state=make(3)).fit(corpus)
         second = clone(estimator).set_params(random_state=make(3)).fit(corpus)
         other = clone(estimator).set_params(random_state=make(4)).fit(corpus)
         _same_fit(first, second)
-        assert not np.array_equal(first.components_, other.components_)
+        assert not np.array_equal(first.trace_["log_joint"], other.trace_["log_joint"])
 
 
 def check_chains_do_not_depend_on_jobs(estimator: Any) -> None:
     """Check that several chains do not depend on n_jobs."""
-    corpus = _corpus()
+    corpus = _samples(estimator)
     one, two = (_seeded(estimator, n_chains=3, n_jobs=n).fit(corpus) for n in (1, 2))
     _same_fit(one, two)
     assert one.trace_.n_chains == 3
@@ -268,11 +343,11 @@ def check_chains_do_not_depend_on_jobs(estimator: Any) -> None:
 
 def check_iter_sweeps_is_what_fit_runs(estimator: Any) -> None:
     """Check that iter_sweeps yields the states of fit's first chain and changes nothing."""
-    corpus = _corpus()
+    corpus = _samples(estimator)
     watched = _seeded(estimator)
     before = dict(vars(watched))
     joints = [state.log_joint() for state in watched.iter_sweeps(corpus)]
-    assert vars(watched) == before
+    assert vars(watched) == before  # nested parts are the same objects
     assert len(joints) == watched.max_iter
     trace = _seeded(estimator).fit(corpus).trace_
     assert_allclose(trace["log_joint"][0], np.array(joints)[trace.sweeps - 1], rtol=1e-12)

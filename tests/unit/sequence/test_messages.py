@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skdp.sequence import hmm_log_likelihood, hmm_posterior, hmm_sample_states
-from skdp.sequence._kernels_messages import fast_exp
 
 every_function = pytest.mark.parametrize(
     "function", [hmm_log_likelihood, hmm_posterior, hmm_sample_states]
@@ -81,13 +80,3 @@ def test_seeds():
     generator = np.random.default_rng(0)
     draws = [hmm_sample_states(**model, random_state=generator) for _ in range(2)]
     assert np.any(draws[0] != draws[1])
-
-
-def test_fast_exp():
-    from skdp._numba import njit
-
-    call = njit(lambda x: fast_exp(x))
-    x = np.concatenate([-np.linspace(0.0, 706.0, 5001), -np.geomspace(1e-300, 1.0, 100)])
-    np.testing.assert_allclose([call(value) for value in x], np.exp(x), rtol=2e-14)
-    assert 0.0 < call(-1e6) < 2e-307
-    assert 0.0 < call(-np.inf) < 2e-307

@@ -1,0 +1,106 @@
+"""
+Actions in motion capture
+=========================
+
+Several recordings of people who exercise, twelve joint angles each, cut into actions: nobody says
+how many actions there are, and those of one recording are recognised in the others.
+
+::
+
+    python plot_motion_capture.py recordings.npz
+
+Without a file the recordings are generated. A file has the arrays ``X`` (n_steps, n_sensors), all
+recordings end to end; ``doc_range`` (n_recordings + 1,), where they begin and end; and, if actions
+are known, ``TrueZ`` (n_steps,) their numbers and ``true_state_names`` what they are called. The
+data set https://github.com/michaelchughes/mocap6dataset comes in this form.
+"""
+
+# %%
+# A panel of sequences
+# --------------------
+
+import argparse
+
+import numpy as np
+
+from skdp.data import SequencePanel
+from skdp.datasets import make_sticky_panel
+
+parser = argparse.ArgumentParser(description="Cut recordings into actions.")
+parser.add_argument("recordings", nargs="?", help=".npz file; default: generated ones")
+parser.add_argument("--covariance-type", choices=["full", "diag"], default="diag")
+parser.add_argument("--max-iter", type=int, default=500)
+parser.add_argument("--output", default="motion_capture.png", help="file for the figure")
+options = parser.parse_args()
+
+if options.recordings is None:
+    generated = make_sticky_panel(
+        6, n_steps=(200, 400), n_states=8, n_features=12, stay=0.98, separation=3.0, random_state=0
+    )
+    panel, actions = generated.data, generated.states
+else:
+    with np.load(options.recordings) as file:
+        panel, actions = SequencePanel(file["X"], file["doc_range"]), None
+        if "TrueZ" in file:
+            names = file["true_state_names"].astype(str)
+            actions = names[file["TrueZ"] - file["TrueZ"].min()]
+print(panel)
+
+# %%
+# The fit
+# -------
+#
+# Sensors are scaled to a variance of 1, as a Pipeline would do it for arrays. An action lasts
+# seconds, a step a tenth of one: states are sticky, and how much is learnt. A diagonal covariance
+# is enough for sensors that vary independently within an action; full ones have 78 numbers to learn
+# for every state, and take steps that are a little odd for states of their own.
+
+from sklearn.preprocessing import StandardScaler
+
+from skdp.sequence import HDPHMMLT, GaussianEmission
+
+panel = SequencePanel(StandardScaler().fit_transform(panel.values), panel.ptr)
+model = HDPHMMLT(
+    30,
+    emission=GaussianEmission(covariance_type=options.covariance_type),
+    stickiness="auto",
+    max_iter=options.max_iter,
+    random_state=0,
+)
+model.fit(panel)
+print(f"{model.n_active_components_} states")
+
+# %%
+# What the recordings share
+# -------------------------
+#
+# A row of the features is a recording, a column the share of time in a state. States that occur in
+# several recordings are what these have in common.
+
+shares = model.transform(panel)
+common = (shares > 0.01).sum(axis=0)
+for j in np.flatnonzero(common):
+    print(f"state {j}: {shares[:, j].mean():.2f} of the time, in {common[j]} recordings")
+
+# %%
+# The picture
+# -----------
+#
+# All recordings end to end, states above the actions that people saw in them. States are matched
+# with actions one to one. In real recordings an action is a cycle of several poses, each of which
+# is a state, and of these only the most frequent one is matched: Gaussian states know where limbs
+# are, not where they go. Below, how the states follow each other.
+
+import matplotlib.pyplot as plt
+
+from skdp.inspection import StateSequenceDisplay, TransitionDisplay
+
+figure = plt.figure(figsize=(12, 9), layout="constrained")
+above, below = figure.subplots(2, height_ratios=[1, 2.2])
+display = StateSequenceDisplay.from_estimator(
+    model, panel, actions, sequence=None, n_states=20, ax=above
+)
+TransitionDisplay.from_estimator(model, include_values=False, ax=below)
+figure.savefig(options.output, dpi=100)
+if actions is not None:
+    print(f"{100 * display.agreement:.1f} % of the steps are in the state of their action")

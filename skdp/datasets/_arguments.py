@@ -1,0 +1,47 @@
+"""Argument checks that the generators share."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from skdp.processes._checks import check_count, check_integers
+
+
+def check_number(
+    value: Any, name: str, *, at_least: float = -np.inf, above: float = -np.inf
+) -> float:
+    """Return one finite number as a float."""
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+    if not (at_least <= number < np.inf and number > above):
+        bound = f">= {at_least:g}" if at_least > -np.inf else f"> {above:g}"
+        raise ValueError(f"{name} must be a finite number {bound}, got {value!r}.")
+    return number
+
+
+def check_sizes(
+    sizes: Any, name: str, n_samples: int, samples: str, *, at_least: int = 0
+) -> tuple[Any, Any]:
+    """Return the least and the largest size, of all samples or of each.
+
+    `samples` is the name of their number. Sizes are one integer, a tuple (low, high) of both ends
+    of a range, or an array with one for each sample.
+    """
+    if isinstance(sizes, tuple):
+        if len(sizes) != 2:
+            raise ValueError(f"{name} as a tuple must be (low, high), got {sizes!r}.")
+        low = check_count(sizes[0], name, at_least=at_least)
+        return low, check_count(sizes[1], name, at_least=low)
+    if np.ndim(sizes) == 0:
+        number = check_count(sizes, name, at_least=at_least)
+        return number, number
+    numbers = check_integers(sizes, name)
+    if numbers.shape != (n_samples,):
+        raise ValueError(
+            f"{name} must hold {samples}={n_samples} integers, got shape {numbers.shape}."
+        )
+    if np.any(numbers < at_least):
+        raise ValueError(f"{name} must hold integers >= {at_least}, got {sizes!r}.")
+    return numbers, numbers

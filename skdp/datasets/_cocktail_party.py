@@ -1,0 +1,223 @@
+"""The cocktail party: who speaks when, from microphones that hear everybody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import gaussian_filter1d
+from sklearn.utils import Bunch, check_array
+
+from skdp._random import make_seed_sequence
+from skdp.datasets._arguments import check_number
+from skdp.processes._checks import check_count, check_integers
+
+_AMPLITUDES = ("constant", "carrier")
+_DURATIONS = ("normal", "geometric")
+
+_TURN_SPREAD, _PAUSE_SPREAD = 0.2, 1.0
+"""Standard deviations of normal durations, in means."""
+_SYLLABLES = 12.0
+"""Of a turn of mean length: about four a second in a sentence of three."""
+_WARM_UP = 10
+"""Turns, with pauses, after which a conversation has forgotten how it began."""
+
+
+def make_cocktail_party(
+    n_steps: int = 2000,
+    *,
+    conversation_sizes: ArrayLike = (4, 4, 4, 4),
+    n_features: int = 12,
+    amplitude: str = "constant",
+    durations: str = "normal",
+    turn_length: float = 150.0,
+    pause_length: float = 12.5,
+    noise_scale: float = 0.3,
+    weights: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | np.random.Generator | None = None,
+) -> Bunch:
+    """Draw what microphones hear of several conversations at once.
+
+    In each conversation at most one speaker speaks at a time. Microphones hear all speakers and
+    the background,
+
+        y_t = (1, theta_t) W + noise,    W ~ Uniform(0, 1),    noise ~ N(0, noise_scale^2 I),
+
+    where theta_td is 0 while speaker d is silent ([1]_, section 4.1; the defaults are its numbers:
+    40 seconds of 50 steps, sentences of 3 seconds, pauses of a quarter of a second). Which of the
+    many binary vectors occur, and that neighbours in time differ in one or two entries, is what an
+    infinite hidden Markov model with similar states can find.
+
+    Parameters
+    ----------
+    n_steps : int, default=2000
+        Length of the sequence T, >= 1.
+    conversation_sizes : array-like of int, default=(4, 4, 4, 4)
+        Number of speakers of every conversation, each >= 1. Their sum is the number of factors F;
+        the product of ``size + 1`` is how many binary vectors can occur.
+    n_features : int, default=12
+        Number of microphones D, >= 1. Not used where `weights` are given.
+    amplitude : {"constant", "carrier"}, default="constant"
+        How loud somebody is who speaks. "constant": 1, so that the observations are exactly linear
+        and Gaussian in the states. "carrier": as loud as speech, a rectified noise under an
+        envelope of syllables, scaled to a mean of 1 and a standard deviation of 0.5 for every
+        speaker.
+    durations : {"normal", "geometric"}, default="normal"
+        How long turns and pauses last. "normal": normal variables rounded to whole steps >= 1
+        (others are drawn again), with standard deviations of 0.2 `turn_length` and of
+        `pause_length`. "geometric": the states are then a Markov chain exactly.
+    turn_length : float, default=150.0
+        Mean number of steps of a turn, >= 1.
+    pause_length : float, default=12.5
+        Mean number of steps between turns, >= 1. Normal pauses are longer in the mean, by 29 % for
+        long ones, since none of them is negative.
+    noise_scale : float, default=0.3
+        Standard deviation of the noise, >= 0.
+    weights : array-like of shape (n_factors + 1, n_features), default=None
+        How loud the background (row 0) and every speaker are at every microphone. None: drawn.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of randomness. An int makes the data reproducible. With the same one the speakers
+        take the same turns whatever the amplitude, the weights or the noise.
+
+    Returns
+    -------
+    Bunch
+        data : ndarray of shape (n_steps, n_features)
+            What the microphones hear, one sequence.
+        states : ndarray of int8, shape (n_steps, n_factors)
+            1 where a speaker speaks.
+        signal : ndarray of shape (n_steps, n_factors)
+            The amplitudes theta; 0 where a speaker is silent.
+        weights : ndarray of shape (n_factors + 1, n_features)
+            W, row 0 that of the background.
+        conversations : ndarray of int, shape (n_factors,)
+            The conversation of every speaker, from 0.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    All conversations have been going on for a while when the sequence begins. The next speaker is
+    any of the conversation with equal probability, the last one included; between two turns there
+    is at least one step of silence.
+
+    References
+    ----------
+    .. [1] C. R. Dawson, C. Huang and C. T. Morrison, "An infinite hidden Markov model with
+       similarity-biased transitions", ICML 2017.
+
+    Examples
+    --------
+    >>> from skdp.datasets import make_cocktail_party
+    >>> party = make_cocktail_party(500, conversation_sizes=(2, 3), random_state=0)
+    >>> party.data.shape, party.states.shape, party.weights.shape
+    ((500, 12), (500, 5), (6, 12))
+    """
+    n_steps = check_count(n_steps, "n_steps", at_least=1)
+    sizes = _check_sizes(conversation_sizes)
+    n_factors = int(sizes.sum())
+    for value, name, options in (
+        (amplitude, "amplitude", _AMPLITUDES),
+        (durations, "durations", _DURATIONS),
+    ):
+        if value not in options:
+            raise ValueError(f"{name} must be {options[0]!r} or {options[1]!r}, got {value!r}.")
+    turn = check_number(turn_length, "turn_length", at_least=1.0)
+    pause = check_number(pause_length, "pause_length", at_least=1.0)
+    noise_scale = check_number(noise_scale, "noise_scale", at_least=0.0)
+    matrix = None if weights is None else _check_weights(weights, n_factors)
+    if matrix is not None:
+        n_features = matrix.shape[1]
+    n_features = check_count(n_features, "n_features", at_least=1)
+
+    # Streams of their own: what is asked of one does not change what the others draw.
+    seeds = make_seed_sequence(random_state).spawn(4)
+    rng_states, rng_signal, rng_weights, rng_noise = map(np.random.default_rng, seeds)
+    states = np.hstack(
+        [_draw_turns(n_steps, size, durations, turn, pause, rng_states) for size in sizes.tolist()]
+    )
+    signal = states.astype(np.float64)
+    if amplitude == "carrier":
+        for d in range(n_factors):
+            signal[:, d] *= _draw_speech(states[:, d] == 1, turn / _SYLLABLES, rng_signal)
+    if matrix is None:
+        matrix = rng_weights.random((n_factors + 1, n_features))
+    noise = noise_scale * rng_noise.standard_normal((n_steps, n_features))
+    return Bunch(
+        data=matrix[0] + signal @ matrix[1:] + noise,
+        states=states,
+        signal=signal,
+        weights=matrix,
+        conversations=np.repeat(np.arange(len(sizes)), sizes),
+    )
+
+
+def _check_sizes(sizes: Any) -> NDArray[np.int64]:
+    array = check_integers(sizes, "conversation_sizes")
+    if array.ndim != 1 or len(array) == 0 or np.any(array == 0):
+        raise ValueError(
+            f"conversation_sizes must hold integers >= 1, one a conversation, got {sizes!r}."
+        )
+    return array
+
+
+def _check_weights(weights: ArrayLike, n_factors: int) -> NDArray[np.float64]:
+    matrix: NDArray[np.float64] = check_array(weights, dtype=np.float64, input_name="weights")
+    if len(matrix) != n_factors + 1:
+        raise ValueError(
+            f"weights must have {n_factors + 1} rows, the background's and one a speaker, got "
+            f"{len(matrix)}."
+        )
+    return matrix
+
+
+def _draw_turns(
+    n_steps: int,
+    n_speakers: int,
+    durations: str,
+    turn: float,
+    pause: float,
+    rng: np.random.Generator,
+) -> NDArray[np.int8]:
+    """Draw who speaks in a conversation, (n_steps, n_speakers)."""
+    # A random moment of a conversation that began long ago: its first steps are left out.
+    start = int(np.ceil((_WARM_UP + rng.random()) * (turn + pause)))
+    states = np.zeros((start + n_steps, n_speakers), dtype=np.int8)
+    t = 0
+    while t < len(states):
+        length = _draw_duration(turn, _TURN_SPREAD, durations, rng)
+        states[t : t + length, rng.integers(n_speakers)] = 1
+        t += length + _draw_duration(pause, _PAUSE_SPREAD, durations, rng)
+    return states[start:]
+
+
+def _draw_duration(mean: float, spread: float, kind: str, rng: np.random.Generator) -> int:
+    """Draw a number of steps >= 1."""
+    if kind == "geometric":
+        return int(rng.geometric(1.0 / mean))
+    length = 0
+    while length < 1:
+        length = round(rng.normal(mean, spread * mean))
+    return length
+
+
+def _draw_speech(
+    on: NDArray[np.bool_], syllable: float, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw amplitudes (n_steps,), their mean 1 and standard deviation 0.5 where somebody speaks.
+
+    The envelope is log-normal, a Gaussian process that is smooth over about a third of a syllable.
+    Rectified Laplace noise is what has the peaks of speech.
+    """
+    width = max(syllable / 3.0, 0.5)
+    log_envelope = gaussian_filter1d(rng.standard_normal(len(on)), width, mode="wrap")
+    log_envelope *= np.sqrt(2.0 * np.sqrt(np.pi) * width)  # of variance 1, all but
+    speech = np.exp(0.7 * log_envelope) * np.abs(rng.laplace(size=len(on)))
+    spread = speech[on].std() if on.any() else 0.0
+    if spread == 0.0:  # no step, or one
+        return np.ones(len(on))
+    return 1.0 + 0.5 * (speech - speech[on].mean()) / spread

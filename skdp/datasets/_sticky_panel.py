@@ -1,0 +1,199 @@
+"""Sequences of states that stay, with the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Bunch
+
+from skdp._random import make_seed_sequence
+from skdp.data import SequencePanel
+from skdp.data._ragged import offsets
+from skdp.datasets._arguments import check_number, check_sizes
+from skdp.processes._checks import check_count
+
+_EMISSIONS = ("gaussian", "categorical", "poisson")
+_GROWTH = 1.02
+"""Of the spread of places after each that is too close to another."""
+
+
+def make_sticky_panel(
+    n_sequences: int = 20,
+    *,
+    n_steps: int | tuple[int, int] | ArrayLike = 100,
+    n_states: int = 4,
+    n_features: int = 2,
+    emission: str = "gaussian",
+    stay: float = 0.95,
+    separation: float = 4.0,
+    random_state: int | np.random.RandomState | np.random.Generator | None = None,
+) -> Bunch:
+    """Draw sequences from a hidden Markov model whose states stay a while.
+
+    A sequence begins in any state with equal probability. From step to step it stays where it is
+    with the probability `stay`, and else goes from state j to another by probabilities that are
+    drawn once, uniformly among all (a Dirichlet distribution with parameters 1).
+
+    Parameters
+    ----------
+    n_sequences : int, default=20
+        Number of sequences, >= 1.
+    n_steps : int, tuple (low, high) or array-like of shape (n_sequences,), default=100
+        Steps of a sequence, >= 1: of every sequence (an int), drawn uniformly between two ends,
+        both included (a tuple), or of each sequence (a list or an array).
+    n_states : int, default=4
+        Number of states J, >= 1.
+    n_features : int, default=2
+        Size of an observation D, >= 1; of categorical ones, which have one column, the number of
+        symbols, >= 2.
+    emission : {"gaussian", "categorical", "poisson"}, default="gaussian"
+        Distribution of the observations of a state: Gaussian with variances of 1 and no
+        correlations, symbols 0 to D - 1, or independent Poisson counts.
+    stay : float, default=0.95
+        Probability to stay, in [0, 1): the mean time in a state is 1 / (1 - stay) steps. With one
+        state it is not used.
+    separation : float, default=4.0
+        Least distance between two states, >= 0. Gaussian: between means, in standard deviations.
+        Poisson: between ``2 sqrt(rates)``, which makes it standard deviations, about. Categorical:
+        between log-odds, the logarithms of probabilities less their mean.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of randomness. An int makes the panel reproducible. With the same one states emit
+        alike whatever the sequences, and sequences visit the same states whatever they emit.
+
+    Returns
+    -------
+    Bunch
+        data : SequencePanel
+            The sequences; of D features, or of one (categorical).
+        states : ndarray of int64, shape (n_observations,)
+            The state of every row of ``data.values``.
+        target : list of n_sequences ndarrays of int64
+            The same sequence by sequence, as ``predict`` returns them.
+        startprob : ndarray of shape (n_states,)
+            Probabilities of first states.
+        transmat : ndarray of shape (n_states, n_states)
+            Probabilities of transitions, from the state of the row.
+        means : ndarray of shape (n_states, n_features)
+            Of the observations, if `emission` is "gaussian".
+        probabilities : ndarray of shape (n_states, n_features)
+            Of the symbols, if it is "categorical".
+        rates : ndarray of shape (n_states, n_features)
+            Of the counts, if it is "poisson".
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    States have places that are drawn one after the other from a normal distribution, again if one
+    is too close to another, in wider and wider circles; means are these places. Many states in few
+    dimensions therefore lie far out.
+
+    Examples
+    --------
+    >>> from skdp.datasets import make_sticky_panel
+    >>> panel = make_sticky_panel(3, n_steps=(50, 90), emission="poisson", random_state=0)
+    >>> panel.data.shape, panel.states.shape == (len(panel.data.values),), panel.rates.shape
+    ((3, 2), True, (4, 2))
+    """
+    n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
+    step_range = check_sizes(n_steps, "n_steps", n_sequences, "n_sequences", at_least=1)
+    n_states = check_count(n_states, "n_states", at_least=1)
+    if emission not in _EMISSIONS:
+        raise ValueError(
+            f"emission must be one of {', '.join(map(repr, _EMISSIONS))}, got {emission!r}."
+        )
+    n_features = check_count(n_features, "n_features", at_least=1 + (emission == "categorical"))
+    stay = check_number(stay, "stay", at_least=0.0)
+    if stay >= 1.0:
+        raise ValueError(f"stay must be below 1, got {stay:g}.")
+    separation = check_number(separation, "separation", at_least=0.0)
+
+    # Streams of their own: what is asked of one does not change what the others draw.
+    seeds = make_seed_sequence(random_state).spawn(3)
+    rng_places, rng_states, rng_values = map(np.random.default_rng, seeds)
+    startprob = np.full(n_states, 1.0 / n_states)
+    transmat = _draw_transmat(n_states, stay, rng_states)
+    ptr = offsets(rng_states.integers(*step_range, size=n_sequences, endpoint=True))
+    states = _draw_states(ptr, startprob, transmat, rng_states)
+    places = _draw_places(n_states, n_features, separation, emission, rng_places)
+    name, parameters, values = _draw_values(states, places, emission, rng_values)
+    return Bunch(
+        data=SequencePanel(values, ptr),
+        states=states,
+        target=np.split(states, ptr[1:-1]),
+        startprob=startprob,
+        transmat=transmat,
+        **{name: parameters},
+    )
+
+
+def _draw_transmat(n_states: int, stay: float, rng: np.random.Generator) -> NDArray[np.float64]:
+    if n_states == 1:
+        return np.ones((1, 1))
+    transmat = np.full((n_states, n_states), stay)
+    others = ~np.eye(n_states, dtype=bool)
+    jumps = rng.dirichlet(np.ones(n_states - 1), size=n_states)
+    transmat[others] = ((1.0 - stay) * jumps).ravel()
+    return transmat
+
+
+def _draw_states(
+    ptr: NDArray[np.int64],
+    startprob: NDArray[np.float64],
+    transmat: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Draw the states (n_observations,) of all sequences."""
+    first, later = np.cumsum(startprob), np.cumsum(transmat, axis=1)
+    first[-1] = later[:, -1] = 1.0  # whatever was rounded
+    uniforms = rng.random(ptr[-1])
+    states = np.empty(ptr[-1], dtype=np.int64)
+    begins = set(ptr[:-1].tolist())
+    for t, u in enumerate(uniforms):
+        cumulated = first if t in begins else later[states[t - 1]]
+        states[t] = np.searchsorted(cumulated, u, side="right")
+    return states
+
+
+def _draw_places(
+    n_states: int, n_features: int, separation: float, emission: str, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw places (n_states, n_features), no two of them closer than `separation`."""
+    places = np.empty((n_states, n_features))
+    spread = max(separation, 1.0)
+    n_placed = 0
+    while n_placed < n_states:
+        place = spread * rng.standard_normal(n_features)
+        if emission == "poisson":
+            place = np.abs(place)  # of 2 sqrt(rates)
+        elif emission == "categorical":
+            place -= place.mean()  # of log-odds
+        gaps = np.linalg.norm(places[:n_placed] - place, axis=1)
+        if np.all(gaps >= separation):
+            places[n_placed] = place
+            n_placed += 1
+        else:
+            spread *= _GROWTH
+    return places
+
+
+def _draw_values(
+    states: NDArray[np.int64], places: NDArray[np.float64], emission: str, rng: np.random.Generator
+) -> tuple[str, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the name of the parameters, the parameters, and observations (n_observations, .)."""
+    if emission == "gaussian":
+        noise = rng.standard_normal((len(states), places.shape[1]))
+        return "means", places, places[states] + noise
+    if emission == "poisson":
+        rates = (places / 2.0) ** 2
+        return "rates", rates, rng.poisson(rates[states]).astype(np.float64)
+    weights = np.exp(places - places.max(axis=1, keepdims=True))
+    probabilities = weights / weights.sum(axis=1, keepdims=True)
+    symbols = np.empty((len(states), 1))
+    for j, shares in enumerate(probabilities):
+        of_state = np.flatnonzero(states == j)
+        symbols[of_state, 0] = rng.choice(len(shares), size=len(of_state), p=shares)
+    return "probabilities", probabilities, symbols

@@ -1,0 +1,78 @@
+"""Matrices with named rows and columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAX_VALUES = 12
+"""With more rows or columns numbers in the cells would not be read."""
+BAR = (1.03, 0.1, 0.04, 0.8)
+"""Place of the bar of colours: left, bottom, width and height in shares of the matrix."""
+_CELL, _VALUE_CELL = 0.25, 0.42
+"""Side of a cell, in inches: without a number and with one."""
+_MIN_SIDE, _MAX_SIDE = 1.8, 10.0
+"""Of the matrix, in inches: room for labels, and on a screen."""
+
+
+def check_names(names: Sequence[str] | None, what: str, n: int) -> list[str]:
+    """Return n names; None stands for "0", "1", ..."""
+    if names is None:
+        return [str(k) for k in range(n)]
+    if len(names) != n:
+        raise ValueError(f"{what} must hold {n} names, got {len(names)}.")
+    return [str(name) for name in names]
+
+
+def size_matrix(
+    row_names: list[str], column_names: list[str], *, with_values: bool
+) -> tuple[float, float]:
+    """Return inches for cells, with numbers in them or not, labels and the bar of colours."""
+    n_rows, n_columns = len(row_names), len(column_names)
+    side = _VALUE_CELL if with_values else _CELL
+    side = min(max(side, _MIN_SIDE / n_rows), _MAX_SIDE / max(n_rows, n_columns))
+    rows, columns = (0.08 * max(map(len, names)) for names in (row_names, column_names))
+    return 1.6 + rows + side * n_columns, 0.6 + columns + side * n_rows
+
+
+def label_matrix(ax: Any, row_names: list[str], column_names: list[str]) -> None:
+    """Write the names of rows and columns; long ones of columns stand upright."""
+    _label_axis(ax.yaxis, row_names, 0)
+    _label_axis(ax.xaxis, column_names, 90 if max(map(len, column_names)) > 2 else 0)
+
+
+def _label_axis(axis: Any, names: list[str], rotation: int) -> None:
+    step = math.ceil(len(names) / 70)  # more labels would not be read
+    axis.set_ticks(
+        np.arange(0, len(names), step),
+        names[::step],
+        fontsize="small" if len(names) <= 40 else "xx-small",
+    )
+    axis.set_tick_params(length=0)
+    for label in axis.get_ticklabels():
+        label.set_rotation(rotation)
+
+
+def write_values(
+    ax: Any, image: Any, values: NDArray[np.float64], least: float = 0.0
+) -> NDArray[np.object_]:
+    """Return the texts of numbers in the cells of an image, white on dark ones.
+
+    Those of numbers below `least` are empty.
+    """
+    texts = np.empty(values.shape, dtype=object)
+    for (i, j), value in np.ndenumerate(values):
+        red, green, blue, _ = image.cmap(image.norm(value))
+        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+        texts[i, j] = ax.text(
+            *(j, i, f"{value:.2f}" if value >= least else ""),
+            color="white" if dark else "black",
+            ha="center",
+            va="center",
+            fontsize="small",
+        )
+    return texts

@@ -1,0 +1,536 @@
+"""States along a sequence, against the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+from sklearn.utils.validation import check_is_fitted
+
+from skdp.data import check_panel
+from skdp.inspection._axes import (
+    GREY,
+    PALETTE,
+    add_legend,
+    check_matplotlib,
+    make_panels,
+    open_axes,
+)
+from skdp.inspection._matrix import check_names
+from skdp.inspection._states import check_matrix
+from skdp.processes._checks import check_count
+
+_KINDS = ("states", "factors")
+_WIDTH = 8.0
+"""Of the axes, in inches."""
+_STRIP, _DIFFERENCE = 1.0, 0.3
+_STRIPS = (_STRIP, _STRIP, _DIFFERENCE)
+"""Heights of a strip of states, of the one below and of the differences; half an inch is 1."""
+_GAP = 0.12
+_ROW = 0.15
+"""Height of a row of factors, in inches."""
+_LINES = (("white", 3.2), ("#333333", 1.0))
+"""Colours and widths of the lines between sequences: a light rim shows them on dark strips."""
+_MAX_ROWS = 24
+"""With more factors not every one has a label."""
+
+
+class StateSequenceDisplay:
+    """States of a sequence over time, above the true ones if these are known.
+
+    Make it by `from_estimator` or `from_predictions`. States that are numbers are strips of colour;
+    states that are vectors of binary factors are images, a row a factor ([1]_, figure 2).
+
+    Which number a state has means nothing: states are matched with the true ones, one to one, so
+    that as many steps as can be agree, and take their colours. States without a match have colours
+    of their own. Factors are not matched: row d is factor d in both.
+
+    Parameters
+    ----------
+    predicted : array-like of shape (n_steps,) or (n_steps, n_factors)
+        The state at every step: a number, an integer >= 0; or its factors, 0 or 1, or the
+        probabilities that they are 1.
+    true : array-like of shape (n_steps,) or (n_steps, n_factors), default=None
+        The truth: labels of any kind (numbers or strings), or factors as in `predicted`.
+    factors : array-like of shape (n_states, n_factors), default=None
+        Factors of the states in `predicted`, which then holds their numbers.
+    factor_names : list of n_factors str, default=None
+        Labels of the factors. None: "0", "1", ...
+    boundaries : array-like of int, default=None
+        Where sequences meet that are drawn end to end: the steps, from 0, with which all but the
+        first begin, such as ``panel.ptr[1:-1]``. Lines mark them.
+
+    Attributes
+    ----------
+    predicted, true
+        As passed, as arrays; `predicted` with factors in the place of states if there are some.
+    factor_names : list of str or None
+        None for states that are numbers.
+    boundaries : ndarray of int
+        As passed; of length 0 if None was.
+    matches : dict
+        The true label of every state that has one. Empty for factors, or without the truth.
+    agreement : float or None
+        Share of steps whose state is matched with the true one; of factors the F1 score of what has
+        probability 1/2 or more (nan if nothing is, in neither). None without the truth.
+    ax_ : matplotlib Axes
+        The axes given to `plot` or made by it; for factors the frame of the panels, itself
+        invisible.
+    axes_ : ndarray of matplotlib Axes
+        For factors the panels: of those predicted, and of the true ones if known. Else `ax_`.
+    figure_ : matplotlib Figure
+    images_ : list of matplotlib AxesImage
+        Of what is predicted; if known, of the truth; and, of states that are numbers, where the
+        two differ.
+    labels_ : list of str
+        Of the legend: true labels, with the states matched with them, and other states.
+    legend_ : matplotlib Legend or None
+        None for factors.
+
+    See Also
+    --------
+    TransitionDisplay : How states follow each other.
+    FactorDisplay : The factors of states.
+
+    References
+    ----------
+    .. [1] C. R. Dawson, C. Huang and C. T. Morrison, "An infinite hidden Markov model with
+       similarity-biased transitions", ICML 2017.
+
+    Examples
+    --------
+    >>> from skdp.inspection import StateSequenceDisplay
+    >>> display = StateSequenceDisplay.from_predictions([2, 2, 0, 0, 1], ["a", "a", "b", "b", "b"])
+    >>> display.matches, display.agreement
+    ({2: 'a', 0: 'b'}, 0.8)
+    >>> display.labels_
+    ['b (state 0)', 'a (state 2)', 'state 1']
+    """
+
+    factor_names: list[str] | None
+    labels_: list[str]
+
+    def __init__(
+        self,
+        predicted: ArrayLike,
+        true: ArrayLike | None = None,
+        *,
+        factors: ArrayLike | None = None,
+        factor_names: Sequence[str] | None = None,
+        boundaries: ArrayLike | None = None,
+    ):
+        self.predicted = _check_predicted(predicted, factors)
+        self.true = None if true is None else _check_true(true, self.predicted)
+        self.boundaries = _check_boundaries(boundaries, len(self.predicted))
+        self.matches: dict[int, Any] = {}
+        self.agreement: float | None = None
+        if self.predicted.ndim == 2:
+            n_factors = self.predicted.shape[1]
+            self.factor_names = check_names(factor_names, "factor_names", n_factors)
+            if self.true is not None:
+                self.agreement = _f1_score(self.predicted, self.true)
+            return
+        if factor_names is not None:
+            raise ValueError("factor_names are names of factors: predicted holds states.")
+        self.factor_names = None
+        if self.true is not None:
+            self.matches = _match(self.predicted, self.true)
+            hits = [
+                self.matches.get(j) == k
+                for j, k in zip(self.predicted.tolist(), self.true.tolist(), strict=True)
+            ]
+            self.agreement = float(np.mean(hits))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        true: ArrayLike | None = None,
+        *,
+        sequence: int | None = 0,
+        kind: str | None = None,
+        factor_names: Sequence[str] | None = None,
+        n_states: int = 12,
+        cmap: Any = None,
+        ax: Any = None,
+    ) -> Self:
+        """Plot the states that a fitted model finds in a sequence.
+
+        Parameters
+        ----------
+        estimator : fitted hidden Markov model
+            With ``predict`` and, for factors, an attribute ``factors_``.
+        X : SequencePanel, list of sequences, or (n_steps, n_features) array
+            As for ``predict``. An array is one sequence.
+        true : array-like of shape (n_steps,) or (n_steps, n_factors), default=None
+            The truth about what is drawn, see the class; about all sequences end to end if
+            `sequence` is None.
+        sequence : int or None, default=0
+            Which sequence of X, from 0. None: all of them end to end, with lines where they meet.
+            States are then matched with the true ones once for all.
+        kind : {"states", "factors"}, default=None
+            Draw the numbers of states or their factors. None: what `true` holds; without the truth,
+            states.
+        factor_names : list of n_factors str, default=None
+            Labels of the factors. None: "0", "1", ...
+        n_states : int, default=12
+            See `plot`.
+        cmap : matplotlib colormap or its name, default=None
+            See `plot`.
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        StateSequenceDisplay
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `sequence` is out of range, states have no factors but `kind` asks for them, or X or
+            another argument is invalid.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib(f"{cls.__name__}.from_estimator")
+        check_is_fitted(estimator)
+        if kind is None:
+            kind = "factors" if true is not None and np.ndim(true) == 2 else "states"
+        if kind not in _KINDS:
+            raise ValueError(f"kind must be 'states' or 'factors', got {kind!r}.")
+        factors = None
+        if kind == "factors":
+            factors = getattr(estimator, "factors_", None)
+            if factors is None:
+                raise ValueError(
+                    f"kind='factors' needs states that have factors: {type(estimator).__name__} "
+                    f"has none (no attribute factors_)."
+                )
+        states, boundaries = _predict(estimator, X, sequence)
+        display = cls(
+            states, true, factors=factors, factor_names=factor_names, boundaries=boundaries
+        )
+        return display.plot(ax, n_states=n_states, cmap=cmap)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        predicted: ArrayLike,
+        true: ArrayLike | None = None,
+        *,
+        factors: ArrayLike | None = None,
+        factor_names: Sequence[str] | None = None,
+        boundaries: ArrayLike | None = None,
+        n_states: int = 12,
+        cmap: Any = None,
+        ax: Any = None,
+    ) -> Self:
+        """Plot given states.
+
+        Parameters
+        ----------
+        predicted : array-like of shape (n_steps,) or (n_steps, n_factors)
+            The state at every step, or its factors, see the class.
+        true : array-like of shape (n_steps,) or (n_steps, n_factors), default=None
+            The truth, see the class.
+        factors : array-like of shape (n_states, n_factors), default=None
+            Factors of the states in `predicted`, such as the attribute ``factors_``.
+        factor_names : list of n_factors str, default=None
+            Labels of the factors. None: "0", "1", ...
+        boundaries : array-like of int, default=None
+            Where sequences meet, see the class.
+        n_states : int, default=12
+            See `plot`.
+        cmap : matplotlib colormap or its name, default=None
+            See `plot`.
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        StateSequenceDisplay
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid, or shapes do not fit.
+        ImportError
+            If matplotlib is not installed.
+        """
+        display = cls(
+            predicted, true, factors=factors, factor_names=factor_names, boundaries=boundaries
+        )
+        return display.plot(ax, n_states=n_states, cmap=cmap)
+
+    def plot(self, ax: Any = None, *, n_states: int = 12, cmap: Any = None) -> Self:
+        """Draw the states.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None: a new figure. A figure of yours should have
+            ``layout="constrained"``, to make room for labels and for the legend at the right.
+        n_states : int, default=12
+            How many states have a colour, >= 1: those with the most steps, true ones counted, too.
+            The others are grey. Not used for factors.
+        cmap : matplotlib colormap or its name, default=None
+            Colours of factors from 0 to 1. None: from white to blue. Of states that are numbers:
+            colours of the states in the order of the legend, from one end to the other. None:
+            colours that keep apart; without the truth and with states below 20 a colour belongs to
+            a state, so that sequences can be compared.
+
+        Returns
+        -------
+        StateSequenceDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If `n_states` is invalid.
+        ImportError
+            If matplotlib is not installed.
+        """
+        n_states = check_count(n_states, "n_states", at_least=1)
+        check_matplotlib(f"{type(self).__name__}.plot")
+        if self.predicted.ndim == 2:
+            self._draw_factors(ax, "Blues" if cmap is None else cmap)
+        else:
+            self._draw_states(ax, n_states, cmap)
+        lowest = 0.0
+        if len(self.images_) == 3:  # not over the marks of differences, which look the same
+            lowest = (_DIFFERENCE + _GAP / 2) / _stack(3)[1]
+        for panel in self.axes_ if len(self.boundaries) else ():
+            for color, width in _LINES:
+                panel.vlines(
+                    self.boundaries - 0.5,
+                    *(lowest, 1.0),
+                    transform=panel.get_xaxis_transform(),
+                    color=color,
+                    linewidth=width,
+                )
+        self.figure_ = self.ax_.figure
+        return self
+
+    def _draw_factors(self, ax: Any, cmap: Any) -> None:
+        """Draw images of factors, one in a panel."""
+        shown = {"predicted": self.predicted}
+        if self.true is not None:
+            shown["true"] = self.true
+        n_factors = self.predicted.shape[1]
+        height = np.clip(_ROW * n_factors, 0.8, 4.5) + 0.3
+        self.ax_ = ax = open_axes(ax, (_WIDTH, 0.6 + height * len(shown)), [])
+        self.axes_ = make_panels(ax, len(shown), 1, list(range(len(shown))))
+        ax.set(xlabel="time step", ylabel="factor")
+        # Names longer than numbers push the label of the frame out.
+        ax.yaxis.labelpad += 4.5 * max(0, max(map(len, self.factor_names or [""])) - 3)
+        self.images_ = []
+        for panel, (name, values) in zip(self.axes_, shown.items(), strict=True):
+            self.images_.append(_show(panel, values.T, cmap, (n_factors - 0.5, -0.5), 1.0))
+            panel.set_title(name, loc="left", fontsize="small", pad=3.0)
+            panel.spines[["top", "right"]].set_visible(True)
+            _label_factors(panel, self.factor_names or [])
+        if self.agreement is not None:
+            self.axes_[0].set_title(f"F1 = {self.agreement:.2f}", loc="right", fontsize="small")
+        self.labels_, self.legend_ = [], None
+
+    def _draw_states(self, ax: Any, n_states: int, cmap: Any) -> None:
+        """Draw strips of colour, and where they differ."""
+        from matplotlib.colors import ListedColormap
+        from matplotlib.patches import Patch
+
+        rows, keys = self._encode()
+        counts = np.bincount(np.concatenate(list(rows.values())), minlength=len(keys))
+        order = np.argsort(-counts, kind="stable")
+        rank = np.argsort(order)
+        self.labels_ = [keys[i] for i in order[:n_states]]
+        colors = self._colors(order[:n_states], cmap)
+        if len(keys) > n_states:
+            self.labels_.append("other")
+            colors.append(GREY)
+        tops, height = _stack(len(rows) + (self.true is not None))
+        size = (_WIDTH, 0.55 + 0.5 * height)
+        self.ax_ = ax = open_axes(ax, size, self.labels_)
+        self.axes_ = np.array([ax], dtype=object)
+        palette = ListedColormap(colors)
+        self.images_ = []
+        shown = [np.minimum(rank[codes], len(colors) - 1) for codes in rows.values()]
+        for top, codes in zip(tops, shown, strict=False):
+            heights = (top - _STRIP, top)
+            self.images_.append(_show(ax, codes[None], palette, heights, len(colors) - 0.5, -0.5))
+        if self.true is not None:
+            differ = rows["predicted"] != rows["true"]
+            black = ListedColormap(["white", "black"])
+            heights = (tops[2] - _DIFFERENCE, tops[2])
+            self.images_.append(_show(ax, differ[None].astype(float), black, heights, 1.0))
+            rows["differ"] = differ
+            ax.set_title(
+                f"same state at {100 * (self.agreement or 0.0):.1f} % of steps",
+                loc="left",
+                fontsize="small",
+                pad=3.0,
+            )
+        centres = [top - h / 2 for top, h in zip(tops, _STRIPS, strict=False)]
+        ax.set_yticks(centres, list(rows), fontsize="small")
+        ax.tick_params(axis="y", length=0)
+        ax.set(ylim=(0, height), xlabel="time step")
+        ax.spines[["top", "right", "left", "bottom"]].set_visible(False)
+        handles = [Patch(facecolor=color) for color in colors]
+        self.legend_ = add_legend(ax, handles, self.labels_)
+
+    def _encode(self) -> tuple[dict[str, NDArray[np.int64]], list[str]]:
+        """Return codes (n_steps,) of what is predicted and of the truth, and what they mean."""
+        states, predicted = np.unique(self.predicted, return_inverse=True)
+        if self.true is None:
+            return {"predicted": predicted}, [f"state {j}" for j in states]
+        labels, true = np.unique(self.true, return_inverse=True)
+        code_of = {label: i for i, label in enumerate(labels.tolist())}
+        keys = [str(label) for label in labels]
+        codes = np.empty(len(states), dtype=np.int64)
+        for i, j in enumerate(states.tolist()):
+            if j in self.matches:
+                codes[i] = code_of[self.matches[j]]
+                keys[codes[i]] += f" (state {j})"
+            else:
+                codes[i] = len(keys)
+                keys.append(f"state {j}")
+        return {"predicted": codes[predicted], "true": true}, keys
+
+    def _colors(self, order: NDArray[np.intp], cmap: Any) -> list[Any]:
+        """Return the colours of the codes shown."""
+        if cmap is not None:
+            from matplotlib import colormaps
+            from matplotlib.colors import Colormap
+
+            cmap = cmap if isinstance(cmap, Colormap) else colormaps[cmap]
+            return [cmap(i / max(len(order) - 1, 1)) for i in range(len(order))]
+        keys = np.arange(len(order))
+        if self.true is None and self.predicted.max() < len(PALETTE):
+            keys = np.unique(self.predicted)[order]
+        return [PALETTE[key % len(PALETTE)] for key in keys]
+
+
+def _check_predicted(predicted: Any, factors: Any) -> NDArray[Any]:
+    array = np.asarray(predicted)
+    if array.ndim == 2:
+        if factors is not None:
+            raise ValueError("factors are those of states: predicted must be 1-D, got 2-D.")
+        return check_matrix(array, "predicted")
+    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu" or np.any(array < 0):
+        raise ValueError(
+            f"predicted must hold states, integers >= 0 (1-D), or factors (2-D), got shape "
+            f"{array.shape} and type {array.dtype}."
+        )
+    if factors is None:
+        return array
+    matrix = check_matrix(factors, "factors")
+    if array.max() >= len(matrix):
+        raise ValueError(
+            f"predicted must hold states below {len(matrix)}, the rows of factors, got "
+            f"{array.max()}."
+        )
+    return matrix[array]
+
+
+def _check_true(true: Any, predicted: NDArray[Any]) -> NDArray[Any]:
+    array = check_matrix(true, "true") if predicted.ndim == 2 else np.asarray(true)
+    if array.shape != predicted.shape:
+        raise ValueError(
+            f"true must have shape {predicted.shape}, as what is predicted, got {array.shape}."
+        )
+    return array
+
+
+def _check_boundaries(boundaries: Any, n_steps: int) -> NDArray[np.int64]:
+    inner = np.asarray([] if boundaries is None else boundaries)
+    if inner.size == 0:
+        return np.empty(0, dtype=np.int64)
+    ends = np.concatenate([[0], inner.ravel(), [n_steps]])
+    if inner.ndim != 1 or inner.dtype.kind not in "iu" or np.any(np.diff(ends) <= 0):
+        raise ValueError(
+            f"boundaries must hold integers that rise and lie between 0 and {n_steps}, the number "
+            f"of steps, both excluded; got {boundaries!r}."
+        )
+    return inner.astype(np.int64)
+
+
+def _predict(
+    estimator: Any, X: Any, sequence: int | None
+) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
+    """Return the states of one sequence of X, or of all end to end and where these meet."""
+    panel, is_single = check_panel(estimator, X, reset=False, ensure_all_finite="allow-nan")
+    if sequence is not None:
+        sequence = check_count(sequence, "sequence")
+        if sequence >= len(panel):
+            raise ValueError(
+                f"sequence must be below the number of sequences in X, {len(panel)}, got "
+                f"{sequence}."
+            )
+    if is_single:  # an array or a data frame, whose columns have names to check
+        return np.asarray(estimator.predict(X)), None
+    if sequence is None:
+        return np.concatenate(estimator.predict(panel)), panel.ptr[1:-1]
+    return np.asarray(estimator.predict(panel[sequence : sequence + 1])[0]), None
+
+
+def _match(predicted: NDArray[Any], true: NDArray[Any]) -> dict[int, Any]:
+    """Return the true label of states, matched one to one; only where a step is in common."""
+    states, rows = np.unique(predicted, return_inverse=True)
+    labels, columns = np.unique(true, return_inverse=True)
+    overlap = np.zeros((len(states), len(labels)), dtype=np.int64)
+    np.add.at(overlap, (rows, columns), 1)
+    rows, columns = linear_sum_assignment(overlap, maximize=True)
+    known = labels.tolist()
+    # In the order of the labels.
+    pairs = sorted(zip(columns.tolist(), rows.tolist(), strict=True))
+    return {int(states[i]): known[k] for k, i in pairs if overlap[i, k]}
+
+
+def _f1_score(predicted: NDArray[np.float64], true: NDArray[np.float64]) -> float:
+    on, should = predicted >= 0.5, true >= 0.5
+    total = int(on.sum() + should.sum())
+    return 2.0 * float(np.sum(on & should)) / total if total else float("nan")
+
+
+def _stack(n_strips: int) -> tuple[list[float], float]:
+    """Return the upper ends of strips, from the top, and the height of all."""
+    heights = _STRIPS[:n_strips]
+    height = sum(heights) + _GAP * (n_strips - 1)
+    return [height - sum(heights[:i]) - _GAP * i for i in range(n_strips)], height
+
+
+def _show(
+    ax: Any,
+    values: NDArray[Any],
+    cmap: Any,
+    heights: tuple[float, float],
+    vmax: float,
+    vmin: float = 0.0,
+) -> Any:
+    """Return an image of rows over time steps, its first row at the top: heights[1]."""
+    from matplotlib.ticker import MaxNLocator
+
+    n_steps = values.shape[1]
+    image = ax.imshow(
+        values,
+        cmap=cmap,
+        vmin=vmin,
+        vmax=vmax,
+        extent=(-0.5, n_steps - 0.5, *heights),
+        aspect="auto",
+        interpolation="nearest",
+    )
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    return image
+
+
+def _label_factors(panel: Any, names: list[str]) -> None:
+    step = -(-len(names) // _MAX_ROWS)
+    panel.set_yticks(np.arange(0, len(names), step), names[::step], fontsize="x-small")
+    panel.tick_params(axis="y", length=0)

@@ -1,0 +1,60 @@
+"""What the displays of hidden states share: their shares of time, their choice and order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def check_matrix(values: Any, name: str) -> NDArray[np.float64]:
+    """Return a 2-D array of numbers in [0, 1]."""
+    array = np.asarray(values)
+    if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be a 2-D array of numbers, got shape {array.shape} and type "
+            f"{array.dtype}."
+        )
+    if not np.all((array >= 0.0) & (array <= 1.0)):
+        raise ValueError(f"{name} must hold numbers in [0, 1].")
+    return array.astype(np.float64)
+
+
+def check_shares(shares: ArrayLike, name: str, n_states: int) -> NDArray[np.float64]:
+    """Return shares (n_states,) that sum to 1."""
+    array = np.asarray(shares)
+    if array.shape != (n_states,) or array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must hold {n_states} numbers, one a state, got shape {array.shape} and type "
+            f"{array.dtype}."
+        )
+    if not (np.all(array >= 0.0) and np.isclose(array.sum(), 1.0, rtol=0, atol=1e-4)):
+        raise ValueError(f"{name} must be non-negative, with a sum of 1.")
+    return array.astype(np.float64)
+
+
+def choose_states(
+    states: ArrayLike | None, shares: NDArray[np.float64] | None, n_states: int, least: float = 0.0
+) -> NDArray[np.int64]:
+    """Return the states to draw: those given, or those with a share above `least`, largest first.
+
+    All of them, in their order, where no shares are known.
+    """
+    if states is None:
+        if shares is None:
+            return np.arange(n_states)
+        order = np.argsort(-shares, kind="stable")
+        return order[shares[order] > least]
+    chosen = np.asarray(states)
+    if (
+        chosen.ndim != 1
+        or len(chosen) == 0
+        or chosen.dtype.kind not in "iu"
+        or np.any((chosen < 0) | (chosen >= n_states))
+        or len(np.unique(chosen)) < len(chosen)
+    ):
+        raise ValueError(
+            f"states must hold different integers from 0 to {n_states - 1}, got {states!r}."
+        )
+    return chosen.astype(np.int64)

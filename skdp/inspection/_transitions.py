@@ -1,0 +1,418 @@
+"""How states follow each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skdp.inspection._axes import check_matplotlib, open_axes
+from skdp.inspection._matrix import (
+    BAR,
+    MAX_VALUES,
+    check_names,
+    label_matrix,
+    size_matrix,
+    write_values,
+)
+from skdp.inspection._states import check_matrix, check_shares, choose_states
+
+_KINDS = ("matrix", "space")
+_SCALES = ("log", "linear")
+_FLOOR = 0.001
+"""Lower end of the scale of logarithms, and of the long-run shares of states that are drawn."""
+_SHOWN = 0.005
+"""Smaller probabilities would be written as 0.00."""
+_LASTING = 1.0 - 1e-8
+"""Probability to go on of the chain whose mean shares of time are those of the long run."""
+_SPACE = (6.4, 5.2)
+"""Of the axes of kind "space", in inches."""
+_AREA, _LEAST_AREA = 700.0, 110.0
+"""Of the dot of the state with the largest share, and of any, in square points."""
+_ARC = 3.5
+"""Width of the arc of a certain jump, in points."""
+
+
+class TransitionDisplay:
+    """Probabilities of transitions between states, as a matrix or in the states' space.
+
+    Make it by `from_estimator`, or by the constructor and `plot`. In a matrix a row is where a
+    transition comes from and a column where it goes; the row above all is that of first states.
+    Where states have locations, as under a `skdp.sequence.GaussianSimilarity`, they are dots and
+    transitions arcs between them.
+
+    Parameters
+    ----------
+    transmat : array-like of shape (n_states, n_states)
+        Probabilities of transitions; rows sum to 1.
+    startprob : array-like of shape (n_states,), default=None
+        Probabilities of first states.
+    locations : array-like of shape (n_states, n_dims), default=None
+        Places of the states.
+    shares : array-like of shape (n_states,), default=None
+        Shares of time in the states; they sum to 1. None: those of the chain in the long run, which
+        starts from `startprob` (or anywhere).
+    state_names : list of n_states str, default=None
+        Labels of the states. None: "0", "1", ...
+
+    Attributes
+    ----------
+    transmat, startprob, locations, shares, state_names
+        As passed, as arrays and a list; `shares` computed if None was passed.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    states_ : ndarray of int
+        The states that are drawn, in this order.
+    colorbar_ : matplotlib Colorbar
+        Of probabilities of transitions, or to stay (kind "space").
+    image_ : matplotlib AxesImage or None
+        The matrix, below the row of first states if they are known.
+    texts_ : ndarray of matplotlib Text or None
+        The numbers in the cells of `image_`, if shown; empty below 0.005.
+    points_ : matplotlib PathCollection or None
+        A dot for each of `states_` (kind "space").
+    arcs_ : list of matplotlib FancyArrowPatch or None
+        Transitions between two of `states_`.
+    positions_ : ndarray of shape (n_drawn, 2) or None
+        Where the dots are.
+
+    See Also
+    --------
+    StateSequenceDisplay : States along a sequence.
+    FactorDisplay : The factors of states.
+
+    Examples
+    --------
+    >>> from skdp.inspection import TransitionDisplay
+    >>> transmat = [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.5, 0.5, 0.0]]
+    >>> display = TransitionDisplay(transmat, startprob=[0.0, 1.0, 0.0]).plot()
+    >>> display.states_
+    array([0, 1])
+    >>> display.shares.round(3)
+    array([0.667, 0.333, 0.   ])
+    """
+
+    positions_: NDArray[np.float64] | None
+    arcs_: list[Any] | None
+    image_: Any
+    texts_: NDArray[np.object_] | None
+    points_: Any
+
+    def __init__(
+        self,
+        transmat: ArrayLike,
+        startprob: ArrayLike | None = None,
+        locations: ArrayLike | None = None,
+        shares: ArrayLike | None = None,
+        *,
+        state_names: Sequence[str] | None = None,
+    ):
+        self.transmat = _check_transmat(transmat)
+        n_states = len(self.transmat)
+        self.startprob = None
+        if startprob is not None:
+            self.startprob = check_shares(startprob, "startprob", n_states)
+        self.locations = None if locations is None else _check_locations(locations, n_states)
+        self._least = 0.0
+        if shares is None:
+            self.shares = _long_run_shares(self.transmat, self.startprob)
+            self._least = _FLOOR  # few are 0
+        else:
+            self.shares = check_shares(shares, "shares", n_states)
+        self.state_names = check_names(state_names, "state_names", n_states)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        kind: str = "matrix",
+        states: ArrayLike | None = None,
+        state_names: Sequence[str] | None = None,
+        scale: str = "log",
+        include_values: bool | None = None,
+        min_probability: float = 0.1,
+        cmap: Any = None,
+        ax: Any = None,
+    ) -> Self:
+        """Plot the transitions of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted hidden Markov model
+            With attributes ``transmat_`` and ``startprob_``; ``state_shares_`` and ``locations_``
+            are used if it has them.
+        kind : {"matrix", "space"}, default="matrix"
+            See `plot`.
+        states : array-like of int, default=None
+            See `plot`.
+        state_names : list of n_states str, default=None
+            Labels of the states. None: "0", "1", ...
+        scale : {"log", "linear"}, default="log"
+            See `plot`.
+        include_values : bool, default=None
+            See `plot`.
+        min_probability : float, default=0.1
+            See `plot`.
+        cmap : matplotlib colormap or its name, default=None
+            See `plot`.
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        TransitionDisplay
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If its states have no locations but `kind` is "space", or an argument is invalid.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib(f"{cls.__name__}.from_estimator")
+        check_is_fitted(estimator, "transmat_")
+        display = cls(
+            estimator.transmat_,
+            estimator.startprob_,
+            getattr(estimator, "locations_", None),
+            getattr(estimator, "state_shares_", None),
+            state_names=state_names,
+        )
+        return display.plot(
+            ax,
+            kind=kind,
+            states=states,
+            scale=scale,
+            include_values=include_values,
+            min_probability=min_probability,
+            cmap=cmap,
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        kind: str = "matrix",
+        states: ArrayLike | None = None,
+        scale: str = "log",
+        include_values: bool | None = None,
+        min_probability: float = 0.1,
+        cmap: Any = None,
+    ) -> Self:
+        """Draw the transitions.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None: a new figure. A figure of yours should have
+            ``layout="constrained"``, to make room for labels.
+        kind : {"matrix", "space"}, default="matrix"
+            A matrix of probabilities; or the states at their locations (the first two principal
+            components of those in more than two dimensions), the area of a dot in proportion to its
+            share of time, its colour the probability to stay. An arc is as wide as its transition
+            is probable once the state is left, and leads
+            counter-clockwise from dot to dot.
+        states : array-like of int, default=None
+            Which states to draw, in this order. None: the active ones, the largest share first;
+            active is a share above 0, or above 0.001 where `shares` were computed.
+        scale : {"log", "linear"}, default="log"
+            Of the colours of a matrix: of logarithms, from 0.001 on, or of probabilities.
+        include_values : bool, default=None
+            Whether numbers stand in the cells of a matrix. None: with up to 12 states.
+        min_probability : float, default=0.1
+            Transitions less probable than this, once the state is left, have no arc, in [0, 1].
+        cmap : matplotlib colormap or its name, default=None
+            None: from yellow to blue, dark where probable.
+
+        Returns
+        -------
+        TransitionDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid, or `kind` is "space" and there are no locations.
+        ImportError
+            If matplotlib is not installed.
+        """
+        if kind not in _KINDS:
+            raise ValueError(f"kind must be 'matrix' or 'space', got {kind!r}.")
+        if scale not in _SCALES:
+            raise ValueError(f"scale must be 'log' or 'linear', got {scale!r}.")
+        if not 0.0 <= min_probability <= 1.0:
+            raise ValueError(f"min_probability must be in [0, 1], got {min_probability!r}.")
+        if kind == "space" and self.locations is None:
+            raise ValueError(
+                "kind='space' needs states with locations, such as those of a GaussianSimilarity."
+            )
+        self.states_ = choose_states(states, self.shares, len(self.transmat), self._least)
+        check_matplotlib(f"{type(self).__name__}.plot")
+        self.image_ = self.texts_ = self.points_ = self.arcs_ = self.positions_ = None
+        cmap = "YlGnBu" if cmap is None else cmap
+        if kind == "matrix":
+            self._draw_matrix(ax, scale, include_values, cmap)
+        else:
+            self._draw_space(ax, float(min_probability), cmap)
+        self.figure_ = self.ax_.figure
+        return self
+
+    def _draw_matrix(self, ax: Any, scale: str, include_values: bool | None, cmap: Any) -> None:
+        from matplotlib.colors import LogNorm, Normalize
+
+        values = self.transmat[np.ix_(self.states_, self.states_)]
+        columns = [self.state_names[j] for j in self.states_]
+        rows = columns
+        if self.startprob is not None:
+            values = np.vstack([self.startprob[self.states_], values])
+            rows = ["start", *columns]
+        if include_values is None:
+            include_values = len(columns) <= MAX_VALUES
+        size = size_matrix(rows, columns, with_values=include_values)
+        self.ax_ = ax = open_axes(ax, size, [])
+        norm = Normalize(0.0, 1.0)
+        if scale == "log":
+            norm = LogNorm(_FLOOR, 1.0, clip=True)  # what is below is as pale as can be
+        self.image_ = ax.imshow(values, cmap=cmap, norm=norm, aspect="auto")
+        if include_values:
+            self.texts_ = write_values(ax, self.image_, values, _SHOWN)
+        if self.startprob is not None:
+            ax.axhline(0.5, color="white", linewidth=4.0)
+        self.colorbar_ = ax.figure.colorbar(self.image_, cax=ax.inset_axes(BAR))
+        self.colorbar_.set_label("probability")
+        label_matrix(ax, rows, columns)
+        ax.set(xlabel="to state", ylabel="from state")
+
+    def _draw_space(self, ax: Any, min_probability: float, cmap: Any) -> None:
+        assert self.locations is not None
+        self.positions_, labels = _project(self.locations[self.states_])
+        self.ax_ = ax = open_axes(ax, _SPACE, [])
+        shares = self.shares[self.states_]
+        largest = max(float(shares.max()), np.finfo(float).tiny)
+        areas = np.maximum(_AREA * shares / largest, _LEAST_AREA)
+        stay = np.diag(self.transmat)[self.states_]
+        self.points_ = ax.scatter(
+            *self.positions_.T,
+            s=areas,
+            c=stay,
+            cmap=cmap,
+            vmin=0.0,
+            vmax=1.0,
+            edgecolor="black",
+            linewidth=0.8,
+            zorder=3,
+        )
+        self.colorbar_ = ax.figure.colorbar(self.points_, cax=ax.inset_axes(BAR))
+        self.colorbar_.set_label("probability to stay")
+        self.arcs_ = self._draw_arcs(self.positions_, np.sqrt(areas) / 2.0, min_probability)
+        for (x, y), j, value in zip(self.positions_, self.states_, stay, strict=True):
+            red, green, blue, _ = self.points_.cmap(value)
+            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+            ax.annotate(
+                self.state_names[j],
+                (x, y),
+                color="white" if dark else "black",
+                ha="center",
+                va="center",
+                fontsize="x-small",
+                zorder=4,
+            )
+        ax.set(**labels)
+        ax.margins(0.12)
+        ax.set_aspect("equal", adjustable="datalim")
+
+    def _draw_arcs(
+        self,
+        positions: NDArray[np.float64],
+        radii: NDArray[np.float64],
+        min_probability: float,
+    ) -> list[Any]:
+        """Draw and return the arcs between dots of these radii, in points."""
+        from matplotlib.patches import FancyArrowPatch
+
+        leave = self.transmat - np.diag(np.diag(self.transmat))
+        totals = leave.sum(axis=1, keepdims=True)
+        jumps = np.divide(leave, totals, out=np.zeros_like(leave), where=totals > 0.0)
+        arcs = []
+        for a, i in enumerate(self.states_):
+            for b, j in enumerate(self.states_):
+                probability = jumps[i, j]
+                if probability == 0.0 or probability < min_probability:
+                    continue
+                arc = FancyArrowPatch(
+                    positions[a],
+                    positions[b],
+                    connectionstyle="arc3,rad=0.2",
+                    arrowstyle="-|>",
+                    mutation_scale=7.0 + _ARC * probability,
+                    shrinkA=radii[a],
+                    shrinkB=radii[b] + 1.0,
+                    linewidth=0.3 + _ARC * probability,
+                    color="#555555",
+                    alpha=0.3 + 0.6 * probability,
+                    zorder=2,
+                )
+                arcs.append(self.ax_.add_patch(arc))
+        return arcs
+
+
+def _check_transmat(transmat: ArrayLike) -> NDArray[np.float64]:
+    array = check_matrix(transmat, "transmat")
+    if array.shape[0] != array.shape[1]:
+        raise ValueError(f"transmat must be square, got shape {array.shape}.")
+    if not np.allclose(array.sum(axis=1), 1.0, rtol=0, atol=1e-4):
+        raise ValueError("transmat must have rows that sum to 1.")
+    return array
+
+
+def _check_locations(locations: ArrayLike, n_states: int) -> NDArray[np.float64]:
+    array = np.asarray(locations)
+    numbers = array.dtype.kind in "biuf" and np.all(np.isfinite(array))
+    if array.ndim != 2 or len(array) != n_states or array.shape[1] == 0 or not numbers:
+        raise ValueError(
+            f"locations must have shape ({n_states}, n_dims) and be finite numbers, got shape "
+            f"{array.shape} and type {array.dtype}."
+        )
+    return array.astype(np.float64)
+
+
+def _long_run_shares(
+    transmat: NDArray[np.float64], startprob: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return the mean shares of time of a chain that lasts, whatever its classes and periods."""
+    n_states = len(transmat)
+    start = np.full(n_states, 1.0 / n_states) if startprob is None else startprob
+    going_on = np.eye(n_states) - _LASTING * transmat.T
+    shares = np.maximum(np.linalg.solve(going_on, start), 0.0)
+    result: NDArray[np.float64] = shares / shares.sum()
+    return result
+
+
+def _project(locations: NDArray[np.float64]) -> tuple[NDArray[np.float64], dict[str, Any]]:
+    """Return places (n, 2) in a plane, and the labels of its axes."""
+    n_dims = locations.shape[1]
+    if n_dims == 1:
+        flat = np.column_stack([locations[:, 0], np.zeros(len(locations))])
+        return flat, {"xlabel": "location", "yticks": []}
+    if n_dims == 2:
+        return locations, {"xlabel": "first dimension", "ylabel": "second dimension"}
+    centred = locations - locations.mean(axis=0)
+    _, lengths, axes = np.linalg.svd(centred, full_matrices=False)
+    signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
+    axes = axes * signs[:, None]  # or the picture may be mirrored on another machine
+    places = np.zeros((len(locations), 2))
+    n_axes = min(2, len(axes))
+    places[:, :n_axes] = centred @ axes[:n_axes].T
+    total = max(float(np.sum(lengths**2)), np.finfo(float).tiny)
+    shares = [float(length**2) / total for length in [*lengths, 0.0][:2]]
+    first, second = (
+        f"{name} principal component ({100 * share:.0f} %)"
+        for name, share in zip(("first", "second"), shares, strict=True)
+    )
+    return places, {"xlabel": first, "ylabel": second}

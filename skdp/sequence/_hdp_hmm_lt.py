@@ -1,0 +1,543 @@
+"""Infinite hidden Markov models whose transitions prefer similar states."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._sklearn_compat import HasMethods, Interval, StrOptions, with_callbacks
+from skdp.base import ChainEstimator, SavedChains
+from skdp.data import SequencePanel, check_panel
+from skdp.processes._checks import check_beta_prior, check_count, check_gamma_prior
+from skdp.sequence._alignment import name_states
+from skdp.sequence._averages import NoAverages
+from skdp.sequence._categorical import CategoricalEmission
+from skdp.sequence._gaussian import GaussianEmission
+from skdp.sequence._model import HMMModel
+from skdp.sequence._poisson import PoissonEmission
+from skdp.sequence._sampler import HMMSampler
+from skdp.sequence._transitions import TransitionPriors, Transitions
+
+EMISSIONS = {
+    "gaussian": GaussianEmission,
+    "categorical": CategoricalEmission,
+    "poisson": PoissonEmission,
+}
+_MOST_HELD = 100
+"""Concentrations stay where they began for so many sweeps, and at most half the burn-in."""
+
+_LEARNT = ("top_concentration", "transition_concentration", "stickiness", "decay")
+"""Scalars of the trace whose posterior means are attributes."""
+
+_OPTIONAL = ("decay_", "similarity_", "locations_", "factors_", "duration_")
+"""Attributes that not every model has."""
+
+_POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
+
+
+class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
+    r"""Infinite hidden Markov model with local transitions (HDP-HMM-LT).
+
+    Rows of the transition matrix share weights beta of a hierarchical Dirichlet process, which lets
+    the data decide how many states are used; `n_components` is only a bound. On top of that states
+    may be *sticky*, and transitions between *similar* states may be preferred: P_jj' is
+    proportional to pi_jj' phi_jj', with pi_jj' ~ Gamma(alpha beta_j' + kappa [j = j'], 1) and a
+    similarity phi_jj' in (0, 1]. Without stickiness and similarity it is the HDP-HMM.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Bound J of the number of states (weak limit, beta ~ Dirichlet(gamma / J)).
+    emission : {"gaussian", "categorical", "poisson"} or emission object, default="gaussian"
+        Distribution of the observations of a state; a name stands for `GaussianEmission`,
+        `CategoricalEmission` or `PoissonEmission` with its defaults.
+    similarity : similarity object or None, default=None
+        Where phi comes from: `GaussianSimilarity` (latent locations), `LaplacianSimilarity`
+        (binary factors of `BinaryFactorEmission`), `FixedSimilarity`, or an object of one's own.
+        None: phi = 1.
+    stickiness : float or "auto", default=0.0
+        kappa >= 0, extra rate of staying. "auto": kappa / (alpha + kappa) ~ Beta(stickiness_prior).
+    stickiness_prior : (p, q), default=(1.0, 1.0)
+        Of that Beta distribution, both > 0.
+    duration : duration object or None, default=None
+        How long states last: `PoissonDuration` or `NegativeBinomialDuration`, for the semi-Markov
+        model. None: as long as transitions to the same state follow each other.
+    top_concentration : float or "auto", default="auto"
+        gamma: the larger, the more states. "auto": drawn, under a Gamma prior.
+    transition_concentration : float or "auto", default="auto"
+        alpha: the larger, the more the rows of the transition matrix are alike. With
+        ``stickiness="auto"`` it is alpha + kappa.
+    top_concentration_prior, transition_concentration_prior : (shape, rate), default=(1.0, 0.1)
+        Of their Gamma priors, both > 0.
+    state_sampler : {"ffbs", "beam"}, default="ffbs"
+        How states are drawn: all paths by forward filtering and backward sampling, or among the
+        paths whose transitions are likely enough (beam sampling, Van Gael et al. 2008): faster for
+        many states with few likely transitions each, but successive draws differ less.
+    max_iter : int, default=500
+        Sweeps of a chain.
+    burn_in : int or None, default=None
+        Sweeps of which nothing is kept; None: half of them. Concentrations stay where they began
+        for the first half of these, 100 at most.
+    thin : int, default=10
+        After the burn-in every `thin`-th sweep is kept, and the last.
+    n_samples : int, default=20
+        Kept samples of each chain to store; scores and probabilities of states average over them.
+    n_chains : int, default=1
+        Chains from different starts; the one with the highest mean log joint is used for states,
+        all for scores.
+    warm_start : bool, default=False
+        Whether `fit` goes on with the chains of the last fit.
+    n_jobs : int or None, default=None
+        Threads, for chains and for stored samples; results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+    verbose : int, default=0
+        Print a line every `verbose` sweeps; 0: none.
+
+    Attributes
+    ----------
+    startprob_ : (n_components,) array
+        Probabilities of first states, in the stored sample with the highest log joint.
+    transmat_ : (n_components, n_components) array
+        Its probabilities of transitions, rows the states that are left. States are ordered by
+        `state_shares_`.
+    emission_ : object
+        Its distributions of observations: `GaussianModel`, `CategoricalModel`, ...
+    state_shares_ : (n_components,) array
+        Its shares of the training observations in each state.
+    n_active_components_ : int
+        States that occur in its training data.
+    similarity_ : (n_components, n_components) array
+        Its similarities phi, where the model has any.
+    locations_ : (n_components, n_dims) array
+        Its locations of states, with `GaussianSimilarity`.
+    factors_ : (n_components, n_factors) array
+        Its binary vectors of states, with `BinaryFactorEmission`.
+    duration_ : object
+        Its distributions of durations, where the model has any: `PoissonDurationModel`, say.
+    samples_ : list of HMMModel
+        All stored samples of the best chain, names of states agreeing.
+    top_concentration_, transition_concentration_, stickiness_ : float
+        Posterior means of gamma, alpha and kappa.
+    decay_ : float
+        Posterior mean of lambda, where similarities have a decay.
+    trace_ : Trace
+        Scalars of every kept sweep and chain.
+    n_iter_ : int
+        Sweeps that were run.
+    n_features_in_ : int
+        Size D of an observation.
+    feature_names_in_ : (D,) array
+        Where X was a data frame with string names.
+
+    See Also
+    --------
+    hmm_posterior : Probabilities of states under a model that is known.
+
+    Notes
+    -----
+    Blocked Gibbs sampling: all states of a sequence at once, then rates, tables, concentrations.
+    Jumps that fail (the Markov-jump augmentation of the source, its appendix A) are summed out.
+    Time is proportional to the number of observations and, with ``"ffbs"``, to the square of
+    `n_components`.
+
+    A sample is a sequence; a two-dimensional array is *one* sequence, of which every row is a
+    sample to scikit-learn.
+
+    References
+    ----------
+    C. Dawson, C. Huang, C. T. Morrison (2017), An infinite hidden Markov model with
+    similarity-biased transitions, ICML: (1)-(9) the model, appendix A the sampler.
+    E. B. Fox, E. B. Sudderth, M. I. Jordan, A. S. Willsky (2008), An HDP-HMM for systems with state
+    persistence, ICML: stickiness.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.sequence import HDPHMMLT
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.concatenate([rng.normal(m, 0.5, 40) for m in (0, 5, 0, 5)]).reshape(-1, 1)
+    >>> model = HDPHMMLT(6, stickiness=5.0, max_iter=60, random_state=0).fit(x)
+    >>> model.n_active_components_
+    2
+    >>> states = model.predict(x)
+    >>> np.flatnonzero(np.diff(states)) + 1  # change points
+    array([ 40,  80, 120])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ChainEstimator._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "emission": [StrOptions(set(EMISSIONS)), HasMethods("make_sampler")],
+        "similarity": [HasMethods("make_sampler"), None],
+        "stickiness": [Interval(Real, 0, 1e8, closed="both"), StrOptions({"auto"})],
+        "stickiness_prior": [tuple, list],
+        "duration": [HasMethods("make_sampler"), None],
+        "top_concentration": [_POSITIVE, StrOptions({"auto"})],
+        "transition_concentration": [_POSITIVE, StrOptions({"auto"})],
+        "top_concentration_prior": [tuple, list],
+        "transition_concentration_prior": [tuple, list],
+        "state_sampler": [StrOptions({"ffbs", "beam"})],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        emission: Any = "gaussian",
+        similarity: Any = None,
+        stickiness: float | str = 0.0,
+        stickiness_prior: tuple[float, float] = (1.0, 1.0),
+        duration: Any = None,
+        top_concentration: float | str = "auto",
+        transition_concentration: float | str = "auto",
+        top_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        transition_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        state_sampler: str = "ffbs",
+        max_iter: int = 500,
+        burn_in: int | None = None,
+        thin: int = 10,
+        n_samples: int = 20,
+        n_chains: int = 1,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.emission = emission
+        self.similarity = similarity
+        self.stickiness = stickiness
+        self.stickiness_prior = stickiness_prior
+        self.duration = duration
+        self.top_concentration = top_concentration
+        self.transition_concentration = transition_concentration
+        self.top_concentration_prior = top_concentration_prior
+        self.transition_concentration_prior = transition_concentration_prior
+        self.state_sampler = state_sampler
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._allows_nan()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    # Validation
+
+    def _emission_object(self) -> Any:
+        emission = self.emission
+        return EMISSIONS[emission]() if isinstance(emission, str) else emission
+
+    def _allows_nan(self) -> bool:
+        """Tell whether NaN is a missing value."""
+        emission = self.emission
+        if isinstance(emission, str):
+            emission = EMISSIONS.get(emission)
+        return bool(getattr(emission, "allows_nan", False))
+
+    def _check_panel(self, X: Any, *, reset: bool) -> tuple[SequencePanel, bool]:
+        finite = "allow-nan" if self._allows_nan() else True
+        return check_panel(self, X, reset=reset, ensure_all_finite=finite)
+
+    def _check_input(self, X: Any) -> SequencePanel:
+        return self._check_panel(X, reset=True)[0]
+
+    def _validate_parameters(self) -> int:
+        burn_in = super()._validate_parameters()
+        self._priors()
+        if self.duration is not None:
+            if self.stickiness != 0.0:
+                raise ValueError(
+                    "stickiness must be 0 with a duration, which says how long states last; got "
+                    f"stickiness={self.stickiness!r}."
+                )
+            if self.state_sampler == "beam":
+                raise ValueError(
+                    "state_sampler='beam' is for models without a duration; use 'ffbs'."
+                )
+        return burn_in
+
+    def _priors(self) -> TransitionPriors:
+        def number(value: float | str) -> float | None:
+            return None if isinstance(value, str) else float(value)
+
+        return TransitionPriors(
+            number(self.top_concentration),
+            check_gamma_prior(self.top_concentration_prior, "top_concentration_prior"),
+            number(self.transition_concentration),
+            check_gamma_prior(
+                self.transition_concentration_prior, "transition_concentration_prior"
+            ),
+            number(self.stickiness),
+            check_beta_prior(self.stickiness_prior, "stickiness_prior"),
+        )
+
+    # Chains
+
+    def _start_sampler(
+        self, panel: SequencePanel, root: np.random.SeedSequence, c: int
+    ) -> HMMSampler:
+        init_stream = derive_stream(root, Role.INIT, c)
+        similarity, duration = (
+            None if part is None else part.make_sampler(self.n_components)
+            for part in (self.similarity, self.duration)
+        )
+        return HMMSampler(
+            panel,
+            Transitions(
+                self.n_components, self._priors(), init_stream, self_jumps=duration is None
+            ),
+            self._emission_object().make_sampler(panel.values, self.n_components),
+            init_stream,
+            derive_stream(root, Role.SWEEP, c),
+            similarity=similarity,
+            duration=duration,
+            state_sampler=self.state_sampler,
+            n_held=min(_MOST_HELD, self._validate_parameters() // 2),
+        )
+
+    def _make_averages(self) -> NoAverages:
+        return NoAverages()
+
+    def _fitted_attributes(self, saved: SavedChains, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(saved, final=final)
+        best = attributes["_best_chain"]
+        samples, reference = name_states(list(saved.chains[best].models.values()))
+        others = [
+            sample.model
+            for c, chain in enumerate(saved.chains)
+            for sample in chain.models.values()
+            if c != best
+        ]
+        model, trace = samples[reference], attributes["trace_"]
+        geometry = {
+            "similarity_": model.similarity,
+            "locations_": getattr(model.geometry, "locations", None),
+            "factors_": getattr(model.emission, "factors", None),
+            "duration_": model.duration,
+        }
+        learnt = [name for name in _LEARNT if name in trace]
+        return {
+            **attributes,
+            "_models": [*samples, *others],
+            "samples_": samples,
+            "startprob_": model.startprob,
+            "transmat_": model.transmat,
+            "emission_": model.emission,
+            "state_shares_": model.shares,
+            "n_active_components_": model.n_active_components,
+            **{name: value for name, value in geometry.items() if value is not None},
+            **{f"{name}_": float(trace[name][best].mean()) for name in learnt},
+        }
+
+    def _set_fitted_attributes(self, saved: SavedChains, *, final: bool = False) -> None:
+        for name in _OPTIONAL:  # an earlier fit may have had more options
+            self.__dict__.pop(name, None)
+        super()._set_fitted_attributes(saved, final=final)
+
+    # Public methods
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn states and transitions from sequences.
+
+        Parameters
+        ----------
+        X : SequencePanel, list of sequences, or (T, n_features) array
+            A list holds sequences, each a (T_i, n_features) or (T_i,) array. An array is one
+            sequence of T observations.
+        y : ignored
+            Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or a parameter is invalid. The estimator is left as it was.
+        KeyboardInterrupt
+            When interrupted, once the sweep under way is done. If a sample was kept by then, the
+            estimator is fitted with what there is; another `fit` with ``warm_start=True`` goes on.
+        """
+        return self._fit(X)
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:
+        """Learn from X, then return ``predict(X)``.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        y : ignored
+
+        Returns
+        -------
+        As `predict`.
+        """
+        return self.fit(X).predict(X)
+
+    def predict(self, X: Any) -> Any:
+        """Return the states of sequences.
+
+        At each step the state that is most probable: of all sequences of states these have the
+        smallest expected number of errors.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (T_i,) arrays of int, or for a single array (T,)
+        """
+        probabilities, ptr, is_single = self._posteriors(X)
+        return _split(probabilities.argmax(axis=1), ptr, is_single)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the states at each step, given the whole sequence.
+
+        Averaged over the stored samples of the best chain.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (T_i, n_components) arrays, or for a single array (T, n_components)
+        """
+        return _split(*self._posteriors(X))
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the expected share of time that sequences spend in each state.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_sequences, n_components) array
+            Rows sum to 1. For a single array every step is a sample: ``predict_proba(X)``,
+            (T, n_components).
+        """
+        probabilities, ptr, is_single = self._posteriors(X)
+        if is_single:
+            return probabilities
+        bounds = pairwise(ptr)
+        return np.array([probabilities[begin:end].mean(axis=0) for begin, end in bounds])
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Return the log probability (or density) of sequences.
+
+        Probabilities are averaged over the stored samples of all chains.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_sequences,) array
+            Natural logarithm of p(x). For a single array, (T,): log p(x_t | x_1, ..., x_t-1) of
+            every step.
+        """
+        return self._score_samples(X)[0]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log probability (or density) of a step: higher is better.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        y : ignored
+
+        Returns
+        -------
+        float
+            ``score_samples(X).sum()`` over the number of steps.
+        """
+        log_probabilities, n_steps = self._score_samples(X)
+        return float(log_probabilities.sum() / n_steps)
+
+    def sample(
+        self, n_steps: int, n_sequences: int = 1, *, random_state: Any = None
+    ) -> tuple[SequencePanel, list[NDArray[np.int64]]]:
+        """Draw sequences from the fitted model, each from a stored sample of the best chain.
+
+        Parameters
+        ----------
+        n_steps : int
+            Length of a sequence, >= 1.
+        n_sequences : int, default=1
+        random_state : int, RandomState, Generator or None, default=None
+
+        Returns
+        -------
+        panel : SequencePanel
+        states : list of n_sequences arrays (n_steps,)
+        """
+        check_is_fitted(self)
+        n_steps = check_count(n_steps, "n_steps", at_least=1)
+        n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
+        rng = np.random.default_rng(make_seed_sequence(random_state))
+        sequences, states = [], []
+        for s in rng.integers(len(self.samples_), size=n_sequences):
+            model = self.samples_[s]
+            states.append(model.draw_states(n_steps, rng))
+            sequences.append(model.emission.sample(states[-1], rng))
+        return SequencePanel.from_sequences(sequences), states
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.startprob_)
+
+    # What the stored samples say
+
+    def _each(self, models: list[HMMModel], method: str, *args: Any) -> list[Any]:
+        """Return the results of a method of all models, in order."""
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(getattr(model, method))(*args) for model in models
+        )
+
+    def _posteriors(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
+        check_is_fitted(self)
+        panel, is_single = self._check_panel(X, reset=False)
+        parts = self._each(self.samples_, "posteriors", panel.ptr, panel.values)
+        return sum(parts) / len(parts), panel.ptr, is_single
+
+    def _score_samples(self, X: Any) -> tuple[NDArray[np.float64], int]:
+        """Return log probabilities of samples and the number of steps."""
+        check_is_fitted(self)
+        panel, is_single = self._check_panel(X, reset=False)
+        if not is_single:
+            parts = self._each(self._models, "log_likelihoods", panel.ptr, panel.values)
+            mean = logsumexp(parts, axis=0) - np.log(len(parts))
+            return mean, len(panel.values)
+        parts = self._each(self._models, "log_predictives", panel.values)
+        before = np.zeros(len(panel.values) + 1)
+        before[1:] = logsumexp(np.cumsum(parts, axis=1), axis=0) - np.log(len(parts))
+        return np.diff(before), len(panel.values)
+
+
+def _split(rows: NDArray[Any], ptr: NDArray[np.int64], is_single: bool) -> Any:
+    """Return the rows of each sequence in a list, or all of them for a single array."""
+    return rows if is_single else np.split(rows, ptr[1:-1])

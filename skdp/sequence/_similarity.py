@@ -1,0 +1,67 @@
+"""What the chain asks of similarities between states."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Coupling(NamedTuple):
+    """What binary factors of states need to know of transitions, where these depend on them.
+
+    Attributes
+    ----------
+    decay : float
+        lambda: phi_jj' = exp(-lambda times the Hamming distance of the factors).
+    counts : (J + 1, J) array of int
+        Transitions, those to first states in the last row.
+    log_rates : (J + 1, J) array
+        log pi.
+    """
+
+    decay: float
+    counts: NDArray[np.int64]
+    log_rates: NDArray[np.float64]
+
+
+class SimilaritySampler(Protocol):
+    """Similarities phi of all states, as a part of a chain.
+
+    Given the rates pi of transitions, states have probability
+    prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j. with T_j = sum_j' pi_jj' phi_jj', times what does not
+    depend on phi.
+    """
+
+    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
+        """Draw first parameters. Those of the observations have been drawn."""
+
+    def draw(
+        self,
+        counts: NDArray[np.int64],
+        log_rates: NDArray[np.float64],
+        emission: Any,
+        rng: NDArray[np.uint64],
+    ) -> None:
+        """Draw the parameters given transitions, (J + 1, J), and their rates."""
+
+    def write(self, out: NDArray[np.float64], emission: Any) -> None:
+        """Write log phi, (J, J), rows the states that are left; all <= 0."""
+
+    def coupling(
+        self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]
+    ) -> Coupling | None:
+        """Return what binary factors must know, if similarities depend on them."""
+
+    def log_density(self) -> float:
+        """Return the log density of the parameters under their prior."""
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+
+    def model(self) -> Any:
+        """Return what a stored sample keeps besides the matrix of similarities, or None."""
+
+    def copy(self) -> Self:
+        """Return the same parameters in arrays of their own."""
