@@ -43,11 +43,13 @@ class SavedChains:
 def _equal(value: Any, other: Any) -> bool:
     """Tell whether two values of a parameter are the same."""
     if isinstance(value, BaseEstimator):
-        mine, others = value.get_params(deep=False), {}
-        if type(other) is type(value):
-            others = other.get_params(deep=False)
-        return mine.keys() == others.keys() and all(_equal(mine[n], others[n]) for n in mine)
-    return bool(np.array_equal(np.asarray(value), np.asarray(other)))
+        if type(other) is not type(value):
+            return False
+        mine, others = (part.get_params(deep=False) for part in (value, other))
+        return all(_equal(mine[name], others[name]) for name in mine)
+    if np.array_equal(np.asarray(value), np.asarray(other)):
+        return True
+    return joblib.hash(value) == joblib.hash(other)  # objects that know no equality
 
 
 class ChainEstimator(CallbackSupportMixin, BaseEstimator):
@@ -191,7 +193,7 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
             raise
         except KeyboardInterrupt:
             if all(chain.kept for chain in saved.chains):
-                self._set_fitted_attributes(saved)
+                self._set_fitted_attributes(self._showing(saved))
             else:
                 self._restore_features(before)
             self._save(saved, data)
@@ -215,9 +217,8 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
 
     @staticmethod
     def _showing(saved: SavedChains) -> SavedChains:
-        """Return chains that have all kept something: where nothing is, the current state."""
-        chains = [chain if chain.kept else chain.with_current() for chain in saved.chains]
-        return replace(saved, chains=chains)
+        """Return chains that have all kept and stored something, if need be the current state."""
+        return replace(saved, chains=[chain.showing() for chain in saved.chains])
 
     def _run(self, saved: SavedChains, X: Any) -> None:
         """Run the chains to their end, or to where a callback or an interrupt stops them."""

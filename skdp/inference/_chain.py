@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any, Protocol
 
 from skdp.inference._schedule import Schedule
@@ -81,6 +82,19 @@ class Chain:
         self.kept.append(self.n_sweeps)
         if store:
             self.models[self.n_sweeps] = self.sampler.model()
+
+    def showing(self) -> Chain:
+        """Return a chain that has kept and stored something: the current state where need be.
+
+        A single sample to store is the last, which a chain that was stopped has not reached.
+        """
+        if not self.kept:
+            return self.with_current()
+        if self.models:
+            return self
+        chain = copy(self)
+        chain.models = {self.n_sweeps: self.sampler.model()}
+        return chain
 
     def with_current(self) -> Chain:
         """Return a chain that has kept its current state and nothing else; this one goes on."""

@@ -66,7 +66,7 @@ class CategoricalEmission(BaseEstimator):
             )
         n_symbols = self.n_symbols
         if n_symbols is None:
-            n_symbols = int(np.nanmax(values, initial=0.0)) + 1
+            n_symbols = int(as_symbols(values).max(initial=0)) + 1
         prior = np.asarray(self.prior, dtype=np.float64)
         if prior.shape not in ((), (n_symbols,)) or not np.all((prior > 0.0) & (prior < np.inf)):
             raise ValueError(
@@ -76,14 +76,15 @@ class CategoricalEmission(BaseEstimator):
         return CategoricalSampler(n_states, np.full(n_symbols, prior))
 
 
-def as_symbols(values: NDArray[np.float64], n_symbols: int) -> NDArray[np.int32]:
+def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDArray[np.int32]:
     """Return observations as symbols, or raise a ValueError."""
     column = values[:, 0]
-    wrong = ~((column >= 0.0) & (column < n_symbols) & (column == np.floor(column)))
+    end = 2.0**31 if n_symbols is None else n_symbols
+    wrong = ~((column >= 0.0) & (column < end) & (column == np.floor(column)))
     if wrong.any():
-        t = int(np.argmax(wrong))
+        numbers = "from 0" if n_symbols is None else f"from 0 to {n_symbols - 1}"
         raise ValueError(
-            f"X must hold symbols, whole numbers from 0 to {n_symbols - 1}; got {column[t]:g}."
+            f"X must hold symbols, whole numbers {numbers}; got {column[np.argmax(wrong)]:g}."
         )
     return column.astype(np.int32)
 

@@ -83,9 +83,8 @@ class PoissonDuration(BaseEstimator):
 
     Notes
     -----
-    A sequence begins with a new segment; of its last one is known that it is at least so long.
-    Durations above the longest one are not cut off the distribution: their probability is that of
-    the longest one.
+    A sequence begins with a new segment; its last one is right-censored. Durations are capped, not
+    truncated: `max_duration` has the probability of itself and of all longer ones.
 
     References
     ----------
@@ -152,9 +151,8 @@ class NegativeBinomialDuration(BaseEstimator):
 
     Notes
     -----
-    A sequence begins with a new segment; of its last one is known that it is at least so long.
-    Durations above the longest one are not cut off the distribution: their probability is that of
-    the longest one.
+    A sequence begins with a new segment; its last one is right-censored. Durations are capped, not
+    truncated: `max_duration` has the probability of itself and of all longer ones.
 
     References
     ----------

@@ -65,23 +65,26 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
         (binary factors of `BinaryFactorEmission`), `FixedSimilarity`, or an object of one's own.
         None: phi = 1.
     stickiness : float or "auto", default=0.0
-        kappa >= 0, extra rate of staying. "auto": kappa / (alpha + kappa) ~ Beta(stickiness_prior).
+        kappa from 0 to 1e8, extra rate of staying. "auto": drawn,
+        kappa / (alpha + kappa) ~ Beta(stickiness_prior).
     stickiness_prior : (p, q), default=(1.0, 1.0)
         Of that Beta distribution, both > 0.
     duration : duration object or None, default=None
         How long states last: `PoissonDuration` or `NegativeBinomialDuration`, for the semi-Markov
-        model. None: as long as transitions to the same state follow each other.
+        model; with neither stickiness nor beam sampling. None: as long as transitions to the same
+        state follow each other.
     top_concentration : float or "auto", default="auto"
-        gamma: the larger, the more states. "auto": drawn, under a Gamma prior.
+        gamma, from 1e-8 to 1e8: the larger, the more states. "auto": drawn, under a Gamma prior.
     transition_concentration : float or "auto", default="auto"
-        alpha: the larger, the more the rows of the transition matrix are alike. With
-        ``stickiness="auto"`` it is alpha + kappa.
+        alpha, from 1e-8 to 1e8: the larger, the more the rows of the transition matrix are alike.
+        With ``stickiness="auto"`` it is alpha + kappa. "auto": drawn, under a Gamma prior.
     top_concentration_prior, transition_concentration_prior : (shape, rate), default=(1.0, 0.1)
         Of their Gamma priors, both > 0.
     state_sampler : {"ffbs", "beam"}, default="ffbs"
-        How states are drawn: all paths by forward filtering and backward sampling, or among the
-        paths whose transitions are likely enough (beam sampling, Van Gael et al. 2008): faster for
-        many states with few likely transitions each, but successive draws differ less.
+        How states are drawn: among all paths by forward filtering and backward sampling, or among
+        those whose transitions are likely enough (beam sampling, Van Gael et al. 2008). It may pay
+        for very many states with few likely transitions each; with up to 200 it was slower in all
+        our benchmarks, and successive draws differ less.
     max_iter : int, default=500
         Sweeps of a chain.
     burn_in : int or None, default=None
@@ -105,12 +108,14 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
     Attributes
     ----------
     startprob_ : (n_components,) array
-        Probabilities of first states, in the stored sample with the highest log joint.
+        Probabilities of first states, in the stored sample of the best chain that has the highest
+        log joint.
     transmat_ : (n_components, n_components) array
         Its probabilities of transitions, rows the states that are left. States are ordered by
-        `state_shares_`.
+        `state_shares_`. With a duration the diagonal is 0, as is that of `similarity_`.
     emission_ : object
-        Its distributions of observations: `GaussianModel`, `CategoricalModel`, ...
+        Its distributions of observations, the posterior mean of their parameters given its states
+        (of binary factors the vectors as drawn); the user guide lists the attributes.
     state_shares_ : (n_components,) array
         Its shares of the training observations in each state.
     n_active_components_ : int
@@ -124,9 +129,9 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
     duration_ : object
         Its distributions of durations, where the model has any: `PoissonDurationModel`, say.
     samples_ : list of HMMModel
-        All stored samples of the best chain, names of states agreeing.
+        All stored samples of the best chain, labels of states aligned.
     top_concentration_, transition_concentration_, stickiness_ : float
-        Posterior means of gamma, alpha and kappa.
+        Posterior means of gamma, of alpha without kappa, and of kappa.
     decay_ : float
         Posterior mean of lambda, where similarities have a decay.
     trace_ : Trace
@@ -165,9 +170,7 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
     >>> from skdp.sequence import HDPHMMLT
     >>> rng = np.random.default_rng(0)
     >>> x = np.concatenate([rng.normal(m, 0.5, 40) for m in (0, 5, 0, 5)]).reshape(-1, 1)
-    >>> model = HDPHMMLT(6, stickiness=5.0, max_iter=60, random_state=0).fit(x)
-    >>> model.n_active_components_
-    2
+    >>> model = HDPHMMLT(6, stickiness=20.0, max_iter=200, random_state=0).fit(x)
     >>> states = model.predict(x)
     >>> np.flatnonzero(np.diff(states)) + 1  # change points
     array([ 40,  80, 120])
@@ -397,8 +400,9 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
     def predict(self, X: Any) -> Any:
         """Return the states of sequences.
 
-        At each step the state that is most probable: of all sequences of states these have the
-        smallest expected number of errors.
+        At each step the state with the highest posterior probability: of all sequences of states
+        these have the smallest expected number of errors. It is not the most probable path
+        (Viterbi): two states in a row may have no transition between them.
 
         Parameters
         ----------
@@ -535,7 +539,10 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
         parts = self._each(self._models, "log_predictives", panel.values)
         before = np.zeros(len(panel.values) + 1)
         before[1:] = logsumexp(np.cumsum(parts, axis=1), axis=0) - np.log(len(parts))
-        return np.diff(before), len(panel.values)
+        n_possible = np.count_nonzero(before > -np.inf)  # what follows an impossible step is, too
+        steps = np.full(len(panel.values), -np.inf)
+        steps[: n_possible - 1] = np.diff(before[:n_possible])
+        return steps, len(panel.values)
 
 
 def _split(rows: NDArray[Any], ptr: NDArray[np.int64], is_single: bool) -> Any:

@@ -3,9 +3,9 @@ r"""Observations of hidden Markov models, given their states.
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | symbols | x_t | (N,) int32 | categories |
-| values | x_t | (N, D) | numbers; NaN is a missing one |
-| states | z_t | (N,) int32 | |
-| counts | n_jv | (J, V) | symbol v in state j |
+| values | x_t | (N, D) | numbers |
+| states | z_t | (N,) int64 | |
+| counts | n_jv | (V, J) | symbol v in state j |
 | log_probs | log theta_jv | (V, J) | by symbol, so that a step reads one row |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
 | sizes | n_j | (J,) | steps in state j |

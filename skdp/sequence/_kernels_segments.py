@@ -405,7 +405,7 @@ def sample_sequence(reverse, log_obs, durations, scratch, log_enter, log_end, no
         d = draw_duration(log_enter, log_obs, norms, t, j, durations.log_pmf[j], log_end[t, j], rng)
 
 
-# Smoothing
+# Panels
 
 
 @njit

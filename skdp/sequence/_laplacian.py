@@ -74,11 +74,7 @@ class LaplacianSampler:
     ----------
     decay : float
         lambda.
-    needs_factors : bool
-        True: observations must have `factors`, (J, F) binary vectors.
     """
-
-    needs_factors = True
 
     def __init__(self, decay: float | None, prior: tuple[float, float]):
         self.is_drawn = decay is None

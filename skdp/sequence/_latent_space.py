@@ -130,7 +130,8 @@ class GaussianSimilaritySampler:
 
     def __init__(self, n_states: int, n_dims: int, decay: float | None, prior: tuple[float, float]):
         self.fixed_decay, self.prior = decay, prior
-        self.decay = prior[0] / prior[1] if decay is None else decay
+        mean = min(max(prior[0] / prior[1], 1e-100), 1e12)
+        self.decay = mean if decay is None else decay
         self.locations = np.zeros((n_dims, n_states))
         self.acceptance = 1.0
         self.adaptation = StepAdaptation()

@@ -99,7 +99,8 @@ class HMMModel:
         states = np.empty(n_steps, dtype=np.int64)
         row = np.cumsum(self.startprob)
         for t, u in enumerate(rng.random(n_steps)):
-            states[t] = np.searchsorted(row, u * row[-1], side="right")
+            # Nothing follows the only state of a model with durations: it stays.
+            states[t] = min(np.searchsorted(row, u * row[-1], side="right"), len(row) - 1)
             row = ends[states[t]]
         if self.duration is None:
             return states

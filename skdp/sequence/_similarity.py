@@ -61,7 +61,10 @@ class SimilaritySampler(Protocol):
         """Return what the trace records."""
 
     def model(self) -> Any:
-        """Return what a stored sample keeps besides the matrix of similarities, or None."""
+        """Return what a stored sample keeps besides the matrix of similarities.
+
+        None, or an object with `reorder(order)`, which returns it for states in another order.
+        """
 
     def copy(self) -> Self:
         """Return the same parameters in arrays of their own."""

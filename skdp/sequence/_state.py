@@ -63,7 +63,10 @@ class HMMState:
 
     @property
     def similarity(self) -> NDArray[np.float64]:
-        """Similarities phi, (J, J): all 1 where the model has none."""
+        """Similarities phi, (J, J): all 1 where the model has none.
+
+        With explicit durations 0 on the diagonal: a state does not follow itself.
+        """
         return np.exp(self._sampler.transitions.log_similarity[:-1])
 
     @property

@@ -260,6 +260,9 @@ def check_resume_after_interruption(estimator: Any) -> None:
         resumed = clone_fitted(stopped).set_params(warm_start=True).fit(corpus)
         _same_fit(straight, resumed)
         assert_array_equal(straight.score_samples(corpus), resumed.score_samples(corpus))
+    stopped = _seeded(estimator, n_samples=1, **params)  # the last sweep, which is not reached
+    _interrupt(stopped, corpus, 7)
+    assert np.all(np.isfinite(stopped.score_samples(corpus)))
 
 
 def check_warm_start_continues(estimator: Any) -> None:

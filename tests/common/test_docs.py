@@ -140,6 +140,6 @@ def test_readme_commands_are_lines():
     assert len(lines) == 2
     assert not any("\n" in line for line in lines)
     (tests,) = re.findall(r"^<!-- test line -->\n```sh\n(.*)\n```$", text, re.MULTILINE)
-    assert tests.endswith("pytest -n 2")
+    assert tests.endswith("pytest -n 2 --dist loadfile")
     for path in re.findall(r"\S+\.py", "\n".join(lines)):
         assert (ROOT / path).exists()

@@ -104,7 +104,6 @@ def test_wrong_similarity(parameters, message):
 
 def test_similarity_needs_factors():
     similarity = LaplacianSimilarity().make_sampler(N_STATES)
-    assert similarity.needs_factors
     emission = PoissonEmission().make_sampler(np.zeros((5, 1)), N_STATES)
     with pytest.raises(TypeError, match="PoissonSampler has not"):
         similarity.start(emission, stream())

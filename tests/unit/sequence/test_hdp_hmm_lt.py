@@ -122,8 +122,8 @@ class TestBadInput:
             ({"emission": "categorical"}, arrays([0.0, np.nan]), "NaN: sequence 0"),
             ({"emission": "categorical"}, np.array([[0.0], [np.nan]]), "Input X contains NaN"),
             ({"emission": "poisson"}, arrays([0.0], [np.nan]), "NaN: sequence 1"),
-            ({"emission": "categorical"}, arrays([0.0, 1.5]), "whole numbers from 0 to 1; got 1.5"),
-            ({"emission": "categorical"}, arrays([0.0, -1.0]), "whole numbers from 0 to 0; got -1"),
+            ({"emission": "categorical"}, arrays([0.0, 1.5]), "whole numbers from 0; got 1.5"),
+            ({"emission": "categorical"}, arrays([0.0, -1.0]), "whole numbers from 0; got -1"),
             ({"emission": CategoricalEmission(3)}, arrays([0.0, 3.0]), "from 0 to 2; got 3"),
             ({"emission": "categorical"}, np.zeros((3, 2)), "must have 1 feature"),
             ({"emission": CategoricalEmission(prior=0.0)}, arrays([0.0, 1.0]), "prior"),
@@ -481,8 +481,22 @@ class TestMethods:
         estimator = quick(n_components=8, max_iter=60, burn_in=40, stickiness=2.0).fit(GAUSSIAN)
         for x, z in zip(GAUSSIAN, estimator.predict(GAUSSIAN), strict=True):
             centres = np.round(x.mean(axis=1) / 4.0)
-            for centre in np.unique(centres):
-                assert len(np.unique(z[centres == centre])) == 1
+            pairs = {*zip(centres.tolist(), z.tolist(), strict=True)}
+            assert len(pairs) == len(np.unique(centres)) == len(np.unique(z))
+
+    def test_only_state_of_a_model_with_durations(self):
+        """It stays, though nothing follows it; a sequence that outlasts it has probability 0."""
+        X = [np.zeros((4, 1))]
+        estimator = quick(n_components=1, duration=PoissonDuration(max_duration=5)).fit(X)
+        panel, (states,) = estimator.sample(8)
+        assert panel.shape == (1, 1)
+        assert_array_equal(states, np.zeros(8))
+        assert np.isneginf(estimator.score_samples([np.zeros((9, 1))])[0])
+        steps = estimator.score_samples(np.zeros((9, 1)))
+        assert np.isfinite(steps[:5]).all()
+        assert np.isneginf(steps[5:]).all()
+        with pytest.raises(ValueError, match="probability 0"):
+            estimator.predict(np.zeros((9, 1)))
 
     @pytest.mark.parametrize("name", ["gaussian", "sticky", "durations"])
     def test_chains_do_not_depend_on_jobs(self, name):
