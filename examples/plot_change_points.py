@@ -27,11 +27,11 @@ print(f"{len(series)} days, standard deviation {series.std():.2f} %")
 # The fit
 # -------
 #
-# An array is one sequence. Twenty states are a bound, not their number. `stickiness` is what
-# staying weighs, beside a weight of `transition_concentration` for all other ways to go on: with
-# 200 to 1 change points cost about as much as evidence for a change that lasts some days. With less
-# of it short stretches become states of their own; ``stickiness="auto"`` learns it, and takes
-# single days of large moves for a kind that is visited often and left at once.
+# An array is one sequence. Twenty states are a bound, not their number. `stickiness` is the prior
+# weight of staying, `transition_concentration` that of all moves together: at 200 to 1 it takes
+# several days of evidence to outweigh the cost of a change. With smaller values short stretches
+# become states of their own; ``stickiness="auto"`` learns a small one, and makes single days of
+# large moves a kind that is visited often and left at once.
 
 from skdp.sequence import HDPHMMLT
 

@@ -50,10 +50,11 @@ print(panel)
 # The fit
 # -------
 #
-# Sensors are scaled to a variance of 1, as a Pipeline would do it for arrays. An action lasts
-# seconds, a step a tenth of one: states are sticky, and how much is learnt. A diagonal covariance
-# is enough for sensors that vary independently within an action; full ones have 78 numbers to learn
-# for every state, and take steps that are a little odd for states of their own.
+# Sensors are scaled to a variance of 1, so that scores can be compared; the default priors follow
+# the scale of the data anyway. An action lasts seconds, a step a tenth of one: states are sticky,
+# and how much is learnt. A diagonal covariance is enough for sensors that vary independently within
+# an action; full ones have 78 numbers to learn for every state, and take steps that are a little
+# odd for states of their own.
 
 from sklearn.preprocessing import StandardScaler
 

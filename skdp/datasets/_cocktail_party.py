@@ -45,8 +45,8 @@ def make_cocktail_party(
         y_t = (1, theta_t) W + noise,    W ~ Uniform(0, 1),    noise ~ N(0, noise_scale^2 I),
 
     where theta_td is 0 while speaker d is silent ([1]_, section 4.1; the defaults are its numbers:
-    40 seconds of 50 steps, sentences of 3 seconds, pauses of a quarter of a second). Which of the
-    many binary vectors occur, and that neighbours in time differ in one or two entries, is what an
+    40 seconds at 50 steps a second, sentences of 3 seconds, pauses of a quarter of a second).
+    Which of the many binary vectors occur, and that few entries change at a time, is what an
     infinite hidden Markov model with similar states can find.
 
     Parameters

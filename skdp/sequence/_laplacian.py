@@ -20,7 +20,7 @@ class LaplacianSimilarity(BaseEstimator):
     r"""phi_jj' = exp(-lambda D_jj'), D the Hamming distance of the binary vectors of two states.
 
     For observations whose states have binary vectors: `BinaryFactorEmission`. The transitions then
-    tell of the vectors, and the vectors of states that are seen rarely of their transitions.
+    inform the vectors, above all those of states that are seen rarely.
 
     Parameters
     ----------
