@@ -14,8 +14,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions, with_callbacks
-from skdp.base import ChainEstimator, SavedChains
+from skdp.base import ChainEstimator
 from skdp.data import SequencePanel, check_panel
 from skdp.processes._checks import check_beta_prior, check_count, check_gamma_prior
 from skdp.sequence._alignment import name_states
@@ -319,13 +320,13 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
     def _make_averages(self) -> NoAverages:
         return NoAverages()
 
-    def _fitted_attributes(self, saved: SavedChains, *, final: bool = False) -> dict[str, Any]:
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(saved, final=final)
         best = attributes["_best_chain"]
-        samples, reference = name_states(list(saved.chains[best].models.values()))
+        samples, reference = name_states(list(saved.runs[best].models.values()))
         others = [
             sample.model
-            for c, chain in enumerate(saved.chains)
+            for c, chain in enumerate(saved.runs)
             for sample in chain.models.values()
             if c != best
         ]
@@ -350,7 +351,7 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
             **{f"{name}_": float(trace[name][best].mean()) for name in learnt},
         }
 
-    def _set_fitted_attributes(self, saved: SavedChains, *, final: bool = False) -> None:
+    def _set_fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> None:
         for name in _OPTIONAL:  # an earlier fit may have had more options
             self.__dict__.pop(name, None)
         super()._set_fitted_attributes(saved, final=final)

@@ -11,8 +11,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp.base import ChainEstimator, SavedChains
+from skdp.base import ChainEstimator
 from skdp.data import SegmentedCorpus, check_corpus
 from skdp.processes._checks import check_count, check_gamma_prior
 from skdp.topics._arrays import check_counts
@@ -98,18 +99,18 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         shards = [derive_stream(root, Role.SHARD, role, c, s) for s in range(1, self.n_shards)]
         return [derive_stream(root, role, c), *shards]
 
-    def _resume_chains(self, data: Any) -> SavedChains:
-        saved = super()._resume_chains(data)
-        for chain in saved.chains:
+    def _resume(self, data: Any) -> SavedRuns:
+        saved = super()._resume(data)
+        for chain in saved.runs:
             chain.sampler.n_jobs = self.n_jobs
         return saved
 
     def _make_averages(self) -> TopicAverages:
         return TopicAverages()
 
-    def _fitted_attributes(self, saved: SavedChains, *, final: bool = False) -> dict[str, Any]:
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(saved, final=final)
-        best = saved.chains[attributes["_best_chain"]]
+        best = saved.runs[attributes["_best_chain"]]
         return {
             **attributes,
             **best.averages.means(in_place=final),

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skdp._random import Role
+from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import StrOptions
-from skdp.base import SavedChains
 from skdp.data import SegmentedCorpus
 from skdp.processes._checks import check_gamma_prior
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
@@ -189,7 +189,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             self.n_jobs,
         )
 
-    def _fitted_attributes(self, saved: SavedChains, *, final: bool = False) -> dict[str, Any]:
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         return {
             **super()._fitted_attributes(saved, final=final),
             "_fitted_level": self.level,

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skdp._random import Role, derive_stream
+from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
-from skdp.base import SavedChains
 from skdp.data import SegmentedCorpus
 from skdp.processes._checks import check_beta_prior, check_gamma_prior
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
@@ -164,7 +164,7 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
             self._fitted_parents,
         )
 
-    def _fitted_attributes(self, saved: SavedChains, *, final: bool = False) -> dict[str, Any]:
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         # The concentration of the corpus is known from the fit; others are the documents' own.
         learns = isinstance(self.concentration, str)
         return {

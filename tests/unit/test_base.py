@@ -75,7 +75,7 @@ class TestInterruption:
             threading.Timer(delay, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         with pytest.raises(TornInterrupt):
             long.fit(documents)
-        assert not hasattr(long, "_saved_chains")
+        assert not hasattr(long, "_saved")
         with pytest.raises(NotFittedError):
             long.transform(documents)
 
@@ -120,7 +120,7 @@ class TestWarmStart:
         cold = model()
         first = cold.fit(DOCUMENTS).components_
         assert_array_equal(cold.fit(DOCUMENTS).components_, first)
-        assert not hasattr(cold, "_saved_chains")
+        assert not hasattr(cold, "_saved")
 
     def test_it_holds_no_copy_of_the_data(self):
         corpus = SegmentedCorpus.from_documents([[np.arange(1000) % 7]] * 20)
