@@ -16,6 +16,7 @@ PUBLIC = {
     "skdp.data": None,
     "skdp.datasets": None,
     "skdp.feature_extraction": None,
+    "skdp.grammar": None,
     "skdp.inference": ["Trace"],
     "skdp.inspection": None,
     "skdp.metrics": None,

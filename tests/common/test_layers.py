@@ -15,7 +15,7 @@ LAYERS = {
     0: ("_numba", "_simd", "_elementary", "_random", "processes"),
     1: ("_sklearn_compat", "data", "datasets"),
     3: ("inference",),
-    4: ("_resumable", "base", "topics", "sequence", "feature_extraction", "metrics"),
+    4: ("_resumable", "base", "topics", "sequence", "grammar", "feature_extraction", "metrics"),
     5: ("inspection", "utils"),
 }
 

@@ -1,0 +1,116 @@
+"""Trees with at most two children a node, and back."""
+
+from __future__ import annotations
+
+from skdp.data._parse_tree import ParseTree
+
+MARK = "@"
+"""What labels of intermediate nodes begin with."""
+
+
+def binarize(tree: ParseTree) -> ParseTree:
+    """Return a tree in which no node has more than two children.
+
+    The children of a node X after the first go below a new node @X, the X-bar of the literature,
+    and so on: ``(X a b c d)`` becomes ``(X a (@X b (@X c d)))`` ([1]_, section 5.3). Chains of
+    nodes with one child stay, except that a node whose one child is a node of the same label is
+    dropped: the rule X -> X would say nothing.
+
+    Parameters
+    ----------
+    tree : ParseTree
+        None of its labels begins with "@".
+
+    Returns
+    -------
+    ParseTree
+
+    Raises
+    ------
+    ValueError
+        If a label begins with "@".
+
+    See Also
+    --------
+    debinarize : Takes intermediate nodes out again.
+
+    References
+    ----------
+    .. [1] P. Liang, M. I. Jordan and D. Klein, "Probabilistic grammars and hierarchical Dirichlet
+       processes", The Oxford Handbook of Applied Bayesian Analysis, 2010.
+
+    Examples
+    --------
+    >>> from skdp.grammar import ParseTree, binarize, debinarize
+    >>> tree = ParseTree.from_brackets("(NP (DT the) (JJ big) (JJ black) (NN cat))")
+    >>> binarize(tree)
+    <ParseTree (NP (DT the) (@NP (JJ big) (@NP (JJ black) (NN cat))))>
+    >>> debinarize(binarize(tree)) == tree
+    True
+    """
+    stack: list[ParseTree | str] = []
+    for item in tree._flat():
+        if isinstance(item, str):
+            stack.append(item)
+            continue
+        label, n = item
+        if label.startswith(MARK):
+            raise ValueError(f"Labels must not begin with {MARK!r} before binarisation: {label!r}.")
+        children = stack[-n:]
+        del stack[-n:]
+        only = children[0]
+        if n == 1 and isinstance(only, ParseTree) and only.label == label:
+            stack.append(only)
+            continue
+        while len(children) > 2:
+            children[-2:] = [ParseTree._make(MARK + label, tuple(children[-2:]))]
+        stack.append(ParseTree._make(label, tuple(children)))
+    return stack[0]  # type: ignore[return-value]
+
+
+def debinarize(tree: ParseTree) -> ParseTree:
+    """Return a tree without intermediate nodes, their children in their place.
+
+    It undoes `binarize`, except that the nodes X -> X that were dropped stay dropped.
+
+    Parameters
+    ----------
+    tree : ParseTree
+        Nodes whose label begins with "@" are the intermediate ones; the root is none of them.
+
+    Returns
+    -------
+    ParseTree
+
+    Raises
+    ------
+    ValueError
+        If the root is an intermediate node.
+
+    See Also
+    --------
+    binarize : Puts intermediate nodes in.
+
+    Examples
+    --------
+    >>> from skdp.grammar import ParseTree, debinarize
+    >>> debinarize(ParseTree.from_brackets("(NP (DT the) (@NP (JJ big) (NN cat)))"))
+    <ParseTree (NP (DT the) (JJ big) (NN cat))>
+    """
+    if tree.label.startswith(MARK):
+        raise ValueError(f"The root must not be an intermediate node, got {tree.label!r}.")
+    stack: list[
+        list[ParseTree | str]
+    ] = []  # what stands in the place of a node: it or its children
+    for item in tree._flat():
+        if isinstance(item, str):
+            stack.append([item])
+            continue
+        label, n = item
+        children = [child for part in stack[-n:] for child in part]
+        del stack[-n:]
+        if label.startswith(MARK):
+            stack.append(children)
+        else:
+            stack.append([ParseTree._make(label, tuple(children))])
+    return stack[0][0]  # type: ignore[return-value]

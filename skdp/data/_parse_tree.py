@@ -1,0 +1,414 @@
+"""Parse trees of sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Self
+
+from skdp.data._brackets import (
+    NOT_IN_LABEL,
+    NOT_IN_WORD,
+    Item,
+    escape_brackets,
+    parse_brackets,
+)
+from skdp.data._tree_svg import draw_svg
+
+
+class ParseTree:
+    """A parse tree: a label and its children, which are parse trees or words.
+
+    It is immutable, and it hashes, compares and pickles as a value. Trees of any depth are fine:
+    nothing here recurses. A notebook shows it as a picture.
+
+    Parameters
+    ----------
+    label : str
+        Symbol of the root, at least a character, none of them white space or a round bracket.
+    children : sequence of ParseTree and str
+        At least one; a str is a word, at least a character, none of them white space.
+
+    Attributes
+    ----------
+    label : str
+    children : tuple of ParseTree and str
+    leaves : tuple of str
+        All words, from the left to the right.
+    height : int
+        Number of nodes from the root down to the farthest word: 1 if all children are words.
+    is_preterminal : bool
+        Whether the only child is a word.
+    is_binary : bool
+        Whether no node has more than two children.
+
+    Raises
+    ------
+    TypeError
+        If the label is not a str, or a child is neither a ParseTree nor a str.
+    ValueError
+        If there are no children, or a label or word is empty or has characters that it must not
+        have.
+
+    See Also
+    --------
+    read_trees : The trees of a bracketed file.
+    skdp.metrics.bracket_scores : How well trees agree with the true ones.
+    skdp.inspection.ParseTreeDisplay : Draws trees with matplotlib.
+
+    Notes
+    -----
+    In bracketed text the round brackets of a word are written as treebanks do: ``(`` as ``-LRB-``,
+    ``)`` as ``-RRB-``. What is read stays as it is, so a tree whose words have no round brackets is
+    the same after writing and reading.
+
+    Examples
+    --------
+    >>> from skdp.grammar import ParseTree
+    >>> tree = ParseTree("S", [ParseTree("NP", ["he"]), ParseTree("VP", ["ran", "off"])])
+    >>> tree
+    <ParseTree (S (NP he) (VP ran off))>
+    >>> tree == ParseTree.from_brackets("(S (NP he) (VP ran off))")
+    True
+    >>> tree.leaves
+    ('he', 'ran', 'off')
+    >>> tree.spans()
+    [('S', 0, 3), ('NP', 0, 1), ('VP', 1, 3)]
+    """
+
+    __slots__ = ("_children", "_hash", "_height", "_label")
+
+    _label: str
+    _children: tuple[ParseTree | str, ...]
+    _hash: int
+    _height: int
+
+    def __init__(self, label: str, children: Sequence[ParseTree | str]):
+        _check_text(label, "label", NOT_IN_LABEL)
+        if isinstance(children, str | ParseTree):
+            raise TypeError(
+                f"children must be a sequence of trees and words, got {children!r}: one child is "
+                "a list of one."
+            )
+        children = tuple(children)
+        if not children:
+            raise ValueError(f"A node must have children, {label!r} has none.")
+        for child in children:
+            if not isinstance(child, ParseTree):
+                _check_text(child, "word", NOT_IN_WORD)
+        self._set(label, children)
+
+    @classmethod
+    def _make(cls, label: str, children: tuple[ParseTree | str, ...]) -> Self:
+        """Return a tree of what is known to be valid."""
+        return cls.__new__(cls)._set(label, children)
+
+    def _set(self, label: str, children: tuple[ParseTree | str, ...]) -> Self:
+        self._label = label
+        self._children = children
+        # Both of the children's: kept, so that neither recurses.
+        self._hash = hash((label, children))
+        self._height = 1 + max(
+            [0 if isinstance(child, str) else child._height for child in children]
+        )
+        return self
+
+    @classmethod
+    def from_brackets(cls, text: str) -> Self:
+        """Return the tree of bracketed text, such as ``(S (NP he) (VP ran))``.
+
+        Parameters
+        ----------
+        text : str
+            One tree, on one or more lines. An outermost bracket without a label is taken off.
+
+        Returns
+        -------
+        ParseTree
+
+        Raises
+        ------
+        ValueError
+            With the number of the line, if brackets are malformed; if there is not one tree.
+
+        See Also
+        --------
+        read_trees : The trees of a file.
+        """
+        trees = list(parse_brackets(text.split("\n")))
+        if len(trees) != 1:
+            raise ValueError(f"The text must hold one tree, it holds {len(trees)}.")
+        return cls._from_flat(trees[0])
+
+    @classmethod
+    def from_nltk(cls, tree: Any) -> Self:
+        """Return the tree that an ``nltk.Tree`` is.
+
+        Parameters
+        ----------
+        tree : nltk.Tree
+            Of labels and leaves that are str.
+
+        Returns
+        -------
+        ParseTree
+
+        Raises
+        ------
+        TypeError
+            If `tree` is no ``nltk.Tree``, or a label or leaf is not a str.
+        ValueError
+            As from the constructor.
+        """
+        if not (isinstance(tree, list) and callable(getattr(tree, "label", None))):
+            raise TypeError(f"tree must be an nltk.Tree, got {type(tree).__name__}.")
+        flat: list[Item] = []
+        stack: list[Any] = [tree]
+        while stack:
+            node = stack.pop()
+            if not isinstance(node, list):
+                _check_text(node, "word", NOT_IN_WORD)
+                flat.append(node)
+                continue
+            label = node.label()  # type: ignore[attr-defined]
+            _check_text(label, "label", NOT_IN_LABEL)
+            if not node:
+                raise ValueError(f"A node must have children, {label!r} has none.")
+            flat.append((label, len(node)))
+            stack.extend(node)
+        return cls._from_flat(reversed(flat))
+
+    @property
+    def label(self) -> str:
+        """Symbol of the root."""
+        return self._label
+
+    @property
+    def children(self) -> tuple[ParseTree | str, ...]:
+        """Trees and words below the root."""
+        return self._children
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """All words, from the left to the right."""
+        return tuple(item for item in self._flat() if isinstance(item, str))
+
+    @property
+    def height(self) -> int:
+        """Number of nodes from the root down to the farthest word."""
+        return self._height
+
+    @property
+    def is_preterminal(self) -> bool:
+        """Whether the only child is a word."""
+        return len(self._children) == 1 and isinstance(self._children[0], str)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether no node has more than two children."""
+        return all(len(tree._children) <= 2 for tree in self.subtrees())
+
+    def subtrees(self) -> Iterator[ParseTree]:
+        """Yield all nodes: the root, then all below its first child, and so on.
+
+        Yields
+        ------
+        ParseTree
+        """
+        stack: list[ParseTree | str] = [self]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ParseTree):
+                yield node
+                stack.extend(node._children[::-1])
+
+    def spans(self) -> list[tuple[str, int, int]]:
+        """Return the words that every node spans, nodes in the order of `subtrees`.
+
+        Returns
+        -------
+        list of (str, int, int)
+            Label, first word, and the word after the last, from 0.
+        """
+        n_words = 0
+        spans: list[tuple[str, int, int]] = []
+        open_nodes: list[tuple[int, int]] = []  # where it begins, and its place among the spans
+        stack: list[ParseTree | str | None] = [self]  # None: the end of a node
+        while stack:
+            node = stack.pop()
+            if node is None:
+                begin, place = open_nodes.pop()
+                spans[place] = (spans[place][0], begin, n_words)
+            elif isinstance(node, str):
+                n_words += 1
+            else:
+                open_nodes.append((n_words, len(spans)))
+                spans.append((node._label, n_words, n_words))
+                stack.append(None)
+                stack.extend(node._children[::-1])
+        return spans
+
+    def with_leaves(self, words: Iterable[str]) -> Self:
+        """Return the same tree of other words.
+
+        Parameters
+        ----------
+        words : iterable of str
+            As many as there are leaves.
+
+        Returns
+        -------
+        ParseTree
+
+        Raises
+        ------
+        ValueError
+            If their number differs from that of the leaves, or a word is empty or has white space.
+        """
+        words = list(words)
+        flat = self._flat()
+        places = [i for i, item in enumerate(flat) if isinstance(item, str)]
+        if len(words) != len(places):
+            raise ValueError(f"words must hold {len(places)} words, one a leaf, got {len(words)}.")
+        for i, word in zip(places, words, strict=True):
+            _check_text(word, "word", NOT_IN_WORD)
+            flat[i] = word
+        return self._from_flat(flat)
+
+    def map_labels(self, function: Callable[[str], str]) -> Self:
+        """Return the same tree with other labels.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a label and returns the label in its place. It is called once for each label, not
+            for each node.
+
+        Returns
+        -------
+        ParseTree
+
+        Raises
+        ------
+        TypeError
+            If what is returned is not a str.
+        ValueError
+            If it is empty or has white space or round brackets.
+        """
+        mapped: dict[str, str] = {}
+        flat = self._flat()
+        for i, item in enumerate(flat):
+            if isinstance(item, str):
+                continue
+            label, n_children = item
+            if label not in mapped:
+                _check_text(new := function(label), "label", NOT_IN_LABEL)
+                mapped[label] = new
+            flat[i] = mapped[label], n_children
+        return self._from_flat(flat)
+
+    def to_brackets(self) -> str:
+        """Return bracketed text on one line; ``str(tree)`` is the same.
+
+        Returns
+        -------
+        str
+        """
+        parts: list[str] = []
+        stack: list[ParseTree | str | None] = [self]
+        while stack:
+            node = stack.pop()
+            if node is None:
+                parts.append(")")
+            elif isinstance(node, str):
+                parts.append(f" {escape_brackets(node)}")
+            else:
+                parts.append(f" ({node._label}")
+                stack.append(None)
+                stack.extend(node._children[::-1])
+        return "".join(parts)[1:]
+
+    def to_nltk(self) -> Any:
+        """Return an ``nltk.Tree``.
+
+        Returns
+        -------
+        nltk.Tree
+
+        Raises
+        ------
+        ImportError
+            If nltk is not installed.
+        """
+        try:
+            from nltk import Tree
+        except ImportError as error:
+            raise ImportError(
+                "ParseTree.to_nltk needs nltk: install it with `pip install skdp[nltk]`."
+            ) from error
+        return _build(self._flat(), Tree)
+
+    def _flat(self) -> list[Item]:
+        """Return all nodes and words, a node after all that is below it (see `_brackets`)."""
+        items: list[Item] = []
+        stack: list[ParseTree | str] = [self]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, str):
+                items.append(node)
+            else:
+                items.append((node._label, len(node._children)))
+                stack.extend(node._children)
+        items.reverse()
+        return items
+
+    @classmethod
+    def _from_flat(cls, items: Iterable[Item]) -> Self:
+        return _build(items, lambda label, children: cls._make(label, tuple(children)))
+
+    def __reduce__(self) -> Any:
+        return _rebuild, (type(self), tuple(self._flat()))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ParseTree):
+            return NotImplemented
+        if self._hash != other._hash:
+            return False
+        return self is other or self._flat() == other._flat()
+
+    def __str__(self) -> str:
+        return self.to_brackets()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.to_brackets()}>"
+
+    def _repr_svg_(self) -> str:
+        return draw_svg(self._flat())
+
+
+def _build(items: Iterable[Item], make: Callable[[str, list[Any]], Any]) -> Any:
+    """Return the tree of a flat form, its nodes made by `make` of a label and children."""
+    stack: list[Any] = []
+    for item in items:
+        if isinstance(item, str):
+            stack.append(item)
+        else:
+            label, n_children = item
+            stack[-n_children:] = [make(label, stack[-n_children:])]
+    return stack[0]
+
+
+def _rebuild(cls: type[ParseTree], items: tuple[Item, ...]) -> ParseTree:
+    return cls._from_flat(items)
+
+
+def _check_text(text: Any, name: str, forbidden: Any) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"A {name} must be a str, got {text!r}.")
+    if not text:
+        raise ValueError(f"A {name} must not be empty.")
+    if forbidden.search(text):
+        what = "white space" if name == "word" else "white space or round brackets"
+        raise ValueError(f"A {name} must not have {what}, got {text!r}.")

@@ -1,0 +1,61 @@
+"""Where the nodes and words of a parse tree are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data._brackets import Item
+
+
+class TreeLayout(NamedTuple):
+    """Places of the nodes and words of a tree, in the order of its flat form."""
+
+    texts: list[str]
+    x: NDArray[np.float64]
+    """Of the middle of the text, in the units of the widths, from 0 to `width`."""
+    depth: NDArray[np.int64]
+    """Of the root 0."""
+    parent: NDArray[np.int64]
+    """Of the root -1."""
+    is_word: NDArray[np.bool_]
+    width: float
+
+
+def lay_out(items: Sequence[Item], widths: Sequence[float]) -> TreeLayout:
+    """Return a layout in which a node is in the middle above its children, and no texts overlap.
+
+    `widths` are those of the texts, the gap to the next one included.
+    """
+    n_items = len(items)
+    is_word = np.array([isinstance(item, str) for item in items])
+    parent = np.full(n_items, -1)
+    room = np.array(widths, dtype=np.float64)  # of all that is below an item, or of its text
+    middle = room / 2.0  # of the text, from the left end of the room
+    shift = np.zeros(n_items)  # of the room of an item in that of its parent
+    open_items: list[int] = []
+    for i, item in enumerate(items):
+        if not isinstance(item, str):
+            children = open_items[-item[1] :]
+            del open_items[-item[1] :]
+            parent[children] = i
+            ends = np.cumsum(room[children])
+            lefts = ends - room[children]
+            first, last = children[0], children[-1]
+            centre = (middle[first] + lefts[-1] + middle[last]) / 2.0
+            # A label that is wider than what is below sticks out to the left, the right, or both.
+            left = max(0.0, middle[i] - centre)
+            right = max(0.0, centre + middle[i] - ends[-1])
+            shift[children] = lefts + left
+            middle[i] = left + centre
+            room[i] = left + ends[-1] + right
+        open_items.append(i)
+    left_ends, depth = np.zeros(n_items), np.zeros(n_items, dtype=np.int64)
+    for i in range(n_items - 2, -1, -1):  # parents come after their children
+        left_ends[i] = left_ends[parent[i]] + shift[i]
+        depth[i] = depth[parent[i]] + 1
+    texts = [item if isinstance(item, str) else item[0] for item in items]
+    return TreeLayout(texts, left_ends + middle, depth, parent, is_word, float(room[-1]))
