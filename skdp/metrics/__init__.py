@@ -1,6 +1,7 @@
-"""What topics, the segments of documents and segmentations are worth, in numbers."""
+"""What topics, the segments of documents, segmentations and parse trees are worth, in numbers."""
 
 from skdp.metrics._alignment import align_topics
+from skdp.metrics._bracket_scores import bracket_scores
 from skdp.metrics._coherence import topic_coherence
 from skdp.metrics._hellinger import (
     hellinger_distance,
@@ -12,6 +13,7 @@ from skdp.metrics._variability import segment_deviation, segment_entropy
 
 __all__ = [
     "align_topics",
+    "bracket_scores",
     "hellinger_distance",
     "hellinger_to_document",
     "hellinger_to_previous",
