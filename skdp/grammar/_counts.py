@@ -1,0 +1,45 @@
+"""How often the rules of a grammar are used."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.grammar._layout import Layout
+
+Floats = NDArray[np.float64]
+
+
+class RuleCounts(NamedTuple):
+    """Counts, expected or not, summed over sentences.
+
+    Parameters
+    ----------
+    root : (S,) array
+    emission : (P, V) array
+    binary : (C, S, S) array
+        Parent, left child, right child.
+    """
+
+    root: Floats
+    emission: Floats
+    binary: Floats
+
+    def of_nodes(self, layout: Layout) -> Floats:
+        """Return (S,): how many nodes have each symbol."""
+        nodes = np.zeros(layout.n_symbols)
+        nodes[layout.inventories[0]] += self.emission.sum(axis=1)
+        nodes[layout.branching] += self.binary.sum(axis=(1, 2))
+        return nodes
+
+    def of_rule_types(self, layout: Layout) -> Floats:
+        """Return (C, n_types): how often each symbol that branches uses each type of rule."""
+        places = layout.inventories
+        types = [
+            self.binary[:, places[b.left], places[b.right]].sum(axis=(1, 2)) for b in layout.blocks
+        ]
+        if not layout.is_partitioned:
+            types.insert(0, self.emission.sum(axis=1))
+        return np.stack(types, axis=1)

@@ -1,0 +1,71 @@
+"""Dirichlet distributions given by their prior and the counts that came on top.
+
+A family of rows shares one prior: counts are (n_rows, ...), the prior has the shape of a row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, psi
+
+Floats = NDArray[np.float64]
+
+
+def _as_rows(prior: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    """Return prior and counts with the cells of a row along the last axis."""
+    return prior.reshape(1, -1), counts.reshape(len(counts), -1)
+
+
+def expected_log(prior: Floats, counts: Floats) -> Floats:
+    r"""Return E[log phi], where phi ~ Dir(prior + counts) (Liang et al. 2009, (36)).
+
+    It is as low as -1 / prior where there is no count: take its exponential with care.
+
+    Parameters
+    ----------
+    prior : (...) array, > 0
+    counts : (n_rows, ...) array, >= 0
+
+    Returns
+    -------
+    (n_rows, ...) array
+    """
+    prior, rows = _as_rows(prior, counts)
+    posterior = prior + rows
+    logs = psi(posterior) - psi(posterior.sum(axis=1, keepdims=True))
+    return np.asarray(logs.reshape(counts.shape))
+
+
+def mean(prior: Floats, counts: Floats) -> Floats:
+    """Return E[phi], where phi ~ Dir(prior + counts); shapes as in `expected_log`."""
+    prior, rows = _as_rows(prior, counts)
+    posterior = prior + rows
+    return (posterior / posterior.sum(axis=1, keepdims=True)).reshape(counts.shape)
+
+
+def log_evidence(prior: Floats, counts: Floats) -> float:
+    r"""Return log B(prior + counts) / B(prior), summed over rows.
+
+    B is the multivariate Beta function. It is the logarithm of E[prod phi^counts] under the prior,
+    and the largest E_q[sum counts log phi] - KL(q, prior) over all q: that of q = Dir(prior +
+    counts).
+
+    Parameters
+    ----------
+    prior : (...) array, > 0
+    counts : (n_rows, ...) array, >= 0
+
+    Returns
+    -------
+    float
+    """
+    prior, rows = _as_rows(prior, counts)
+    total = prior.sum()
+    cells = gammaln(prior + rows) - gammaln(prior)
+    return float(cells.sum() + np.sum(gammaln(total) - gammaln(total + rows.sum(axis=1))))
+
+
+def negative_divergence(prior: Floats, counts: Floats) -> float:
+    """Return -KL(Dir(prior + counts), Dir(prior)) of all rows; shapes as in `log_evidence`."""
+    return log_evidence(prior, counts) - float(np.sum(counts * expected_log(prior, counts)))

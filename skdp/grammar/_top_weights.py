@@ -1,0 +1,179 @@
+r"""Top-level weights beta of the symbols: their prior, and their best value given counts.
+
+The posterior of the rules is always Dir(prior(beta) + counts), so that the part of the lower bound
+that depends on beta is
+
+    L(beta) = log p(beta) + sum of log B(alpha beta beta' + C_z) / B(alpha beta beta')
+
+over the rows z of all families: it is maximised over beta and over q(phi) at once, where Liang et
+al. (2009, 4.2.3) hold q(phi) back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import gammaln, psi, softmax
+
+Floats = NDArray[np.float64]
+
+MIN_WEIGHT = 1e-8
+"""The density of the prior is unbounded where weights vanish: they stay above it."""
+
+_MAX_STEPS = 30
+_MAX_LOGIT = 40.0
+
+
+class Family(NamedTuple):
+    """Rows of Dirichlet distributions whose prior is made of top-level weights.
+
+    ``right is None``: Dir(concentration beta_left), counts (n_rows, n_left). Otherwise
+    Dir(concentration beta_left beta_right'), counts (n_rows, n_left, n_right).
+    """
+
+    concentration: float
+    left: int
+    right: int | None
+    counts: Floats
+
+    def prior(self, weights: Sequence[Floats]) -> Floats:
+        """Return the prior of a row, given the weights of every inventory of symbols."""
+        if self.right is None:
+            return self.concentration * weights[self.left]
+        return self.concentration * np.outer(weights[self.left], weights[self.right])
+
+
+class TopPrior(NamedTuple):
+    """GEM(concentration), truncated, or Dir(concentration / K): `kind` is "gem" or "dirichlet"."""
+
+    kind: str
+    concentration: float
+
+    def log_density(self, beta: Floats) -> float:
+        r"""Return log p(beta), a density of the first K - 1 weights.
+
+        That of GEM is (gamma - 1) log T_K - sum_{z < K} log T_z + (K - 1) log gamma with
+        T_z = sum_{z' >= z} beta_z' (Liang et al. 2009, B.4).
+        """
+        n, gamma = len(beta), self.concentration
+        if n == 1:
+            return 0.0
+        if self.kind == "dirichlet":
+            shape = gamma / n
+            norm = gammaln(gamma) - n * gammaln(shape)
+            return float(norm + (shape - 1.0) * np.log(beta).sum())
+        logs = np.log(_tails(beta))
+        return float((n - 1) * np.log(gamma) + (gamma - 1.0) * logs[-1] - logs[:-1].sum())
+
+    def gradient(self, beta: Floats) -> Floats:
+        """Return the derivatives of `log_density`, as if the K weights were free ((48)-(51))."""
+        n, gamma = len(beta), self.concentration
+        if n == 1:
+            return np.zeros(1)
+        if self.kind == "dirichlet":
+            return np.asarray((gamma / n - 1.0) / beta)
+        slopes = -1.0 / _tails(beta)
+        slopes[-1] *= 1.0 - gamma
+        slopes[0] = 0.0
+        return np.cumsum(slopes)
+
+    def best_order(self, beta: Floats) -> NDArray[np.intp]:
+        """Return an order of the symbols with no lower density; only that of GEM depends on it."""
+        order = np.argsort(-beta, kind="stable")
+        if self.kind == "gem" and self.log_density(beta[order]) > self.log_density(beta):
+            return order
+        return np.arange(len(beta))
+
+
+def _tails(beta: Floats) -> Floats:
+    """Return T_z = sum of beta_z' over z' >= z; T_1 = 1 is a constant."""
+    tails = np.cumsum(beta[::-1])[::-1].copy()
+    tails[0] = 1.0
+    return tails
+
+
+def log_joint(prior: TopPrior, families: Sequence[Family], weights: Sequence[Floats]) -> float:
+    """Return L(beta), without the terms that are the same for all weights."""
+    total = sum(prior.log_density(beta) for beta in weights)
+    for family in families:
+        base = family.prior(weights)
+        total += float(np.sum(gammaln(base + family.counts) - gammaln(base)))
+    return float(total)
+
+
+def gradient(
+    prior: TopPrior, families: Sequence[Family], weights: Sequence[Floats]
+) -> list[Floats]:
+    """Return the derivatives of L(beta), as if all weights were free (ERRATA of (52)-(54))."""
+    slopes = [prior.gradient(beta) for beta in weights]
+    for family in families:
+        base = family.prior(weights)
+        cells = family.concentration * np.sum(psi(base + family.counts) - psi(base), axis=0)
+        if family.right is None:
+            slopes[family.left] = slopes[family.left] + cells
+        else:
+            slopes[family.left] = slopes[family.left] + cells @ weights[family.right]
+            slopes[family.right] = slopes[family.right] + cells.T @ weights[family.left]
+    return slopes
+
+
+def maximize(
+    prior: TopPrior, families: Sequence[Family], weights: Sequence[Floats]
+) -> list[Floats]:
+    """Return weights at a local maximum of L(beta), found from `weights`, or near it.
+
+    Weights are MIN_WEIGHT + (1 - K MIN_WEIGHT) softmax(logits): steps in the logits multiply, so
+    that weights near the edge move as easily as others.
+
+    Parameters
+    ----------
+    prior : TopPrior
+    families : sequence of Family
+    weights : sequence of (K,) arrays
+        Of each inventory, on the simplex and above MIN_WEIGHT.
+
+    Returns
+    -------
+    list of (K,) arrays
+        L is not lower there.
+    """
+    sizes = [len(beta) for beta in weights]
+    ends = np.cumsum(sizes)[:-1]
+    shares = [1.0 - n * MIN_WEIGHT for n in sizes]
+
+    def weights_of(logits: Floats) -> list[Floats]:
+        parts = np.split(logits, ends)
+        return [
+            MIN_WEIGHT + share * softmax(part) for share, part in zip(shares, parts, strict=True)
+        ]
+
+    def objective(logits: Floats) -> tuple[float, Floats]:
+        at = weights_of(logits)
+        slopes = []
+        for slope, beta, share in zip(gradient(prior, families, at), at, shares, strict=True):
+            free = (beta - MIN_WEIGHT) / share
+            slopes.append(share * free * (slope - free @ slope))
+        return -log_joint(prior, families, at), -np.concatenate(slopes)
+
+    start = np.concatenate(
+        [
+            np.log(np.maximum(beta - MIN_WEIGHT, np.exp(-_MAX_LOGIT) * share))
+            for beta, share in zip(weights, shares, strict=True)
+        ]
+    )
+    found = minimize(
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-_MAX_LOGIT, _MAX_LOGIT)] * len(start),
+        options={"maxiter": _MAX_STEPS},
+    )
+    best = weights_of(found.x)
+    if log_joint(prior, families, best) < log_joint(prior, families, weights):
+        return list(weights)
+    return best
