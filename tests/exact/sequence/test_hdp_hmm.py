@@ -30,6 +30,7 @@ CASES = {
         TWO, n_states=3, alpha=None, gamma=None, phi=PHI3
     ),
     "concentrations, sticky": Problem(TWO, alpha=None, gamma=None, kappa=1.0),
+    "concentrations, similar, sticky": Problem(ONE, alpha=None, gamma=None, kappa=1.0, phi=PHI),
     "stickiness": Problem(TWO, alpha=2.0, gamma=None, kappa=None),
     "all, three states": Problem(
         TWO, n_states=3, alpha=None, gamma=None, kappa=None, phi=PHI3, share_prior=(2.0, 1.0)

@@ -8,6 +8,7 @@ from exact.oracles.hdp_hmm import NormalInverseWishart, Problem, expect
 
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
+from skdp.sequence._fixed import FixedSimilarity
 from skdp.sequence._gaussian import GaussianEmission
 from skdp.sequence._sampler import HMMSampler
 from skdp.sequence._transitions import TransitionPriors, Transitions
@@ -17,12 +18,15 @@ LINE = NormalInverseWishart(mean=(0.2,), precision=0.5, freedom=2.5, scale=((0.8
 PLANE = NormalInverseWishart((0.0, 0.3), 0.4, 3.5, ((1.0, 0.4), (0.4, 0.7)))
 ONE = (((-0.9,), (-0.5,), (1.1,), (0.9,), (-0.8,), (0.2,), (1.4,), (1.0,)),)
 TWO = (((-0.9,), (0.1,), (1.1,)), ((1.0,), (-0.7,), (-1.6,)))
+SIX = (((-0.9,), (-0.5,), (1.1,), (0.9,), (-1.6,), (0.2,)),)
 ONE_MISSES = (((-0.9,), (-0.5,), (1.1,), (NAN,), (1.2,), (-0.8,), (0.2,)),)
 TWO_MISS = (((NAN,), (0.1,), (1.1,)), ((1.0,), (NAN,), (-1.6,)))
 POINTS = (((-1.0, -0.2), (-0.7, -0.9), (0.9, 0.8)), ((1.2, 0.4), (-0.8, -0.6), (0.8, 1.3)))
 CORRELATED = NormalInverseWishart((0.0, 0.0), 0.4, 2.5, ((1.0, 0.8), (0.8, 1.0)))
 ONE_IN_PART = (((-1.5, NAN), (-1.0, -1.2), (1.2, 1.5)),)
 TWO_IN_PART = (((-1.0, NAN), (NAN, 1.0), (1.2, 1.1)), ((-0.8, -1.0), (NAN, NAN)))
+PHI = ((1.0, 0.2), (0.05, 0.6))
+PHI3 = ((1.0, 0.3, 0.05), (0.5, 0.8, 0.2), (0.01, 0.6, 1.0))
 
 CASES = {
     "plain": Problem(ONE, gaussian=LINE),
@@ -30,6 +34,17 @@ CASES = {
     "plain, a value missing": Problem(ONE_MISSES, gaussian=LINE),
     "sticky": Problem(TWO, kappa=2.0, gaussian=LINE),
     "sticky, three states, values missing": Problem(TWO_MISS, n_states=3, kappa=1.0, gaussian=LINE),
+    "similar": Problem(ONE, phi=PHI, gaussian=LINE),
+    "similar, two sequences": Problem(TWO, phi=PHI, gaussian=LINE),
+    "similar, three states": Problem(SIX, n_states=3, phi=PHI3, gaussian=LINE),
+    "similar, three states, two sequences": Problem(TWO, n_states=3, phi=PHI3, gaussian=LINE),
+    "similar, sticky": Problem(ONE, kappa=1.5, phi=PHI, gaussian=LINE),
+    "similar, sticky, two sequences": Problem(TWO, kappa=1.5, phi=PHI, gaussian=LINE),
+    "similar, sticky, three states": Problem(SIX, n_states=3, kappa=1.0, phi=PHI3, gaussian=LINE),
+    "similar, sticky, three states, two sequences": Problem(
+        TWO, n_states=3, kappa=1.0, phi=PHI3, gaussian=LINE
+    ),
+    "similar, sticky, points": Problem(POINTS, kappa=1.5, phi=PHI, gaussian=PLANE),
     "points": Problem(POINTS, gaussian=PLANE),
     "points, one in part missing": Problem(ONE_IN_PART, gaussian=CORRELATED),
     "points, two in part missing": Problem(TWO_IN_PART, gaussian=CORRELATED),
@@ -53,12 +68,16 @@ def run(problem, covariance_type, n_sweeps, seed=0):
         covariance_prior=scale if covariance_type == "full" else np.diag(scale),
     )
     n_states = problem.n_states
+    similarity = None
+    if problem.phi is not None:
+        similarity = FixedSimilarity(problem.phi).make_sampler(n_states)
     sampler = HMMSampler(
         panel,
         Transitions(n_states, priors, streams[0]),
         emission.make_sampler(panel.values, n_states),
         streams[1],
         streams[2],
+        similarity=similarity,
     )
     draws = {"used": [], "together": []}
     for _ in range(n_sweeps):

@@ -151,3 +151,30 @@ def test_long_sequences():
     np.testing.assert_allclose(hmm_posterior(weights, transmat, log_obs), expected, atol=1e-10)
     states = hmm_sample_states(weights, transmat, log_obs, random_state=0)
     assert expected[np.arange(n_steps), states].min() > 1e-9
+
+
+def test_long_sequences_with_impossible_transitions():
+    """100,000 steps on a ring of states that is walked one way, against scaled products."""
+    n_steps, n_states = 100_000, 4
+    rng = np.random.default_rng(1)
+    transmat = 0.6 * np.eye(n_states) + 0.4 * np.roll(np.eye(n_states), 1, axis=1)
+    startprob = np.array([1.0, 0.0, 0.0, 0.0])
+    log_obs = 3.0 * rng.normal(size=(n_steps, n_states))
+    density = np.exp(log_obs)
+    forward, backward, scales = np.empty_like(density), np.ones_like(density), np.empty(n_steps)
+    predicted = startprob
+    for t in range(n_steps):
+        row = predicted * density[t]
+        scales[t] = row.sum()
+        forward[t] = row / scales[t]
+        predicted = forward[t] @ transmat
+    for t in range(n_steps - 1, 0, -1):
+        backward[t - 1] = transmat @ (density[t] * backward[t]) / scales[t]
+    (found,) = hmm_log_likelihood(startprob, transmat, log_obs)
+    assert found == pytest.approx(math.fsum(np.log(scales)), rel=1e-13)
+    expected = forward * backward
+    np.testing.assert_allclose(hmm_posterior(startprob, transmat, log_obs), expected, atol=1e-10)
+    states = hmm_sample_states(startprob, transmat, log_obs, random_state=0)
+    assert states[0] == 0
+    assert np.all(transmat[states[:-1], states[1:]] > 0.0)
+    assert expected[np.arange(n_steps), states].min() > 1e-9
