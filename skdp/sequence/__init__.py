@@ -2,17 +2,15 @@
 
 from skdp.sequence._binary_factors import BinaryFactorEmission
 from skdp.sequence._categorical import CategoricalEmission
-from skdp.sequence._durations import (
-    NegativeBinomialDuration,
-    PoissonDuration,
-)
 from skdp.sequence._fixed import FixedSimilarity
 from skdp.sequence._gaussian import GaussianEmission
 from skdp.sequence._hdp_hmm_lt import HDPHMMLT
 from skdp.sequence._laplacian import LaplacianSimilarity
 from skdp.sequence._latent_space import GaussianSimilarity
 from skdp.sequence._messages import hmm_log_likelihood, hmm_posterior, hmm_sample_states
+from skdp.sequence._negative_binomial_duration import NegativeBinomialDuration
 from skdp.sequence._poisson import PoissonEmission
+from skdp.sequence._poisson_duration import PoissonDuration
 
 __all__ = [
     "HDPHMMLT",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skdp.sequence import _kernels_messages as messages
 from skdp.sequence import _kernels_segments as segments
-from skdp.sequence._durations import DurationModel
+from skdp.sequence._duration import DurationModel
 from skdp.sequence._emission import EmissionModel
 from skdp.sequence._kernels_segment_smoothing import segment_posteriors
 

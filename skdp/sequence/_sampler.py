@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.data import SequencePanel
-from skdp.sequence._durations import DurationSampler
+from skdp.sequence._duration import DurationSampler
 from skdp.sequence._emission import EmissionSampler
 from skdp.sequence._kernels_beam import sample_states_by_beam
 from skdp.sequence._kernels_messages import sample_states

@@ -13,10 +13,9 @@ from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
-from skdp.sequence import FixedSimilarity
+from skdp.sequence import FixedSimilarity, NegativeBinomialDuration, PoissonDuration
 from skdp.sequence import _kernels_durations as kernels
 from skdp.sequence._categorical import CategoricalSampler
-from skdp.sequence._durations import NegativeBinomialDuration, PoissonDuration
 from skdp.sequence._sampler import HMMSampler
 from skdp.sequence._transitions import TransitionPriors, Transitions
 

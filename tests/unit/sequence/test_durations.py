@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from skdp._random import make_seed_sequence, make_stream
-from skdp.sequence._durations import NegativeBinomialDuration, PoissonDuration
+from skdp.sequence import NegativeBinomialDuration, PoissonDuration
 
 PTR = np.array([0, 6, 6, 9])
 STATES = np.array([0, 0, 1, 1, 1, 0, 2, 2, 2])

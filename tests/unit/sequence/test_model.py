@@ -7,11 +7,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skdp.sequence import hmm_log_likelihood, hmm_posterior
 from skdp.sequence._categorical import CategoricalModel
-from skdp.sequence._durations import NegativeBinomialDurationModel, PoissonDurationModel
 from skdp.sequence._gaussian import GaussianModel
 from skdp.sequence._kernels_messages import log_predictives
 from skdp.sequence._latent_space import LatentLocations
 from skdp.sequence._model import HMMModel
+from skdp.sequence._negative_binomial_duration import NegativeBinomialDurationModel
+from skdp.sequence._poisson_duration import PoissonDurationModel
 
 INF = np.inf
 RNG = np.random.default_rng(1)

@@ -1,0 +1,56 @@
+"""Segments of all states by length, what samplers of durations go by."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class SegmentCounts:
+    """Segments of all states by length, what both samplers go by.
+
+    Attributes
+    ----------
+    max_duration : int
+    exact, at_least : (J, max_duration) arrays of int
+        Segments that lasted d = 1, ... steps, and those of which is known that they would have
+        lasted so long or longer.
+    sizes, totals : (J,) arrays
+        Segments, and the sum of their durations less 1; what was cut off is drawn.
+    """
+
+    def __init__(self, n_states: int, max_duration: int):
+        self.max_duration = max_duration
+        self.exact = np.zeros((n_states, max_duration), dtype=np.int64)
+        self.at_least = np.zeros((n_states, max_duration), dtype=np.int64)
+        self.sizes = np.zeros(n_states)
+        self.totals = np.zeros(n_states)
+
+    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the tables of the current parameters."""
+        raise NotImplementedError
+
+    def _log_density_of_lengths(self) -> float:
+        log_pmf, log_survival = self.tables()
+        seen, cut = self.exact > 0, self.at_least > 0
+        return float(
+            (self.exact[seen] * log_pmf[seen]).sum()
+            + (self.at_least[cut] * log_survival[cut]).sum()
+        )
+
+    def scalars(self) -> dict[str, float]:
+        """Return the mean length of segments, those that are cut off as they are."""
+        counts = self.exact.sum(axis=0) + self.at_least.sum(axis=0)
+        lengths = np.arange(1, self.max_duration + 1)
+        return {"mean_duration": float(counts @ lengths / max(counts.sum(), 1))}
+
+    def copy(self) -> Self:
+        """Return the same parameters in arrays of their own."""
+        other = object.__new__(type(self))
+        other.__dict__ = {
+            name: value.copy() if isinstance(value, np.ndarray) else value
+            for name, value in self.__dict__.items()
+        }
+        return other
