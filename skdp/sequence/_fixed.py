@@ -44,7 +44,16 @@ class FixedSimilarity(BaseEstimator):
             If a parameter is invalid.
         """
         validate_parameters(self)
-        matrix = np.asarray(self.matrix, dtype=np.float64)
+        try:
+            matrix = np.asarray(self.matrix)
+        except ValueError:  # rows of different lengths
+            matrix = np.empty(0, dtype=object)
+        if matrix.dtype.kind not in "biuf":
+            raise ValueError(
+                "FixedSimilarity: matrix must hold real numbers, in rows of one length; got "
+                f"{self.matrix!r}."
+            )
+        matrix = matrix.astype(np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(
                 f"FixedSimilarity: matrix must be square, got an array of shape {matrix.shape}."

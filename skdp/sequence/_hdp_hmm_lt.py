@@ -24,6 +24,7 @@ from skdp.sequence._averages import NoAverages
 from skdp.sequence._categorical import CategoricalEmission
 from skdp.sequence._gaussian import GaussianEmission
 from skdp.sequence._model import HMMModel
+from skdp.sequence._parts import check_part, make_part
 from skdp.sequence._poisson import PoissonEmission
 from skdp.sequence._sampler import HMMSampler
 from skdp.sequence._transitions import TransitionPriors, Transitions
@@ -264,6 +265,8 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
         return self._check_panel(X, reset=True)[0]
 
     def _validate_parameters(self) -> int:
+        for name in ("emission", "similarity", "duration"):
+            check_part(getattr(self, name), name)
         burn_in = super()._validate_parameters()
         self._priors()
         if self.duration is not None:
@@ -300,15 +303,15 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
     ) -> HMMSampler:
         init_stream = derive_stream(root, Role.INIT, c)
         similarity, duration = (
-            None if part is None else part.make_sampler(self.n_components)
-            for part in (self.similarity, self.duration)
+            None if part is None else make_part(part, name, self.n_components)
+            for part, name in ((self.similarity, "similarity"), (self.duration, "duration"))
         )
         return HMMSampler(
             panel,
             Transitions(
                 self.n_components, self._priors(), init_stream, self_jumps=duration is None
             ),
-            self._emission_object().make_sampler(panel.values, self.n_components),
+            make_part(self._emission_object(), "emission", panel.values, self.n_components),
             init_stream,
             derive_stream(root, Role.SWEEP, c),
             similarity=similarity,

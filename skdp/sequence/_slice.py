@@ -32,7 +32,7 @@ def draw_slice(
     width : float, default=2.0
         About the scale of the density: a wrong one costs time only.
     max_steps : int, default=100
-        The interval is at most `max_steps` + 1 times `width`.
+        The interval is at most `max_steps` times `width`, once stepped out.
     """
     level = log_density(x) + math.log(next_open_double(rng))
     low = x - width * next_double(rng)

@@ -23,6 +23,7 @@ from skdp.sequence import (
     LaplacianSimilarity,
     NegativeBinomialDuration,
     PoissonDuration,
+    PoissonEmission,
 )
 from skdp.sequence._categorical import CategoricalModel
 from skdp.sequence._gaussian import GaussianModel
@@ -140,6 +141,13 @@ class TestBadInput:
             ),
             ({"similarity": FixedSimilarity(np.full((4, 4), 1.1))}, GAUSSIAN, "got 1.1 in row 0"),
             ({"similarity": FixedSimilarity(np.full((4, 4), np.nan))}, GAUSSIAN, "got nan in row"),
+            (
+                {"similarity": FixedSimilarity([[1.0, 0.5], [1.0]])},
+                GAUSSIAN,
+                "matrix must hold real numbers, in rows of one length",
+            ),
+            ({"similarity": FixedSimilarity([["a", "b"]] * 2)}, GAUSSIAN, "must hold real numbers"),
+            ({"similarity": FixedSimilarity(np.ones((4, 4), complex))}, GAUSSIAN, "real numbers"),
             ({"similarity": GaussianSimilarity(0)}, GAUSSIAN, "'n_dims'"),
             ({"similarity": GaussianSimilarity(decay=-1.0)}, GAUSSIAN, "'decay'"),
             ({"stickiness": -0.1}, GAUSSIAN, "'stickiness' parameter"),
@@ -199,6 +207,40 @@ class TestBadInput:
         before = dict(vars(estimator))
         with pytest.raises(TypeError, match="use it with BinaryFactorEmission"):
             estimator.fit(GAUSSIAN)
+        assert vars(estimator) == before
+
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({"emission": GaussianEmission}, r"emission must be an object, got the class Gauss"),
+            ({"similarity": GaussianSimilarity}, r"write similarity=GaussianSimilarity\(...\)"),
+            ({"duration": PoissonDuration}, "duration must be an object, got the class Poisson"),
+            (
+                {"emission": LaplacianSimilarity()},
+                r"emission must have a method make_sampler\(values, n_states\), unlike Laplacian",
+            ),
+            ({"emission": PoissonDuration()}, "emission must have .* unlike PoissonDuration"),
+            (
+                {"similarity": PoissonEmission()},
+                r"similarity must have a method make_sampler\(n_states\), unlike PoissonEmission",
+            ),
+            (
+                {"similarity": PoissonDuration()},
+                "similarity must make a SimilaritySampler, unlike PoissonDuration: .*write, coupl",
+            ),
+            ({"duration": GaussianEmission()}, "duration must have .* unlike GaussianEmission"),
+            (
+                {"duration": GaussianSimilarity()},
+                "duration must make a DurationSampler, unlike GaussianSimilarity: .* tables",
+            ),
+        ],
+    )
+    def test_parts_in_the_wrong_place(self, params, message):
+        estimator = quick(**params)
+        before = dict(vars(estimator))
+        for run in (estimator.fit, estimator.iter_sweeps):
+            with pytest.raises(TypeError, match=message):
+                run(GAUSSIAN)
         assert vars(estimator) == before
 
     def test_refused_fit_leaves_an_older_one(self):

@@ -1,0 +1,74 @@
+"""Parts of a model as users give them: each in its place, and able to do what a chain asks."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+from skdp.sequence._duration import DurationSampler
+from skdp.sequence._emission import EmissionSampler
+from skdp.sequence._similarity import SimilaritySampler
+
+_PROTOCOLS: dict[str, type] = {
+    "emission": EmissionSampler,
+    "similarity": SimilaritySampler,
+    "duration": DurationSampler,
+}
+"""By parameter, what the part of a chain must be able to do."""
+
+
+def check_part(part: Any, name: str) -> None:
+    """Raise if a part is a class, where an object of it is meant.
+
+    Parameters
+    ----------
+    part : object
+        With `make_sampler`, or something else that the caller knows.
+    name : {"emission", "similarity", "duration"}
+
+    Raises
+    ------
+    TypeError
+    """
+    if isinstance(part, type):
+        raise TypeError(
+            f"{name} must be an object, got the class {part.__name__}: write "
+            f"{name}={part.__name__}(...)."
+        )
+
+
+def make_part(part: Any, name: str, *args: Any) -> Any:
+    """Return ``part.make_sampler(*args)`` if that is what a chain needs under this name.
+
+    Parameters
+    ----------
+    part : object with `make_sampler`
+    name : {"emission", "similarity", "duration"}
+    *args
+        What `make_sampler` gets: values and the number of states of an emission, otherwise the
+        number of states.
+
+    Returns
+    -------
+    EmissionSampler, SimilaritySampler or DurationSampler
+
+    Raises
+    ------
+    TypeError
+        If the part is one of another kind.
+    """
+    protocol, kind = _PROTOCOLS[name], type(part).__name__
+    wanted = "make_sampler(values, n_states)" if len(args) == 2 else "make_sampler(n_states)"
+    try:
+        signature(part.make_sampler).bind(*args)
+    except TypeError as error:
+        raise TypeError(f"{name} must have a method {wanted}, unlike {kind}: {error}.") from None
+    sampler = part.make_sampler(*args)
+    methods = [method for method in vars(protocol) if not method.startswith("_")]
+    missing = [method for method in methods if not callable(getattr(sampler, method, None))]
+    if missing:
+        raise TypeError(
+            f"{name} must make a {protocol.__name__}, unlike {kind}: what its make_sampler returns "
+            f"has no method {', '.join(missing)}."
+        )
+    return sampler
