@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.special import logsumexp
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
-from skdp._sklearn_compat import HasMethods, Interval, StrOptions, with_callbacks
-from skdp.base import ChainEstimator
-from skdp.data import SequencePanel, check_panel
+from skdp._sklearn_compat import HasMethods, Interval, StrOptions
+from skdp.data import SequencePanel
 from skdp.processes._checks import check_beta_prior, check_count, check_gamma_prior
 from skdp.sequence._alignment import name_states
-from skdp.sequence._averages import NoAverages
 from skdp.sequence._categorical import CategoricalEmission
 from skdp.sequence._gaussian import GaussianEmission
-from skdp.sequence._model import HMMModel
 from skdp.sequence._parts import check_part, make_part
 from skdp.sequence._poisson import PoissonEmission
 from skdp.sequence._sampler import HMMSampler
+from skdp.sequence._sequence_estimator import SequenceEstimator, split
 from skdp.sequence._transitions import TransitionPriors, Transitions
 
 EMISSIONS = {
@@ -46,7 +40,7 @@ _OPTIONAL = ("decay_", "similarity_", "locations_", "factors_", "duration_")
 _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
-class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
+class HDPHMMLT(SequenceEstimator):
     r"""Infinite hidden Markov model with local transitions (HDP-HMM-LT).
 
     Rows of the transition matrix share weights beta of a hierarchical Dirichlet process, which lets
@@ -179,7 +173,7 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ChainEstimator._parameter_constraints,
+        **SequenceEstimator._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "emission": [StrOptions(set(EMISSIONS)), HasMethods("make_sampler")],
         "similarity": [HasMethods("make_sampler"), None],
@@ -238,12 +232,6 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._allows_nan()
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
     # Validation
 
     def _emission_object(self) -> Any:
@@ -256,13 +244,6 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
         if isinstance(emission, str):
             emission = EMISSIONS.get(emission)
         return bool(getattr(emission, "allows_nan", False))
-
-    def _check_panel(self, X: Any, *, reset: bool) -> tuple[SequencePanel, bool]:
-        finite = "allow-nan" if self._allows_nan() else True
-        return check_panel(self, X, reset=reset, ensure_all_finite=finite)
-
-    def _check_input(self, X: Any) -> SequencePanel:
-        return self._check_panel(X, reset=True)[0]
 
     def _validate_parameters(self) -> int:
         for name in ("emission", "similarity", "duration"):
@@ -320,9 +301,6 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
             n_held=min(_MOST_HELD, self._validate_parameters() // 2),
         )
 
-    def _make_averages(self) -> NoAverages:
-        return NoAverages()
-
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(saved, final=final)
         best = attributes["_best_chain"]
@@ -361,46 +339,6 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
 
     # Public methods
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn states and transitions from sequences.
-
-        Parameters
-        ----------
-        X : SequencePanel, list of sequences, or (T, n_features) array
-            A list holds sequences, each a (T_i, n_features) or (T_i,) array. An array is one
-            sequence of T observations.
-        y : ignored
-            Present for scikit-learn's conventions.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError, TypeError
-            If X or a parameter is invalid. The estimator is left as it was.
-        KeyboardInterrupt
-            When interrupted, once the sweep under way is done. If a sample was kept by then, the
-            estimator is fitted with what there is; another `fit` with ``warm_start=True`` goes on.
-        """
-        return self._fit(X)
-
-    def fit_predict(self, X: Any, y: Any = None) -> Any:
-        """Learn from X, then return ``predict(X)``.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        y : ignored
-
-        Returns
-        -------
-        As `predict`.
-        """
-        return self.fit(X).predict(X)
-
     def predict(self, X: Any) -> Any:
         """Return the states of sequences.
 
@@ -417,7 +355,7 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
         list of (T_i,) arrays of int, or for a single array (T,)
         """
         probabilities, ptr, is_single = self._posteriors(X)
-        return _split(probabilities.argmax(axis=1), ptr, is_single)
+        return split(probabilities.argmax(axis=1), ptr, is_single)
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the states at each step, given the whole sequence.
@@ -432,7 +370,7 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
         -------
         list of (T_i, n_components) arrays, or for a single array (T, n_components)
         """
-        return _split(*self._posteriors(X))
+        return split(*self._posteriors(X))
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the expected share of time that sequences spend in each state.
@@ -447,44 +385,7 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
             Rows sum to 1. For a single array every step is a sample: ``predict_proba(X)``,
             (T, n_components).
         """
-        probabilities, ptr, is_single = self._posteriors(X)
-        if is_single:
-            return probabilities
-        bounds = pairwise(ptr)
-        return np.array([probabilities[begin:end].mean(axis=0) for begin, end in bounds])
-
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return the log probability (or density) of sequences.
-
-        Probabilities are averaged over the stored samples of all chains.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        (n_sequences,) array
-            Natural logarithm of p(x). For a single array, (T,): log p(x_t | x_1, ..., x_t-1) of
-            every step.
-        """
-        return self._score_samples(X)[0]
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log probability (or density) of a step: higher is better.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        y : ignored
-
-        Returns
-        -------
-        float
-            ``score_samples(X).sum()`` over the number of steps.
-        """
-        log_probabilities, n_steps = self._score_samples(X)
-        return float(log_probabilities.sum() / n_steps)
+        return self._shares(X)
 
     def sample(
         self, n_steps: int, n_sequences: int = 1, *, random_state: Any = None
@@ -517,38 +418,3 @@ class HDPHMMLT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
     @property
     def _n_features_out(self) -> int:
         return len(self.startprob_)
-
-    # What the stored samples say
-
-    def _each(self, models: list[HMMModel], method: str, *args: Any) -> list[Any]:
-        """Return the results of a method of all models, in order."""
-        return Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(getattr(model, method))(*args) for model in models
-        )
-
-    def _posteriors(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
-        check_is_fitted(self)
-        panel, is_single = self._check_panel(X, reset=False)
-        parts = self._each(self.samples_, "posteriors", panel.ptr, panel.values)
-        return sum(parts) / len(parts), panel.ptr, is_single
-
-    def _score_samples(self, X: Any) -> tuple[NDArray[np.float64], int]:
-        """Return log probabilities of samples and the number of steps."""
-        check_is_fitted(self)
-        panel, is_single = self._check_panel(X, reset=False)
-        if not is_single:
-            parts = self._each(self._models, "log_likelihoods", panel.ptr, panel.values)
-            mean = logsumexp(parts, axis=0) - np.log(len(parts))
-            return mean, len(panel.values)
-        parts = self._each(self._models, "log_predictives", panel.values)
-        before = np.zeros(len(panel.values) + 1)
-        before[1:] = logsumexp(np.cumsum(parts, axis=1), axis=0) - np.log(len(parts))
-        n_possible = np.count_nonzero(before > -np.inf)  # what follows an impossible step is, too
-        steps = np.full(len(panel.values), -np.inf)
-        steps[: n_possible - 1] = np.diff(before[:n_possible])
-        return steps, len(panel.values)
-
-
-def _split(rows: NDArray[Any], ptr: NDArray[np.int64], is_single: bool) -> Any:
-    """Return the rows of each sequence in a list, or all of them for a single array."""
-    return rows if is_single else np.split(rows, ptr[1:-1])
