@@ -11,7 +11,17 @@ IS_1_6 = sklearn.__version__.startswith("1.6.")
 
 
 def expected_failures(estimator):
-    """Return the checks that fail by scikit-learn's own fault, with the reason."""
+    """Return the checks that fail by scikit-learn's own fault or ask what cannot be, and why.
+
+    It checks invariance with ``n_components=1``, where states do not follow each other; there is
+    no such number of factors.
+    """
+    if "n_factors" in estimator.get_params(deep=False):
+        ordered = "the rows of an array are one sequence: their order counts"
+        return {
+            "check_methods_sample_order_invariance": ordered,
+            "check_methods_subset_invariance": ordered,
+        }
     if IS_1_6 and get_tags(estimator).input_tags.categorical:
         return {
             "check_positive_only_tag_during_fit": "1.6 subtracts a float from integers in place"

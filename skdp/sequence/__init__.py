@@ -2,6 +2,11 @@
 
 from skdp.sequence._binary_factors import BinaryFactorEmission
 from skdp.sequence._categorical import CategoricalEmission
+from skdp.sequence._durations import (
+    NegativeBinomialDuration,
+    PoissonDuration,
+)
+from skdp.sequence._factorial_hmm import FactorialHMM
 from skdp.sequence._fixed import FixedSimilarity
 from skdp.sequence._gaussian import GaussianEmission
 from skdp.sequence._hdp_hmm_lt import HDPHMMLT
@@ -16,6 +21,7 @@ __all__ = [
     "HDPHMMLT",
     "BinaryFactorEmission",
     "CategoricalEmission",
+    "FactorialHMM",
     "FixedSimilarity",
     "GaussianEmission",
     "GaussianSimilarity",

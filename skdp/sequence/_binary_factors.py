@@ -124,10 +124,14 @@ class BinaryFactorEmission(BaseEstimator):
         ValueError
             If a parameter is invalid or does not suit the observations.
         """
+        return BinaryFactorSampler(*self.check_parts(values, n_states))
+
+    def check_parts(self, values: NDArray[np.float64], n_states: int) -> tuple[Any, ...]:
+        """Return what `BinaryFactorSampler` takes, or raise a ValueError."""
         validate_parameters(self)
         n_dims = values.shape[1]
         probit = _check_output(self.output, n_dims)
-        return BinaryFactorSampler(
+        return (
             n_states,
             int(self.n_factors),
             probit,
@@ -293,12 +297,16 @@ class BinaryFactorSampler:
         Parameters cannot all be summed out, so that this is a joint density; that of precisions is
         of their logs.
         """
+        log_prior = kernels.log_prior_of_factors(self.factors, *self.activity_prior)
+        return float(log_prior + self.log_density())
+
+    def log_density(self) -> float:
+        """Return log p(x, weights, noise | z, vectors)."""
         centres = self._centres()
         seen, residuals = self._noise(centres)
         result = kernels.log_likelihood(
             self.sizes, self.means, self.probit, centres, self.precisions, seen, residuals
         )
-        result += kernels.log_prior_of_factors(self.factors, *self.activity_prior)
         if self.draws_weights:
             scaled = self.weights / self.weights_scale
             result -= 0.5 * float((scaled**2).sum())
@@ -409,16 +417,9 @@ class BinaryFactorSampler:
 
         A step whose vector is none of them goes to the one at the least Hamming distance.
         """
-        n_states, n_factors = self.factors.shape
-        scales = np.where(self.probit, 1.0, self.precisions)
-        values = np.where(self.probit, 2.0 * self._values - 1.0, self._values)
-        activities = np.empty((len(values), n_factors))
-        starts.fit_activities(
-            values, self.weights, scales, N_ROUNDS_OF_LEAST_SQUARES, activities,
-            np.empty(len(scales)),
-        )  # fmt: skip
+        n_states = len(self.factors)
         vectors, labels, counts = np.unique(
-            activities >= 0.5, axis=0, return_inverse=True, return_counts=True
+            self._fit_activities() >= 0.5, axis=0, return_inverse=True, return_counts=True
         )
         order = np.argsort(-counts, kind="stable")[:n_states]
         chosen = vectors[order].astype(np.int8)
@@ -426,6 +427,17 @@ class BinaryFactorSampler:
         states[:] = distances.argmin(axis=1)[labels.reshape(-1)]
         self.factors[: len(chosen)] = chosen
         self._draw_idle_factors(np.arange(n_states) >= len(chosen), rng)
+
+    def _fit_activities(self) -> NDArray[np.float64]:
+        """Return least squares of every step with activities in [0, 1], (N, F)."""
+        scales = np.where(self.probit, 1.0, self.precisions)
+        values = np.where(self.probit, 2.0 * self._values - 1.0, self._values)
+        activities = np.empty((len(values), self.factors.shape[1]))
+        starts.fit_activities(
+            values, self.weights, scales, N_ROUNDS_OF_LEAST_SQUARES, activities,
+            np.empty(len(scales)),
+        )  # fmt: skip
+        return activities
 
     def _group_steps(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Group similar steps, into at most as many groups as there are vectors."""

@@ -434,41 +434,56 @@ def draw_precisions(seen, residuals, probit, shape, rate, precisions, rng):
 
 
 @njit_loop
+def write_log_probs(centres, probit, log_probs):
+    """Write log p(y = 0) and log p(y = 1) of probit columns, (2, D, J)."""
+    for d in range(centres.shape[0]):
+        if probit[d]:
+            for j in range(centres.shape[1]):
+                log_probs[0, d, j] = log_normal_cdf(-centres[d, j])
+                log_probs[1, d, j] = log_normal_cdf(centres[d, j])
+
+
+@njit_loop
+def weigh_step(values, centres, precisions, probit, log_probs, log_obs):
+    """Write log p(y_t given state j) of one step, (J,); missing values tell nothing.
+
+    Parameters
+    ----------
+    values : (D,) float64
+    """
+    n_dims, n_states = centres.shape
+    constant = 0.0
+    for d in range(n_dims):
+        if not probit[d] and not math.isnan(values[d]):
+            constant += 0.5 * math.log(precisions[d]) - HALF_LOG_2_PI
+    for j in range(n_states):
+        log_obs[j] = constant
+    for d in range(n_dims):
+        value = values[d]
+        if math.isnan(value):
+            continue
+        if probit[d]:
+            terms = log_probs[1 if value > 0.5 else 0, d]
+            for j in range(n_states):
+                log_obs[j] += terms[j]
+        else:
+            half = 0.5 * precisions[d]
+            centre = centres[d]
+            for j in range(n_states):
+                log_obs[j] -= half * (value - centre[j]) ** 2
+
+
+@njit_loop
 def weigh_factors(values, centres, precisions, probit, log_probs, log_obs):
-    """Write log p(y_t given state j) to `log_obs`; missing values tell nothing.
+    """Write log p(y_t given state j) to `log_obs`.
 
     Parameters
     ----------
     log_probs : (2, D, J) float64, scratch
-        log p(y = 0) and log p(y = 1) of probit columns.
     """
-    n_dims, n_states = centres.shape
-    for d in range(n_dims):
-        if probit[d]:
-            for j in range(n_states):
-                log_probs[0, d, j] = log_normal_cdf(-centres[d, j])
-                log_probs[1, d, j] = log_normal_cdf(centres[d, j])
+    write_log_probs(centres, probit, log_probs)
     for t in range(values.shape[0]):
-        row = log_obs[t]
-        constant = 0.0
-        for d in range(n_dims):
-            if not probit[d] and not math.isnan(values[t, d]):
-                constant += 0.5 * math.log(precisions[d]) - HALF_LOG_2_PI
-        for j in range(n_states):
-            row[j] = constant
-        for d in range(n_dims):
-            value = values[t, d]
-            if math.isnan(value):
-                continue
-            if probit[d]:
-                terms = log_probs[1 if value > 0.5 else 0, d]
-                for j in range(n_states):
-                    row[j] += terms[j]
-            else:
-                half = 0.5 * precisions[d]
-                centre = centres[d]
-                for j in range(n_states):
-                    row[j] -= half * (value - centre[j]) ** 2
+        weigh_step(values[t], centres, precisions, probit, log_probs, log_obs[t])
 
 
 @njit_loop

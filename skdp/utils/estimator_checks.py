@@ -2,7 +2,7 @@
 
 scikit-learn checks estimators on matrices and, where it asks for invariance, with one component,
 where it proves nothing. These checks use documents of several segments, or sequences for estimators
-with ``predict_proba``, and several components.
+with ``predict_proba``, and several components, or factors for estimators with ``n_factors``.
 Use them for estimators of your own as scikit-learn's::
 
     from skdp.utils.estimator_checks import parametrize_with_ragged_checks
@@ -65,6 +65,19 @@ def _panel(n_sequences: int = 12, seed: int = 0) -> SequencePanel:
 
 def _takes_sequences(estimator: Any) -> bool:
     return hasattr(estimator, "predict_proba")
+
+
+def _has_factors(estimator: Any) -> bool:
+    """Tell whether features are activities of factors: each in [0, 1], with any sum."""
+    return "n_factors" in estimator.get_params(deep=False)
+
+
+def _assert_shares(estimator: Any, shares: Any) -> None:
+    """Assert that rows are distributions, or shares of time in which factors are on."""
+    if _has_factors(estimator):
+        assert np.all((shares >= 0.0) & (shares <= 1.0))
+    else:
+        assert_allclose(shares.sum(axis=1), 1.0)
 
 
 def _samples(estimator: Any, n_samples: int = 12) -> Any:
@@ -140,7 +153,7 @@ def _check_forms_of_sequences(estimator: Any) -> None:
     assert_array_equal(alone.transform(matrix), steps)
     assert_allclose(steps.mean(axis=0), shares[0])
     assert_array_equal(alone.predict(matrix), alone.predict([matrix])[0])
-    assert alone.predict(matrix).shape == (len(matrix),)
+    assert len(alone.predict(matrix)) == len(matrix)
     assert_allclose(alone.score_samples(matrix).sum(), alone.score_samples([matrix])[0])
     assert_allclose(alone.score(matrix), alone.score([matrix]))
 
@@ -151,7 +164,7 @@ def check_transform_of_a_sample_is_its_own(estimator: Any) -> None:
     fitted = _seeded(estimator).fit(corpus)
     expected = fitted.transform(corpus)
     assert expected.shape == (len(corpus), len(fitted.get_feature_names_out()))
-    assert_allclose(expected.sum(axis=1), 1.0)
+    _assert_shares(estimator, expected)
     order = np.random.default_rng(0).permutation(len(corpus))
     assert_array_equal(fitted.transform(corpus[order]), expected[order])
     for i in range(len(corpus)):
@@ -192,7 +205,7 @@ def check_cross_validation(estimator: Any) -> None:
     corpus = _samples(estimator)
     scores = cross_val_score(_seeded(estimator), corpus, cv=KFold(3))
     assert np.all(np.isfinite(scores))
-    grid = {"n_components": [1, 3]}
+    grid = {"n_factors" if _has_factors(estimator) else "n_components": [1, 3]}
     one, two = (
         GridSearchCV(_seeded(estimator), grid, cv=KFold(2), n_jobs=n_jobs).fit(corpus)
         for n_jobs in (1, 2)
@@ -308,7 +321,7 @@ def check_small_samples(estimator: Any) -> None:
     if _takes_sequences(estimator):
         short = [np.zeros(1), np.zeros(2)]
         fitted = _seeded(estimator).fit(short[:1])
-        assert_allclose(fitted.transform(short).sum(axis=1), 1.0)
+        _assert_shares(estimator, fitted.transform(short))
         assert np.isfinite(fitted.score(short))
         return
     documents: list[Any] = [[], [[]], [[0]], [[1, 2], []], [[], [3, 4, 5]]]

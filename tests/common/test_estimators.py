@@ -4,7 +4,7 @@ import pytest
 from scikit_learn_checks import scikit_learn_checks
 
 from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
-from skdp.sequence import HDPHMMLT
+from skdp.sequence import HDPHMMLT, FactorialHMM
 from skdp.topics import (
     AdaptiveTopicModel,
     GibbsLDA,
@@ -21,6 +21,7 @@ ESTIMATORS = [
     *(model(3, max_iter=10, transform_max_iter=10) for model in (*TABLE_MODELS, GibbsLDA)),
     LatentDirichletCoClustering(3, 2, max_iter=10, transform_max_iter=10),
     HDPHMMLT(3, max_iter=10),
+    FactorialHMM(3, max_iter=10),
     SegmentVectorizer(),
     TokenVectorizer(),
 ]
@@ -48,6 +49,7 @@ def test_ragged(estimator, check):
         HDPHMMLT(3, max_iter=10),
         HDPHMMLT(3, emission="categorical", stickiness="auto", max_iter=10),
         HDPHMMLT(3, emission="poisson", state_sampler="beam", max_iter=10),
+        FactorialHMM(3, max_iter=10),
     ]
 )
 def test_ragged_sequences(estimator, check):
