@@ -94,6 +94,8 @@ class FixedSimilaritySampler:
         log_rates: NDArray[np.float64],
         emission: Any,
         rng: NDArray[np.uint64],
+        *,
+        hold: bool = False,
     ) -> None:
         """Draw nothing."""
 

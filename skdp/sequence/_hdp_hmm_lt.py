@@ -29,7 +29,8 @@ EMISSIONS = {
     "poisson": PoissonEmission,
 }
 _MOST_HELD = 100
-"""Concentrations stay where they began for so many sweeps, and at most half the burn-in."""
+"""Concentrations and the decay of latent locations stay where they began for so many sweeps, and at
+most half the burn-in."""
 
 _LEARNT = ("top_concentration", "transition_concentration", "stickiness", "decay")
 """Scalars of the trace whose posterior means are attributes."""

@@ -95,8 +95,13 @@ class LaplacianSampler:
         log_rates: NDArray[np.float64],
         emission: Any,
         rng: NDArray[np.uint64],
+        *,
+        hold: bool = False,
     ) -> None:
-        """Draw lambda given transitions, times and failed jumps summed out."""
+        """Draw lambda given transitions, times and failed jumps summed out.
+
+        Also with `hold`: the distances come from observations, not from the first transitions.
+        """
         if not self.is_drawn:
             return
         n_states, n_factors = emission.factors.shape

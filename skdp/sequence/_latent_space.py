@@ -45,6 +45,8 @@ class GaussianSimilarity(BaseEstimator):
     Locations are drawn by Hamiltonian Monte Carlo, 4 trajectories of 20 steps a sweep, with all but
     transitions and their rates summed out. The length of steps adapts to an acceptance of 0.8, ever
     more slowly, and stays what it is after 1000 sweeps of a chain.
+    A drawn decay begins at the mean of its prior and stays there for the first 100 sweeps, at most
+    half of the burn-in.
     Locations have no scale of their own: that of phi is in the decay.
     """
 
@@ -147,8 +149,15 @@ class GaussianSimilaritySampler:
         log_rates: NDArray[np.float64],
         emission: Any,
         rng: NDArray[np.uint64],
+        *,
+        hold: bool = False,
     ) -> None:
-        """Draw the locations given the decay, then the decay given the locations."""
+        """Draw the locations given the decay, then, unless `hold`, the decay given the locations.
+
+        Transitions between random states say that nothing is local: the decay falls. Locations then
+        hardly matter and are drawn from their prior, and as to such locations no decay but one near
+        0 explains transitions, none of the two leads back.
+        """
         rows, counts_, n, log_rates_ = kernels.gather(counts, log_rates)
         inverse_mass = np.empty(self.locations.shape[1])
         kernels.write_inverse_mass(rows, counts_, n, self.decay, inverse_mass)
@@ -157,7 +166,7 @@ class GaussianSimilaritySampler:
             math.exp(self.adaptation.log_step), N_STEPS, N_TRAJECTORIES, rng,
         )  # fmt: skip
         self.adaptation.update(self.acceptance)
-        if self.fixed_decay is None:
+        if self.fixed_decay is None and not hold:
             self._draw_decay(rows, counts_, n, log_rates_, rng)
 
     def _draw_decay(

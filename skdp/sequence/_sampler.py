@@ -56,8 +56,9 @@ class HMMSampler:
         None: a state lasts as long as transitions to itself follow each other.
     state_sampler : {"ffbs", "beam"}
     n_held : int, default=0
-        First sweeps in which concentrations and stickiness stay where they began. Learnt from
-        the start, when states follow each other at random, they leave few states.
+        First sweeps in which concentrations, stickiness and what similarities choose to hold stay
+        where they began. Learnt from the start, when states follow each other at random,
+        concentrations leave few states, and similarities none that differ.
     """
 
     def __init__(
@@ -121,14 +122,15 @@ class HMMSampler:
 
     def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         transitions, similarity = self.transitions, self.similarity
-        transitions.draw(self._ptr, self.states, rng, hold=self.n_held > 0)
+        hold = self.n_held > 0
+        transitions.draw(self._ptr, self.states, rng, hold=hold)
         if self.duration is not None:
             self.duration.draw(self._ptr, self.states, rng)
         if similarity is None:
             self.emission.draw(self.states, rng)
             return
         jumps = transitions.jumps()
-        similarity.draw(*jumps, self.emission, rng)
+        similarity.draw(*jumps, self.emission, rng, hold=hold)
         self.emission.draw(self.states, rng, similarity.coupling(*jumps))
         transitions.take_similarity(similarity, self.emission)
 

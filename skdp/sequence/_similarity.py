@@ -43,8 +43,14 @@ class SimilaritySampler(Protocol):
         log_rates: NDArray[np.float64],
         emission: Any,
         rng: NDArray[np.uint64],
+        *,
+        hold: bool = False,
     ) -> None:
-        """Draw the parameters given transitions, (J + 1, J), and their rates."""
+        """Draw the parameters given transitions, (J + 1, J), and their rates.
+
+        With `hold`, in the first sweeps, states still follow each other at random: parameters that
+        would learn from it that states are all alike, and stay there, may stay where they began.
+        """
 
     def write(self, out: NDArray[np.float64], emission: Any) -> None:
         """Write log phi, (J, J), rows the states that are left; all <= 0."""

@@ -664,10 +664,12 @@ class TestHyperparameters:
         for name in ("top_concentration", "transition_concentration", "stickiness"):
             assert len(np.unique(estimator.trace_[name])) == estimator.trace_[name].size
             assert np.all(estimator.trace_[name] > 0.0)
-        states = quick(stickiness="auto", burn_in=8, max_iter=20).iter_sweeps(GAUSSIAN)
-        trace = [state.stickiness for state in states]
-        assert len(set(trace[:4])) == 1
-        assert len(set(trace[4:])) == 16
+        sweeps = quick(
+            stickiness="auto", similarity=GaussianSimilarity(2), burn_in=8, max_iter=20
+        ).iter_sweeps(GAUSSIAN)
+        for trace in zip(*((state.stickiness, state.decay) for state in sweeps), strict=True):
+            assert len(set(trace[:4])) == 1
+            assert len(set(trace[4:])) == 16
 
     def test_sum_is_fixed_where_the_share_is_drawn(self):
         """With stickiness="auto" the parameter is alpha + kappa, the trace has alpha."""

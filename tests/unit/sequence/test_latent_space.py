@@ -91,6 +91,21 @@ def test_fixed_decay_stays():
     assert sampler.log_density() == pytest.approx(normal)
 
 
+def test_held_decay_stays():
+    """While locations move, and as if it had been drawn: its density counts."""
+    sampler, rng = make_chain(decay_prior=(2.0, 3.0))
+    before = sampler.locations.copy()
+    density = sampler.log_density()
+    for _ in range(5):
+        sampler.draw(*make_problem(), None, rng, hold=True)
+    assert sampler.decay == 2.0 / 3.0
+    assert np.all(sampler.locations != before)
+    normal = -0.5 * np.sum(sampler.locations**2 - before**2)
+    assert sampler.log_density() - density == pytest.approx(normal)
+    run(sampler, rng, 1)
+    assert sampler.decay != 2.0 / 3.0
+
+
 def test_log_density_of_decay():
     """The density of log lambda: lambda times that of lambda."""
     sampler, rng = make_chain(decay_prior=(2.0, 3.0))
