@@ -2,10 +2,6 @@
 
 from skdp.sequence._binary_factors import BinaryFactorEmission
 from skdp.sequence._categorical import CategoricalEmission
-from skdp.sequence._durations import (
-    NegativeBinomialDuration,
-    PoissonDuration,
-)
 from skdp.sequence._factorial_hmm import FactorialHMM
 from skdp.sequence._fixed import FixedSimilarity
 from skdp.sequence._gaussian import GaussianEmission
