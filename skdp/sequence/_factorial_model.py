@@ -15,6 +15,9 @@ from skdp.sequence._kernels_factors import write_centres
 MOST_FACTORS = 20
 """Joint states of more take too much memory."""
 
+MOST_KEPT = 1 << 22
+"""Numbers that smoothing keeps of a sequence before it takes to computing them twice."""
+
 
 @dataclass(frozen=True, eq=False)
 class FactorialModel:
@@ -63,7 +66,7 @@ class FactorialModel:
     ) -> NDArray[np.float64]:
         """Return the probabilities that factors are on given x, (N, F)."""
         out = np.empty((len(values), len(self.shares)))
-        impossible = joint.activities(ptr, *self._joint(values), out)
+        impossible = joint.activities(ptr, *self._joint(values), MOST_KEPT, out)
         if impossible >= 0:
             raise ValueError(
                 f"Sequence {impossible} has probability 0 under a stored sample: its factors have "

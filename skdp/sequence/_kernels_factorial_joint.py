@@ -38,9 +38,6 @@ FIRST, AFTER_OFF, AFTER_ON = 0, 1, 2
 
 NEGLIGIBLE = 1e-250
 
-MOST_KEPT = 1 << 22
-"""Numbers that smoothing keeps of a sequence before it takes to computing them twice."""
-
 
 @njit_loop
 def write_first(on_probs, predicted):
@@ -191,11 +188,16 @@ def write_activities(message, folded, activities):
 
 
 @njit
-def activities(ptr, values, on_probs, centres, precisions, probit, out):
+def activities(ptr, values, on_probs, centres, precisions, probit, most_kept, out):
     """Write p(b_tf = 1 given y) of all steps, (N, F); return the first impossible sequence, or -1.
 
-    Filtered probabilities of a whole sequence may not fit into memory. Those of the first step of
-    every block of steps are kept, and those of a block are computed again when it is smoothed.
+    Filtered probabilities of a whole sequence may not fit into memory. Those before every block of
+    steps are kept, and those of a block are computed again when it is smoothed.
+
+    Parameters
+    ----------
+    most_kept : int
+        Numbers to be kept of a sequence before it is cut into blocks.
     """
     n_states = centres.shape[1]
     log_probs = np.empty((2, *centres.shape))
@@ -204,7 +206,7 @@ def activities(ptr, values, on_probs, centres, precisions, probit, out):
     for s in range(ptr.shape[0] - 1):
         begin, end = ptr[s], ptr[s + 1]
         n_steps = end - begin
-        length = min(n_steps, max(MOST_KEPT // n_states, int(math.sqrt(n_steps)) + 1))
+        length = min(n_steps, max(most_kept // n_states, int(math.sqrt(n_steps)) + 1))
         n_blocks = -(-n_steps // length)
         before = np.zeros((n_blocks, n_states))  # filtered, at the step before a block
         filtered, predicted = np.empty((length, n_states)), np.empty((length, n_states))
