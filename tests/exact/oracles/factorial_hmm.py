@@ -9,7 +9,7 @@ is 1 with probability Phi(mean). NaN is missing.
 import math
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from scipy import special, stats
@@ -73,7 +73,7 @@ def count(problem, bits, f):
     first, after_off, after_on = [0, 0], [0, 0], [0, 0]
     for path in split(problem, bits[:, f].tolist()):
         first[1 - path[0]] += 1
-        for before, bit in zip(path[:-1], path[1:], strict=True):
+        for before, bit in pairwise(path):
             if before == 0:
                 after_off[1 - bit] += 1
             else:
@@ -97,7 +97,7 @@ def log_bits_given(problem, bits, startprob, transmat):
     for f in range(problem.n_factors):
         for path in split(problem, bits[:, f]):
             result += np.log(startprob[f][path[0]])
-            for before, bit in zip(path[:-1], path[1:], strict=True):
+            for before, bit in pairwise(path):
                 result += np.log(transmat[f][before][bit])
     return result
 
