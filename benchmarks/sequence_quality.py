@@ -195,6 +195,8 @@ def cocktail_model(name, n_components, truth, weights, options, noise_variance, 
         weights=weights if options.weights == "given" else None,
         noise_variance=noise_variance,
         noise_prior=VAGUE,
+        amplitude_variance=options.amplitudes,
+        amplitude_prior=VAGUE,
         init=options.init,
     )
     return make_model(
@@ -221,8 +223,9 @@ def follow_chain(model, values, truth, options):
         if i > options.sweeps // 2:
             mean += found
         noise = np.sqrt(1.0 / emission.precisions).mean()
+        spread = np.sqrt(emission.amplitude_variance)
         n_states = len(np.unique(state.states))
-        rows.append((i, *compare(found, truth), noise, state.decay, n_states))
+        rows.append((i, *compare(found, truth), noise, spread, state.decay, n_states))
     n_averaged = sum(row[0] > options.sweeps // 2 for row in rows)
     return rows, compare(mean > n_averaged / 2, truth)[0]
 
@@ -230,7 +233,8 @@ def follow_chain(model, values, truth, options):
 def print_cocktail(options):
     print(
         f"sweeps {options.sweeps}, init {options.init}, weights {options.weights}, "
-        f"noise variance {options.noise[0]}, seeds {options.seeds}\n"
+        f"noise variance {options.noise[0]}, variance of amplitudes {options.amplitudes}, "
+        f"seeds {options.seeds}\n"
     )
     curves, summary = [], []
     for file, j, name in product(options.files, options.components, options.models):
@@ -258,18 +262,21 @@ def print_cocktail(options):
                 mean_and_error(late[:, :, 1].mean(axis=1)),
                 mean_and_error(averaged),
                 f"{late[:, :, 2].mean():.4f}",
+                f"{late[:, :, 1].mean(axis=1).min():.3f}",
                 f"{late[:, :, 3].mean():.3f}",
-                f"{late[:, :, 4].mean():.2f}",
-                f"{late[:, :, 5].mean():.0f}",
+                f"{late[:, :, 4].mean():.3f}",
+                f"{late[:, :, 5].mean():.2f}",
+                f"{late[:, :, 6].mean():.0f}",
                 f"{each * 1e3:.0f}",
             ]
         )
         report_done(summary[-1])
     print()
-    figures = ["F1", "Hamming", "noise", "decay", "states"]
+    figures = ["F1", "Hamming", "noise", "amplitudes", "decay", "states"]
     print_table(["file", "J", "model", "sweep", *figures], curves)
     print("\nMeans over the second half of the sweeps:\n")
-    columns = ["file", "J", "model", "F1", "F1 of the mean", *figures[1:], "CPU ms a sweep"]
+    columns = ["file", "J", "model", "F1", "F1 of the mean", "Hamming", "worst F1", *figures[2:]]
+    columns.append("CPU ms a sweep")
     print_table(columns, summary)
 
 
@@ -441,6 +448,9 @@ def main():
     parser.add_argument("--init", default="data", choices=["data", "random"])
     parser.add_argument("--weights", default="given", choices=["given", "drawn"])
     parser.add_argument("--noise", nargs="+", type=noise_level, default=["auto"], help="variances")
+    parser.add_argument(
+        "--amplitudes", type=noise_level, default=0.0, help="their variance, or auto"
+    )
     parser.add_argument("--every", type=int, default=50, help="cocktail: sweeps between figures")
     parser.add_argument("--covariance", default="full", choices=["full", "diag"])
     parser.add_argument("--lag", action="store_true", help="mocap: previous frame as columns, too")

@@ -16,6 +16,12 @@ from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.processes._checks import check_beta_prior, check_gamma_prior
 from skdp.sequence import _kernels_factor_starts as starts
 from skdp.sequence import _kernels_factors as kernels
+from skdp.sequence._factor_amplitudes import (
+    NO_PROJECTIONS,
+    AmplitudeSampler,
+    find_patterns,
+    weigh_varying,
+)
 from skdp.sequence._kernels_similarity_laplacian import Links, start_links
 from skdp.sequence._similarity import Coupling
 
@@ -33,6 +39,11 @@ class BinaryFactorEmission(BaseEstimator):
     else 0. theta_jf ~ Bernoulli(mu_f) with mu_f ~ Beta(activity_prior),
     w_fd ~ N(0, weights_scale^2) and 1 / sigma_d^2 ~ Gamma(noise_prior).
 
+    With an amplitude variance tau^2 a factor is not as strong at every step: y_td = w_0d +
+    sum_f theta_jf a_tf w_fd + noise with a_tf ~ N(1, tau^2), for every step and factor. The
+    amplitudes are summed out: an observation in state j is normal, of mean m_j and covariance
+    diag(sigma^2) + tau^2 sum_f theta_jf w_f w_f^T.
+
     Parameters
     ----------
     n_factors : int
@@ -47,6 +58,10 @@ class BinaryFactorEmission(BaseEstimator):
         sigma^2 > 0; of an array, the entries of probit columns mean nothing. "auto": drawn.
     noise_prior : (shape, rate), default=(1.0, 1.0)
         Gamma prior of drawn precisions 1 / sigma_d^2.
+    amplitude_variance : float or "auto", default=0.0
+        tau^2 >= 0. "auto": drawn. Not 0 for normal columns only.
+    amplitude_prior : (shape, rate), default=(1.0, 0.1)
+        Gamma prior of a drawn 1 / tau^2.
     activity_prior : (p, q), default=(1.0, 1.0)
         Beta prior of the share of states that have a factor, summed out.
     init : {"data", "random"}, default="data"
@@ -64,8 +79,8 @@ class BinaryFactorEmission(BaseEstimator):
     With drawn weights the posterior distribution has poor modes that chains do not leave: run
     several (`n_chains`); the likeliest is used.
 
-    A factor is on or off: amplitudes that vary while it is on are taken for noise, or for further
-    factors.
+    Without an amplitude variance a factor is on or off: amplitudes that vary while it is on are
+    taken for noise, or for further factors.
     """
 
     allows_nan = True
@@ -80,6 +95,8 @@ class BinaryFactorEmission(BaseEstimator):
             Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), "array-like",
         ],
         "noise_prior": [tuple, list],
+        "amplitude_variance": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "amplitude_prior": [tuple, list],
         "activity_prior": [tuple, list],
         "init": [StrOptions({"data", "random"})],
     }  # fmt: skip
@@ -93,6 +110,8 @@ class BinaryFactorEmission(BaseEstimator):
         weights_scale: float = 1.0,
         noise_variance: float | ArrayLike | str = "auto",
         noise_prior: tuple[float, float] = (1.0, 1.0),
+        amplitude_variance: float | str = 0.0,
+        amplitude_prior: tuple[float, float] = (1.0, 0.1),
         activity_prior: tuple[float, float] = (1.0, 1.0),
         init: str = "data",
     ):
@@ -102,6 +121,8 @@ class BinaryFactorEmission(BaseEstimator):
         self.weights_scale = weights_scale
         self.noise_variance = noise_variance
         self.noise_prior = noise_prior
+        self.amplitude_variance = amplitude_variance
+        self.amplitude_prior = amplitude_prior
         self.activity_prior = activity_prior
         self.init = init
 
@@ -131,6 +152,11 @@ class BinaryFactorEmission(BaseEstimator):
         validate_parameters(self)
         n_dims = values.shape[1]
         probit = _check_output(self.output, n_dims)
+        variance = _check_amplitudes(self.amplitude_variance, probit)
+        prior = check_gamma_prior(self.amplitude_prior, "amplitude_prior")
+        amplitudes = None
+        if variance != 0.0:
+            amplitudes = AmplitudeSampler(n_states, int(self.n_factors), n_dims, variance, prior)
         return (
             n_states,
             int(self.n_factors),
@@ -141,6 +167,7 @@ class BinaryFactorEmission(BaseEstimator):
             check_gamma_prior(self.noise_prior, "noise_prior"),
             check_beta_prior(self.activity_prior, "activity_prior"),
             self.init,
+            amplitudes,
         )
 
 
@@ -191,6 +218,16 @@ def _check_noise(variance: Any, probit: NDArray[np.bool_]) -> NDArray[np.float64
     return array
 
 
+def _check_amplitudes(variance: Any, probit: NDArray[np.bool_]) -> float | None:
+    """Return the variance of amplitudes, None if it is drawn."""
+    if variance != 0.0 and probit.any():
+        raise ValueError(
+            f"BinaryFactorEmission: amplitude_variance={variance!r}, but there are probit columns: "
+            "amplitudes may vary where all columns are normal."
+        )
+    return None if isinstance(variance, str) else float(variance)
+
+
 def check_outputs(values: NDArray[np.float64], probit: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return observations if they are what the columns can hold, or raise a ValueError."""
     if values.shape[1] != len(probit):
@@ -217,6 +254,8 @@ class BinaryFactorSampler:
         None: drawn.
     noise_prior, activity_prior : (float, float)
     init : {"data", "random"}
+    amplitudes : AmplitudeSampler or None
+        None: they are all 1.
 
     Attributes
     ----------
@@ -238,8 +277,10 @@ class BinaryFactorSampler:
         noise_prior: tuple[float, float],
         activity_prior: tuple[float, float],
         init: str,
+        amplitudes: AmplitudeSampler | None = None,
     ):
         n_dims = len(probit)
+        self.amplitudes = amplitudes
         self.probit = probit
         self.weights_scale = weights_scale
         self.noise_prior, self.activity_prior = noise_prior, activity_prior
@@ -256,10 +297,14 @@ class BinaryFactorSampler:
     def attach(self, values: NDArray[np.float64]) -> None:
         """Take the observations."""
         self._values = check_outputs(values, self.probit)
+        if self.amplitudes is not None:
+            self.amplitudes.attach(self._values)
 
     def detach(self) -> None:
         """Drop the observations."""
         del self._values
+        if self.amplitudes is not None:
+            self.amplitudes.detach()
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Write first states, and begin with vectors, weights and noise that fit them."""
@@ -271,10 +316,11 @@ class BinaryFactorSampler:
             self._group_steps(states, rng)
         else:
             self._threshold_activities(states, rng)
-        self._add_up(states)
         if self.draws_noise:
             self._begin_noise()
-        self._draw_weights_and_noise(rng)
+        filled = self._fill(states, rng)
+        self._add_up(filled, states)
+        self._draw_weights_and_noise(filled, states, rng)
 
     def draw(
         self,
@@ -283,12 +329,16 @@ class BinaryFactorSampler:
         coupling: Coupling | None = None,
     ) -> None:
         """Draw vectors, then weights, then noise, given the states and transitions if coupled."""
-        self._add_up(states)
+        filled = self._fill(states, rng)
+        self._add_up(filled, states)
         self._draw_factors(coupling, rng)
-        self._draw_weights_and_noise(rng)
+        self._draw_weights_and_noise(filled, states, rng)
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
         """Write the log densities of all steps."""
+        if self.amplitudes is not None:
+            self.amplitudes.write_log_obs(self.factors, self.weights, self.precisions, out)
+            return
         _weigh(self._values, self._centres(), self.precisions, self.probit, out)
 
     def log_evidence(self) -> float:
@@ -301,12 +351,8 @@ class BinaryFactorSampler:
         return float(log_prior + self.log_density())
 
     def log_density(self) -> float:
-        """Return log p(x, weights, noise | z, vectors)."""
-        centres = self._centres()
-        seen, residuals = self._noise(centres)
-        result = kernels.log_likelihood(
-            self.sizes, self.means, self.probit, centres, self.precisions, seen, residuals
-        )
+        """Return log p(x, weights, noise, variance of amplitudes | z, vectors)."""
+        result = self._log_likelihood()
         if self.draws_weights:
             scaled = self.weights / self.weights_scale
             result -= 0.5 * float((scaled**2).sum())
@@ -315,6 +361,8 @@ class BinaryFactorSampler:
             shape, rate = self.noise_prior
             scaled = rate * self.precisions[~self.probit]
             result += float((shape * np.log(scaled) - scaled - gammaln(shape)).sum())
+        if self.amplitudes is not None:
+            result += self.amplitudes.log_density()
         return float(result)
 
     def model(self) -> BinaryFactorModel:
@@ -327,11 +375,12 @@ class BinaryFactorSampler:
         if self.draws_weights:
             weights = self._weights_given(np.zeros(self.weights.shape))
         if self.draws_noise:
-            seen, residuals = self._noise(self._centres())
+            seen, residuals = self._noise()
             shape, rate = self.noise_prior
             variances = np.where(self.probit, 1.0, (rate + 0.5 * residuals) / (shape + 0.5 * seen))
         output = tuple(OUTPUTS[int(kind)] for kind in self.probit)
-        return BinaryFactorModel(self.factors.copy(), weights.copy(), variances, output)
+        spread = 0.0 if self.amplitudes is None else self.amplitudes.mean_variance()
+        return BinaryFactorModel(self.factors.copy(), weights.copy(), variances, output, spread)
 
     def copy(self) -> Self:
         """Return the same parameters in arrays of their own."""
@@ -340,10 +389,25 @@ class BinaryFactorSampler:
             name: value.copy() if isinstance(value, np.ndarray) and name != "_values" else value
             for name, value in self.__dict__.items()
         }
+        if self.amplitudes is not None:
+            other.amplitudes = self.amplitudes.copy()
         return other
 
-    def _add_up(self, states: NDArray[np.int64]) -> None:
-        kernels.add_up_observed(self._values, states, self.sizes, self.means, self.squares)
+    @property
+    def amplitude_variance(self) -> float:
+        """tau^2, 0 if amplitudes are all 1."""
+        return 0.0 if self.amplitudes is None else self.amplitudes.variance
+
+    def _fill(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Return the observations; if amplitudes vary with draws in the place of missing values."""
+        if self.amplitudes is None:
+            return self._values
+        return self.amplitudes.fill(states, self.factors, self.weights, self.precisions, rng)
+
+    def _add_up(self, filled: NDArray[np.float64], states: NDArray[np.int64]) -> None:
+        kernels.add_up_observed(filled, states, self.sizes, self.means, self.squares)
+        if self.amplitudes is not None:
+            self.amplitudes.add_up(filled, states, self.weights, self.precisions)
 
     def _centres(self) -> NDArray[np.float64]:
         """Return m, (D, J)."""
@@ -351,10 +415,14 @@ class BinaryFactorSampler:
         kernels.write_centres(self.factors, self.weights, centres)
         return centres
 
-    def _noise(
-        self, centres: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the number of values of every column, and their squared distances from m."""
+    def _noise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the number of values of every column, and their squared distances from m.
+
+        If amplitudes vary, from what they make of the factors.
+        """
+        if self.amplitudes is not None:
+            return self.amplitudes.noise()
+        centres = self._centres()
         seen, residuals = np.empty(len(self.probit)), np.empty(len(self.probit))
         kernels.add_up_noise(self.sizes, self.means, self.squares, centres, seen, residuals)
         return seen, residuals
@@ -367,11 +435,14 @@ class BinaryFactorSampler:
             links, decay = make_links(coupling), coupling.decay
             start_links(links, self.factors, coupling.counts, decay)
             idle &= ~links.moves.any(axis=1)
+        varied = self.amplitudes is not None
+        seen = NO_PROJECTIONS if self.amplitudes is None else self.amplitudes.projections()
         n_states, n_factors = self.factors.shape
         kernels.draw_factors(
             self.factors, self.weights, self.sizes, self.means, self.precisions, self.probit,
-            idle, *self.activity_prior, coupled, decay, links, np.empty((n_factors, n_states)),
-            np.empty(n_factors), np.empty((2, len(self.probit))), np.empty(n_states),
+            idle, *self.activity_prior, coupled, decay, links, varied, seen,
+            np.empty((n_factors, n_states)), np.empty(n_factors),
+            np.empty((2, len(self.probit))), np.empty(n_states),
             np.empty((2, n_factors), dtype=np.int64), rng,
         )  # fmt: skip
 
@@ -384,21 +455,34 @@ class BinaryFactorSampler:
         )
         self.factors[:] = spins.T > 0.0
 
-    def _draw_weights_and_noise(self, rng: NDArray[np.uint64]) -> None:
+    def _draw_weights_and_noise(
+        self, filled: NDArray[np.float64], states: NDArray[np.int64], rng: NDArray[np.uint64]
+    ) -> None:
+        varying = self.amplitudes
+        if varying is not None:
+            varying.draw(filled, states, self.factors, self.weights, self.precisions, rng)
         if self.draws_weights:
-            centres = self._centres()
-            kernels.add_up_latent(self.sizes, self.means, self.probit, centres, self._totals, rng)
+            if varying is None:
+                centres = self._centres()
+                kernels.add_up_latent(
+                    self.sizes, self.means, self.probit, centres, self._totals, rng
+                )
             normals = np.empty(self.weights.shape)
             kernels.draw_normals(normals, rng)
             self.weights = self._weights_given(normals)
+        if varying is not None:
+            varying.add_up_residuals(filled, self.weights)
         if self.draws_noise:
-            seen, residuals = self._noise(self._centres())
             kernels.draw_precisions(
-                seen, residuals, self.probit, *self.noise_prior, self.precisions, rng
+                *self._noise(), self.probit, *self.noise_prior, self.precisions, rng
             )
+        if varying is not None:
+            varying.add_up_likelihood(states, self.factors, self.weights, self.precisions)
 
     def _weights_given(self, normals: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a draw of the weights made of standard normal draws; their mean if these are 0."""
+        if self.amplitudes is not None:
+            return self.amplitudes.weights_given(self.precisions, self.weights_scale, normals)
         weights = np.empty(normals.shape)
         factor = np.empty((len(normals), len(normals)))
         kernels.write_weights(
@@ -406,6 +490,17 @@ class BinaryFactorSampler:
             weights, factor,
         )  # fmt: skip
         return weights
+
+    def _log_likelihood(self) -> float:
+        """Return log p(y given the states last given and parameters)."""
+        if self.amplitudes is not None:
+            return self.amplitudes.log_likelihood
+        centres = self._centres()
+        return float(
+            kernels.log_likelihood(
+                self.sizes, self.means, self.probit, centres, self.precisions, *self._noise()
+            )
+        )
 
     def _begin_noise(self) -> None:
         """Begin with noise as wide as the columns."""
@@ -514,12 +609,15 @@ class BinaryFactorModel:
         1 for probit columns.
     output : tuple of str
         "normal" or "probit", for every column.
+    amplitude_variance : float, default=0.0
+        tau^2.
     """
 
     factors: NDArray[np.int8]
     weights: NDArray[np.float64]
     noise_variance: NDArray[np.float64]
     output: tuple[str, ...]
+    amplitude_variance: float = 0.0
 
     @property
     def means(self) -> NDArray[np.float64]:
@@ -530,6 +628,12 @@ class BinaryFactorModel:
         """Return the log density of every observation in every state, (N, J)."""
         out = np.empty((len(values), len(self.factors)))
         values = check_outputs(np.asarray(values, dtype=np.float64), self._probit)
+        if self.amplitude_variance > 0.0:
+            weigh_varying(
+                values, find_patterns(values), self.factors, self.weights,
+                1.0 / self.noise_variance, self.amplitude_variance, out,
+            )  # fmt: skip
+            return out
         centres = np.ascontiguousarray(self.means.T)
         _weigh(values, centres, 1.0 / self.noise_variance, self._probit, out)
         return out
@@ -537,6 +641,10 @@ class BinaryFactorModel:
     def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
         """Return an observation for each state, (N, D)."""
         means = self.means[states]
+        if self.amplitude_variance > 0.0:
+            deviations = rng.standard_normal((len(states), self.factors.shape[1]))
+            deviations *= np.sqrt(self.amplitude_variance) * self.factors[states]
+            means += deviations @ self.weights[1:]
         normal = means + np.sqrt(self.noise_variance) * rng.standard_normal(means.shape)
         return np.where(self._probit, rng.random(means.shape) < ndtr(means), normal)
 

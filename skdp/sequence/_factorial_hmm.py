@@ -212,6 +212,11 @@ class FactorialHMM(SequenceEstimator):
                 "start_prior, switch_on_prior and switch_off_prior instead. Leave it at "
                 f"{_NO_PRIOR}, got {emission.activity_prior!r}."
             )
+        if emission.amplitude_variance != 0.0:
+            raise ValueError(
+                "amplitude_variance of the emission is for states of HDPHMMLT: FactorialHMM has "
+                f"factors of one strength. Leave it at 0, got {emission.amplitude_variance!r}."
+            )
         return burn_in
 
     def _priors(self) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@ r"""Observations that depend on binary vectors of the states.
 Mean of column d in state j: m_jd = w_0d + sum_f theta_jf w_fd. A normal column is m_jd plus noise
 of precision tau_d, a probit column is 1 with probability Phi(m_jd), else 0. All that counts of a
 normal column is its number, mean and squares within every state, and of a probit column its
-number and mean.
+number and mean; other than where amplitudes vary (`_kernels_factor_amplitudes`).
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -19,6 +19,8 @@ number and mean.
 | squares | | (D,) | sum over states of squared distances from the state's mean |
 | centres | m_jd | (D, J) | by column, so that loops over states are vector instructions |
 | idle | | (J,) bool | states that no value and no transition tells of |
+| varied | | | whether amplitudes vary: `seen` is then what counts of values |
+| seen | | | `Projections` |
 | prior_on, prior_off | | | mu_f ~ Beta(prior_on, prior_off), summed out |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
@@ -33,6 +35,7 @@ from skdp._random import (
     draw_normal,
     next_double,
 )
+from skdp.sequence._kernels_factor_amplitudes import log_likelihood_of_state
 from skdp.sequence._kernels_gaussian import HALF_LOG_2_PI, factorise
 from skdp.sequence._kernels_similarity_laplacian import (
     flip_spin,
@@ -124,9 +127,22 @@ def logistic(x):
 
 
 @njit_loop
+def log_likelihood_after(seen, spins, j, f, g):
+    """Return the log likelihood of state j as if bits f and g were changed; one if f == g."""
+    spins[f, j] = -spins[f, j]
+    if g != f:
+        spins[g, j] = -spins[g, j]
+    result = log_likelihood_of_state(seen, spins, j)
+    spins[f, j] = -spins[f, j]
+    if g != f:
+        spins[g, j] = -spins[g, j]
+    return result
+
+
+@njit_loop
 def flip_bits(
     j, spins, n_on, n_counted, weights, sizes, means, precisions, probit, prior_on, prior_off,
-    coupled, decay, links, fit, shift, rng,
+    coupled, decay, links, varied, seen, fit, shift, rng,
 ):  # fmt: skip
     """Draw every bit of state j given all others, mu summed out.
 
@@ -136,6 +152,8 @@ def flip_bits(
         How many of the `n_counted` states, j among them, have the factor.
     """
     change = links.change
+    now = log_likelihood_of_state(seen, spins, j) if varied else 0.0
+    after = now
     for f in range(spins.shape[0]):
         spin = spins[f, j]
         others_on = n_on[f] - (spin > 0.0)
@@ -144,7 +162,11 @@ def flip_bits(
         gain = -spin * math.log((prior_on + others_on) / (prior_off + others_off))
         for d in range(shift.shape[0]):
             shift[d] = -spin * weights[f + 1, d]
-        gain += gain_of_shift(sizes, means, precisions, probit, fit, shift)
+        if varied:
+            after = log_likelihood_after(seen, spins, j, f, f)
+            gain += after - now
+        else:
+            gain += gain_of_shift(sizes, means, precisions, probit, fit, shift)
         if coupled:
             for k in range(change.shape[0]):
                 change[k] = spin * spins[f, k]
@@ -157,12 +179,13 @@ def flip_bits(
                 fit[d] += shift[d]
             spins[f, j] = -spin
             n_on[f] -= spin
+            now = after
 
 
 @njit_loop
 def swap_bits(
     j, spins, n_on, n_counted, weights, sizes, means, precisions, probit, prior_on, prior_off,
-    coupled, decay, links, fit, shift, places, rng,
+    coupled, decay, links, varied, seen, fit, shift, places, rng,
 ):  # fmt: skip
     """Try to swap bits of state j, one that is on and one that is off, at random.
 
@@ -175,6 +198,8 @@ def swap_bits(
         The bits that are on, and those that are off.
     """
     change = links.change
+    now = log_likelihood_of_state(seen, spins, j) if varied else 0.0
+    after = now
     n_ons, n_offs = 0, 0
     for f in range(spins.shape[0]):
         if spins[f, j] > 0.0:
@@ -192,7 +217,11 @@ def swap_bits(
         gain -= math.log((prior_on + others_f) / (prior_off + last - others_f))
         for d in range(shift.shape[0]):
             shift[d] = weights[g + 1, d] - weights[f + 1, d]
-        gain += gain_of_shift(sizes, means, precisions, probit, fit, shift)
+        if varied:
+            after = log_likelihood_after(seen, spins, j, f, g)
+            gain += after - now
+        else:
+            gain += gain_of_shift(sizes, means, precisions, probit, fit, shift)
         if coupled:
             for k in range(change.shape[0]):
                 change[k] = spins[f, k] - spins[g, k]
@@ -207,6 +236,7 @@ def swap_bits(
             n_on[f] -= 1.0
             n_on[g] += 1.0
             places[0, a], places[1, b] = g, f
+            now = after
 
 
 @njit_loop
@@ -255,7 +285,7 @@ def draw_idle_bits(spins, idle, prior_on, prior_off, coupled, decay, links, befo
 @njit_loop
 def draw_factors(
     factors, weights, sizes, means, precisions, probit, idle, prior_on, prior_off, coupled, decay,
-    links, spins, n_on, columns, by_state, places, rng,
+    links, varied, seen, spins, n_on, columns, by_state, places, rng,
 ):  # fmt: skip
     """Draw all binary vectors given weights, precisions, and transitions if `coupled`.
 
@@ -265,6 +295,8 @@ def draw_factors(
     ----------
     links : Links
         After `start_links`; not read unless `coupled`.
+    seen : Projections
+        Not read unless `varied`.
     spins : (F, J) float64, n_on : (F,) float64, scratch
     columns : (2, D) float64, by_state : (J,) float64, places : (2, F) int64, scratch
     """
@@ -290,12 +322,12 @@ def draw_factors(
             turn_to(links, spins, j, decay)
         flip_bits(
             j, spins, n_on, n_counted, weights, sizes[j], means[j], precisions, probit, prior_on,
-            prior_off, coupled, decay, links, fit, shift, rng,
+            prior_off, coupled, decay, links, varied, seen, fit, shift, rng,
         )  # fmt: skip
         if not idle[j]:
             swap_bits(
                 j, spins, n_on, n_counted, weights, sizes[j], means[j], precisions, probit,
-                prior_on, prior_off, coupled, decay, links, fit, shift, places, rng,
+                prior_on, prior_off, coupled, decay, links, varied, seen, fit, shift, places, rng,
             )  # fmt: skip
     draw_idle_bits(spins, idle, prior_on, prior_off, coupled, decay, links, by_state, rng)
     for j in range(n_states):

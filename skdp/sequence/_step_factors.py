@@ -41,7 +41,7 @@ class StepFactors(BinaryFactorSampler):
             self.factors[:] = self._fit_activities() >= 0.5
         if self.draws_noise:
             self._begin_noise()
-        self._draw_weights_and_noise(rng)
+        self._draw_parameters(rng)
 
     def draw_paths(
         self,
@@ -61,7 +61,11 @@ class StepFactors(BinaryFactorSampler):
                 f"Sequence {impossible} has probability 0 under the current parameters: its "
                 "observations are too far from the others."
             )
-        self._draw_weights_and_noise(rng)
+        self._draw_parameters(rng)
+
+    def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw weights and noise: every step is a state."""
+        self._draw_weights_and_noise(self._values, np.arange(len(self._values)), rng)
 
     def copy(self) -> Self:
         """Return the same parameters in arrays of their own; observations are shared."""

@@ -25,6 +25,7 @@ LOCATIONS = "sequence/_kernels_locations.py"
 SPACE = "sequence/_latent_space.py"
 GAUSSIANS = "sequence/_kernels_gaussian.py"
 FACTORS = "sequence/_kernels_factors.py"
+AMPLITUDES = "sequence/_kernels_factor_amplitudes.py"
 LAPLACIAN = "sequence/_kernels_similarity_laplacian.py"
 ALIGNMENT = "sequence/_alignment.py"
 CHAINS = "sequence/_kernels_factorial.py"
@@ -136,6 +137,22 @@ _FACTORS = [
         "totals[j, d] -= draw_normal_above(-centre, rng)",
         "Where a value is 0 the latent normal is below 0.",
         f"{VECTORS}::test_probit_weights",
+    ),
+    Mutation(
+        "amplitudes-trace-not-halved",
+        AMPLITUDES,
+        "result + 0.5 * seen.variance * trace",
+        "result + seen.variance * trace",
+        "The amplitudes take half of what they explain off the squared residuals.",
+        f"{VECTORS}::test_vectors[amplitudes]",
+    ),
+    Mutation(
+        "amplitudes-mean-alone",
+        AMPLITUDES,
+        "column[a] = scale * column[a] + draw_normal(rng)",
+        "column[a] = scale * column[a]",
+        "Weights and variances are drawn given a draw of the amplitudes, not given their mean.",
+        f"{VECTORS}::test_amplitudes",
     ),
     Mutation(
         "laplacian-moves-one-way",

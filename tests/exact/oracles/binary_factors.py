@@ -1,9 +1,10 @@
 """Binary vectors of states by enumeration, from the joint density in plain Python.
 
 Column d of an observation in state j has mean w_0d + sum_f theta_jf w_fd: a normal column of
-precision tau_d, or one that is 1 with probability Phi(mean). theta_jf ~ Bernoulli(mu_f), mu_f ~
-Beta(p, q). With transitions n and rates pi there is a factor prod_jk (phi_jk / T_j)^n_jk, phi =
-exp(-decay Hamming) and T_j = sum_k pi_jk phi_jk.
+precision tau_d, or one that is 1 with probability Phi(mean). With an amplitude variance the
+columns, all of them normal, have covariances sum_f theta_jf w_fd w_fe times it, too. theta_jf ~
+Bernoulli(mu_f), mu_f ~ Beta(p, q). With transitions n and rates pi there is a factor
+prod_jk (phi_jk / T_j)^n_jk, phi = exp(-decay Hamming) and T_j = sum_k pi_jk phi_jk.
 """
 
 import math
@@ -26,9 +27,28 @@ class Problem:
     decay: float | None = None
     counts: tuple[tuple[int, ...], ...] = ()
     log_rates: tuple[tuple[float, ...], ...] = ()
+    amplitude_variance: float = 0.0
 
 
-def log_likelihood(values, states, factors, weights, precisions, probit):
+def log_density_of_varying(row, vector, weights, precisions, variance):
+    seen = ~np.isnan(row)
+    if not seen.any():
+        return 0.0
+    weights = np.array(weights)
+    on = weights[1:][np.array(vector) == 1]
+    covariance = np.diag(1.0 / np.array(precisions)) + variance * on.T @ on
+    mean = weights[0] + on.sum(axis=0)
+    return stats.multivariate_normal.logpdf(
+        np.array(row)[seen], mean[seen], covariance[np.ix_(seen, seen)]
+    )
+
+
+def log_likelihood(values, states, factors, weights, precisions, probit, variance=0.0):
+    if variance > 0.0:
+        return sum(
+            log_density_of_varying(row, factors[j], weights, precisions, variance)
+            for row, j in zip(values, states, strict=True)
+        )
     result = 0.0
     for row, j in zip(values, states, strict=True):
         for d, value in enumerate(row):
@@ -67,7 +87,7 @@ def expect(problem):
     for factors in configurations(problem.n_states, len(problem.weights) - 1):
         log_joint = log_prior(factors, *problem.activity_prior) + log_likelihood(
             problem.values, problem.states, factors, problem.weights, problem.precisions,
-            problem.probit,
+            problem.probit, problem.amplitude_variance,
         )  # fmt: skip
         if problem.decay is not None:
             log_joint += log_coupling(factors, problem.decay, problem.counts, problem.log_rates)

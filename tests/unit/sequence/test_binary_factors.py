@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from exact.oracles.binary_factors import log_density_of_varying
 from scipy.stats import norm
 
 from skdp._random import make_seed_sequence, make_stream
@@ -61,6 +62,12 @@ def start_sampler(values, n_states=N_STATES, seed=0, **parameters):
         ({"noise_variance": [1.0, 2.0, np.nan]}, "positive"),
         ({"noise_variance": 1.0, "output": "probit"}, "all columns are probit"),
         ({"noise_prior": (1.0, 0.0)}, "noise_prior"),
+        ({"amplitude_variance": -0.1}, "amplitude_variance"),
+        ({"amplitude_variance": np.inf}, "amplitude_variance"),
+        ({"amplitude_variance": "free"}, "amplitude_variance"),
+        ({"amplitude_variance": 0.1, "output": ["normal", "probit", "normal"]}, "probit columns"),
+        ({"amplitude_variance": "auto", "output": "probit"}, "probit columns"),
+        ({"amplitude_prior": (0.0, 1.0)}, "amplitude_prior"),
         ({"activity_prior": (1.0,)}, "activity_prior"),
         ({"init": "k-means"}, "init"),
     ],
@@ -133,12 +140,41 @@ def test_log_obs(probit):
     )
 
 
+def test_log_obs_with_amplitudes():
+    """Sampler and model agree with scipy; missing values tell nothing."""
+    values, _ = make_data(40)
+    values[3, 0] = values[5, 1:] = values[7] = np.nan
+    sampler, states = start_sampler(values, amplitude_variance="auto")
+    sampler.draw(states, stream(1))
+    variance, precisions = sampler.amplitude_variance, sampler.precisions
+    expected = [
+        [log_density_of_varying(y, theta, sampler.weights, precisions, variance)
+         for theta in sampler.factors] for y in values
+    ]  # fmt: skip
+    found = np.empty((40, N_STATES))
+    sampler.write_log_obs(found)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+    model = BinaryFactorModel(
+        sampler.factors, sampler.weights, 1.0 / precisions, ("normal",) * 3, variance
+    )
+    np.testing.assert_allclose(model.log_obs(values), expected, rtol=1e-10, atol=1e-12)
+
+
 def test_far_from_zero():
     """A column of a great mean keeps its digits."""
     values, _ = make_data(400)
     shift = np.array([1e7, 0.0, 0.0])
     weights = WEIGHTS + np.array([shift, 0.0 * shift, 0.0 * shift])
     sampler, states = start_sampler(values + shift, weights=weights)
+    sampler.draw(states, stream(1))
+    np.testing.assert_allclose(sampler.model().noise_variance, 0.04, rtol=0.3)
+
+
+def test_far_from_zero_with_amplitudes():
+    values, _ = make_data(400)
+    shift = np.array([1e7, 0.0, 0.0])
+    weights = WEIGHTS + np.array([shift, 0.0 * shift, 0.0 * shift])
+    sampler, states = start_sampler(values + shift, weights=weights, amplitude_variance=0.001)
     sampler.draw(states, stream(1))
     np.testing.assert_allclose(sampler.model().noise_variance, 0.04, rtol=0.3)
 
@@ -214,6 +250,46 @@ def test_recovers_parameters(given):
         np.testing.assert_array_equal(model.weights, WEIGHTS)
 
 
+@pytest.mark.parametrize("given", [True, False])
+def test_recovers_amplitudes(given):
+    """Weights, noise and variances of amplitudes and noise given the true states and vectors."""
+    rng = np.random.default_rng(4)
+    bits = rng.integers(2, size=(3000, 2))
+    amplitudes = 1.0 + 0.5 * rng.standard_normal(bits.shape)
+    values = WEIGHTS[0] + (bits * amplitudes) @ WEIGHTS[1:]
+    values += 0.2 * rng.standard_normal(values.shape)
+    values[::9, 1] = np.nan
+    parameters = {"weights": WEIGHTS} if given else {"weights_scale": 2.0}
+    sampler, states = start_sampler(values, n_states=4, amplitude_variance="auto", **parameters)
+    states[:] = bits @ [1, 2]
+    sampler.factors[:] = [[0, 0], [1, 0], [0, 1], [1, 1]]
+    sampler.weights = WEIGHTS.copy()
+    rng = stream(1)
+    for _ in range(100):
+        sampler.draw(states, rng)
+    model = sampler.model()
+    np.testing.assert_array_equal(model.factors, [[0, 0], [1, 0], [0, 1], [1, 1]])
+    np.testing.assert_allclose(model.weights, WEIGHTS, atol=0.1)
+    np.testing.assert_allclose(model.noise_variance, 0.04, rtol=0.2)
+    assert model.amplitude_variance == pytest.approx(0.25, rel=0.1)
+
+
+def test_model_samples_with_amplitudes():
+    """Means and covariances of samples, within 5 standard errors of about 1 / sqrt(20,000)."""
+    factors = np.array([[0, 1], [1, 1]], dtype=np.int8)
+    noise = np.array([0.5, 1.0, 2.0])
+    model = BinaryFactorModel(factors, WEIGHTS, noise, ("normal",) * 3, 0.3)
+    n = 20_000
+    values = model.sample(np.repeat([0, 1], n), np.random.default_rng(0)).reshape(2, n, 3)
+    for own, vector in zip(values, factors, strict=True):
+        on = WEIGHTS[1:] * vector[:, np.newaxis]
+        covariance = np.diag(noise) + 0.3 * on.T @ on
+        z = (own.mean(axis=0) - WEIGHTS[0] - on.sum(axis=0)) / np.sqrt(np.diag(covariance) / n)
+        assert np.abs(z).max() < 5.0
+        scale = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
+        assert np.abs((np.cov(own.T) - covariance) / scale).max() < 5.0 * np.sqrt(2.0 / n)
+
+
 def test_model_samples():
     """Means and variances of samples, |z| < 5: a false alarm once in 100,000."""
     factors = np.array([[0, 1], [1, 1]], dtype=np.int8)
@@ -231,24 +307,30 @@ def test_model_samples():
     np.testing.assert_allclose(values.var(axis=1), variances, rtol=0.06)
 
 
-@pytest.mark.parametrize("output", ["normal", "probit"])
-def test_copy_pickle_and_detach(output):
+@pytest.mark.parametrize(
+    "parameters", [{}, {"output": "probit"}, {"amplitude_variance": "auto"}], ids=str
+)
+def test_copy_pickle_and_detach(parameters):
     """Copies go their own ways; a restored sampler goes on with the same bits."""
-    values, _ = make_data(probit=(output == "probit",) * 3)
-    sampler, states = start_sampler(values, output=output)
+    values, _ = make_data(probit=("output" in parameters,) * 3)
+    if "output" not in parameters:
+        values[4:9, 1] = np.nan
+    sampler, states = start_sampler(values, **parameters)
     coupling = make_coupling(N_STATES)
     sampler.draw(states, stream(1), coupling)
     copy = sampler.copy()
     before = {k: v.copy() for k, v in vars(copy).items() if isinstance(v, np.ndarray)}
     evidence, model = copy.log_evidence(), copy.model()
     sampler.detach()
-    assert all(v.size < len(values) for v in vars(sampler).values() if isinstance(v, np.ndarray))
+    for part in (sampler, sampler.amplitudes) if sampler.amplitudes else (sampler,):
+        assert all(v.size < len(values) for v in vars(part).values() if isinstance(v, np.ndarray))
     restored = pickle.loads(pickle.dumps(sampler))
     for other in (sampler, restored):
         other.attach(values)
         rng = stream(2)
         for _ in range(5):
             other.draw(states, rng, coupling)
+    assert sampler.amplitude_variance == restored.amplitude_variance
     for name in ("factors", "weights", "precisions"):
         np.testing.assert_array_equal(getattr(sampler, name), getattr(restored, name))
         np.testing.assert_array_equal(getattr(copy, name), before[name])
