@@ -1,7 +1,8 @@
 """What hidden Markov models find in chorales, cocktail parties and motion capture.
 
 `chorales`: log probability of held-out chorales, in nats a chord, with a bigram beside it whose
-discount comes from training counts. `cocktail`: who speaks, from microphones; activities of each
+discount comes from training counts. `priors`: the same of a part of the training data, for a number
+of Dirichlet priors of chords. `cocktail`: who speaks, from microphones; activities of each
 state against the truth, every 50 sweeps. `noise`: the same for a number of fixed noise levels, with
 the log density of a held-out end, which does not know the truth. `control`: data of a plain HDP-HMM
 with binary factors, where similarities should do nothing. `mocap`: share of frames whose
@@ -119,36 +120,61 @@ def bigram_score(train, test, n_symbols):
     return scores.mean(axis=0)
 
 
+def chorale_model(name, n_components, n_symbols, prior, seed, options):
+    return make_model(
+        name,
+        n_components,
+        GaussianSimilarity(options.dims),
+        emission=CategoricalEmission(n_symbols, prior=prior),
+        max_iter=options.sweeps,
+        n_samples=options.samples,
+        n_chains=options.chains,
+        random_state=seed,
+    )
+
+
+def score_of_samples(model, panel):
+    """Return the mean score of single stored samples of the best chain."""
+    known = panel.ptr, panel.values
+    sums = [sample.log_likelihoods(*known).sum() for sample in model.samples_]
+    return np.mean(sums) / len(panel.values)
+
+
 def print_chorales(options):
     sequences, n_symbols, test_part = load_chorales(options.data)
     splits = {s: split_chorales(sequences, test_part, s) for s in range(options.splits)}
     print(
-        f"sweeps {options.sweeps}, half of them burn-in, every 10th kept; "
-        f"{options.samples} stored samples of each of {options.chains} chains are averaged\n"
+        f"sweeps {options.sweeps}, half of them burn-in, every 10th kept; {options.samples} stored "
+        f"samples of each of {options.chains} chains are averaged; prior {options.prior[0]}, "
+        f"{options.dims} dimensions\n"
     )
     for s, (train, test) in splits.items():
         bigram, unigram = bigram_score(train, test, n_symbols)
         print(f"split {s}: bigram {bigram:.3f}, unigram {unigram:.3f} nats a test chord")
-    print()
-    rows, scores = [], {}
-    for n_components, name in product(options.components, options.models):
-        own = []
-        begin = time.process_time()
-        for s, seed in product(splits, options.seeds):
-            train, test = splits[s]
-            model = make_model(
-                name,
-                n_components,
-                GaussianSimilarity(options.dims),
-                emission=CategoricalEmission(n_symbols, prior=options.prior),
-                max_iter=options.sweeps,
-                n_samples=options.samples,
-                n_chains=options.chains,
-                random_state=seed,
+    print(flush=True)
+    fits = {key: [] for key in product(options.components, options.models)}
+    for seed, s in product(options.seeds, splits):  # all models, then what is next
+        train, test = splits[s]
+        for n_components, name in fits:
+            begin = time.process_time()
+            model = chorale_model(
+                name, n_components, n_symbols, options.prior[0], seed, options
             ).fit(train)
-            row = model.score(test), model.score(train), model.n_active_components_
-            own.append((*row, getattr(model, "decay_", np.nan), model.stickiness_))
-        tests, trains, active, decays, kappas = np.array(own).T
+            row = (
+                model.score(test),
+                score_of_samples(model, test),
+                model.score(train),
+                model.n_active_components_,
+                getattr(model, "decay_", np.nan),
+                model.stickiness_,
+                model.transition_concentration_,
+                time.process_time() - begin,
+            )
+            fits[n_components, name].append(row)
+            report_done([s, seed, n_components, name, *(f"{x:.3f}" for x in row)])
+    rows, scores = [], {}
+    for (n_components, name), own in fits.items():
+        tests, singles, trains, active, decays, kappas, alphas, seconds = np.array(own).T
         scores[n_components, name] = tests
         rows.append(
             [
@@ -156,18 +182,35 @@ def print_chorales(options):
                 name,
                 mean_and_error(tests),
                 " ".join(f"{x:.3f}" for x in tests),
+                f"{singles.mean():.3f}",
                 f"{trains.mean():.3f}",
                 f"{active.mean():.0f}",
                 f"{decays.mean():.2f}",
                 f"{kappas.mean():.2f}",
-                f"{(time.process_time() - begin) / len(own):.0f}",
+                f"{alphas.mean():.1f}",
+                f"{seconds.mean():.0f}",
             ]
         )
-        report_done(rows[-1])
-    print()
-    columns = ["J", "model", "test", "by split and seed", "train", "states", "decay", "kappa"]
-    print_table([*columns, "CPU s"], rows)
+    columns = ["J", "model", "test", "by seed and split", "one sample", "train", "states", "decay"]
+    print_table([*columns, "kappa", "alpha", "CPU s"], rows)
     print_differences(scores, options)
+
+
+def print_priors(options):
+    """Print scores of chorales held out of the training data, for a number of priors of chords."""
+    sequences, n_symbols, test_part = load_chorales(options.data)
+    train, _ = split_chorales(sequences, test_part, 0)
+    order = np.random.default_rng(0).permutation(len(train))
+    kept, held_out = train[order[20:]], train[order[:20]]
+    rows = []
+    for prior, j, name in product(options.prior, options.components, options.models):
+        scores = [
+            chorale_model(name, j, n_symbols, prior, seed, options).fit(kept).score(held_out)
+            for seed in options.seeds
+        ]
+        rows.append([prior, j, name, mean_and_error(scores)])
+        report_done(rows[-1])
+    print_table(["prior", "J", "model", "score of 20 training chorales"], rows)
 
 
 # Cocktail party
@@ -417,6 +460,7 @@ def print_mocap(options):
 
 PARTS = {
     "chorales": (print_chorales, {"components": [50, 100], "sweeps": 1000, "chains": 4}),
+    "priors": (print_priors, {"components": [50], "sweeps": 300, "chains": 2}),
     "cocktail": (print_cocktail, {"components": [200], "sweeps": 5000, "chains": 1}),
     "noise": (print_noise, {"components": [200], "sweeps": 1000, "chains": 1}),
     "control": (print_control, {"components": [100], "sweeps": 1000, "chains": 1}),
@@ -441,7 +485,9 @@ def main():
     parser.add_argument("--samples", type=int, default=20, help="stored samples a chain")
     parser.add_argument("--dims", type=int, default=3, help="of latent locations")
     parser.add_argument("--splits", type=int, default=1, help="chorales: 0 is that of the file")
-    parser.add_argument("--prior", type=float, default=0.1, help="chorales: of chords")
+    parser.add_argument(
+        "--prior", nargs="+", type=float, default=[0.05], help="chorales, priors: of chords"
+    )
     parser.add_argument(
         "--files", nargs="+", default=["paper_constant_s0"], help="cocktail: endings"
     )
@@ -458,8 +504,10 @@ def main():
     options = parser.parse_args()
     if options.part != "noise" and len(options.noise) > 1:
         parser.error("several noise variances are for the part 'noise'")
-    if options.chains not in (None, 1) and options.part not in ("chorales", "mocap"):
-        parser.error("several chains are for the parts 'chorales' and 'mocap'")
+    if options.part != "priors" and len(options.prior) > 1:
+        parser.error("several priors are for the part 'priors'")
+    if options.chains not in (None, 1) and options.part not in ("chorales", "priors", "mocap"):
+        parser.error("several chains are for the parts 'chorales', 'priors' and 'mocap'")
     run, defaults = PARTS[options.part]
     for name, value in (QUICK if options.quick else defaults).items():
         if options.quick or getattr(options, name) is None:

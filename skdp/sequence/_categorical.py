@@ -15,6 +15,9 @@ from skdp._sklearn_compat import Interval, validate_parameters
 from skdp.sequence import _kernels_emissions as kernels
 from skdp.sequence._similarity import Coupling
 
+MEAN_RUN = 3.0
+"""Steps in a run of the first states."""
+
 
 class CategoricalEmission(BaseEstimator):
     """Categories: theta_j ~ Dirichlet(prior) are the probabilities of the symbols in state j.
@@ -107,9 +110,17 @@ class CategoricalSampler:
         del self._symbols, self._sums
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write first states at random."""
+        """Write first states at random, in runs of `MEAN_RUN` steps in the mean.
+
+        States that get symbols here and there all look like the whole panel; those of runs know
+        which symbols are near each other, and a chain of many states starts much closer to its mode.
+        """
         n_states = self.counts.shape[1]
-        states[:] = [int(next_double(rng) * n_states) for _ in range(len(states))]
+        state = 0
+        for t in range(len(states)):
+            if t == 0 or next_double(rng) * MEAN_RUN < 1.0:
+                state = int(next_double(rng) * n_states)
+            states[t] = state
 
     def draw(
         self,
