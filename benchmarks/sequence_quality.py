@@ -486,7 +486,7 @@ def main():
     parser.add_argument("--dims", type=int, default=3, help="of latent locations")
     parser.add_argument("--splits", type=int, default=1, help="chorales: 0 is that of the file")
     parser.add_argument(
-        "--prior", nargs="+", type=float, default=[0.05], help="chorales, priors: of chords"
+        "--prior", nargs="+", type=float, default=[0.02], help="chorales, priors: of chords"
     )
     parser.add_argument(
         "--files", nargs="+", default=["paper_constant_s0"], help="cocktail: endings"
