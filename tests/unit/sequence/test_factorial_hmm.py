@@ -48,6 +48,7 @@ def quick(**params):
         ({"emission": "gaussian"}, X, "'emission' parameter"),
         ({"emission": BinaryFactorEmission(3)}, X, "must be the same.* got 2 and 3"),
         ({"emission": given(activity_prior=(2.0, 1.0))}, X, "activity_prior of the emission"),
+        ({"emission": given(amplitude_variance=0.1)}, X, "amplitude_variance of the emission"),
         ({"emission": given(weights=WEIGHTS[:2])}, X, r"weights must be .* shape \(3, 3\)"),
         ({"emission": given(output=["normal"] * 2)}, X, "list of 3"),
         ({"emission": given(init="k-means")}, X, "'init' parameter"),
