@@ -27,6 +27,7 @@ from skdp.sequence import (
     HDPHMMLT,
     BinaryFactorEmission,
     CategoricalEmission,
+    FactorialHMM,
     GaussianEmission,
     GaussianSimilarity,
     LaplacianSimilarity,
@@ -39,6 +40,9 @@ MODELS = {
     "sticky-LT": (True, True),
 }
 """Whether sticky, whether transitions are local."""
+
+FACTORIAL = "factorial"
+"""One more model of the cocktail party: a chain for every speaker."""
 
 VAGUE = (0.1, 0.1)
 """Gamma prior of concentrations and precisions of the cocktail party."""
@@ -242,6 +246,8 @@ def cocktail_model(name, n_components, truth, weights, options, noise_variance, 
         amplitude_prior=VAGUE,
         init=options.init,
     )
+    if name == FACTORIAL:
+        return FactorialHMM(truth.shape[1], emission=emission, **parameters)
     return make_model(
         name,
         n_components,
@@ -253,22 +259,30 @@ def cocktail_model(name, n_components, truth, weights, options, noise_variance, 
     )
 
 
+def read_state(state):
+    """Return activities (T, F), mean noise, spread of amplitudes, decay, number of states."""
+    if hasattr(state, "activities"):
+        found, noise = state.activities, np.sqrt(state.noise_variance).mean()
+        return found, noise, 0.0, np.nan, len(np.unique(found, axis=0))
+    emission = state.emission
+    noise = np.sqrt(1.0 / emission.precisions).mean()
+    spread = np.sqrt(emission.amplitude_variance)
+    n_states = len(np.unique(state.states))
+    return emission.factors[state.states], noise, spread, state.decay, n_states
+
+
 def follow_chain(model, values, truth, options):
     """Return a row of figures every `options.every` sweeps, and F1 of the mean of the last half."""
     rows, mean = [], np.zeros(truth.shape)
     for i, state in enumerate(model.iter_sweeps(values), 1):
         if i % options.every:
             continue
-        emission = state.emission
-        found = emission.factors[state.states]
+        found, *figures = read_state(state)
         if options.weights == "drawn":
             found = match_factors(found, truth)
         if i > options.sweeps // 2:
             mean += found
-        noise = np.sqrt(1.0 / emission.precisions).mean()
-        spread = np.sqrt(emission.amplitude_variance)
-        n_states = len(np.unique(state.states))
-        rows.append((i, *compare(found, truth), noise, spread, state.decay, n_states))
+        rows.append((i, *compare(found, truth), *figures))
     n_averaged = sum(row[0] > options.sweeps // 2 for row in rows)
     return rows, compare(mean > n_averaged / 2, truth)[0]
 
@@ -477,7 +491,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--data", required=True, help="folder with sequence/")
-    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=MODELS)
+    parser.add_argument("--models", nargs="+", choices=[*MODELS, FACTORIAL], help="default: all")
     parser.add_argument("--components", type=int, nargs="+", help="default: depends on the part")
     parser.add_argument("--sweeps", type=int, help="default: depends on the part")
     parser.add_argument("--chains", type=int, help="of a fit; default: depends on the part")
@@ -504,6 +518,10 @@ def main():
     options = parser.parse_args()
     if options.part != "noise" and len(options.noise) > 1:
         parser.error("several noise variances are for the part 'noise'")
+    if options.models is None:
+        options.models = [*MODELS, *([FACTORIAL] if options.part == "cocktail" else [])]
+    elif FACTORIAL in options.models and options.part != "cocktail":
+        parser.error("the factorial model is for the part 'cocktail'")
     if options.part != "priors" and len(options.prior) > 1:
         parser.error("several priors are for the part 'priors'")
     if options.chains not in (None, 1) and options.part not in ("chorales", "priors", "mocap"):

@@ -163,7 +163,8 @@ class StateSequenceDisplay:
         Parameters
         ----------
         estimator : fitted hidden Markov model
-            With ``predict`` and, for factors, an attribute ``factors_``.
+            With ``predict`` and, for factors of states, an attribute ``factors_``. Or one that
+            predicts factors: `skdp.sequence.FactorialHMM`.
         X : SequencePanel, list of sequences, or (n_steps, n_features) array
             As for ``predict``. An array is one sequence.
         true : array-like of shape (n_steps,) or (n_steps, n_factors), default=None
@@ -174,7 +175,7 @@ class StateSequenceDisplay:
             States are then matched with the true ones once for all.
         kind : {"states", "factors"}, default=None
             Draw the numbers of states or their factors. None: what `true` holds; without the truth,
-            states.
+            what the estimator predicts.
         factor_names : list of n_factors str, default=None
             Labels of the factors. None: "0", "1", ...
         n_states : int, default=12
@@ -193,26 +194,23 @@ class StateSequenceDisplay:
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If `sequence` is out of range, states have no factors but `kind` asks for them, or X or
+            If `sequence` is out of range, the estimator does not have what `kind` asks for, or X or
             another argument is invalid.
         ImportError
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         check_is_fitted(estimator)
-        if kind is None:
-            kind = "factors" if true is not None and np.ndim(true) == 2 else "states"
-        if kind not in _KINDS:
+        if kind not in (None, *_KINDS):
             raise ValueError(f"kind must be 'states' or 'factors', got {kind!r}.")
-        factors = None
-        if kind == "factors":
-            factors = getattr(estimator, "factors_", None)
-            if factors is None:
-                raise ValueError(
-                    f"kind='factors' needs states that have factors: {type(estimator).__name__} "
-                    f"has none (no attribute factors_)."
-                )
         states, boundaries = _predict(estimator, X, sequence)
+        if kind is None and (states.ndim == 2 or np.ndim(true) == 2):
+            kind = "factors"
+        factors = _find_factors(estimator, states) if kind == "factors" else None
+        if kind == "states" and states.ndim == 2:
+            raise ValueError(
+                f"kind='states' needs states: {type(estimator).__name__} predicts factors."
+            )
         display = cls(
             states, true, factors=factors, factor_names=factor_names, boundaries=boundaries
         )
@@ -477,6 +475,19 @@ def _predict(
     if sequence is None:
         return np.concatenate(estimator.predict(panel)), panel.ptr[1:-1]
     return np.asarray(estimator.predict(panel[sequence : sequence + 1])[0]), None
+
+
+def _find_factors(estimator: Any, predicted: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the factors of the states that are predicted, None if these are factors already."""
+    if predicted.ndim == 2:
+        return None
+    factors = getattr(estimator, "factors_", None)
+    if factors is None:
+        raise ValueError(
+            f"kind='factors' needs states that have factors: {type(estimator).__name__} has none "
+            f"(no attribute factors_)."
+        )
+    return factors
 
 
 def _match(predicted: NDArray[Any], true: NDArray[Any]) -> dict[int, Any]:

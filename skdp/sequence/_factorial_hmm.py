@@ -206,7 +206,7 @@ class FactorialHMM(SequenceEstimator):
                 "n_factors must be the same for FactorialHMM and its emission, got "
                 f"{self.n_factors!r} and {emission.n_factors!r}."
             )
-        if tuple(emission.activity_prior) != _NO_PRIOR:
+        if check_beta_prior(emission.activity_prior, "activity_prior") != _NO_PRIOR:
             raise ValueError(
                 "activity_prior of the emission is for states of HDPHMMLT: FactorialHMM has "
                 "start_prior, switch_on_prior and switch_off_prior instead. Leave it at "

@@ -135,7 +135,8 @@ def draw_block(
             step_forward(on_block, predicted)
         state = read_state(bits[t], block)
         weigh_block(values[t], fits[t], state, shifts, precisions, probit, log_obs)
-        if weigh(predicted, log_obs, filtered[t - begin]) == -math.inf:
+        # Nor does it go on where squares of huge observations are not a number.
+        if not weigh(predicted, log_obs, filtered[t - begin]) > -math.inf:
             return False
     following = 0
     for t in range(end - 1, begin - 1, -1):

@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from skdp.data import SequencePanel, check_panel
 from skdp.datasets import make_cocktail_party
 from skdp.inspection import StateSequenceDisplay
+from skdp.sequence import BinaryFactorEmission, FactorialHMM
 
 PREDICTED = np.array([4, 4, 4, 0, 0, 2, 2, 2, 2, 7])
 TRUE = np.array([1, 1, 1, 1, 0, 0, 2, 2, 2, 2])
@@ -242,6 +243,24 @@ def test_of_one_array(estimator, panel):
     np.testing.assert_array_equal(display.predicted, panel[1][:, 0])
     with pytest.raises(ValueError, match="number of sequences in X, 1, got 1"):
         StateSequenceDisplay.from_estimator(estimator, panel[1], sequence=1)
+
+
+@pytest.mark.parametrize("kind", [None, "factors"])
+def test_an_estimator_that_predicts_factors(kind):
+    rng = np.random.default_rng(0)
+    bits = np.repeat([[0, 0], [1, 0], [1, 1], [0, 1]], 5, axis=0)
+    panel = SequencePanel.from_sequences([bits + 0.1 * rng.normal(size=(20, 2))] * 2)
+    emission = BinaryFactorEmission(2, weights=[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    model = FactorialHMM(2, emission=emission, max_iter=10, random_state=0).fit(panel)
+    names = {"kind": kind, "factor_names": ["left", "right"]}
+    display = StateSequenceDisplay.from_estimator(model, panel, bits, sequence=1, **names)
+    np.testing.assert_array_equal(display.predicted, model.predict(panel)[1])
+    assert display.agreement == 1.0
+    assert len(display.axes_) == 2
+    display = StateSequenceDisplay.from_estimator(model, panel, sequence=None, **names)
+    assert display.predicted.shape == (40, 2)
+    with pytest.raises(ValueError, match="kind='states' needs states: FactorialHMM predicts"):
+        StateSequenceDisplay.from_estimator(model, panel, kind="states")
 
 
 def test_kind(estimator, panel):

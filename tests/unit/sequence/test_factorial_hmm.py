@@ -49,6 +49,7 @@ def quick(**params):
         ({"emission": BinaryFactorEmission(3)}, X, "must be the same.* got 2 and 3"),
         ({"emission": given(activity_prior=(2.0, 1.0))}, X, "activity_prior of the emission"),
         ({"emission": given(amplitude_variance=0.1)}, X, "amplitude_variance of the emission"),
+        ({"emission": given(activity_prior=1.0)}, X, "activity_prior must be two positive"),
         ({"emission": given(weights=WEIGHTS[:2])}, X, r"weights must be .* shape \(3, 3\)"),
         ({"emission": given(output=["normal"] * 2)}, X, "list of 3"),
         ({"emission": given(init="k-means")}, X, "'init' parameter"),
@@ -78,6 +79,8 @@ def test_values_out_of_reach():
     """An observation that no means explain is an error, not a state of its own."""
     with pytest.raises(ValueError, match="Sequence 1 has probability 0"):
         quick(emission=given(noise_variance=0.1)).fit([X[0], np.full((2, 3), 1e160)])
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="has probability 0"):
+        quick(emission=given()).fit([X[0], np.full((2, 3), 1e160)])
     fitted = quick(emission=given(noise_variance=0.1)).fit(X)
     with pytest.raises(ValueError, match="Sequence 1 has probability 0 under a stored sample"):
         fitted.predict([X[0], np.full((2, 3), 1e160)])

@@ -1,0 +1,147 @@
+"""Wrong patches of the factorial hidden Markov model."""
+
+from mutation.mutation import Mutation
+
+CHAIN_TESTS = "tests/exact/sequence/test_factorial_hmm.py"
+FACTORIAL_TESTS = "tests/unit/sequence/test_factorial_hmm.py"
+
+CHAINS = "sequence/_kernels_factorial.py"
+JOINT = "sequence/_kernels_factorial_joint.py"
+FACTORIAL = "sequence/_factorial_model.py"
+
+_STEPS = "            for t in range(ptr[s], ptr[s + 1]):\n                "
+
+_CHAINS = [
+    Mutation(
+        "chains-drawn-without-the-next-step",
+        CHAINS,
+        "        weights[j] *= row[j]",
+        "        weights[j] = row[j]",
+        "A bit has to fit the bit drawn after it.",
+        f"{CHAIN_TESTS}::test_activities_and_transitions[priors-1]",
+    ),
+    Mutation(
+        "chains-into-off-as-into-on",
+        CHAINS,
+        "        if not (state >> k) & 1:",
+        "        if False:",
+        "Probabilities to be off are what those to be on leave.",
+        f"{CHAIN_TESTS}::test_activities_and_transitions[priors-1]",
+    ),
+    Mutation(
+        "chains-all-noise-is-alike",
+        CHAINS,
+        "half, rest = 0.5 * precisions[d], value - off",
+        "half, rest = 0.5, value - off",
+        "Every column has a precision of its own.",
+        f"{CHAIN_TESTS}::test_activities_and_transitions[one sequence-2]",
+    ),
+    Mutation(
+        "chains-block-sees-itself",
+        CHAINS,
+        "        off = fits[d] - shift[state]",
+        "        off = fits[d]",
+        "What the factors of a block add now is not there for their draw.",
+        f"{CHAIN_TESTS}::test_activities_and_transitions[one sequence-2]",
+    ),
+    Mutation(
+        "chains-probit-sign",
+        CHAINS,
+        "log_normal_cdf(sign * (off + shift[j]))",
+        "log_normal_cdf(off + sign * shift[j])",
+        "The mean of the other factors counts against a 0, too.",
+        f"{CHAIN_TESTS}::test_activities_and_transitions[probit-1]",
+    ),
+    Mutation(
+        "chains-fits-stay",
+        CHAINS,
+        "fits[t, d] += shifts[d, following] - shifts[d, before]",
+        "fits[t, d] += 0.0",
+        "The next block has to see what this one became.",
+        f"{CHAIN_TESTS}::test_activities_and_transitions[three factors-1]",
+    ),
+    Mutation(
+        "chains-shifts-one-factor-off",
+        CHAINS,
+        "shifts[d, j] + weights[block[k] + 1, d]",
+        "shifts[d, j] + weights[block[k], d]",
+        "Row 0 of the weights is the background.",
+        f"{CHAIN_TESTS}::test_activities_and_transitions[one sequence-1]",
+    ),
+    Mutation(
+        "chains-first-steps-as-after-off",
+        CHAINS,
+        f"            row = FIRST\n{_STEPS}counts",
+        f"            row = AFTER_OFF\n{_STEPS}counts",
+        "First steps have a probability of their own.",
+        f"{CHAIN_TESTS}::test_activities_and_transitions[two sequences-1]",
+    ),
+    Mutation(
+        "chains-transitions-without-prior",
+        CHAINS,
+        "on, off = priors[row, 1] + counts[f, row, 1], priors[row, 0] + counts[f, row, 0]",
+        "on, off = 1.0 + counts[f, row, 1], 1.0 + counts[f, row, 0]",
+        "Beta priors count beside the steps.",
+        f"{CHAIN_TESTS}::test_activities_and_transitions[priors-2]",
+    ),
+    Mutation(
+        "chains-joint-without-sums",
+        CHAINS,
+        "            result -= math.lgamma(off + on + n_off + n_on)",
+        "            result -= 0.0 * math.lgamma(off + on + n_off + n_on)",
+        "The normaliser of a Beta distribution grows with the steps.",
+        f"{CHAIN_TESTS}::test_activities_and_transitions[priors-2]",
+    ),
+    Mutation(
+        "chains-forward-transposed",
+        JOINT,
+        "message[k] = off * off_off + on * on_off",
+        "message[k] = off * off_off + on * off_on",
+        "Rows of the matrix of transitions are what is left.",
+        f"{CHAIN_TESTS}::test_likelihood_and_smoothing[one sequence]",
+    ),
+    Mutation(
+        "chains-backward-transposed",
+        JOINT,
+        "message[k] = off_off * off + off_on * on",
+        "message[k] = off_off * off + on_off * on",
+        "Means are over the states that follow.",
+        f"{CHAIN_TESTS}::test_likelihood_and_smoothing[one sequence]",
+    ),
+    Mutation(
+        "chains-smoothing-without-predicted",
+        JOINT,
+        "message[j] = message[j] / p if p > 0.0 else 0.0",
+        "message[j] = message[j] if p > 0.0 else 0.0",
+        "The denominator p(z_t+1 given y_<=t) of smoothing.",
+        f"{CHAIN_TESTS}::test_likelihood_and_smoothing[priors]",
+    ),
+    Mutation(
+        "chains-blocks-of-steps-from-their-first",
+        JOINT,
+        "            current[:] = before[block]\n",
+        "            current[:] = before[0]\n",
+        "A block of steps goes on with what was filtered before it.",
+        f"{CHAIN_TESTS}::test_likelihood_and_smoothing[one sequence]",
+    ),
+    Mutation(
+        "chains-fold-the-first-factor",
+        JOINT,
+        "            folded[k] += folded[half + k]",
+        "            folded[k] += 0.0",
+        "Factors that are not asked for are summed over.",
+        f"{CHAIN_TESTS}::test_likelihood_and_smoothing[three factors]",
+    ),
+    Mutation(
+        "chains-flipped-without-background",
+        FACTORIAL,
+        "background = self.weights[0] + weights[flipped].sum(axis=0)",
+        "background = self.weights[0]",
+        "What is on where a factor was off moves into the background.",
+        f"{FACTORIAL_TESTS}::test_reordered_factors_are_the_same_model",
+    ),
+]
+
+_IN_GATE = {"chains-fits-stay", "chains-smoothing-without-predicted"}
+
+MUTATIONS = [mutation._replace(exhaustive=mutation.name not in _IN_GATE) for mutation in _CHAINS]
