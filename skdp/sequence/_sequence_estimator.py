@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -138,8 +138,13 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     def _posteriors(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
-        parts = self._each(self.samples_, "posteriors", panel.ptr, panel.values)
-        return sum(parts) / len(parts), panel.ptr, is_single
+        width = effective_n_jobs(self.n_jobs)
+        total: Any = 0.0
+        for first in range(0, len(self.samples_), width):  # never all at once: each is (N, J)
+            some = self.samples_[first : first + width]
+            for part in self._each(some, "posteriors", panel.ptr, panel.values):
+                total += part
+        return total / len(self.samples_), panel.ptr, is_single
 
     def _shares(self, X: Any) -> NDArray[np.float64]:
         """Return posterior means over the steps of each sequence, or of a single array's steps."""
