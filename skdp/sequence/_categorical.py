@@ -113,7 +113,8 @@ class CategoricalSampler:
         """Write first states at random, in runs of `MEAN_RUN` steps in the mean.
 
         States that get symbols here and there all look like the whole panel; those of runs know
-        which symbols are near each other, and a chain of many states starts much closer to its mode.
+        which symbols are near each other, and a chain of many states starts much closer to its
+        mode.
         """
         n_states = self.counts.shape[1]
         state = 0

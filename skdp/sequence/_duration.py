@@ -9,42 +9,128 @@ from numpy.typing import NDArray
 
 
 class DurationModel(Protocol):
-    """Durations with known parameters, one distribution for each state."""
+    """Durations with known parameters, one distribution a state: part of a stored sample.
+
+    Attributes
+    ----------
+    max_duration : int
+        The longest, >= 1.
+    """
 
     max_duration: int
 
     def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration, (J, max_duration)."""
+        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration.
+
+        Returns
+        -------
+        log_pmf, log_survival : (J, max_duration) arrays
+            P(D = max_duration) is that of all durations of `max_duration` and more.
+        """
 
     def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return a duration for each state, (n,)."""
+        """Return a duration for each state.
+
+        Parameters
+        ----------
+        states : (n,) array of int
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        (n,) array of int
+        """
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
+        """Return the same states in another order.
+
+        Parameters
+        ----------
+        order : (J,) array of int
+
+        Returns
+        -------
+        DurationModel
+        """
 
 
 class DurationSampler(Protocol):
-    """Parameters of the durations of all states, as a part of a chain."""
+    """Parameters of the durations of all states, as a part of a chain: what a duration makes.
+
+    A duration is an estimator, parameters only, with a method ``make_sampler(n_states)`` that
+    checks them and returns an object with these methods. The last segment of a sequence is
+    right-censored: of it only D >= d is known.
+
+    Attributes
+    ----------
+    max_duration : int
+        The longest, >= 1.
+
+    See Also
+    --------
+    make_generator : Random numbers from the stream of a chain.
+    """
 
     max_duration: int
 
     def start(self, rng: NDArray[np.uint64]) -> None:
-        """Draw first parameters from their prior."""
+        """Draw first parameters from their prior.
+
+        Parameters
+        ----------
+        rng : (4,) array of uint64
+            Stream of random numbers.
+        """
 
     def draw(self, ptr: NDArray[Any], states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Draw the parameters given the states, (N,), of the sequences that `ptr` cuts."""
+        """Draw the parameters given the states.
+
+        Parameters
+        ----------
+        ptr : (n_sequences + 1,) array of int
+            Sequence s is states[ptr[s]:ptr[s + 1]].
+        states : (N,) array of int
+        rng : (4,) array of uint64
+            Stream of random numbers.
+        """
 
     def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration, (J, max_duration)."""
+        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration.
+
+        Returns
+        -------
+        log_pmf, log_survival : (J, max_duration) arrays
+            P(D = max_duration) is that of all durations of `max_duration` and more.
+        """
 
     def log_density(self) -> float:
-        """Return log p(lengths of the segments, parameters) of the states last given."""
+        """Return log p(lengths of the segments, parameters) of the states last given.
+
+        Returns
+        -------
+        float
+        """
 
     def scalars(self) -> dict[str, float]:
-        """Return what the trace records."""
+        """Return what the trace records.
+
+        Returns
+        -------
+        dict of str to float
+        """
 
     def model(self) -> DurationModel:
-        """Return the posterior mean of the parameters given the states last given."""
+        """Return the posterior mean of the parameters given the states last given.
+
+        Returns
+        -------
+        DurationModel
+        """
 
     def copy(self) -> Self:
-        """Return the same parameters in arrays of their own."""
+        """Return the same parameters in arrays of their own.
+
+        Returns
+        -------
+        DurationSampler
+        """

@@ -10,46 +10,127 @@ from skdp.sequence._similarity import Coupling
 
 
 class EmissionModel(Protocol):
-    """Distributions of observations with known parameters, one for each state."""
+    """Distributions of observations with known parameters, one a state: part of a stored sample."""
 
     def log_obs(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return log p(x_t given state j), (N, J)."""
+        """Return log p(x_t given state j).
+
+        Parameters
+        ----------
+        values : (N, D) array
+
+        Returns
+        -------
+        (N, J) array
+
+        Raises
+        ------
+        ValueError
+            If observations are none that the distribution can have.
+        """
 
     def sample(self, states: NDArray[Any], rng: NDArray[Any]) -> NDArray[Any]:
-        """Return a draw of an observation for each state, (N, D); `rng` is a Generator."""
+        """Return a draw of an observation for each state.
+
+        Parameters
+        ----------
+        states : (N,) array of int
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        (N, D) array
+        """
 
     def reorder(self, order: NDArray[Any]) -> Self:
-        """Return the same states in another order."""
+        """Return the same states in another order.
+
+        Parameters
+        ----------
+        order : (J,) array of int
+
+        Returns
+        -------
+        EmissionModel
+        """
 
 
 class EmissionSampler(Protocol):
-    """Parameters of the observations of all states, as a part of a chain.
+    """Parameters of the observations of all states, as a part of a chain: what an emission makes.
 
-    `attach` and `detach` give it the observations and take them away, as they do for samplers.
+    An emission is an estimator, parameters only, with a method ``make_sampler(values, n_states)``
+    that checks them and the observations, (N, D), and returns an object with these methods. With
+    ``allows_nan = True`` on its class NaN reaches it, as a missing value.
+
+    See Also
+    --------
+    make_generator : Random numbers from the stream of a chain.
     """
 
     def attach(self, values: NDArray[Any]) -> None:
-        """Take the observations, (N, D)."""
+        """Take the observations.
+
+        Parameters
+        ----------
+        values : (N, D) array
+        """
 
     def detach(self) -> None:
         """Drop the observations and what follows from them."""
 
     def start(self, states: NDArray[Any], rng: NDArray[Any]) -> None:
-        """Write first states, (N,)."""
+        """Write first states.
+
+        Parameters
+        ----------
+        states : (N,) array of int
+            Written to.
+        rng : (4,) array of uint64
+            Stream of random numbers.
+        """
 
     def draw(
         self, states: NDArray[Any], rng: NDArray[Any], coupling: Coupling | None = None
     ) -> None:
-        """Draw the parameters given the states, and given transitions if these depend on them."""
+        """Draw the parameters given the states, and given transitions if these depend on them.
+
+        Parameters
+        ----------
+        states : (N,) array of int
+        rng : (4,) array of uint64
+            Stream of random numbers.
+        coupling : Coupling or None
+            What the similarity returns for binary factors; others take no notice.
+        """
 
     def write_log_obs(self, out: NDArray[Any]) -> None:
-        """Write log p(x_t given state j), (N, J), with the parameters last drawn."""
+        """Write log p(x_t given state j), with the parameters last drawn.
+
+        Parameters
+        ----------
+        out : (N, J) array
+        """
 
     def log_evidence(self) -> float:
-        """Return log p(x given the states), parameters summed out, of the states last given."""
+        """Return log p(x given the states), parameters summed out, of the states last given.
+
+        Returns
+        -------
+        float
+        """
 
     def model(self) -> EmissionModel:
-        """Return the posterior mean of the parameters given the states last given."""
+        """Return the posterior mean of the parameters given the states last given.
+
+        Returns
+        -------
+        EmissionModel
+        """
 
     def copy(self) -> Self:
-        """Return the same parameters in arrays of their own."""
+        """Return the same parameters in arrays of their own.
+
+        Returns
+        -------
+        EmissionSampler
+        """
