@@ -1,12 +1,24 @@
 """All wrong patches, and those that change nothing."""
 
-from mutation import factorial_mutations, sequence_mutations, topic_mutations
+from mutation import (
+    chain_mutations,
+    factorial_mutations,
+    likelihood_mutations,
+    process_mutations,
+    sequence_mutations,
+    topic_mutations,
+)
 
-MUTATIONS = [
-    *topic_mutations.MUTATIONS,
-    *sequence_mutations.MUTATIONS,
-    *factorial_mutations.MUTATIONS,
-]
+_MODULES = (
+    topic_mutations,
+    process_mutations,
+    chain_mutations,
+    likelihood_mutations,
+    sequence_mutations,
+    factorial_mutations,
+)
+
+MUTATIONS = [mutation for module in _MODULES for mutation in module.MUTATIONS]
 
 # Patches that choose another way of doing the same: the exact test must stay green.
 EQUIVALENTS = topic_mutations.EQUIVALENTS

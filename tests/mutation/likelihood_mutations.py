@@ -1,0 +1,211 @@
+"""Wrong patches of co-clustering and of the likelihood of whole documents."""
+
+from mutation.mutation import Mutation
+
+LIKELIHOODS = "tests/exact/topics/test_log_likelihood.py"
+
+
+def _ldcc(test: str) -> str:
+    return f"tests/exact/topics/test_ldcc.py::{test}"
+
+
+def _likelihood(case: str, n_particles: int, model: str = "segmented") -> str:
+    return f"{LIKELIHOODS}::test_mean_is_the_probability[{n_particles}-{model}-{case}]"
+
+
+NODES = "topics/_kernels_nodes.py"
+PARTICLES = "topics/_kernels_particles.py"
+LEFT_TO_RIGHT = "topics/_kernels_left_to_right.py"
+LDCC = "topics/_kernels_ldcc.py"
+
+_LDCC = [
+    Mutation(
+        "ldcc-words-without-alpha",
+        LDCC,
+        "            enter_node(begin, end, alpha[y], topics, base, reciprocal, factor)",
+        "            enter_node(begin, end, alpha[0], topics, base, reciprocal, factor)",
+        "The prior alpha_y of the words' topics: that of the segment's own document-topic.",
+        _ldcc("test_posterior[asymmetric]"),
+    ),
+    Mutation(
+        "ldcc-words-without-counts",
+        LDCC,
+        "                total = sum_product(counts, w, offset, factor, sums, 0)",
+        "                total = sum_product(counts, w, np.float32(1e9), factor, sums, 0)",
+        "The word factor's numerator gamma + M_kw.",
+        _ldcc("test_posterior[asymmetric]"),
+    ),
+    Mutation(
+        "ldcc-words-not-removed",
+        LDCC,
+        "                if k >= 0:\n                    move_word(w, k, -1,",
+        "                if k >= 0:\n                    move_word(w, k, 0,",
+        "A word is drawn given the others: itself is not counted.",
+        _ldcc("test_posterior[asymmetric]"),
+    ),
+    Mutation(
+        "ldcc-segment-without-delta",
+        LDCC,
+        "weights[y] = (delta[y] + c_y[y]) * math.exp(",
+        "weights[y] = (1.0 + c_y[y]) * math.exp(",
+        "The prior delta_y of a document's document-topics.",
+        _ldcc("test_posterior[one of them empty]"),
+    ),
+    Mutation(
+        "ldcc-segment-without-others",
+        LDCC,
+        "weights[y] = (delta[y] + c_y[y]) * math.exp(",
+        "weights[y] = delta[y] * math.exp(",
+        "The document-topics c_y of the document's other segments.",
+        _ldcc("test_posterior[asymmetric]"),
+    ),
+    Mutation(
+        "ldcc-segment-not-removed",
+        LDCC,
+        "            c_y[y] -= 1\n            y = draw_cluster(",
+        "            y = draw_cluster(",
+        "A segment's document-topic is drawn given the others: itself is not counted.",
+        _ldcc("test_posterior[asymmetric]"),
+    ),
+    Mutation(
+        "ldcc-segment-without-words",
+        LDCC,
+        "            weights[y] += by_topic[k, m, y]",
+        "            weights[y] += 0.0 * by_topic[k, m, y]",
+        "The rising factorials (alpha_yk)_{n_sk} in the ratio of Beta functions.",
+        _ldcc("test_posterior[exchangeable]"),
+    ),
+    Mutation(
+        "ldcc-segment-without-length",
+        LDCC,
+        "            weights[y] = -by_length[n, y]",
+        "            weights[y] = 0.0",
+        "The rising factorial (A_y)_{n_s} in the ratio of Beta functions.",
+        _ldcc("test_posterior[one of them empty]"),
+    ),
+    Mutation(
+        "ldcc-powers-for-rising-factorials",
+        LDCC,
+        "by_topic[k, m - 1, y] + math.log(alpha[y, k] + (m - 1))",
+        "by_topic[k, m - 1, y] + math.log(alpha[y, k])",
+        "alpha (alpha + 1) ... (alpha + n - 1), not a power of alpha.",
+        _ldcc("test_posterior[exchangeable]"),
+    ),
+    Mutation(
+        "ldcc-move-always-accepted",
+        LDCC,
+        "    if math.log(1.0 - next_double(rng)) < log_proposed - log_before:",
+        "    if math.log(1.0 - next_double(rng)) < 0.0:",
+        "A segment's move is accepted by the ratio of its two estimates.",
+        _ldcc("test_posterior[asymmetric]"),
+    ),
+    Mutation(
+        "ldcc-move-without-length",
+        LDCC,
+        "        log_weight += math.log(total / (size + (i - begin)))",
+        "        log_weight += math.log(total)",
+        "The denominator A_y + i of a word's weight: it is not common to the two states.",
+        _ldcc("test_posterior[one of them empty]"),
+    ),
+    Mutation(
+        "ldcc-move-draws-of-all",
+        LDCC,
+        "    proposed = draw_prior_cluster(delta, c_y, weights, rng)",
+        "    proposed = int(next_double(rng) * weights.shape[0])",
+        "The proposal draws y from the rest of the document, or delta_y + c_y is left out.",
+        _ldcc("test_posterior[one of them empty]"),
+    ),
+    Mutation(
+        "ldcc-move-not-undone",
+        LDCC,
+        "        k = before[i - begin]\n",
+        "",
+        "A segment that does not move has its old topics back.",
+        _ldcc("test_posterior[asymmetric]"),
+    ),
+    Mutation(
+        "ldcc-theta-of-all-segments",
+        LDCC,
+        "        if segment_ptr[s + 1] > segment_ptr[s]:",
+        "        if segment_ptr[s + 1] >= segment_ptr[s]:",
+        "Segments without words are integrated out: otherwise they add noise to the estimates.",
+        _ldcc("test_documents_without_tokens_have_the_prior_mean[dense]"),
+    ),
+    Mutation(
+        "ldcc-joint-without-documents",
+        LDCC,
+        "            result += log_rising(delta[y], c_y[y])",
+        "            result += 0.0",
+        "The factor Beta_Y(delta + c) / Beta_Y(delta) of a document.",
+        _ldcc("test_state_knows_its_joint[asymmetric-given]"),
+    ),
+]
+
+_LIKELIHOOD = [
+    Mutation(
+        "likelihood-without-resampled-mean",
+        PARTICLES,
+        "            ancestors[r] = source\n    return log_mean",
+        "            ancestors[r] = source\n    return 0.0",
+        "The mean of the weights at each resampling is a factor of the estimate.",
+        _likelihood("middle empty", 5),
+    ),
+    Mutation(
+        "likelihood-weights-after-resampling",
+        PARTICLES,
+        "        log_weights[r] = 0.0",
+        "        log_weights[r] += 0.0",
+        "Particles that were resampled weigh the same: their weights have been used.",
+        f"{LIKELIHOODS}::test_long_documents[120-segmented]",
+    ),
+    Mutation(
+        "likelihood-without-customers",
+        LEFT_TO_RIGHT,
+        "math.log(running / (prior.concentration[i] + ahead.level_customers[i]))",
+        "math.log(running / prior.concentration[i])",
+        "The denominator b + Nd_j of a word's weight.",
+        _likelihood("middle empty", 1),
+    ),
+    Mutation(
+        "likelihood-concentration-of-tables",
+        LEFT_TO_RIGHT,
+        "group_ptr, groups.customers, groups.tables, prior.discount, drawn[first:last],",
+        "group_ptr, 0 * groups.customers, groups.tables, prior.discount, drawn[first:last],",
+        "The concentrations of particles are drawn given customers and tables so far.",
+        _likelihood("document's concentration", 1),
+    ),
+    Mutation(
+        "likelihood-chain-of-two",
+        LEFT_TO_RIGHT,
+        "ahead.fixed_part[i, k] = share * inverse + at_above + TINY",
+        "ahead.fixed_part[i, k] = share * inverse + TINY",
+        "A segment without words hands on what the one before it has.",
+        _likelihood("middle empty", 1, "sequential"),
+    ),
+    Mutation(
+        "likelihood-customers-without-tables",
+        LEFT_TO_RIGHT,
+        "enter_level(level, stop, True, corpus, assignments, customers, level_customers)",
+        "enter_level(level, stop, False, corpus, assignments, customers, level_customers)",
+        "A table that orders from the segment before is a customer there.",
+        _likelihood("middle empty", 1, "sequential"),
+    ),
+    Mutation(
+        "likelihood-lda-moves-under-another-prior",
+        NODES,
+        "topics[r], words, alpha, 0.0, scratch, rng)",
+        "topics[r], words, alpha + 1.0, 0.0, scratch, rng)",
+        "A move leaves the posterior of the topics so far invariant.",
+        f"{LIKELIHOODS}::test_mean_is_the_probability_lda[1-document]",
+    ),
+    Mutation(
+        "likelihood-mean-of-logs",
+        "topics/_likelihood.py",
+        "return np.logaddexp.reduce(estimates, axis=0) - np.log(len(models))",
+        "return estimates.mean(axis=0)",
+        "Stored samples are averaged as probabilities.",
+        f"{LIKELIHOODS}::test_mean_is_the_probability_lda[1-document]",
+    ),
+]
+
+MUTATIONS = [*_LDCC, *_LIKELIHOOD]
