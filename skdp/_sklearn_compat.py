@@ -41,7 +41,7 @@ try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # scikit-learn < 1.9 has no callbacks: nothing is set, nobody is called
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
+    class CallbackSupportMixin:  # type: ignore[no-redef]  # one of the two is defined
         """Stand-in for scikit-learn's mixin: no callbacks."""
 
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -88,4 +88,6 @@ def begin_fit_task(estimator: Any, n_subtasks: int, X: Any) -> Any:
 
 def get_parameter_constraints(estimator: type, names: Iterable[str]) -> dict[str, Any]:
     """Return what a scikit-learn estimator allows for some of its parameters."""
-    return {name: estimator._parameter_constraints[name] for name in names}  # type: ignore[attr-defined]
+    # mypy knows no attributes of a class that may be any.
+    constraints = estimator._parameter_constraints  # type: ignore[attr-defined]
+    return {name: constraints[name] for name in names}

@@ -186,7 +186,7 @@ class Ragged:
             and np.array_equal(self._values, other._values, equal_nan=self.dtype.kind == "f")
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # Python's own way to say "unhashable"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._make, (self._values, self._ptrs, self._n_features)

@@ -48,7 +48,7 @@ class Trace(Mapping[str, NDArray[np.float64]]):
             and all(np.array_equal(self[name], other[name]) for name in self)
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # Python's own way to say "unhashable"
 
     @classmethod
     def from_chains(cls, rows: list[list[dict[str, float]]], sweeps: list[list[int]]) -> Trace:

@@ -32,7 +32,7 @@ GREY = "#D9D9D9"
 def check_matplotlib(caller: str) -> None:
     """Raise an ImportError that says how to get matplotlib if it is not there."""
     try:
-        import matplotlib  # noqa: F401
+        import matplotlib  # noqa: F401 - whether it is there
     except ImportError as error:
         raise ImportError(
             f"{caller} needs matplotlib: install it with `pip install skdp[plot]`."
