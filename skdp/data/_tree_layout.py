@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.data._brackets import Item
+
+_NARROW, _WIDE = frozenset("fijlrtI.,:;'`|!()[]-"), frozenset("mwMW@%")
 
 
 class TreeLayout(NamedTuple):
@@ -23,6 +26,21 @@ class TreeLayout(NamedTuple):
     """Of the root -1."""
     is_word: NDArray[np.bool_]
     width: float
+
+
+def text_width(text: str) -> float:
+    """Return the width of a text in font sizes, about: that of a wide font without serifs."""
+    return sum(map(_letter_width, text))
+
+
+def _letter_width(letter: str) -> float:
+    if letter in _NARROW:
+        return 0.42
+    if letter in _WIDE:
+        return 0.98
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.1
+    return 0.75 if letter.isupper() else 0.63
 
 
 def lay_out(items: Sequence[Item], widths: Sequence[float]) -> TreeLayout:

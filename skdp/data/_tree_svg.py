@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
 from skdp.data._brackets import Item
-from skdp.data._tree_layout import lay_out
+from skdp.data._tree_layout import lay_out, text_width
 
 _FONT_SIZE = 14.0
-_EM = 0.62
-"""Width of a letter, about, in font sizes: that of wide ones such as those of labels."""
 _GAP = 10.0
 _ROW = 42.0
 _LINE_GAP = 5.0
@@ -20,7 +17,8 @@ _LINE_GAP = 5.0
 
 def draw_svg(items: Sequence[Item]) -> str:
     """Return the SVG of a tree in flat form: words in italics, lines in the colour of the text."""
-    widths = [_width(item if isinstance(item, str) else item[0]) + _GAP for item in items]
+    texts = [item if isinstance(item, str) else item[0] for item in items]
+    widths = [_FONT_SIZE * text_width(text) + _GAP for text in texts]
     layout = lay_out(items, widths)
     y = [_FONT_SIZE + _ROW * depth for depth in layout.depth.tolist()]
     x = layout.x.tolist()
@@ -41,12 +39,6 @@ def draw_svg(items: Sequence[Item]) -> str:
         style = ' font-style="italic"' if is_word else ""
         parts.append(f'<text x="{column:.1f}" y="{row:.1f}"{style}>{_escape(text)}</text>')
     return "".join([*parts, "</svg>"])
-
-
-def _width(text: str) -> float:
-    """Return the width of a text, about: characters of East Asia are twice as wide."""
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return _EM * _FONT_SIZE * (len(text) + wide)
 
 
 def _escape(text: str) -> str:

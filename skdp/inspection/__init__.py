@@ -1,7 +1,10 @@
 """Displays of fitted models, in scikit-learn's convention. They need matplotlib."""
 
 from skdp.inspection._factors import FactorDisplay
+from skdp.inspection._grammar import GrammarDisplay
 from skdp.inspection._hellinger import HellingerDisplay
+from skdp.inspection._lower_bound import LowerBoundDisplay
+from skdp.inspection._parse_trees import ParseTreeDisplay
 from skdp.inspection._segment_mixing import SegmentMixingDisplay
 from skdp.inspection._state_sequence import StateSequenceDisplay
 from skdp.inspection._topic_alignment import TopicAlignmentDisplay
@@ -11,7 +14,10 @@ from skdp.inspection._transitions import TransitionDisplay
 
 __all__ = [
     "FactorDisplay",
+    "GrammarDisplay",
     "HellingerDisplay",
+    "LowerBoundDisplay",
+    "ParseTreeDisplay",
     "SegmentMixingDisplay",
     "StateSequenceDisplay",
     "TopicAlignmentDisplay",

@@ -1,0 +1,443 @@
+"""The rules of a grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skdp.data._tree_layout import text_width
+from skdp.inspection._axes import GREY, PALETTE, check_matplotlib, open_axes
+from skdp.inspection._matrix import check_names
+from skdp.inspection._states import check_shares
+from skdp.processes._checks import check_count
+
+_FONT_SIZE = 10.0
+_LINE, _BLOCK_GAP = 1.75, 0.7
+"""From a line to the next, and what is added between two symbols, in font sizes."""
+_BAR, _NUMBER, _GAP, _PAD = 7.0, 3.0, 1.0, 0.45
+"""Widths of the bar of probability 1, of a number, of a gap, and beside a name in its box."""
+_LARGEST = 40.0
+"""Width and height of a figure, in inches."""
+_START = "start"
+
+
+class Rule(NamedTuple):
+    """A rule of a grammar: what a symbol becomes, and how probable that is."""
+
+    symbol: int
+    """-1: the start of a sentence."""
+    right: tuple[int, ...]
+    """The one symbol that a sentence starts as, or the two that a symbol becomes; or nothing."""
+    words: tuple[tuple[int, float], ...]
+    """The most probable words and their probabilities, given that the symbol becomes a word."""
+    probability: float
+
+
+class GrammarDisplay:
+    """The active symbols of a grammar, with the probabilities of their rules and their top words.
+
+    Make it by `from_estimator`, or by the constructor and `plot`. Symbols come as sentences reach
+    them, the start first; a box of a colour is always the same symbol. A symbol is active if its
+    share of the nodes of trees is at least a threshold, or where shares are not known, if active
+    rules lead to it from the start; a rule of an active symbol is active if its probability is at
+    least the threshold ([1]_, section 5.1).
+
+    Parameters
+    ----------
+    root_probs : array-like of shape (n_symbols,)
+        Probabilities of the symbols at the root. Where preterminals have symbols of their own, as
+        in a partitioned grammar, they come first.
+    rule_type_probs : array-like of shape (n_symbols, 2) or (n_constituents, 4)
+        Probabilities that a symbol becomes a word or two symbols; of a partitioned grammar those
+        that a constituent becomes two preterminals, a preterminal and a constituent, a constituent
+        and a preterminal, two constituents.
+    emission_probs : array-like of shape (n_symbols, n_words) or (n_preterminals, n_words)
+        Probabilities of words, given that the symbol becomes a word.
+    binary_probs : array-like of shape (n_symbols or n_constituents, n_symbols, n_symbols)
+        Probabilities of the left (axis 1) and right (axis 2) symbol: given that the symbol becomes
+        two, or of a partitioned grammar altogether.
+    shares : array-like of shape (n_symbols,), default=None
+        Shares of the symbols among the nodes of trees, to write beside them. None: not known.
+    feature_names : array-like of n_words str, default=None
+        The words. None: "0", "1", ...
+    symbol_names : list of n_symbols str, default=None
+        Names of the symbols. None: "S0", "S1", ...; "P0", ... and "C0", ... of a partitioned
+        grammar: the labels of predicted trees.
+
+    Attributes
+    ----------
+    root_probs, rule_type_probs, emission_probs, binary_probs, shares
+        As passed, as arrays.
+    feature_names, symbol_names : lists of str
+    symbols_ : ndarray of int
+        The symbols that are drawn, from the top.
+    n_active_rules_ : int
+        Number of active rules: of two symbols, and of words.
+    rules_ : list of named tuples (symbol, right, words, probability)
+        The lines that are drawn: `symbol` is -1 for the start of sentences; `right` holds the
+        symbols on the right, none where the symbol becomes a word; `words` holds pairs (word,
+        probability given that it becomes one).
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    bars_ : list of matplotlib Rectangle
+        For each of `rules_` the bar of its probability.
+    boxes_ : list of matplotlib Text
+        The boxed names of symbols.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not agree, or something is no probability.
+
+    See Also
+    --------
+    ParseTreeDisplay : Trees of the grammar.
+    LowerBoundDisplay : How the fit came to it.
+
+    References
+    ----------
+    .. [1] P. Liang, M. I. Jordan and D. Klein, "Probabilistic grammars and hierarchical Dirichlet
+       processes", The Oxford Handbook of Applied Bayesian Analysis, 2010.
+
+    Examples
+    --------
+    >>> from skdp.datasets import make_pcfg_corpus
+    >>> from skdp.inspection import GrammarDisplay
+    >>> corpus = make_pcfg_corpus(1)
+    >>> display = GrammarDisplay(
+    ...     corpus.root,
+    ...     corpus.rule_type,
+    ...     corpus.emission,
+    ...     corpus.binary,
+    ...     feature_names=corpus.feature_names,
+    ...     symbol_names=corpus.symbols,
+    ... ).plot()
+    >>> [corpus.symbols[k] for k in display.symbols_]
+    ['S', 'NP', 'VP', 'DT', 'NPBAR', 'NN', 'VB', 'JJ']
+    >>> display.n_active_rules_
+    15
+    """
+
+    shares: NDArray[np.float64] | None
+
+    def __init__(
+        self,
+        root_probs: ArrayLike,
+        rule_type_probs: ArrayLike,
+        emission_probs: ArrayLike,
+        binary_probs: ArrayLike,
+        shares: ArrayLike | None = None,
+        *,
+        feature_names: ArrayLike | None = None,
+        symbol_names: Sequence[str] | None = None,
+    ):
+        self.root_probs = _check_probabilities(root_probs, "root_probs", 1)
+        self.rule_type_probs = _check_probabilities(rule_type_probs, "rule_type_probs", 2)
+        self.emission_probs = _check_probabilities(emission_probs, "emission_probs", 2)
+        self.binary_probs = _check_probabilities(binary_probs, "binary_probs", 3)
+        n_symbols, (n_emitting, n_words) = len(self.root_probs), self.emission_probs.shape
+        self._is_partitioned = self.rule_type_probs.shape[1] == 4
+        if self._is_partitioned:
+            shapes = (n_symbols - n_emitting, 4), (n_symbols - n_emitting, n_symbols, n_symbols)
+        else:
+            shapes = (n_emitting, 2), (n_emitting, n_symbols, n_symbols)
+        found = self.rule_type_probs.shape, self.binary_probs.shape
+        if found != shapes or (not self._is_partitioned and n_emitting != n_symbols):
+            raise ValueError(
+                f"root_probs of {n_symbols} symbols, emission_probs of {n_emitting}, "
+                f"rule_type_probs of shape {found[0]} and binary_probs of shape {found[1]} are not "
+                "of one grammar."
+            )
+        self.shares = None if shares is None else check_shares(shares, "shares", n_symbols)
+        words = None if feature_names is None else [str(w) for w in np.asarray(feature_names)]
+        self.feature_names = check_names(words, "feature_names", n_words)
+        if symbol_names is None:
+            n_first = n_emitting if self._is_partitioned else 0
+            symbol_names = [f"P{k}" for k in range(n_first)]
+            letter = "C" if self._is_partitioned else "S"
+            symbol_names += [f"{letter}{k}" for k in range(n_symbols - n_first)]
+        self.symbol_names = check_names(symbol_names, "symbol_names", n_symbols)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        feature_names: ArrayLike | None = None,
+        symbol_names: Sequence[str] | None = None,
+        threshold: float = 1e-3,
+        n_rules: int = 8,
+        n_words: int = 5,
+        ax: Any = None,
+    ) -> Self:
+        """Plot the grammar of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted grammar
+            With attributes ``root_probs_``, ``rule_type_probs_``, ``emission_probs_`` and
+            ``binary_probs_``; ``symbol_shares_`` are used if it has them.
+        feature_names : array-like of n_words str, default=None
+            The words. None: "0", "1", ...
+        symbol_names : list of n_symbols str, default=None
+            Names of the symbols. None: the labels of predicted trees.
+        threshold : float, default=1e-3
+            See `plot`.
+        n_rules : int, default=8
+            See `plot`.
+        n_words : int, default=5
+            See `plot`.
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        GrammarDisplay
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If an argument is invalid.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib(f"{cls.__name__}.from_estimator")
+        check_is_fitted(estimator, "binary_probs_")
+        display = cls(
+            estimator.root_probs_,
+            estimator.rule_type_probs_,
+            estimator.emission_probs_,
+            estimator.binary_probs_,
+            getattr(estimator, "symbol_shares_", None),
+            feature_names=feature_names,
+            symbol_names=symbol_names,
+        )
+        return display.plot(ax, threshold=threshold, n_rules=n_rules, n_words=n_words)
+
+    def plot(
+        self, ax: Any = None, *, threshold: float = 1e-3, n_rules: int = 8, n_words: int = 5
+    ) -> Self:
+        """Draw the rules.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw: its texts are as small as its size asks for. None: a new figure, as large
+            as the grammar up to 40 inches.
+        threshold : float, default=1e-3
+            Least probability of an active rule and share of an active symbol, in (0, 1].
+        n_rules : int, default=8
+            Number of rules of a symbol that are drawn, the most probable ones, >= 1; of others
+            there is one line with their number and probability.
+        n_words : int, default=5
+            Number of words of a symbol that are drawn, >= 1.
+
+        Returns
+        -------
+        GrammarDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range, or there is no active rule.
+        ImportError
+            If matplotlib is not installed.
+        """
+        if not 0.0 < threshold <= 1.0:
+            raise ValueError(f"threshold must be in (0, 1], got {threshold!r}.")
+        n_rules = check_count(n_rules, "n_rules", at_least=1)
+        n_words = check_count(n_words, "n_words", at_least=1)
+        check_matplotlib(f"{type(self).__name__}.plot")
+        self._find_active(threshold)
+        blocks = [self._list_rules(k, threshold, n_words) for k in (-1, *self.symbols_.tolist())]
+        self.rules_ = [rule for block in blocks for rule in block[:n_rules]]
+        if not self.rules_:
+            raise ValueError(f"No rule has a probability of threshold={threshold:g} or more.")
+        rests = [block[n_rules:] for block in blocks]
+        shown = [block[:n_rules] for block in blocks]
+        lines = sum(len(block) + bool(rest) for block, rest in zip(shown, rests, strict=True))
+        height = _LINE * lines + _BLOCK_GAP * len(blocks) + _LINE
+        drawn_names = [_START, *(self.symbol_names[k] for k in self.symbols_)]
+        self._name_width = max(map(text_width, drawn_names)) + 2.0 * _PAD
+        weight = 0.0 if self.shares is None else _NUMBER
+        right = max(max(map(self._right_width, self.rules_)), text_width("… 100 others"))
+        self._begin = self._name_width + weight + _GAP  # of the bars
+        width = 0.5 + self._begin + _BAR + _NUMBER + _GAP + right + 0.5
+        inch = 72.0 / _FONT_SIZE  # all coordinates are in font sizes
+        scale = min(1.0, _LARGEST * inch / width, _LARGEST * inch / height)
+        self.ax_ = ax = open_axes(ax, (scale * width / inch, scale * height / inch), [])
+        self.figure_ = ax.figure
+        ax.set(xlim=(-0.5, width - 0.5), ylim=(height, 0.0))
+        ax.axis("off")
+        size = ax.get_window_extent().size / ax.figure.dpi * inch
+        self._font_size = _FONT_SIZE * min(1.0, *(size / (width, height)))
+        self.bars_: list[Any] = []
+        self.boxes_: list[Any] = []
+        y = _LINE
+        for block, rest in zip(shown, rests, strict=True):
+            y = self._draw_block(block, rest, y) + _BLOCK_GAP
+        return self
+
+    def _find_active(self, threshold: float) -> None:
+        """Set the active symbols, as sentences reach them, and the number of their rules."""
+        active = list(range(len(self.root_probs)))
+        starts = self._sort(self.root_probs, threshold)
+        if self.shares is not None:
+            active = self._sort(self.shares, threshold)
+            starts += active  # those that only inactive rules lead to
+        reached: list[int] = []
+        self.n_active_rules_ = 0
+        for start in starts:
+            waiting = [start]
+            for k in waiting:
+                if k in reached or k not in active:
+                    continue
+                reached.append(k)
+                binary = self._binary(k)
+                pairs = [] if binary is None else self._sort(binary, threshold)
+                waiting += [k for pair in pairs for k in divmod(pair, len(self.root_probs))]
+                type_prob, emission = self._emission(k)
+                n_words = 0 if emission is None else np.sum(type_prob * emission >= threshold)
+                self.n_active_rules_ += len(pairs) + int(n_words)
+        self.symbols_ = np.array(reached, dtype=np.int64)
+
+    def _list_rules(self, k: int, threshold: float, n_words: int) -> list[Rule]:
+        """Return the active rules of a symbol, or of the start, the most probable first."""
+        if k < 0:
+            places = self._sort(self.root_probs, threshold)
+            return [Rule(-1, (place,), (), float(self.root_probs[place])) for place in places]
+        rules = []
+        type_prob, emission = self._emission(k)
+        if emission is not None and type_prob >= threshold:
+            top = self._sort(emission, threshold / type_prob)[:n_words]
+            words = tuple((w, float(emission[w])) for w in top)
+            rules.append(Rule(k, (), words, type_prob))
+        binary = self._binary(k)
+        if binary is not None:
+            n_symbols = len(self.root_probs)
+            rules += [
+                Rule(k, divmod(pair, n_symbols), (), float(binary[pair]))
+                for pair in self._sort(binary, threshold)
+            ]
+        return sorted(rules, key=lambda rule: -rule.probability)
+
+    @staticmethod
+    def _sort(probabilities: NDArray[np.float64], threshold: float) -> list[int]:
+        """Return where probabilities are at least `threshold`, the largest first."""
+        order = np.argsort(-probabilities, kind="stable")
+        return order[probabilities[order] >= threshold].tolist()
+
+    def _binary(self, k: int) -> NDArray[np.float64] | None:
+        """Return probabilities (n_symbols^2,) of both symbols on the right."""
+        if not self._is_partitioned:
+            return self.rule_type_probs[k, 1] * self.binary_probs[k].ravel()
+        constituent = k - len(self.emission_probs)
+        return None if constituent < 0 else self.binary_probs[constituent].ravel()
+
+    def _emission(self, k: int) -> tuple[float, NDArray[np.float64] | None]:
+        """Return the probability to become a word, and of every word then."""
+        if not self._is_partitioned:
+            return float(self.rule_type_probs[k, 0]), self.emission_probs[k]
+        return (1.0, self.emission_probs[k]) if k < len(self.emission_probs) else (0.0, None)
+
+    def _right_width(self, rule: Rule) -> float:
+        if rule.right:
+            return sum(2.0 * _PAD + text_width(self.symbol_names[k]) + _GAP for k in rule.right)
+        words = [self.feature_names[w] for w, _ in rule.words]
+        return sum(text_width(word) + _NUMBER + 0.5 for word in words)
+
+    def _draw_block(self, rules: list[Rule], rest: list[Rule], y: float) -> float:
+        """Draw the rules of a symbol from height y, and return where the next symbol begins."""
+        if not rules:
+            return y
+        k = rules[0].symbol
+        self._draw_box(k, 0.5 * self._name_width, y)
+        if self.shares is not None:
+            share = "share" if k < 0 else _format(self.shares[k])
+            self._write(self._name_width + 0.4, y, share, color="#808080")
+        for rule in rules:
+            self._draw_rule(rule, y)
+            y += _LINE
+        if rest:
+            total = sum(rule.probability for rule in rest)
+            self.ax_.barh(y, _BAR * total, left=self._begin, height=0.9, color=GREY)
+            self._write(self._begin + _BAR + 0.4, y, _format(total))
+            plural = "s" * (len(rest) > 1)
+            x = self._begin + _BAR + _NUMBER + _GAP
+            self._write(x, y, f"… {len(rest)} other{plural}", color="#808080")
+            y += _LINE
+        return y
+
+    def _draw_rule(self, rule: Rule, y: float) -> None:
+        left = self._begin
+        self.ax_.barh(y, _BAR, left=left, height=0.9, color="#F2F2F2")
+        (bar,) = self.ax_.barh(
+            y, _BAR * rule.probability, left=left, height=0.9, color=_colour(rule.symbol)
+        )
+        self.bars_.append(bar)
+        self._write(left + _BAR + 0.4, y, _format(rule.probability))
+        x = left + _BAR + _NUMBER + _GAP
+        for k in rule.right:
+            width = 2.0 * _PAD + text_width(self.symbol_names[k])
+            self._draw_box(k, x + 0.5 * width, y)
+            x += width + _GAP
+        for w, probability in rule.words:
+            word = self.feature_names[w]
+            self._write(x, y, word, style="italic")
+            x += text_width(word)
+            self._write(x + 0.3, y, _format(probability), color="#808080", small=True)
+            x += _NUMBER + 0.5
+
+    def _draw_box(self, k: int, x: float, y: float) -> None:
+        from matplotlib.colors import to_rgb
+
+        colour = _colour(k)
+        pale = tuple(0.72 + 0.28 * channel for channel in to_rgb(colour))
+        box = self.ax_.text(
+            x,
+            y,
+            _START if k < 0 else self.symbol_names[k],
+            ha="center",
+            va="center",
+            size=self._font_size,
+            parse_math=False,
+            bbox={"boxstyle": "round,pad=0.25", "facecolor": pale, "edgecolor": colour},
+        )
+        self.boxes_.append(box)
+
+    def _write(self, x: float, y: float, text: str, *, small: bool = False, **style: Any) -> None:
+        size = 0.8 * self._font_size if small else self._font_size
+        style = {"ha": "left", "va": "center", "size": size, "parse_math": False, **style}
+        self.ax_.text(x, y, text, **style)
+
+
+def _check_probabilities(values: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
+    array = np.asarray(values)
+    if array.ndim != ndim or array.size == 0 or array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be a {ndim}-D array of numbers, got shape {array.shape} and type "
+            f"{array.dtype}."
+        )
+    if not np.all((array >= 0.0) & (array <= 1.0 + 1e-6)):
+        raise ValueError(f"{name} must hold numbers in [0, 1].")
+    return array.astype(np.float64)
+
+
+def _colour(k: int) -> str:
+    return GREY if k < 0 else PALETTE[k % len(PALETTE)]
+
+
+def _format(probability: float) -> str:
+    """Return two digits of a probability, without the zero before the point."""
+    if probability >= 0.995:
+        return "1"
+    if probability < 0.01:
+        return f"{probability:.0e}".replace("e-0", "e-")
+    return f"{probability:.2f}"[1:]

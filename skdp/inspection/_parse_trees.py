@@ -1,0 +1,241 @@
+"""Parse trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from skdp.data import check_sentences
+from skdp.data._parse_tree import ParseTree
+from skdp.data._tree_layout import TreeLayout, lay_out, text_width
+from skdp.inspection._axes import check_matplotlib, open_axes
+from skdp.inspection._matrix import check_names
+from skdp.processes._checks import check_count
+
+_FONT_SIZE = 10.0
+_ROW, _GAP = 2.4, 0.8
+"""From a node to those below it, and between two texts, in font sizes."""
+_MARGIN = 1.6
+"""Around a tree, in font sizes."""
+_LARGEST = 30.0
+"""Width and height of a figure, in inches: larger trees are drawn smaller."""
+_LINE_COLOUR = "#808080"
+
+
+class ParseTreeDisplay:
+    """Pictures of parse trees, one or several.
+
+    Make it by `from_estimator`, or by the constructor and `plot`. Words are in italics, below the
+    node that they belong to.
+
+    Parameters
+    ----------
+    trees : ParseTree or sequence of ParseTree
+        At least one.
+    names : list of n_trees str, default=None
+        Titles of the trees. None: they have none.
+
+    Attributes
+    ----------
+    trees : list of ParseTree
+    names : list of str or None
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    texts_ : list of lists of matplotlib Text
+        For each tree its labels and words: a node after all that is below it.
+    lines_ : list of matplotlib LineCollection
+        For each tree the lines from its nodes to their children.
+    titles_ : list of matplotlib Text
+        Of the trees; empty if they have no names.
+
+    Raises
+    ------
+    ValueError
+        If there are no trees, or not as many names.
+
+    See Also
+    --------
+    GrammarDisplay : The grammar behind them.
+    skdp.metrics.bracket_scores : How well trees agree, in numbers.
+
+    Examples
+    --------
+    >>> from skdp.grammar import ParseTree
+    >>> from skdp.inspection import ParseTreeDisplay
+    >>> tree = ParseTree.from_brackets("(S (NP he) (VP ran off))")
+    >>> display = ParseTreeDisplay(tree).plot()
+    >>> [text.get_text() for text in display.texts_[0]]
+    ['he', 'NP', 'ran', 'off', 'VP', 'S']
+    """
+
+    def __init__(
+        self, trees: ParseTree | Sequence[ParseTree], *, names: Sequence[str] | None = None
+    ):
+        self.trees = [trees] if isinstance(trees, ParseTree) else list(trees)
+        if not self.trees or not all(isinstance(tree, ParseTree) for tree in self.trees):
+            raise ValueError(f"trees must be a ParseTree or several, got {trees!r}.")
+        self.names = None if names is None else check_names(names, "names", len(self.trees))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        feature_names: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+        n_columns: int = 1,
+        ax: Any = None,
+    ) -> Self:
+        """Plot the trees that a fitted grammar predicts.
+
+        Parameters
+        ----------
+        estimator : fitted grammar
+            Its ``predict`` returns trees.
+        X : sentences
+            As for its ``predict``: few, a tree each.
+        feature_names : array-like of n_words str, default=None
+            The words of the sentences, if these are word ids. None: words as they are in the
+            predicted trees.
+        names : list of str, default=None
+            Titles of the trees. None: they have none.
+        n_columns : int, default=1
+            See `plot`.
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        ParseTreeDisplay
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If there are not enough `feature_names`, or an argument is invalid.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib(f"{cls.__name__}.from_estimator")
+        check_is_fitted(estimator)
+        trees = estimator.predict(X)
+        if feature_names is not None:
+            sentences = check_sentences(estimator, X, reset=False)
+            words = [str(word) for word in np.asarray(feature_names)]
+            check_names(words, "feature_names", sentences.n_features)
+            trees = [
+                tree.with_leaves([words[w] for w in sentence])
+                for tree, sentence in zip(trees, sentences, strict=True)
+            ]
+        return cls(trees, names=names).plot(ax, n_columns=n_columns)
+
+    def plot(self, ax: Any = None, *, n_columns: int = 1) -> Self:
+        """Draw the trees.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw: its texts are as small as its size asks for. None: a new figure, as large
+            as the trees up to 30 inches.
+        n_columns : int, default=1
+            Number of trees side by side, >= 1.
+
+        Returns
+        -------
+        ParseTreeDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If `n_columns` is out of range.
+        ImportError
+            If matplotlib is not installed.
+        """
+        n_columns = min(check_count(n_columns, "n_columns", at_least=1), len(self.trees))
+        check_matplotlib(f"{type(self).__name__}.plot")
+        layouts = [_lay_out(tree) for tree in self.trees]
+        lefts, tops, width, height = _arrange(layouts, self.names, n_columns)
+        inch = 72.0 / _FONT_SIZE  # all coordinates are in font sizes
+        scale = min(1.0, _LARGEST * inch / width, _LARGEST * inch / height)
+        self.ax_ = ax = open_axes(ax, (scale * width / inch, scale * height / inch), [])
+        self.figure_ = ax.figure
+        ax.set(xlim=(0.0, width), ylim=(height, 0.0))
+        ax.axis("off")
+        size = ax.get_window_extent().size / ax.figure.dpi * inch
+        font_size = _FONT_SIZE * min(1.0, *(size / (width, height)))
+        self.texts_: list[Any] = []
+        self.lines_: list[Any] = []
+        self.titles_: list[Any] = []
+        for i, (layout, left, top) in enumerate(zip(layouts, lefts, tops, strict=True)):
+            if self.names is not None:
+                title = ax.text(left, top - _ROW, self.names[i], size=font_size, weight="bold")
+                title.set(ha="left", va="center")
+                self.titles_.append(title)
+            self._draw(layout, left, top, font_size)
+        return self
+
+    def _draw(self, layout: TreeLayout, left: float, top: float, font_size: float) -> None:
+        from matplotlib.collections import LineCollection
+
+        x, y = left + layout.x, top + _ROW * layout.depth
+        texts = [
+            self.ax_.text(
+                x[i],
+                y[i],
+                text,
+                ha="center",
+                va="center",
+                size=font_size,
+                style="italic" if layout.is_word[i] else "normal",
+                parse_math=False,
+            )
+            for i, text in enumerate(layout.texts)
+        ]
+        below, above = np.arange(len(x) - 1), layout.parent[:-1]
+        starts = np.stack([x[above], y[above] + 0.7], axis=1)
+        ends = np.stack([x[below], y[below] - 0.75], axis=1)
+        lines = LineCollection(
+            list(np.stack([starts, ends], axis=1)),
+            colors=_LINE_COLOUR,
+            linewidths=0.08 * font_size,
+        )
+        self.lines_.append(self.ax_.add_collection(lines, autolim=False))
+        self.texts_.append(texts)
+
+
+def _lay_out(tree: ParseTree) -> TreeLayout:
+    items = tree._flat()
+    texts = [item if isinstance(item, str) else item[0] for item in items]
+    return lay_out(items, [text_width(text) + _GAP for text in texts])
+
+
+def _arrange(
+    layouts: list[TreeLayout], names: list[str] | None, n_columns: int
+) -> tuple[list[float], list[float], float, float]:
+    """Return where trees begin on the left and where their roots are, and the size of them all.
+
+    Trees are in the cells of a grid, row by row, columns as wide as their widest tree.
+    """
+    title = 0.0 if names is None else _ROW
+    widths = [layout.width for layout in layouts]
+    if names is not None:
+        widths = [max(w, text_width(name)) for w, name in zip(widths, names, strict=True)]
+    heights = [title + _ROW * float(layout.depth.max()) for layout in layouts]
+    column_widths = [max(widths[c::n_columns]) for c in range(n_columns)]
+    rows = range(0, len(layouts), n_columns)
+    row_heights = [max(heights[r : r + n_columns]) for r in rows]
+    column_ends = np.cumsum([_MARGIN + w for w in column_widths])
+    row_ends = np.cumsum([2.0 * _MARGIN + h for h in row_heights])
+    lefts, tops = [], []
+    for i in range(len(layouts)):
+        row, column = divmod(i, n_columns)
+        lefts.append(float(column_ends[column]) - column_widths[column])
+        tops.append(float(row_ends[row]) - row_heights[row] - _MARGIN + title)
+    return lefts, tops, float(column_ends[-1]) + _MARGIN, float(row_ends[-1])
