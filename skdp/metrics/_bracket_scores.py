@@ -44,14 +44,14 @@ def bracket_scores(
     *,
     labelled: bool = True,
     trivial: bool = True,
-    deleted_labels: Collection[str] = ("ROOT", "S1", "TOP", "-NONE-", ",", ":", "``", "''", "."),
+    deleted_labels: Collection[str] = ("ROOT", "TOP", "-NONE-", ",", ":", "``", "''", "."),
     same_labels: Collection[tuple[str, str]] = (("ADVP", "PRT"),),
 ) -> BracketScores:
     """Compute how many brackets two sets of parse trees share, as the program EVALB does.
 
     A bracket is a node that is not a preterminal: its label and the words it spans. Sums run over
-    all sentences, so long ones weigh more. The defaults are those of EVALB's ``COLLINS.prm``, with
-    more names for the root [1]_, at all lengths of sentences.
+    all sentences, so long ones weigh more. The defaults are those of EVALB's ``COLLINS.prm`` [1]_,
+    with one more name for the root, at all lengths of sentences.
 
     Parameters
     ----------

@@ -64,6 +64,12 @@ def test_unlabelled():
     assert counts(TRUE, predicted) == (0, 5, 4)
 
 
+def test_symbols_of_grammars_are_no_roots():
+    """S1 is what some parsers call the root, and the second symbol of a grammar here."""
+    predicted = "(S1 (S1 (S0 the) (S1 cat)) (S0 (S1 ate) (S1 (S0 fish) (S1 (S1 and) (S1 rice)))))"
+    assert counts(TRUE.replace(" (. .)", ""), predicted, labelled=False) == (4, 5, 4)
+
+
 def test_one_word_brackets_are_trivial():
     true = "(S (NP (PRP he)) (VP (VB ran)))"
     assert counts(true, true) == (3, 3, 3)
