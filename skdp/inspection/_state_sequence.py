@@ -204,7 +204,7 @@ class StateSequenceDisplay:
         if kind not in (None, *_KINDS):
             raise ValueError(f"kind must be 'states' or 'factors', got {kind!r}.")
         states, boundaries = _predict(estimator, X, sequence)
-        if kind is None and (states.ndim == 2 or np.ndim(true) == 2):
+        if kind is None and (states.ndim == 2 or (true is not None and np.ndim(true) == 2)):
             kind = "factors"
         factors = _find_factors(estimator, states) if kind == "factors" else None
         if kind == "states" and states.ndim == 2:
