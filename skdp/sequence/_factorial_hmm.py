@@ -14,7 +14,8 @@ from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SequencePanel
 from skdp.processes._checks import check_beta_prior, check_count
-from skdp.sequence._binary_factors import OUTPUTS, BinaryFactorEmission
+from skdp.sequence._binary_factor_model import OUTPUTS
+from skdp.sequence._binary_factors import BinaryFactorEmission
 from skdp.sequence._factorial_alignment import name_factors
 from skdp.sequence._factorial_sampler import FactorialSampler
 from skdp.sequence._sequence_estimator import SequenceEstimator, split

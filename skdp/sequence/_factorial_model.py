@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.sequence import _kernels_factorial_joint as joint
-from skdp.sequence._binary_factors import BinaryFactorModel, check_outputs
+from skdp.sequence._binary_factor_model import BinaryFactorModel, check_outputs
 from skdp.sequence._kernels_factors import write_centres
 
 MOST_FACTORS = 20

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.sequence import _kernels_factorial as kernels
-from skdp.sequence._binary_factors import BinaryFactorSampler
+from skdp.sequence._binary_factor_sampler import BinaryFactorSampler
 
 
 class StepFactors(BinaryFactorSampler):

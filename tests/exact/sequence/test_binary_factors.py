@@ -20,7 +20,8 @@ from scipy import special, stats
 from skdp._random import make_seed_sequence, make_stream
 from skdp.sequence import _kernels_factors as kernels
 from skdp.sequence import _kernels_similarity_laplacian as laplacian
-from skdp.sequence._binary_factors import BinaryFactorEmission, make_links
+from skdp.sequence._binary_factor_sampler import make_links
+from skdp.sequence._binary_factors import BinaryFactorEmission
 from skdp.sequence._laplacian import LaplacianSimilarity
 from skdp.sequence._similarity import Coupling
 

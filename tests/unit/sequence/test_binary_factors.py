@@ -8,7 +8,8 @@ from exact.oracles.binary_factors import log_density_of_varying
 from scipy.stats import norm
 
 from skdp._random import make_seed_sequence, make_stream
-from skdp.sequence._binary_factors import BinaryFactorEmission, BinaryFactorModel
+from skdp.sequence._binary_factor_model import BinaryFactorModel
+from skdp.sequence._binary_factors import BinaryFactorEmission
 from skdp.sequence._laplacian import LaplacianSimilarity
 from skdp.sequence._poisson import PoissonEmission
 from skdp.sequence._similarity import Coupling
