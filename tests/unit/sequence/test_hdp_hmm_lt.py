@@ -7,334 +7,32 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
+from unit.sequence.hmm_models import (
+    CLASSES,
+    GAUSSIAN,
+    MODELS,
+    N_STATES,
+    OPTIONAL,
+    PHI,
+    SYMBOLS,
+    every_model,
+    fitted,
+    quick,
+)
 
 from skdp.data import SequencePanel
 from skdp.sequence import (
-    HDPHMMLT,
-    BinaryFactorEmission,
     CategoricalEmission,
-    FixedSimilarity,
     GaussianEmission,
     GaussianSimilarity,
-    LaplacianSimilarity,
-    NegativeBinomialDuration,
     PoissonDuration,
-    PoissonEmission,
 )
 from skdp.sequence._categorical import CategoricalModel
 from skdp.sequence._gaussian import GaussianModel
 from skdp.sequence._poisson import PoissonModel
-
-RNG = np.random.default_rng(0)
-N_STATES = 4
-
-
-def make_gaussian(n_sequences=5):
-    """Return sequences of 12 to 20 steps, in three states far apart."""
-    lengths = RNG.integers(12, 21, size=n_sequences)
-    return [
-        np.repeat(RNG.permutation(3) * 4.0, 7)[:n, np.newaxis] + 0.5 * RNG.normal(size=(n, 2))
-        for n in lengths
-    ]
-
-
-def make_symbols(n_sequences=12):
-    """Return sequences of symbols and their class, which says how symbols follow each other."""
-    classes = np.arange(n_sequences) % 2
-    steps = RNG.random((n_sequences, 14)) < 0.8
-    blocks = np.arange(14) // 4 % 2
-    flips = np.arange(14) % 2
-    symbols = np.where(classes[:, np.newaxis], 2 + blocks, flips)
-    return [np.where(s, x, 3 - x).astype(float) for s, x in zip(steps, symbols, strict=True)], (
-        classes
-    )
-
-
-GAUSSIAN = make_gaussian()
-SYMBOLS, CLASSES = make_symbols()
-COUNTS = [RNG.poisson(np.repeat([1.0, 9.0, 1.0], 5)).astype(float) for _ in range(3)]
-PHI = np.array([[0.5, 0.1, 1.0, 1.0], [1.0, 1.0, 0.2, 0.3], [0.7] * 4, [0.1, 0.2, 0.3, 0.4]])
-BITS = np.tile([[0.0, 0], [3, 0], [0, 3], [3, 3]], (5, 1)) + 0.1 * RNG.normal(size=(20, 2))
-
-MODELS = {
-    "gaussian": ({}, GAUSSIAN),
-    "sticky": ({"stickiness": "auto", "emission": GaussianEmission("diag")}, GAUSSIAN),
-    "categorical": ({"emission": "categorical"}, SYMBOLS),
-    "poisson": ({"emission": "poisson", "stickiness": 2.0}, COUNTS),
-    "beam": ({"emission": "categorical", "state_sampler": "beam"}, SYMBOLS),
-    "fixed": ({"emission": "categorical", "similarity": FixedSimilarity(PHI)}, SYMBOLS),
-    "locations": ({"similarity": GaussianSimilarity(2)}, GAUSSIAN),
-    "factors": (
-        {"emission": BinaryFactorEmission(2), "similarity": LaplacianSimilarity()}, [BITS, BITS[:9]]
-    ),
-    "durations": ({"duration": PoissonDuration(max_duration=12)}, GAUSSIAN),
-    "negative binomial": (
-        {"emission": "categorical", "duration": NegativeBinomialDuration(max_duration=9)}, SYMBOLS
-    ),
-}  # fmt: skip
-OPTIONAL = {
-    "fixed": ["similarity_"],
-    "locations": ["similarity_", "locations_", "decay_"],
-    "factors": ["similarity_", "factors_", "decay_"],
-    "durations": ["duration_"],
-    "negative binomial": ["duration_"],
-}
-_fits = {}
-
-
-def arrays(*sequences):
-    """Return sequences as arrays: lists of one length would be rows of one sequence."""
-    return [np.array(sequence) for sequence in sequences]
-
-
-def quick(**params):
-    defaults = {"n_components": N_STATES, "max_iter": 12, "thin": 2, "n_samples": 5}
-    return HDPHMMLT(**{**defaults, "random_state": 0, **params})
-
-
-def fitted(name):
-    """Return an estimator of MODELS fitted to a list, and the list. Nobody may change it."""
-    params, X = MODELS[name]
-    if name not in _fits:
-        _fits[name] = quick(**params).fit(X)
-    return _fits[name], X
-
-
-every_model = pytest.mark.parametrize("name", MODELS)
-
-
-class TestBadInput:
-    @pytest.mark.parametrize(
-        ("params", "X", "message"),
-        [
-            ({}, [np.zeros((3, 2)), np.zeros((3, 1))], "has 1 features, but sequence 0 has 2"),
-            ({}, arrays([1.0, 2.0], [3.0, np.inf]), "infinity: sequence 1"),
-            ({}, arrays([1.0], [-np.inf, 0.0]), "infinity: sequence 1"),
-            ({}, np.array([[np.inf], [0.0]]), "Input X contains infinity"),
-            ({}, [], "0 sample"),
-            ({}, np.empty((0, 2)), "0 sample"),
-            ({}, [np.zeros((2, 1)), np.zeros((0, 1))], "0 observation.*sequence 1"),
-            ({}, SequencePanel(np.zeros((2, 1)), [0, 0, 2]), "0 observation.*sequence 0"),
-            ({}, np.array(["a", "b"]).reshape(-1, 1), "could not convert|dtype"),
-            ({"emission": "categorical"}, arrays([0.0, np.nan]), "NaN: sequence 0"),
-            ({"emission": "categorical"}, np.array([[0.0], [np.nan]]), "Input X contains NaN"),
-            ({"emission": "poisson"}, arrays([0.0], [np.nan]), "NaN: sequence 1"),
-            ({"emission": "categorical"}, arrays([0.0, 1.5]), "whole numbers from 0; got 1.5"),
-            ({"emission": "categorical"}, arrays([0.0, -1.0]), "whole numbers from 0; got -1"),
-            ({"emission": CategoricalEmission(3)}, arrays([0.0, 3.0]), "from 0 to 2; got 3"),
-            ({"emission": "categorical"}, np.zeros((3, 2)), "must have 1 feature"),
-            ({"emission": CategoricalEmission(prior=0.0)}, arrays([0.0, 1.0]), "prior"),
-            ({"emission": CategoricalEmission(prior=[1.0] * 3)}, arrays([0.0, 1.0]), "prior"),
-            ({"emission": "poisson"}, arrays([0.0, -1.0]), "-1"),
-            ({"emission": "poisson"}, arrays([0.0, 0.5]), "0.5"),
-            ({"similarity": FixedSimilarity(np.ones((4, 3)))}, GAUSSIAN, "must be square"),
-            ({"similarity": FixedSimilarity(np.ones(4))}, GAUSSIAN, "must be square"),
-            ({"similarity": FixedSimilarity(np.ones((3, 3)))}, GAUSSIAN, r"must be \(4, 4\)"),
-            (
-                {"similarity": FixedSimilarity(np.eye(4))},
-                GAUSSIAN,
-                "greater than 0 and at most 1; got 0 in row 0, column 1",
-            ),
-            ({"similarity": FixedSimilarity(np.full((4, 4), 1.1))}, GAUSSIAN, "got 1.1 in row 0"),
-            ({"similarity": FixedSimilarity(np.full((4, 4), np.nan))}, GAUSSIAN, "got nan in row"),
-            (
-                {"similarity": FixedSimilarity([[1.0, 0.5], [1.0]])},
-                GAUSSIAN,
-                "matrix must hold real numbers, in rows of one length",
-            ),
-            ({"similarity": FixedSimilarity([["a", "b"]] * 2)}, GAUSSIAN, "must hold real numbers"),
-            ({"similarity": FixedSimilarity(np.ones((4, 4), complex))}, GAUSSIAN, "real numbers"),
-            ({"similarity": GaussianSimilarity(0)}, GAUSSIAN, "'n_dims'"),
-            ({"similarity": GaussianSimilarity(decay=-1.0)}, GAUSSIAN, "'decay'"),
-            ({"stickiness": -0.1}, GAUSSIAN, "'stickiness' parameter"),
-            ({"stickiness": np.inf}, GAUSSIAN, "'stickiness' parameter"),
-            ({"stickiness": np.nan}, GAUSSIAN, "'stickiness' parameter"),
-            ({"stickiness": "learn"}, GAUSSIAN, "'stickiness' parameter"),
-            ({"stickiness_prior": (1.0, 0.0)}, GAUSSIAN, "stickiness_prior must be two positive"),
-            ({"stickiness_prior": (1.0,)}, GAUSSIAN, "stickiness_prior must be two positive"),
-            ({"top_concentration_prior": (0, 1)}, GAUSSIAN, "top_concentration_prior must be"),
-            (
-                {"transition_concentration_prior": (1.0, np.inf)},
-                GAUSSIAN,
-                "transition_concentration_prior must be",
-            ),
-            ({"top_concentration": 0.0}, GAUSSIAN, "'top_concentration'"),
-            ({"transition_concentration": -1.0}, GAUSSIAN, "'transition_concentration'"),
-            ({"n_components": 0}, GAUSSIAN, "'n_components'"),
-            ({"emission": "gauss"}, GAUSSIAN, "'emission'"),
-            ({"emission": None}, GAUSSIAN, "'emission'"),
-            ({"similarity": "gaussian"}, GAUSSIAN, "'similarity'"),
-            ({"duration": "poisson"}, GAUSSIAN, "'duration'"),
-            ({"duration": PoissonDuration(max_duration=0)}, GAUSSIAN, "'max_duration'"),
-            ({"state_sampler": "gibbs"}, GAUSSIAN, "'state_sampler'"),
-            ({"burn_in": 12}, GAUSSIAN, "burn_in must be smaller than max_iter"),
-            (
-                {"stickiness": 1.0, "duration": PoissonDuration()},
-                GAUSSIAN,
-                "stickiness must be 0 with a duration.*got stickiness=1.0",
-            ),
-            (
-                {"stickiness": "auto", "duration": NegativeBinomialDuration()},
-                GAUSSIAN,
-                "got stickiness='auto'",
-            ),
-            (
-                {"state_sampler": "beam", "duration": PoissonDuration()},
-                GAUSSIAN,
-                "state_sampler='beam' is for models without a duration",
-            ),
-        ],
-    )
-    def test_fit_refuses(self, params, X, message):
-        """Nothing is left behind by what was refused, in fit and in iter_sweeps."""
-        estimator = quick(**params)
-        before = dict(vars(estimator))
-        with pytest.raises(ValueError, match=message):
-            estimator.fit(X)
-        assert vars(estimator) == before
-        with pytest.raises(ValueError, match=message):
-            estimator.iter_sweeps(X)
-        assert vars(estimator) == before
-        with pytest.raises(NotFittedError):
-            estimator.predict(GAUSSIAN)
-
-    def test_hamming_distances_need_binary_vectors(self):
-        estimator = quick(similarity=LaplacianSimilarity())
-        before = dict(vars(estimator))
-        with pytest.raises(TypeError, match="use it with BinaryFactorEmission"):
-            estimator.fit(GAUSSIAN)
-        assert vars(estimator) == before
-
-    @pytest.mark.parametrize(
-        ("params", "message"),
-        [
-            ({"emission": GaussianEmission}, r"emission must be an object, got the class Gauss"),
-            ({"similarity": GaussianSimilarity}, r"write similarity=GaussianSimilarity\(...\)"),
-            ({"duration": PoissonDuration}, "duration must be an object, got the class Poisson"),
-            (
-                {"emission": LaplacianSimilarity()},
-                r"emission must have a method make_sampler\(values, n_states\), unlike Laplacian",
-            ),
-            ({"emission": PoissonDuration()}, "emission must have .* unlike PoissonDuration"),
-            (
-                {"similarity": PoissonEmission()},
-                r"similarity must have a method make_sampler\(n_states\), unlike PoissonEmission",
-            ),
-            (
-                {"similarity": PoissonDuration()},
-                "similarity must make a SimilaritySampler, unlike PoissonDuration: .*write, coupl",
-            ),
-            ({"duration": GaussianEmission()}, "duration must have .* unlike GaussianEmission"),
-            (
-                {"duration": GaussianSimilarity()},
-                "duration must make a DurationSampler, unlike GaussianSimilarity: .* tables",
-            ),
-        ],
-    )
-    def test_parts_in_the_wrong_place(self, params, message):
-        estimator = quick(**params)
-        before = dict(vars(estimator))
-        for run in (estimator.fit, estimator.iter_sweeps):
-            with pytest.raises(TypeError, match=message):
-                run(GAUSSIAN)
-        assert vars(estimator) == before
-
-    def test_refused_fit_leaves_an_older_one(self):
-        estimator = quick(emission="categorical").fit(SYMBOLS)
-        before, score = dict(vars(estimator)), estimator.score(SYMBOLS)
-        for X in (arrays([0.0, 0.5]), np.zeros((3, 2)), arrays([np.inf]), []):
-            with pytest.raises(ValueError, match=r"X |0 sample"):
-                estimator.fit(X)
-        assert vars(estimator).keys() == before.keys()
-        assert all(vars(estimator)[name] is value for name, value in before.items())
-        assert estimator.score(SYMBOLS) == score
-
-    @pytest.mark.parametrize("method", ["predict", "predict_proba", "transform", "score"])
-    @pytest.mark.parametrize(
-        ("name", "X", "message"),
-        [
-            ("categorical", arrays([0.0, 4.0]), "whole numbers from 0 to 3; got 4"),
-            ("categorical", arrays([0.0, 0.5]), "whole numbers from 0 to 3; got 0.5"),
-            ("categorical", arrays([-1.0]), "whole numbers from 0 to 3; got -1"),
-            ("categorical", arrays([0.0, np.nan]), "Input X contains NaN: sequence 0"),
-            ("poisson", arrays([-1.0]), "-1"),
-            ("poisson", arrays([0.0], [np.inf]), "Input X contains infinity: sequence 1"),
-            ("gaussian", [np.zeros((3, 1))], "X has 1 features, but HDPHMMLT is expecting 2"),
-            ("gaussian", [], "0 sample"),
-            ("gaussian", [np.zeros((1, 2)), np.zeros((0, 2))], "0 observation.*sequence 1"),
-            ("gaussian", np.full((2, 2), np.inf), "infinity"),
-        ],
-    )
-    def test_methods_refuse(self, method, name, X, message):
-        with pytest.raises(ValueError, match=message):
-            getattr(fitted(name)[0], method)(X)
-
-    @pytest.mark.parametrize("args", [(0,), (2.0,), (3, 0), (3, -1), (True,)])
-    def test_sample_refuses(self, args):
-        with pytest.raises(ValueError, match="must be an integer >= 1"):
-            fitted("categorical")[0].sample(*args)
-
-    def test_not_fitted(self):
-        for method in ("predict", "predict_proba", "transform", "score", "score_samples"):
-            with pytest.raises(NotFittedError):
-                getattr(quick(), method)(GAUSSIAN)
-        with pytest.raises(NotFittedError):
-            quick().sample(3)
-
-
-class TestLegalInput:
-    @pytest.mark.parametrize(
-        ("params", "X"),
-        [
-            ({}, np.full((9, 2), 3.0)),
-            ({"stickiness": "auto"}, [np.zeros(5), np.zeros(3)]),
-            ({"emission": "categorical"}, [np.zeros(5)]),
-            ({"emission": "poisson"}, [np.zeros(5)]),
-            ({}, np.array([[1.0, 2.0]])),
-            ({}, arrays([0.5], [1.0, 2.0], [3.0])),
-            ({"emission": "categorical"}, arrays([2.0])),
-            ({"n_components": 30, "max_iter": 4}, np.array([[1.0], [2.0]])),
-            ({"n_components": 1}, GAUSSIAN),
-            ({"n_components": 1, "stickiness": 3.0, "state_sampler": "beam"}, GAUSSIAN),
-            (
-                {"n_components": 2, "duration": PoissonDuration(max_duration=12)},
-                arrays([0.5], [1.0, 2.0]),
-            ),
-            ({"max_iter": 1, "burn_in": 0}, GAUSSIAN),
-        ],
-    )
-    def test_fit(self, params, X):
-        estimator = quick(**params).fit(X)
-        probabilities = estimator.predict_proba(X)
-        assert_allclose(np.vstack(probabilities).sum(axis=1), 1.0, rtol=1e-9)
-        assert np.isfinite(estimator.score(X))
-        assert_allclose(estimator.transmat_.sum(axis=1), 1.0, rtol=1e-9)
-
-    @pytest.mark.parametrize("covariance_type", ["full", "diag"])
-    def test_nan_is_missing_with_gaussian(self, covariance_type):
-        """Of a step, of a column; a sequence in which nothing was observed has density 1."""
-        X = [x.copy() for x in GAUSSIAN]
-        X[0][3] = np.nan
-        X[1][5:8, 0] = np.nan
-        estimator = quick(emission=GaussianEmission(covariance_type)).fit(X)
-        assert np.isfinite(estimator.score_samples(X)).all()
-        assert_allclose(np.vstack(estimator.predict_proba(X)).sum(axis=1), 1.0, rtol=1e-9)
-        nothing = [np.full((4, 2), np.nan)]
-        assert_allclose(estimator.score_samples(nothing), 0.0, atol=1e-12)
-        single = np.full((4, 2), np.nan)
-        assert_allclose(estimator.score_samples(single), np.zeros(4), atol=1e-12)
-
-    def test_forms_of_a_sequence(self):
-        """A vector is a sequence of one column, a list of lists an array."""
-        sequences = [*SYMBOLS[:3], SYMBOLS[3][:5]]
-        first = quick(emission="categorical").fit(sequences)
-        for X in ([s.reshape(-1, 1) for s in sequences], [[[x] for x in s] for s in sequences]):
-            other = quick(emission="categorical").fit(X)
-            assert_array_equal(other.transmat_, first.transmat_)
 
 
 class TestAttributes:
@@ -430,7 +128,7 @@ class TestAttributes:
         """An estimator that is fitted again keeps nothing of a similarity it no longer has."""
         estimator = clone(fitted(name)[0]).fit(MODELS[name][1])
         params = {"similarity": None, "duration": None}
-        if name == "factors":
+        if name.startswith("factors"):
             params["emission"] = "gaussian"
         estimator.set_params(**params).fit(MODELS[name][1])
         assert [a for a in OPTIONAL[name] if hasattr(estimator, a)] == []
@@ -617,7 +315,7 @@ class TestSweeps:
                 assert isinstance(getattr(state, scalar), float)
                 assert getattr(state, scalar) > 0.0
             assert state.stickiness >= 0.0
-            assert (state.decay > 0.0) == (name in ("locations", "factors"))
+            assert (state.decay > 0.0) == ("decay_" in OPTIONAL.get(name, []))
             assert np.isfinite(state.log_joint())
             assert hasattr(state.emission, "write_log_obs")
         assert n_sweeps == 4
@@ -630,16 +328,20 @@ class TestSweeps:
         state = next(quick(**MODELS["durations"][0]).iter_sweeps(GAUSSIAN))
         assert_array_equal(state.similarity, 1.0 - np.eye(N_STATES))
 
-    def test_live_view_and_copy(self):
-        sweeps = quick(**MODELS["locations"][0]).iter_sweeps(GAUSSIAN)
+    @every_model
+    def test_live_view_and_copy(self, name):
+        params, X = MODELS[name]
+        sweeps = quick(**params).iter_sweeps(X)
         state = next(sweeps)
         kept = state.copy()
         names = ("states", "transmat", "similarity", "top_weights", "initial_rates")
         before = {name: getattr(kept, name).copy() for name in names}
+        joint = kept.log_joint()
         for _ in sweeps:
             pass
-        for name, value in before.items():
-            assert_array_equal(getattr(kept, name), value)
+        for array, value in before.items():
+            assert_array_equal(getattr(kept, array), value)
+        assert kept.log_joint() == joint
         assert (state.transmat != before["transmat"]).any()
 
 
