@@ -23,6 +23,11 @@ ROOT_KIND_PRIOR = np.ones(2)
 """Whether a sentence begins with a preterminal (it is of one word) or a constituent: uniform."""
 
 
+_LEAST_LOG = -1e9
+"""E[log rule] is as low as -1e24 where beta is at its floor; such a rule is never used, and the
+exponents of a tree of any length stay within 64 bits above this."""
+
+
 class GrammarPriors(NamedTuple):
     """Hyper-parameters of the rules and of the top-level weights."""
 
@@ -151,11 +156,12 @@ class VariationalGrammar:
         )
 
     def weights(self) -> RuleWeights:
-        """Return E[log rule] (Liang et al. 2009, (6)-(8))."""
+        """Return E[log rule] (Liang et al. 2009, (6)-(8)), none below `_LEAST_LOG`."""
         root, rule_type, emission, binary = self._expectations(expected_log, np.add)
         if not self.layout.is_partitioned:
             emission = rule_type[:, :1] + emission
             binary = rule_type[:, 1, None, None] + binary
+        root, emission, binary = (np.maximum(x, _LEAST_LOG) for x in (root, emission, binary))
         return RuleWeights(root, emission, binary, self.layout.n_preterminals)
 
     def probabilities(self) -> RuleProbabilities:

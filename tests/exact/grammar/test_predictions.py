@@ -105,7 +105,7 @@ def test_probabilities_of_all_sentences_sum_to_one(parts):
 
 @pytest.mark.parametrize("parts", [PLAIN, PARTITIONED], ids=["plain", "partitioned"])
 def test_draws(parts):
-    """Trees of two words at most, against their probabilities; one seed in 10,000 fails."""
+    """Trees of two words at most, against their probabilities; by chance 1 seed in 10,000 fails."""
     estimator = HDPPCFG(**parts, max_iter=20, random_state=0).fit([[0, 1], [1, 0], [1], [0, 0, 1]])
     sentences, trees = estimator.sample(6000, max_length=2, random_state=1)
     model, logs = model_of(estimator), oracle.log_rows(oracle.means(posterior_of(estimator)))
