@@ -332,7 +332,9 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
             expect = partial(_count_best_trees, data, run.grammar.layout, n_jobs)
         else:
             expect = partial(_expect, data, np.dtype(self.dtype), n_jobs)
-        return expect, self.tol * len(data.tokens), self.max_iter
+        tol = self.tol * len(data.tokens)
+        run.judge(tol)  # that of an earlier fit may have been larger
+        return expect, tol, self.max_iter
 
     @staticmethod
     def _advance(run: Induction, plan: tuple[Expectation, float, int], n_steps: int) -> Induction:

@@ -37,6 +37,7 @@ class Induction:
         self.n_iter = 0
         self.lower_bounds: list[float] = []
         self.converged = False
+        self._rise = np.inf
         self._start = start
         self._counts: RuleCounts | None = None
 
@@ -57,13 +58,16 @@ class Induction:
         self.n_iter += 1
         if power == 1.0:
             bound = grammar.lower_bound(log_likelihood)
-            rise = bound - self.lower_bounds[-1] if self.lower_bounds else np.inf
-            self.converged = bool(rise <= tol)
-            if rise < 0.0:  # by rounding, at the top: what was there before is as good
-                self.converged = True
+            self._rise = bound - self.lower_bounds[-1] if self.lower_bounds else np.inf
+            self.judge(tol)
+            if self._rise < 0.0:  # by rounding, at the top: what was there before is as good
                 return
             self.lower_bounds.append(bound)
         self.grammar, self._counts = grammar, counts
+
+    def judge(self, tol: float) -> None:
+        """Tell again whether it has converged: the tolerance may be another."""
+        self.converged = bool(self._rise <= tol)
 
     def _power(self) -> float:
         """Return the power of this iteration's weights; it rises to 1 in equal ratios."""
