@@ -7,6 +7,7 @@ from mutation import (
     process_mutations,
     sequence_mutations,
     topic_mutations,
+    variational_mutations,
 )
 
 _MODULES = (
@@ -16,6 +17,7 @@ _MODULES = (
     likelihood_mutations,
     sequence_mutations,
     factorial_mutations,
+    variational_mutations,
 )
 
 MUTATIONS = [mutation for module in _MODULES for mutation in module.MUTATIONS]
