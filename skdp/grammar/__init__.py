@@ -4,6 +4,15 @@ from skdp.data._binarize import binarize, debinarize
 from skdp.data._parse_tree import ParseTree
 from skdp.data._read_trees import read_trees
 from skdp.grammar._hdp_pcfg import HDPPCFG
+from skdp.grammar._hdp_pcfg_refiner import HDPPCFGRefiner
 from skdp.grammar._inside_outside import inside_outside
 
-__all__ = ["HDPPCFG", "ParseTree", "binarize", "debinarize", "inside_outside", "read_trees"]
+__all__ = [
+    "HDPPCFG",
+    "HDPPCFGRefiner",
+    "ParseTree",
+    "binarize",
+    "debinarize",
+    "inside_outside",
+    "read_trees",
+]

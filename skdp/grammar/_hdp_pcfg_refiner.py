@@ -1,0 +1,503 @@
+"""Refinement of treebank grammars: symbols get subsymbols, whose number is inferred."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._random import Role, make_seed_sequence
+from skdp._resumable import ResumableEstimator, SavedRuns
+from skdp._sklearn_compat import Interval, StrOptions, validate_parameters, with_callbacks
+from skdp.data._binarize import binarize, debinarize
+from skdp.data._parse_tree import ParseTree
+from skdp.grammar._lexicon import Lexicon
+from skdp.grammar._refined_grammar import RefinementPriors, VariationalRefinement
+from skdp.grammar._refined_maximum_likelihood import MaximumLikelihoodRefinement
+from skdp.grammar._refined_messages import RefinedTables, expect, expect_best
+from skdp.grammar._refined_parser import RefinedParser
+from skdp.grammar._refinement import Refinement
+from skdp.grammar._treebank import CoarseRules, Treebank, flatten
+from skdp.metrics import bracket_scores
+
+ACTIVE = 1e-6
+"""Subsymbols with so many expected nodes, and their rules of so large a weight, are active."""
+
+_WIDTH = 10.0
+"""Parsing keeps what is part of a coarse tree whose log probability is the best one's, less it."""
+
+_POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
+
+_AUTO = StrOptions({"auto"})
+
+
+class _Data(NamedTuple):
+    """What `fit` learns from."""
+
+    lexicon: Lexicon
+    trees: Treebank
+    n_words: int
+
+
+class HDPPCFGRefiner(ResumableEstimator):
+    r"""Refined treebank grammar with a hierarchical Dirichlet process (HDP-PCFG-GR).
+
+    A treebank's symbols say too little: an NP that is a subject is no NP that is an object. Every
+    symbol s gets subsymbols z that the trees do not show and that are learnt from them; they share
+    top-level weights beta_s, which lets the data decide how many subsymbols a symbol needs.
+    `n_components` is only a bound. Sentences are parsed with the refined grammar, the trees that
+    come out are of the treebank's symbols.
+
+    Parameters
+    ----------
+    n_components : int, default=8
+        Bound K of the number of subsymbols of every symbol (truncation).
+    binary_concentration : float or "auto", default="auto"
+        alpha^B > 0. Subsymbols of two children s', s'' have the distribution DP(alpha^B,
+        beta_s' beta_s''^T) given the parent: the larger, the less they depend on it. "auto":
+        2 K^1.25, faster than K, slower than the number of pairs (Liang et al. 2009, table 1).
+    unary_concentration : float or "auto", default="auto"
+        alpha^U > 0, likewise DP(alpha^U, beta_s') for a lone child, and for the root of a tree.
+        "auto": the value of `binary_concentration`.
+    top_concentration : float, default=1.0
+        gamma > 0: beta_s ~ GEM(gamma), truncated.
+    rule_type_prior : float, default=1.0
+        alpha^T > 0, Dirichlet prior of the types of rules: a word, one child, two children.
+    emission_prior : float, default=1.0
+        alpha^E > 0, Dirichlet prior of each word.
+    symbol_prior : float or "auto", default="auto"
+        alpha^u, alpha^b > 0, Dirichlet priors of the coarse symbols of one and of two children.
+        "auto": 1 over their number, for each symbol.
+    inference : {"vb", "em", "viterbi-em"}, default="vb"
+        "vb": structured mean field. "em": maximum likelihood; "viterbi-em": of the best subsymbols
+        of each tree. The last two know no priors: they use `pseudo_count`.
+    pseudo_count : float, default=0.0
+        At least 0; added to the count of every refined rule by "em" and "viterbi-em".
+    min_word_count : int, default=5
+        Words that occur less often in the training sentences are unknown: they become classes by
+        their looks, as in :class:`~skdp.feature_extraction.TokenVectorizer`, with classes of their
+        own at the start of sentences. So do words that the training sentences do not have.
+    max_iter : int, default=50
+        Iterations.
+    tol : float, default=1e-4
+        The fit stops when the lower bound rises by no more than `tol` per word.
+    n_jobs : int or None, default=None
+        Threads that parse sentences; results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Of the first subsymbols.
+    verbose : int, default=0
+        Print a line every `verbose` iterations; 0: none.
+
+    Attributes
+    ----------
+    symbols_ : tuple of S str
+        The treebank's symbols, in alphabetical order. Those that begin with "@" are the
+        intermediate nodes of :func:`binarize`.
+    top_weights_ : (S, K) array
+        beta_s, rows sum to 1. Without "vb": uniform.
+    subsymbol_counts_ : (S, K) array
+        Expected nodes of the training trees.
+    n_active_components_ : (S,) array of int
+        Subsymbols with at least 1e-6 expected nodes.
+    n_active_rules_ : int
+        ``count_active_rules(1e-6)``.
+    lower_bound_ : float
+        Of log p(trees, beta), words and coarse trees together: it counts the densities of beta.
+        Without "vb" the maximised log likelihood.
+    lower_bounds_ : (n_iter_,) array
+        After each iteration; never decreasing.
+    n_iter_ : int
+    binary_concentration_, unary_concentration_ : float
+        The values used.
+    vocabulary_ : tuple of str
+        Known words and classes of unknown ones.
+
+    See Also
+    --------
+    HDPPCFG : Learns grammars from sentences without trees.
+    skdp.metrics.bracket_scores : What `score` computes.
+    read_trees : The trees of a file.
+
+    Notes
+    -----
+    Right-hand sides, words and types of rules of a symbol are those that the trees show; priors
+    are over them. A word is emitted by the symbols that emit it in the trees. The root of a tree
+    is the lone child of an invisible symbol without subsymbols.
+
+    Each iteration finds the best q(z) over the subsymbols of the trees, in time linear in their
+    nodes, then q(phi) and the points beta_s in turns. The bound never falls. Subsymbols are sorted
+    by their weights whenever that raises it.
+
+    `predict` works in two passes. The coarse grammar's best trees are found for every item of the
+    chart; an item, or a rule at a place, whose best tree is exp(10) times less likely than the
+    best of all is dropped. Sums over the subsymbols of the trees that are left give the posterior
+    probabilities of coarse rules at their places; the distribution over coarse trees with these
+    moments in which rules are chosen independent of each other is a projection of the posterior,
+    and its best tree is returned (4.3.1). Chains of unary rules may be as long as in the training
+    trees; nodes with the same span are told apart by the rules below them.
+
+    References
+    ----------
+    P. Liang, M. I. Jordan, D. Klein (2009), Probabilistic grammars and hierarchical Dirichlet
+    processes, in The Handbook of Applied Bayesian Analysis, Oxford University Press.
+
+    Examples
+    --------
+    >>> from skdp.grammar import HDPPCFGRefiner, ParseTree
+    >>> trees = [
+    ...     ParseTree.from_brackets("(S (NP (DT the) (NN dog)) (VP (VB barks)))"),
+    ...     ParseTree.from_brackets("(S (NP (DT a) (NN cat)) (VP (VB sleeps)))"),
+    ... ]
+    >>> sentences = [tree.leaves for tree in trees]
+    >>> model = HDPPCFGRefiner(2, min_word_count=1, random_state=0).fit(sentences, trees)
+    >>> model.predict([["a", "dog", "sleeps"]])
+    [<ParseTree (S (NP (DT a) (NN dog)) (VP (VB sleeps)))>]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ResumableEstimator._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "binary_concentration": [_POSITIVE, _AUTO],
+        "unary_concentration": [_POSITIVE, _AUTO],
+        "top_concentration": [_POSITIVE],
+        "rule_type_prior": [_POSITIVE],
+        "emission_prior": [_POSITIVE],
+        "symbol_prior": [_POSITIVE, _AUTO],
+        "inference": [StrOptions({"vb", "em", "viterbi-em"})],
+        "pseudo_count": [Interval(Real, 0, 1e8, closed="both")],
+        "min_word_count": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    _step_name = "iteration"
+
+    warm_start: ClassVar[bool] = False
+    """Not a parameter: every fit begins anew."""
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        binary_concentration: float | str = "auto",
+        unary_concentration: float | str = "auto",
+        top_concentration: float = 1.0,
+        rule_type_prior: float = 1.0,
+        emission_prior: float = 1.0,
+        symbol_prior: float | str = "auto",
+        inference: str = "vb",
+        pseudo_count: float = 0.0,
+        min_word_count: int = 5,
+        max_iter: int = 50,
+        tol: float = 1e-4,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.binary_concentration = binary_concentration
+        self.unary_concentration = unary_concentration
+        self.top_concentration = top_concentration
+        self.rule_type_prior = rule_type_prior
+        self.emission_prior = emission_prior
+        self.symbol_prior = symbol_prior
+        self.inference = inference
+        self.pseudo_count = pseudo_count
+        self.min_word_count = min_word_count
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether a fit came to a result."""
+        return hasattr(self, "_parser")
+
+    # Validation
+
+    def _validate_parameters(self) -> None:
+        validate_parameters(self)
+        if self.inference == "vb" and self.pseudo_count != 0.0:
+            raise ValueError(
+                "pseudo_count is for inference='em' and 'viterbi-em'; 'vb' has priors instead. Got "
+                f"pseudo_count={self.pseudo_count!r}."
+            )
+
+    def _priors(self) -> RefinementPriors:
+        binary, unary = self.binary_concentration, self.unary_concentration
+        if binary == "auto":
+            binary = 2.0 * self.n_components**1.25
+        if unary == "auto":
+            unary = binary
+        return RefinementPriors(
+            float(self.top_concentration),
+            float(self.rule_type_prior),
+            float(self.emission_prior),
+            None if self.symbol_prior == "auto" else float(self.symbol_prior),
+            float(unary),
+            float(binary),
+        )
+
+    def _check_input(self, X: Any) -> _Data:
+        sentences, trees = _check_sentences(X[0]), _check_trees(X[1])
+        if not sentences:
+            raise ValueError(
+                f"Found array with 0 sample(s) while a minimum of 1 is required by "
+                f"{type(self).__name__}."
+            )
+        _check_yields(sentences, trees)
+        binary = [binarize(tree) for tree in trees]
+        lexicon = Lexicon(sentences, self.min_word_count)
+        flat = flatten(binary, [lexicon.encode(sentence) for sentence in sentences])
+        return _Data(lexicon, flat, sum(map(len, sentences)))
+
+    # Coordinate ascent
+
+    def _start(self, data: _Data) -> SavedRuns:
+        root = make_seed_sequence(self.random_state)
+        rules, n = data.trees.rules, self.n_components
+        grammar: Any
+        if self.inference == "vb":
+            grammar = VariationalRefinement(rules, self._priors(), n)
+        else:
+            grammar = MaximumLikelihoodRefinement(rules, float(self.pseudo_count), n)
+        seed = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, Role.INIT))
+        rng = np.random.default_rng(seed)
+        return SavedRuns([Refinement(grammar, data.trees, data.lexicon, rng)], root)
+
+    def _plan(self, run: Refinement, data: _Data) -> tuple[Any, float]:
+        step = expect_best if self.inference == "viterbi-em" else expect
+
+        def expect_rules(logs: RefinedTables) -> tuple[float, RefinedTables]:
+            return step(data.trees, logs)
+
+        return expect_rules, self.tol * data.n_words
+
+    @staticmethod
+    def _advance(run: Refinement, plan: tuple[Any, float], n_steps: int) -> Refinement:
+        for _ in range(n_steps):
+            run.step(*plan)
+        return run
+
+    @staticmethod
+    def _n_steps(run: Refinement) -> int:
+        return run.n_iter
+
+    def _is_done(self, run: Refinement) -> bool:
+        return run.converged or run.n_iter >= self.max_iter
+
+    @staticmethod
+    def _has_result(run: Refinement) -> bool:
+        return bool(run.lower_bounds)
+
+    def _progress(self, runs: list[Refinement]) -> str:
+        return f"lower bound {runs[0].lower_bounds[-1]:.8g}"
+
+    def _save(self, saved: SavedRuns, data: Any) -> None:
+        """Keep nothing of a fit that was interrupted: none goes on."""
+
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+        (run,) = saved.runs
+        grammar, lexicon, priors = run.grammar, run.lexicon, self._priors()
+        rules, logs = grammar.rules, grammar.weights()
+        nodes = _count_nodes(rules, grammar.counts)
+        parser = RefinedParser(
+            rules, run.coarse_counts, run.coarse_logs, logs, len(lexicon), lexicon.n_known, _WIDTH
+        )
+        return {
+            "symbols_": rules.symbols,
+            "top_weights_": grammar.top_weights,
+            "subsymbol_counts_": nodes,
+            "n_active_components_": np.count_nonzero(nodes >= ACTIVE, axis=1),
+            "n_active_rules_": _count_active_rules(rules, logs, nodes, ACTIVE),
+            "lower_bound_": run.lower_bounds[-1],
+            "lower_bounds_": np.array(run.lower_bounds),
+            "n_iter_": run.n_iter,
+            "binary_concentration_": priors.binary,
+            "unary_concentration_": priors.unary,
+            "vocabulary_": tuple(lexicon.names),
+            "_logs": logs,
+            "_lexicon": lexicon,
+            "_parser": parser,
+        }
+
+    # Public methods
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn a refined grammar from sentences and their trees.
+
+        Parameters
+        ----------
+        X : sequence of n_sentences sequences of str
+            The words of each sentence, punctuation among them.
+        y : sequence of n_sentences ParseTree
+            Over these words, each the only child of its node. Nodes may have any number of
+            children: trees are binarised (see :func:`binarize`).
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X, y or a parameter is invalid, or a tree is over other words than its sentence. The
+            estimator is left as it was.
+        KeyboardInterrupt
+            When interrupted, once the iteration under way is done; the estimator is fitted with
+            what there is.
+        """
+        return self._fit((X, y))
+
+    def predict(self, X: Any) -> list[ParseTree]:
+        """Return the best coarse tree of each sentence.
+
+        Parameters
+        ----------
+        X : sequence of n_sentences sequences of str
+            Each of one word or more.
+
+        Returns
+        -------
+        list of n_sentences ParseTree
+            Not binarised. A sentence that has no parse gets a flat tree of preterminals below the
+            commonest root, with a warning.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is no sequence of sentences of words.
+        """
+        check_is_fitted(self)
+        sentences = _check_sentences(X)
+
+        def parse(sentence: tuple[str, ...]) -> tuple[ParseTree, bool]:
+            words = self._lexicon.encode(sentence)
+            tree = self._parser.parse(words, sentence)
+            if tree is None:
+                return self._parser.make_flat(words, sentence), False
+            return debinarize(tree), True
+
+        found = Parallel(n_jobs=self.n_jobs, prefer="threads")(map(delayed(parse), sentences))
+        n_flat = sum(not is_parsed for _, is_parsed in found)
+        if n_flat:
+            warnings.warn(
+                f"{n_flat} of {len(found)} sentences have no parse under the grammar and get a "
+                "flat tree.",
+                stacklevel=2,
+            )
+        return [tree for tree, _ in found]
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the F1 score of labelled brackets: higher is better.
+
+        Parameters
+        ----------
+        X : sequence of n_sentences sequences of str
+        y : sequence of n_sentences ParseTree
+            The true trees.
+
+        Returns
+        -------
+        float
+            From 0 to 1; by EVALB's conventions, as :func:`skdp.metrics.bracket_scores` has them:
+            punctuation is deleted after parsing.
+        """
+        check_is_fitted(self)
+        sentences, trees = _check_sentences(X), _check_trees(y)
+        _check_yields(sentences, trees)
+        return float(bracket_scores(trees, self.predict(sentences)).f1)
+
+    def count_active_rules(self, threshold: float = ACTIVE) -> int:
+        """Return the number of refined rules that are in use, emissions among them.
+
+        Parameters
+        ----------
+        threshold : float, default=1e-6
+            A subsymbol is active that has so many expected nodes in the training trees, a rule
+            that has so large a weight and only active subsymbols.
+
+        Returns
+        -------
+        int
+        """
+        check_is_fitted(self)
+        return _count_active_rules(
+            self._parser.rules, self._logs, self.subsymbol_counts_, threshold
+        )
+
+
+def _check_sentences(X: Any) -> list[tuple[str, ...]]:
+    """Return sentences as tuples of words."""
+    if isinstance(X, str) or not hasattr(X, "__iter__"):
+        raise TypeError(f"X must be a sequence of sentences, got {type(X).__name__}.")
+    sentences = []
+    for i, sentence in enumerate(X):
+        if isinstance(sentence, str) or not hasattr(sentence, "__iter__"):
+            raise TypeError(
+                f"sentence {i}: must be a sequence of words, got {type(sentence).__name__}."
+            )
+        words = tuple(sentence)
+        if not words:
+            raise ValueError(f"Found sentence with 0 word(s) (sentence {i}); 1 is required.")
+        if not all(isinstance(word, str) for word in words):
+            raise TypeError(f"sentence {i}: words must be str.")
+        sentences.append(words)
+    return sentences
+
+
+def _check_trees(y: Any) -> list[ParseTree]:
+    if y is None:
+        raise ValueError("y must hold the parse trees of the sentences, got None.")
+    trees = list(y)
+    for i, tree in enumerate(trees):
+        if not isinstance(tree, ParseTree):
+            raise TypeError(f"tree {i}: must be a ParseTree, got {type(tree).__name__}.")
+    return trees
+
+
+def _check_yields(sentences: Sequence[tuple[str, ...]], trees: Sequence[ParseTree]) -> None:
+    if len(sentences) != len(trees):
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: "
+            f"{[len(sentences), len(trees)]}."
+        )
+    for i, (sentence, tree) in enumerate(zip(sentences, trees, strict=True)):
+        if tree.leaves != sentence:
+            raise ValueError(
+                f"tree {i} is over other words than sentence {i}: {' '.join(tree.leaves)!r:.80} "
+                f"and {' '.join(sentence)!r:.80}."
+            )
+
+
+def _count_nodes(rules: CoarseRules, counts: RefinedTables) -> NDArray[np.float64]:
+    """Return the expected nodes of every subsymbol, (S, K)."""
+    nodes = np.zeros((rules.n_symbols, counts.n_components))
+    np.add.at(nodes, rules.emission[:, 0], counts.emission)
+    np.add.at(nodes, rules.unary[:, 0], counts.unary.sum(axis=1))
+    np.add.at(nodes, rules.binary[:, 0], counts.binary.sum(axis=(1, 2)))
+    return nodes
+
+
+def _count_active_rules(
+    rules: CoarseRules, logs: RefinedTables, nodes: NDArray[np.float64], threshold: float
+) -> int:
+    least, active = np.log(threshold), nodes >= threshold
+    parent, child = active[rules.unary[:, 0]], active[rules.unary[:, 1]]
+    total = np.count_nonzero((logs.emission >= least) & active[rules.emission[:, 0]])
+    total += np.count_nonzero((logs.unary >= least) & parent[:, None] & child[:, :, None])
+    parent, left, right = (active[symbols] for symbols in rules.binary.T)
+    used = left[:, :, None, None] & right[:, None, :, None] & parent[:, None, None]
+    return int(total + np.count_nonzero((logs.binary >= least) & used))

@@ -1,0 +1,63 @@
+"""Words of treebanks as ids, rare and new ones by classes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.feature_extraction import TokenVectorizer
+from skdp.feature_extraction._unknown_words import UnknownWords
+
+_FIRST = "^"
+"""What names of classes of words at the start of a sentence begin with."""
+
+
+class Lexicon:
+    """Known words and classes of unknown ones.
+
+    A word that occurs less than `min_count` times in the training sentences is unknown: it becomes
+    a class by its looks, as in `TokenVectorizer`. At the start of a sentence, where an initial
+    capital says little, classes are others than elsewhere.
+
+    Parameters
+    ----------
+    sentences : sequence of sequences of str
+    min_count : int
+    """
+
+    def __init__(self, sentences: Sequence[Sequence[str]], min_count: int):
+        counts = Counter(word for sentence in sentences for word in sentence)
+        known = {word for word, count in counts.items() if count >= min_count}
+        first: Counter[str] = Counter()
+        other: Counter[str] = Counter()
+        for sentence in sentences:
+            for i, word in enumerate(sentence):
+                if word not in known:
+                    (other if i else first)[word] += 1
+        affixes = TokenVectorizer().get_params()
+        self._first, self._other = (
+            UnknownWords(rare.items(), affixes["prefixes"], affixes["suffixes"], max(min_count, 1))
+            for rare in (first, other)
+        )
+        names = sorted(known)
+        names += [name for name in sorted(self._other.names) if name not in known]
+        names += [_FIRST + name for name in sorted(self._first.names) if _FIRST + name not in known]
+        self._ids = {name: i for i, name in enumerate(names)}
+        self._known = known
+        self.names = names
+        self.n_known = len(known)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def encode(self, sentence: Sequence[str]) -> NDArray[np.int32]:
+        """Return the ids of the words of a sentence."""
+        ids = []
+        for i, word in enumerate(sentence):
+            if word not in self._known:
+                word = self._other.classify(word) if i else _FIRST + self._first.classify(word)
+            ids.append(self._ids[word])
+        return np.array(ids, dtype=np.int32)

@@ -1,0 +1,171 @@
+"""Trees as flat arrays, and the coarse rules that they show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data._parse_tree import ParseTree
+
+Ints = NDArray[np.int32]
+
+
+class CoarseRules(NamedTuple):
+    """Rules over coarse symbols, each kind in lexicographic order.
+
+    Attributes
+    ----------
+    symbols : tuple of str
+        Names of the S symbols.
+    roots : (R,) int32
+        Symbols of roots.
+    emission : (E, 2) int32
+        Symbol and word.
+    unary : (U, 2) int32
+        Symbol and child.
+    binary : (B, 3) int32
+        Symbol, left and right child.
+    longest_chain : int
+        Of unary rules one below the other.
+    """
+
+    symbols: tuple[str, ...]
+    roots: Ints
+    emission: Ints
+    unary: Ints
+    binary: Ints
+    longest_chain: int
+
+    @property
+    def n_symbols(self) -> int:
+        """Number of coarse symbols."""
+        return len(self.symbols)
+
+
+class Treebank(NamedTuple):
+    """Binary trees, one after another, children before parents.
+
+    Attributes
+    ----------
+    rules : CoarseRules
+    left, right : (N,) int32
+        Children of every node, numbered within the tree; -1: none. Nodes without children emit.
+    rule : (N,) int32
+        Coarse rule of every node, among those of its kind.
+    tree_ptr : (n_trees + 1,) int64
+        Tree t has the nodes ``tree_ptr[t]`` to ``tree_ptr[t + 1] - 1``, the last is its root.
+    root_rule : (n_trees,) int32
+        Place of the root's symbol in ``rules.roots``.
+    """
+
+    rules: CoarseRules
+    left: Ints
+    right: Ints
+    rule: Ints
+    tree_ptr: NDArray[np.int64]
+    root_rule: Ints
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.root_rule)
+
+    @property
+    def largest(self) -> int:
+        """Number of nodes of the largest tree."""
+        return int(np.diff(self.tree_ptr).max())
+
+
+def flatten(trees: Sequence[ParseTree], words: Sequence[Sequence[int] | Ints]) -> Treebank:
+    """Return binary trees as arrays.
+
+    Parameters
+    ----------
+    trees : sequence of ParseTree
+        Without nodes of more than two children.
+    words : sequence of sequences of int
+        Ids of every tree's leaves.
+
+    Raises
+    ------
+    ValueError
+        If a word is not the only child of its node.
+    """
+    names: dict[str, int] = {}
+    keys: list[tuple[int, ...]] = []  # of every node: symbol, then word or children's symbols
+    left: list[int] = []
+    right: list[int] = []
+    symbols: list[int] = []
+    ptr = [0]
+    longest = 0
+    for t, (tree, ids) in enumerate(zip(trees, words, strict=True)):
+        start, rest = len(symbols), iter(ids)
+        stack: list[tuple[int, int]] = []  # of what waits for its parent: node or -1, height
+        for item in tree._flat():
+            if isinstance(item, str):
+                stack.append((-1, 0))
+                continue
+            label, n = item
+            symbol = names.setdefault(label, len(names))
+            below = stack[-n:]
+            del stack[-n:]
+            children = [node for node, _ in below]
+            height = 0
+            if children == [-1]:
+                keys.append((symbol, -1, next(rest)))
+                left.append(-1)
+            elif -1 in children:
+                raise ValueError(
+                    f"Tree {t}: a word must be the only child of its node, but {label!r} has "
+                    "others besides."
+                )
+            else:
+                keys.append((symbol, *(symbols[start + node] for node in children)))
+                left.append(children[0])
+                if n == 1:
+                    height = below[0][1] + 1
+                    longest = max(longest, height)
+            right.append(children[1] if n == 2 else -1)
+            stack.append((len(symbols) - start, height))
+            symbols.append(symbol)
+        ptr.append(len(symbols))
+    return _number(names, keys, symbols, left, right, ptr, longest)
+
+
+def _number(
+    names: dict[str, int],
+    keys: list[tuple[int, ...]],
+    symbols: list[int],
+    left: list[int],
+    right: list[int],
+    ptr: list[int],
+    longest: int,
+) -> Treebank:
+    """Return the treebank, symbols and rules in their order."""
+    labels = sorted(names)
+    new = np.empty(len(names), dtype=np.int32)
+    for place, label in enumerate(labels):
+        new[names[label]] = place
+    lefts, rights = np.array(left, dtype=np.int32), np.array(right, dtype=np.int32)
+    kinds = np.where(lefts < 0, 0, np.where(rights < 0, 1, 2))
+    rule = np.empty(len(keys), dtype=np.int32)
+    tables: list[Ints] = []
+    for kind, width in enumerate((3, 2, 3)):
+        nodes = np.flatnonzero(kinds == kind)
+        rows = np.array([keys[node] for node in nodes], dtype=np.int32).reshape(-1, width)
+        if kind == 0:
+            rows = np.column_stack([new[rows[:, 0]], rows[:, 2]])
+        else:
+            rows = new[rows]
+        table, places = np.unique(rows, axis=0, return_inverse=True)
+        rule[nodes] = places.reshape(-1)
+        tables.append(table.astype(np.int32))
+    tree_ptr = np.array(ptr, dtype=np.int64)
+    tops = new[np.array(symbols, dtype=np.int64)[tree_ptr[1:] - 1]]
+    roots, root_rule = np.unique(tops, return_inverse=True)
+    emission, unary, binary = tables
+    rules = CoarseRules(tuple(labels), roots.astype(np.int32), emission, unary, binary, longest)
+    return Treebank(rules, lefts, rights, rule, tree_ptr, root_rule.astype(np.int32))

@@ -1,0 +1,353 @@
+"""Messages, bounds and projections of refined grammars against enumeration."""
+
+import math
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from exact.oracles import refinement as oracle
+
+from skdp.data._parse_tree import ParseTree
+from skdp.grammar import HDPPCFGRefiner
+from skdp.grammar import _kernels_coarse as coarse
+from skdp.grammar._refined_grammar import RefinementPriors, VariationalRefinement
+from skdp.grammar._refined_maximum_likelihood import MaximumLikelihoodRefinement
+from skdp.grammar._refined_messages import RefinedTables, expect, expect_best
+from skdp.grammar._refined_parser import RefinedParser
+from skdp.grammar._refinement import count_coarse
+from skdp.grammar._treebank import flatten
+
+WORDS = {"a": 0, "b": 1, "c": 2}
+TREES = [
+    ("S", ("A", "a"), ("S", ("A", "b"), ("A", "a"))),
+    ("S", ("B", ("A", "c")), ("A", "a")),
+    ("S", ("A", "a"), ("B", ("S", ("B", "b"), ("A", "c")))),
+    ("B", ("S", ("B", "c"))),
+]
+
+
+def to_tree(tree):
+    children = [child if isinstance(child, str) else to_tree(child) for child in tree[1:]]
+    return ParseTree(tree[0], children)
+
+
+def to_tuple(tree):
+    return (tree.label, *(c if isinstance(c, str) else to_tuple(c) for c in tree.children))
+
+
+def make_treebank(trees=TREES):
+    parse_trees = [to_tree(tree) for tree in trees]
+    return flatten(parse_trees, [[WORDS[w] for w in tree.leaves] for tree in parse_trees])
+
+
+def draw_logs(rules, n_components, seed=0):
+    rng = np.random.default_rng(seed)
+    zeros = RefinedTables.zeros(rules, n_components)
+    return RefinedTables(*(rng.normal(-1.0, 1.5, part.shape) for part in zeros))
+
+
+def to_weights(rules, tables):
+    """Return the oracle's dict of a number for every refined rule."""
+    names, words = rules.symbols, {i: word for word, i in WORDS.items()}
+    found = {}
+    for (r, z), x in np.ndenumerate(tables.root):
+        found["root", names[rules.roots[r]], z] = x
+    for (r, z), x in np.ndenumerate(tables.emission):
+        s, word = rules.emission[r]
+        found["emission", names[s], z, words[word]] = x
+    for (r, i, z), x in np.ndenumerate(tables.unary):
+        s, child = rules.unary[r]
+        found["unary", names[s], z, names[child], i] = x
+    for (r, i, j, z), x in np.ndenumerate(tables.binary):
+        s, left, right = rules.binary[r]
+        found["binary", names[s], z, names[left], i, names[right], j] = x
+    return found
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+def test_messages_match_all_labellings(n_components):
+    treebank = make_treebank()
+    logs = draw_logs(treebank.rules, n_components)
+    log_sum, counts = expect(treebank, logs)
+    weights = to_weights(treebank.rules, RefinedTables(*map(np.exp, logs)))
+    expected, uses = 0.0, Counter()
+    for tree in TREES:
+        total, used = oracle.tree_sum(tree, weights, n_components)
+        expected += math.log(total)
+        uses.update(used)
+    assert log_sum == pytest.approx(expected, rel=1e-12)
+    for rule, count in to_weights(treebank.rules, counts).items():
+        assert count == pytest.approx(uses[rule], abs=1e-10), rule
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+def test_best_labels_match_all_labellings(n_components):
+    treebank = make_treebank()
+    logs = draw_logs(treebank.rules, n_components, seed=1)
+    log_best, counts = expect_best(treebank, logs)
+    weights = to_weights(treebank.rules, RefinedTables(*map(np.exp, logs)))
+    expected, uses = 0.0, Counter()
+    for tree in TREES:
+        rules = oracle.best_labelling(tree, weights, n_components)
+        expected += math.log(oracle.weight_of(rules, weights))
+        uses.update(rules)
+    assert log_best == pytest.approx(expected, rel=1e-12)
+    for rule, count in to_weights(treebank.rules, counts).items():
+        assert count == uses[rule], rule
+
+
+def test_long_trees_do_not_underflow():
+    tree = ParseTree("X", ["a"])
+    for _ in range(400):
+        tree = ParseTree("X", [ParseTree("X", ["a"]), tree])
+    treebank = flatten([tree], [[0] * 401])
+    logs = RefinedTables(*(np.full(part.shape, -900.0) for part in draw_logs(treebank.rules, 3)))
+    log_sum, counts = expect(treebank, logs)
+    n_nodes = 801
+    assert log_sum == pytest.approx(-900.0 * (n_nodes + 1) + n_nodes * math.log(3), rel=1e-12)
+    assert counts.binary.sum() == pytest.approx(400.0)
+    np.testing.assert_allclose(counts.binary, 400.0 / 27.0)
+
+
+# The lower bound
+
+PRIORS = RefinementPriors(1.3, 0.8, 0.6, None, 1.7, 2.1)
+
+
+def climb(grammar, treebank, n_iter, seed=0):
+    """Return the grammar, the bounds of all iterations."""
+    counts = expect(treebank, draw_logs(treebank.rules, grammar.n_components, seed))[1]
+    bounds = []
+    for _ in range(n_iter):
+        grammar = grammar.updated(counts)
+        log_likelihood, counts = expect(treebank, grammar.weights())
+        bounds.append(grammar.lower_bound(log_likelihood))
+    return grammar, bounds
+
+
+def log_gem(beta, concentration):
+    total, left = 0.0, 1.0
+    for b in beta[:-1]:  # each stick's share of what is left is Beta(1, concentration)
+        rest = left - b
+        total += math.log(concentration) + (concentration - 1.0) * math.log(rest / left)
+        total -= math.log(left)
+        left = rest
+    return total
+
+
+@pytest.mark.parametrize("symbol_prior", [None, 0.7])
+def test_bound_is_below_the_log_evidence(symbol_prior):
+    trees = [TREES[0], TREES[3], TREES[1]]
+    treebank = make_treebank(trees)
+    priors = PRIORS._replace(symbol=symbol_prior)
+    grammar, bounds = climb(VariationalRefinement(treebank.rules, priors, 2), treebank, 15)
+    beta = dict(zip(treebank.rules.symbols, grammar.top_weights.tolist(), strict=True))
+    evidence = oracle.log_evidence(
+        trees,
+        beta,
+        {
+            "type": priors.rule_type,
+            "emission": priors.emission,
+            "unary": priors.unary,
+            "binary": priors.binary,
+            "symbol": symbol_prior,
+        },
+        2,
+    )
+    bound = bounds[-1] - sum(log_gem(row, priors.top) for row in beta.values())
+    assert bound <= evidence + 1e-9
+    assert bound > evidence - 8.0
+
+
+def test_bound_is_exact_with_one_subsymbol():
+    treebank = make_treebank()
+    _, bounds = climb(VariationalRefinement(treebank.rules, PRIORS, 1), treebank, 2)
+    priors = {"type": 0.8, "emission": 0.6, "unary": 1.7, "binary": 2.1, "symbol": None}
+    beta = {symbol: [1.0] for symbol in treebank.rules.symbols}
+    assert bounds[-1] == pytest.approx(oracle.log_evidence(TREES, beta, priors, 1), rel=1e-12)
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 4])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_bound_never_falls(n_components, seed):
+    treebank = make_treebank()
+    grammar = VariationalRefinement(treebank.rules, PRIORS, n_components)
+    _, bounds = climb(grammar, treebank, 40, seed)
+    assert np.all(np.diff(bounds) >= -1e-9)
+
+
+@pytest.mark.parametrize("pseudo_count", [0.0, 0.01])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_likelihood_never_falls(pseudo_count, seed):
+    treebank = make_treebank()
+    grammar = MaximumLikelihoodRefinement(treebank.rules, pseudo_count, 3)
+    _, bounds = climb(grammar, treebank, 40, seed)
+    assert np.all(np.diff(bounds) >= -1e-9)
+
+
+def test_no_other_counts_give_a_higher_bound():
+    """q(phi) = Dir(prior + counts) is the best for q(z): each expectation of any other is worse."""
+    treebank = make_treebank()
+    grammar, _ = climb(VariationalRefinement(treebank.rules, PRIORS, 3), treebank, 3)
+    log_likelihood, counts = expect(treebank, grammar.weights())
+
+    def bound_of(made):
+        """The bound at q(z) = the one above: linear in the weights, plus its entropy."""
+        old, new = grammar.weights(), made.weights()
+        shift = sum(np.vdot(c, n - o) for c, n, o in zip(counts, new, old, strict=True))
+        return made.lower_bound(log_likelihood + shift)
+
+    best = VariationalRefinement(treebank.rules, PRIORS, 3, grammar.top_weights, counts)
+    top = bound_of(best)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        other = RefinedTables(*(c * rng.uniform(0.9, 1.1, c.shape) for c in counts))
+        made = VariationalRefinement(treebank.rules, PRIORS, 3, grammar.top_weights, other)
+        assert bound_of(made) < top
+
+
+# Parsing
+
+SENTENCES = [("a",), ("b", "c"), ("a", "b", "a"), ("c", "a", "b", "c")]
+
+
+def make_parser(n_components, width=200.0, seed=0):
+    treebank = make_treebank()
+    counts = count_coarse(treebank)
+    coarse_logs = MaximumLikelihoodRefinement(treebank.rules, 0.0, 1).updated(counts).weights()
+    logs = draw_logs(treebank.rules, n_components, seed)
+    parser = RefinedParser(treebank.rules, counts, coarse_logs, logs, 3, 3, width)
+    return parser, treebank.rules, to_weights(treebank.rules, RefinedTables(*map(np.exp, logs)))
+
+
+def coarse_rules(rules):
+    names, words = rules.symbols, {i: word for word, i in WORDS.items()}
+    found = {(names[s], words[w]) for s, w in rules.emission}
+    found |= {("unary", names[s], names[c]) for s, c in rules.unary}
+    return found | {tuple(names[s] for s in rule) for rule in rules.binary}
+
+
+def posterior(words, rules, weights, n_components):
+    """Return the coarse trees of a sentence with their summed weights."""
+    names = {rules.symbols[s] for s in rules.roots}
+    trees = [
+        tree
+        for tree in oracle.coarse_trees(words, coarse_rules(rules), rules.longest_chain)
+        if tree[0] in names
+    ]
+    return {tree: oracle.tree_sum(tree, weights, n_components)[0] for tree in trees}
+
+
+def edges_of(tree):
+    """Return the choices of a tree: (item, what it is made of), items as in the kernel."""
+    found = []
+
+    def walk(node, first):
+        if isinstance(node[1], str):
+            found.append(((node[0], first, first + 1, 0), node[1]))
+            last, level = first + 1, 0
+        elif len(node) == 2:
+            last, below = walk(node[1], first)
+            level = below + 1
+            found.append(((node[0], first, last, level), (node[1][0], below)))
+        else:
+            middle, _ = walk(node[1], first)
+            left = (node[1][0], first, middle)
+            last, _ = walk(node[2], middle)
+            level = 0
+            found.append(((node[0], first, last, 0), (left, (node[2][0], middle, last))))
+        return last, level
+
+    def copies(node, first, is_top=True):
+        """Which level an item that a binary rule or the root sees is a copy of."""
+        level, below, end = 0, node, first + len(to_tree(node).leaves)
+        while len(below) == 2 and not isinstance(below[1], str):
+            level, below = level + 1, below[1]
+        if is_top:
+            found.append(((node[0], first, end, "copy"), level))
+        if not isinstance(below[1], str):
+            middle = first + len(to_tree(below[1]).leaves)
+            copies(below[1], first)
+            copies(below[2], middle)
+
+    walk(tree, 0)
+    copies(tree, 0)
+    return found
+
+
+def project(trees):
+    """Return the probability of every tree under the projection of a posterior, by its moments."""
+    total = sum(trees.values())
+    edges, items = defaultdict(float), defaultdict(float)
+    for tree, weight in trees.items():
+        for item, made_of in edges_of(tree):
+            edges[item, made_of] += weight / total
+            items[item] += weight / total
+    roots = defaultdict(float)
+    for tree, weight in trees.items():
+        roots[tree[0]] += weight / total
+    return edges, {
+        tree: roots[tree[0]] * math.prod(edges[e] / items[e[0]] for e in edges_of(tree))
+        for tree in trees
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "n_components"), [(w, k) for w in SENTENCES for k in (1, 2, 3) if len(w) * k <= 6]
+)
+def test_projection_matches_all_trees(words, n_components):
+    parser, rules, weights = make_parser(n_components)
+    trees = posterior(words, rules, weights, n_components)
+    ids = np.array([WORDS[w] for w in words], dtype=np.int32)
+    forest = parser.make_forest(ids)
+    if not trees:
+        assert forest is None
+        return
+    log_sum, shares = parser.project(forest)
+    assert log_sum == pytest.approx(math.log(sum(trees.values())), rel=1e-10)
+    edges, projected = project(trees)
+    expected = sorted(edges.values())
+    found = sorted(shares[shares > 1e-12])
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+    best = max(projected, key=projected.__getitem__)
+    assert to_tuple(parser.parse(ids, words)) == best
+
+
+def test_shares_of_binary_rules_match_all_trees():
+    words = SENTENCES[2]
+    parser, rules, weights = make_parser(2)
+    ids = np.array([WORDS[w] for w in words], dtype=np.int32)
+    forest = parser.make_forest(ids)
+    _, shares = parser.project(forest)
+    by_rule = defaultdict(float)
+    for edge, share in zip(forest.edges, shares, strict=True):
+        if edge[0] == coarse.BINARY:
+            by_rule[tuple(rules.symbols[s] for s in rules.binary[edge[1]])] += share
+    trees = posterior(words, rules, weights, 2)
+    expected = defaultdict(float)
+    for tree, weight in trees.items():
+        for node in oracle.nodes_of(tree):
+            if len(node) == 3:
+                rule = (node[0], node[1][0], node[2][0])
+                expected[rule] += weight / sum(trees.values())
+    assert dict(by_rule) == pytest.approx(dict(expected), abs=1e-10)
+
+
+def test_pruning_keeps_the_best_coarse_tree():
+    ids = np.array([WORDS[w] for w in SENTENCES[3]], dtype=np.int32)
+    wide, rules, _ = make_parser(1)
+    narrow, _, _ = make_parser(1, width=1e-6)
+    few, many = narrow.make_forest(ids), wide.make_forest(ids)
+    assert len(few.edges) < len(many.edges)
+    names = [rules.symbols[s] for s in few.symbols]
+    assert set(names) <= set(rules.symbols)
+    assert narrow.parse(ids, SENTENCES[3]).leaves == SENTENCES[3]
+
+
+def test_estimator_climbs():
+    trees = [to_tree(tree) for tree in TREES]
+    sentences = [tree.leaves for tree in trees]
+    model = HDPPCFGRefiner(3, min_word_count=1, max_iter=30, tol=0.0, random_state=0)
+    bounds = model.fit(sentences, trees).lower_bounds_
+    assert len(bounds) > 3
+    assert np.all(np.diff(bounds) >= 0.0)
