@@ -134,7 +134,8 @@ def test_likelihood_and_smoothing(case):
     found = model.posteriors(panel.ptr, panel.values)
     np.testing.assert_allclose(found, activities, rtol=0, atol=1e-10)
     for most_kept in (1, 2 * 2**problem.n_factors):
-        joint.activities(panel.ptr, *model._joint(panel.values), most_kept, found)
+        found = np.full(activities.shape, NAN)
+        assert joint.activities(panel.ptr, *model._joint(panel.values), most_kept, found) == -1
         np.testing.assert_allclose(found, activities, rtol=0, atol=1e-10)
 
 
