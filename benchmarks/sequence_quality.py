@@ -350,7 +350,9 @@ def print_noise(options):
                     name, j, truth, weights, options, noise,
                     max_iter=options.sweeps, random_state=seed,
                 ).fit([values[:n_train]])  # fmt: skip
-                found = model.factors_[model.predict([values[:n_train]])[0]]
+                found = model.predict([values[:n_train]])[0]
+                if name != FACTORIAL:
+                    found = model.factors_[found]
                 if options.weights == "drawn":
                     found = match_factors(found, truth[:n_train])
                 score = model.score([values[n_train:]])
@@ -520,8 +522,8 @@ def main():
         parser.error("several noise variances are for the part 'noise'")
     if options.models is None:
         options.models = [*MODELS, *([FACTORIAL] if options.part == "cocktail" else [])]
-    elif FACTORIAL in options.models and options.part != "cocktail":
-        parser.error("the factorial model is for the part 'cocktail'")
+    elif FACTORIAL in options.models and options.part not in ("cocktail", "noise"):
+        parser.error("the factorial model is for the parts 'cocktail' and 'noise'")
     if options.part != "priors" and len(options.prior) > 1:
         parser.error("several priors are for the part 'priors'")
     if options.chains not in (None, 1) and options.part not in ("chorales", "priors", "mocap"):

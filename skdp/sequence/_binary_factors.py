@@ -48,12 +48,13 @@ class BinaryFactorEmission(BaseEstimator):
     amplitude_prior : (shape, rate), default=(1.0, 0.1)
         Gamma prior of a drawn 1 / tau^2.
     activity_prior : (p, q), default=(1.0, 1.0)
-        Beta prior of the share of states that have a factor, summed out.
+        Beta prior of the share of states that have a factor, summed out. `FactorialHMM` has no
+        such states: leave it as it is there.
     init : {"data", "random"}, default="data"
-        First states. "data" with given weights: least squares of every step with activities in
-        [0, 1], from .5 on taken as 1; the most frequent vectors become states. "data" with drawn
-        weights: groups of similar steps (k-means), and random vectors. "random": states and
-        vectors at random.
+        First states; `FactorialHMM` says what it does. "data" with given weights: least squares of
+        every step with activities in [0, 1], from .5 on taken as 1; the most frequent vectors
+        become states. "data" with drawn weights: groups of similar steps (k-means), and random
+        vectors. "random": states and vectors at random.
 
     Notes
     -----

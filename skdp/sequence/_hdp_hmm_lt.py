@@ -143,6 +143,7 @@ class HDPHMMLT(SequenceEstimator):
     See Also
     --------
     hmm_posterior : Probabilities of states under a model that is known.
+    FactorialHMM : Binary factors in the place of states, each a chain of its own.
 
     Notes
     -----

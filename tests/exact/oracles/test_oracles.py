@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from exact.oracles import two_topics
+from exact.oracles import factorial_hmm, two_topics
 from exact.oracles.batch_means import N_SWEEPS, assert_means, z_scores
 from exact.oracles.lda import enumerate_lda as enumerate_posterior_of_lda
 from exact.oracles.plain_gibbs import plain_gibbs
@@ -406,3 +406,18 @@ def test_two_topics_and_hundreds_of_words():
         segments = [[0] * 130, [], [1] * 120]
         found = two_topics.evidence(segments, phi, (0.4, 1.1), 0.3, 2.0, model)
         assert np.log(found) == pytest.approx(250 * np.log(0.5), abs=1e-8)
+
+
+def test_paths_of_factorial_models_have_probability_one():
+    rows = ((0.0,), (1.0,))
+    problem = factorial_hmm.Problem(
+        (rows, rows[:1]), ((0.0,),) * 3, (1.0,), (False,), (0.7, 1.6), (0.5, 2.0), (0.4, 1.1)
+    )
+    rng = np.random.default_rng(0)
+    startprob = rng.dirichlet([1.0, 1.0], size=2)
+    transmat = rng.dirichlet([1.0, 1.0], size=(2, 2))
+    total, total_given = 0.0, 0.0
+    for bits in factorial_hmm.all_paths(problem):
+        total += np.exp(factorial_hmm.log_bits(problem, bits))
+        total_given += np.exp(factorial_hmm.log_bits_given(problem, bits, startprob, transmat))
+    np.testing.assert_allclose([total, total_given], 1.0, rtol=1e-12)
