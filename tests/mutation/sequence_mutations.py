@@ -26,6 +26,7 @@ FACTORS = "sequence/_kernels_factors.py"
 AMPLITUDES = "sequence/_kernels_factor_amplitudes.py"
 LAPLACIAN = "sequence/_kernels_similarity_laplacian.py"
 ALIGNMENT = "sequence/_alignment.py"
+SYMBOLS = "sequence/_categorical.py"
 
 
 def _messages(function: str, case: str) -> str:
@@ -368,6 +369,14 @@ _LOCATIONS = [
         "The slice is that of log lambda.",
         f"{LOCATION_TESTS}::test_posterior[two]",
     ),
+    Mutation(
+        "locations-held-decay-drawn",
+        SPACE,
+        "if self.fixed_decay is None and not hold:",
+        "if self.fixed_decay is None:",
+        "While states follow each other at random they say that no similarity matters.",
+        "tests/unit/sequence/test_latent_space.py::test_held_decay_stays",
+    ),
 ]
 
 _DURATIONS = [
@@ -510,6 +519,17 @@ _NAMES = [
     ),
 ]
 
+_SYMBOLS = [
+    Mutation(
+        "symbols-first-states-one-by-one",
+        SYMBOLS,
+        "if t == 0 or next_double(rng) * MEAN_RUN < 1.0:",
+        "if True:",
+        "First states come in runs, or chains of many symbols get stuck.",
+        "tests/unit/sequence/test_categorical.py::test_first_states_come_in_runs",
+    ),
+]
+
 # Their functions are long to compile: these few are the sample of the gate.
 _IN_GATE = {
     "transitions-rate-of-alpha-without-first-states",
@@ -529,7 +549,7 @@ MUTATIONS = [
     *(
         mutation._replace(exhaustive=mutation.name not in _IN_GATE)
         for mutation in (
-            *_TRANSITIONS, *_LOCATIONS, *_DURATIONS, *_BEAM, *_GAUSSIAN, *_NAMES,
+            *_TRANSITIONS, *_LOCATIONS, *_DURATIONS, *_BEAM, *_GAUSSIAN, *_NAMES, *_SYMBOLS,
         )
     ),
 ]  # fmt: skip
