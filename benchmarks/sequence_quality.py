@@ -251,7 +251,7 @@ def cocktail_model(name, n_components, truth, weights, options, noise_variance, 
     return make_model(
         name,
         n_components,
-        LaplacianSimilarity(),
+        LaplacianSimilarity(decay_prior=tuple(options.decay_prior)),
         emission=emission,
         top_concentration_prior=VAGUE,
         transition_concentration_prior=VAGUE,
@@ -394,6 +394,10 @@ def visited_similarity(model, values):
 def print_control(options):
     """Print scores of models on data without locality, and mean similarities."""
     n_train, n_test = 2000, 1000
+    print(
+        f"sweeps {options.sweeps}, chains {options.chains}, prior of decay {options.decay_prior}, "
+        f"init {options.init}, weights {options.weights}, seeds {options.seeds}\n"
+    )
     rows, scores = [], {}
     for j, name in product(options.components, options.models):
         own = []
@@ -401,7 +405,7 @@ def print_control(options):
             values, truth, weights = draw_control(seed, n_train + n_test)
             model = cocktail_model(
                 name, j, truth, weights, options, options.noise[0],
-                max_iter=options.sweeps, random_state=seed,
+                max_iter=options.sweeps, n_chains=options.chains, random_state=seed,
             ).fit([values[:n_train]])  # fmt: skip
             found = model.factors_[model.predict([values[:n_train]])[0]]
             if options.weights == "drawn":
@@ -426,12 +430,13 @@ def print_control(options):
                 mean_and_error(f1),
                 f"{decays.mean():.3f}",
                 f"{similarities.mean():.3f}",
+                " ".join(f"{x:.2f}" for x in similarities),
                 f"{active.mean():.0f}",
             ]
         )
         report_done(rows[-1])
     columns = ["J", "model", "held-out score", "F1", "decay", "similarity of visited pairs"]
-    print_table([*columns, "states"], rows)
+    print_table([*columns, "by seed", "states"], rows)
     print_differences(scores, options)
 
 
@@ -489,6 +494,10 @@ def noise_level(text):
     return text if text == "auto" else float(text)
 
 
+_IN_CHAINS = ("chorales", "priors", "control", "mocap")
+"""Parts that may have several chains."""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=PARTS)
@@ -513,6 +522,9 @@ def main():
     parser.add_argument(
         "--amplitudes", type=noise_level, default=0.0, help="their variance, or auto"
     )
+    parser.add_argument(
+        "--decay-prior", type=float, nargs=2, default=[1.0, 1.0], help="shape and rate, Laplacian"
+    )
     parser.add_argument("--every", type=int, default=50, help="cocktail: sweeps between figures")
     parser.add_argument("--covariance", default="full", choices=["full", "diag"])
     parser.add_argument("--lag", action="store_true", help="mocap: previous frame as columns, too")
@@ -526,8 +538,8 @@ def main():
         parser.error("the factorial model is for the parts 'cocktail' and 'noise'")
     if options.part != "priors" and len(options.prior) > 1:
         parser.error("several priors are for the part 'priors'")
-    if options.chains not in (None, 1) and options.part not in ("chorales", "priors", "mocap"):
-        parser.error("several chains are for the parts 'chorales', 'priors' and 'mocap'")
+    if options.chains not in (None, 1) and options.part not in _IN_CHAINS:
+        parser.error(f"several chains are for the parts {', '.join(_IN_CHAINS)}")
     run, defaults = PARTS[options.part]
     for name, value in (QUICK if options.quick else defaults).items():
         if options.quick or getattr(options, name) is None:
