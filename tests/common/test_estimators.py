@@ -1,10 +1,9 @@
-"""scikit-learn's checks and ours, on every estimator."""
+"""scikit-learn's checks and ours, on models of documents and on what makes these of texts."""
 
 import pytest
 from scikit_learn_checks import scikit_learn_checks
 
 from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
-from skdp.sequence import HDPHMMLT, FactorialHMM
 from skdp.topics import (
     AdaptiveTopicModel,
     GibbsLDA,
@@ -20,8 +19,6 @@ TABLE_MODELS = (SegmentedTopicModel, SequentialLDA, AdaptiveTopicModel)
 ESTIMATORS = [
     *(model(3, max_iter=10, transform_max_iter=10) for model in (*TABLE_MODELS, GibbsLDA)),
     LatentDirichletCoClustering(3, 2, max_iter=10, transform_max_iter=10),
-    HDPHMMLT(3, max_iter=10),
-    FactorialHMM(3, max_iter=10),
     SegmentVectorizer(),
     TokenVectorizer(),
 ]
@@ -41,18 +38,6 @@ def test_scikit_learn(estimator, check):
     ]
 )
 def test_ragged(estimator, check):
-    check(estimator)
-
-
-@parametrize_with_ragged_checks(
-    [
-        HDPHMMLT(3, max_iter=10),
-        HDPHMMLT(3, emission="categorical", stickiness="auto", max_iter=10),
-        HDPHMMLT(3, emission="poisson", state_sampler="beam", max_iter=10),
-        FactorialHMM(3, max_iter=10),
-    ]
-)
-def test_ragged_sequences(estimator, check):
     check(estimator)
 
 

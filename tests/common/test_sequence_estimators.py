@@ -1,0 +1,50 @@
+"""scikit-learn's checks and ours, on models of sequences.
+
+They have a file of their own so that another process may run them: their kernels are others.
+"""
+
+from scikit_learn_checks import scikit_learn_checks
+
+from skdp.sequence import (
+    HDPHMMLT,
+    BinaryFactorEmission,
+    FactorialHMM,
+    FixedSimilarity,
+    GaussianEmission,
+    GaussianSimilarity,
+    LaplacianSimilarity,
+    NegativeBinomialDuration,
+    PoissonDuration,
+)
+from skdp.utils.estimator_checks import parametrize_with_ragged_checks
+
+PHI = [[0.5, 0.1, 1.0], [1.0, 1.0, 0.2], [0.7, 0.3, 1.0]]
+
+
+@scikit_learn_checks([HDPHMMLT(3, max_iter=10), FactorialHMM(3, max_iter=10)])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_ragged_checks(
+    [
+        HDPHMMLT(3, **params, max_iter=10)
+        for params in (
+            {},
+            {"emission": "categorical", "stickiness": "auto"},
+            {"emission": "poisson", "state_sampler": "beam"},
+            {"similarity": GaussianSimilarity(2), "stickiness": "auto"},
+            {"emission": "categorical", "similarity": FixedSimilarity(PHI)},
+            {"emission": "categorical", "duration": PoissonDuration(max_duration=30)},
+            {
+                "emission": GaussianEmission("diag"),
+                "similarity": GaussianSimilarity(2),
+                "duration": NegativeBinomialDuration(max_duration=30),
+            },
+            {"emission": BinaryFactorEmission(2), "similarity": LaplacianSimilarity()},
+        )
+    ]
+    + [FactorialHMM(3, max_iter=10)]
+)
+def test_ragged(estimator, check):
+    check(estimator)
