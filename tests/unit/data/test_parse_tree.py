@@ -3,8 +3,10 @@ import pickle
 import sys
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from hypothesis import given
+from sklearn.model_selection import train_test_split
 from unit.data.tree_strategies import trees, written_trees
 
 from skdp.grammar import ParseTree, binarize, debinarize
@@ -97,6 +99,21 @@ def test_a_word_is_no_node():
         "S", [ParseTree("S", ["a"]), "a"]
     )
     assert len({tree_of("(S (A a))"), tree_of("(S (A a))"), tree_of("(S A a)")}) == 2
+
+
+def test_lists_of_trees_are_targets():
+    """Neither numpy nor scikit-learn takes a tree for a sequence."""
+    targets = [tree_of(f"(S (A a) w{i})") for i in range(6)]
+    assert np.array(targets).shape == (6,)
+    train, test = train_test_split(targets, test_size=2, shuffle=False)
+    assert train + test == targets
+
+
+def test_equal_hashes():
+    """They are not enough, as rare as they are."""
+    first, second = tree_of("(S (A a) b)"), tree_of("(S a (A b))")
+    second._hash = first._hash
+    assert first != second
 
 
 def test_a_hash_is_that_of_the_process():

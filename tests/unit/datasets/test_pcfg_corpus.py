@@ -158,7 +158,7 @@ def test_frequencies_of_sentences():
 
 
 def test_lengths_of_mice():
-    n = 20_000
+    n = 8_000
     corpus = make_pcfg_corpus(n, random_state=4)
     adjectives = np.diff(corpus.data.ptr) - 5  # of two noun phrases, each geometric from 0
     expected = np.array([(k + 1) * 0.5 ** (k + 2) for k in range(6)])
