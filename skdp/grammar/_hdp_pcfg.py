@@ -187,6 +187,8 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
 
     _step_name = "iteration"
 
+    _sample_kind = "sentence"
+
     def __init__(
         self,
         n_components: int = 20,

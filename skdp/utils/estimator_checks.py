@@ -1,9 +1,13 @@
 """Checks of the contract of ragged estimators, to run beside scikit-learn's own.
 
 scikit-learn checks estimators on matrices and, where it asks for invariance, with one component,
-where it proves nothing. These checks use documents of several segments, or sequences for estimators
-with ``predict_proba``, and several components, or factors for estimators with ``n_factors``.
-Use them for estimators of your own as scikit-learn's::
+where it proves nothing. These checks use several components, or factors for estimators with
+``n_factors``, and documents of several segments; sequences for estimators with ``predict_proba``;
+sentences for those that have the class attribute ``_sample_kind = "sentence"``. Samplers are checked
+by their `trace_`; estimators with a parameter `n_init`, which climb from several starts, by their
+`lower_bounds_` and `init_lower_bounds_`.
+
+Use the checks for estimators of your own as scikit-learn's::
 
     from skdp.utils.estimator_checks import parametrize_with_ragged_checks
 
@@ -28,7 +32,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.utils import get_tags
 
-from skdp.data import SegmentedCorpus, SequencePanel
+from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
 from skdp.inference import Trace
 
 __all__ = ["check_ragged_estimator", "parametrize_with_ragged_checks"]
@@ -64,6 +68,14 @@ def _panel(n_sequences: int = 12, seed: int = 0) -> SequencePanel:
     )
 
 
+def _sentences(n_sentences: int = 12, seed: int = 0) -> TokenSequences:
+    """Return sentences of one word to four, of two kinds."""
+    rng = np.random.default_rng(seed)
+    return TokenSequences.from_sequences(
+        [(i % 2) * 3 + rng.integers(0, 3, 1 + i % 4) for i in range(n_sentences)], _N_WORDS
+    )
+
+
 def _takes_sequences(estimator: Any) -> bool:
     return hasattr(estimator, "predict_proba")
 
@@ -81,8 +93,19 @@ def _assert_shares(estimator: Any, shares: Any) -> None:
         assert_allclose(shares.sum(axis=1), 1.0)
 
 
+def _takes_sentences(estimator: Any) -> bool:
+    return getattr(estimator, "_sample_kind", None) == "sentence"
+
+
+def _climbs(estimator: Any) -> bool:
+    """Tell whether a fit climbs from some starts, where others draw samples."""
+    return "n_init" in estimator.get_params()
+
+
 def _samples(estimator: Any, n_samples: int = 12) -> Any:
-    """Return what the estimator takes: a corpus or a panel, with gaps if NaN is legal."""
+    """Return what the estimator takes: a corpus, sentences, or a panel, with gaps if NaN is legal."""
+    if _takes_sentences(estimator):
+        return _sentences(n_samples)
     if not _takes_sequences(estimator):
         return _corpus(n_samples)
     panel = _panel(n_samples)
@@ -124,9 +147,11 @@ def _same_fit(first: Any, second: Any) -> None:
 def check_input_forms(estimator: Any) -> None:
     """Check that a container, a list and a matrix mean the same.
 
-    A row of a matrix is a document of one segment; a matrix is one sequence.
+    A row of a matrix is a document of one segment, or a sentence; a matrix is one sequence.
     """
-    if _takes_sequences(estimator):
+    if _takes_sentences(estimator):
+        _check_forms_of_sentences(estimator)
+    elif _takes_sequences(estimator):
         _check_forms_of_sequences(estimator)
     else:
         _check_forms_of_documents(estimator)
@@ -166,10 +191,33 @@ def _check_forms_of_sequences(estimator: Any) -> None:
     assert_allclose(alone.score(matrix), alone.score([matrix]))
 
 
+def _check_forms_of_sentences(estimator: Any) -> None:
+    sentences = _sentences()
+    sentences = TokenSequences(sentences.tokens, sentences.ptr, sentences.tokens.max() + 1)
+    from_container = _seeded(estimator).fit(sentences)
+    for lists in (list(sentences), [x.tolist() for x in sentences]):
+        _same_fit(from_container, _seeded(estimator).fit(lists))
+    rows = sentences.tokens[: len(sentences.tokens) // 3 * 3].reshape(-1, 3)
+    expected = _seeded(estimator).fit(
+        TokenSequences.from_sequences(list(rows), n_features=rows.max() + 1)
+    )
+    for matrix in (rows, rows.astype(float), rows.tolist()):
+        alone = _seeded(estimator).fit(matrix)
+        assert alone.n_features_in_ == 3
+        assert_array_equal(alone.lower_bounds_, expected.lower_bounds_)
+        assert_array_equal(alone.transform(matrix), expected.transform(list(rows)))
+
+
 def check_transform_of_a_sample_is_its_own(estimator: Any) -> None:
-    """Check that a sample's features do not depend on the others, their order or n_jobs."""
+    """Check that a sample's features do not depend on the others, their order or n_jobs.
+
+    Bit for bit; those of sentences, which are worked on in batches, to 10 digits.
+    """
     corpus = _samples(estimator)
     fitted = _seeded(estimator).fit(corpus)
+    if _takes_sentences(estimator):
+        _check_sentences_alone(fitted, corpus)
+        return
     expected = fitted.transform(corpus)
     assert expected.shape == (len(corpus), len(fitted.get_feature_names_out()))
     _assert_shares(estimator, expected)
@@ -179,6 +227,22 @@ def check_transform_of_a_sample_is_its_own(estimator: Any) -> None:
         assert_array_equal(fitted.transform(corpus[i : i + 1])[0], expected[i])
     assert_array_equal(clone_fitted(fitted).set_params(n_jobs=2).transform(corpus), expected)
     assert_array_equal(fitted.score_samples(corpus[order]), fitted.score_samples(corpus)[order])
+
+
+def _check_sentences_alone(fitted: Any, sentences: TokenSequences) -> None:
+    close: Any = {"rtol": 1e-10, "atol": 1e-12}
+    expected, scores = fitted.transform(sentences), fitted.score_samples(sentences)
+    assert expected.shape == (len(sentences), len(fitted.get_feature_names_out()))
+    assert_allclose(expected.sum(axis=1), 1.0)
+    order = np.random.default_rng(0).permutation(len(sentences))
+    assert_allclose(fitted.transform(sentences[order]), expected[order], **close)
+    assert_allclose(fitted.score_samples(sentences[order]), scores[order], **close)
+    trees = fitted.predict(sentences)
+    assert fitted.predict(sentences[order]) == [trees[i] for i in order]
+    for i in range(len(sentences)):
+        assert_allclose(fitted.transform(sentences[i : i + 1])[0], expected[i], **close)
+        assert fitted.predict(sentences[i : i + 1]) == trees[i : i + 1]
+    assert_array_equal(clone_fitted(fitted).set_params(n_jobs=2).transform(sentences), expected)
 
 
 def clone_fitted(estimator: Any) -> Any:
@@ -203,9 +267,17 @@ def check_scores_agree(estimator: Any) -> None:
             fitted.score(corpus), fitted.score_samples(corpus).sum() / len(corpus.values)
         )
         return
-    n_scored = sum(len(segment) // 2 for document in _documents() for segment in document)
+    if _takes_sentences(estimator):
+        n_scored = len(corpus.tokens)
+    else:
+        n_scored = _count_scored()
     assert_allclose(fitted.score(corpus), fitted.score_samples(corpus).sum() / n_scored)
     assert_allclose(fitted.perplexity(corpus), np.exp(-fitted.score(corpus)))
+
+
+def _count_scored() -> int:
+    """Return the number of words of `_documents` that are scored: the second halves."""
+    return sum(len(segment) // 2 for document in _documents() for segment in document)
 
 
 def check_cross_validation(estimator: Any) -> None:
@@ -228,26 +300,27 @@ def check_read_only_input(estimator: Any) -> None:
     expected = _seeded(estimator).fit(corpus)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "flat.npy")
-        sequences = _takes_sequences(estimator)
-        np.save(path, corpus.values if sequences else corpus.tokens)
+        np.save(path, corpus.values if _takes_sequences(estimator) else corpus.tokens)
         flat = np.load(path, mmap_mode="r")
-        mapped: Any = (
-            SequencePanel(flat, corpus.ptr)
-            if sequences
-            else SegmentedCorpus(flat, corpus.segment_ptr, corpus.doc_ptr, _N_WORDS)
-        )
+        mapped: Any
+        if _takes_sequences(estimator):
+            mapped = SequencePanel(flat, corpus.ptr)
+        elif _takes_sentences(estimator):
+            mapped = TokenSequences(flat, corpus.ptr, _N_WORDS)
+        else:
+            mapped = SegmentedCorpus(flat, corpus.segment_ptr, corpus.doc_ptr, _N_WORDS)
         _same_fit(expected, _seeded(estimator).fit(mapped))
         assert_array_equal(expected.transform(corpus), expected.transform(mapped))
         del flat, mapped
 
 
 def _interrupt(estimator: Any, corpus: Any, n_sweeps: int) -> None:
-    """Fit, and press Ctrl-C after `n_sweeps` sweeps."""
+    """Fit, and press Ctrl-C after `n_sweeps` steps."""
     advance = estimator._advance
 
     def advance_then_interrupt(chain: Any, *args: Any) -> Any:
         advance(chain, *args)
-        if chain.n_sweeps >= n_sweeps:
+        if estimator._n_steps(chain) >= n_sweeps:
             raise KeyboardInterrupt
         return chain
 
@@ -264,6 +337,9 @@ def _interrupt(estimator: Any, corpus: Any, n_sweeps: int) -> None:
 
 def check_resume_after_interruption(estimator: Any) -> None:
     """Check that an interrupted fit, taken up again, gives the bits of a straight run."""
+    if _climbs(estimator):
+        _check_climb_resumes(estimator)
+        return
     import pytest
 
     corpus = _samples(estimator)
@@ -286,9 +362,31 @@ def check_resume_after_interruption(estimator: Any) -> None:
     assert np.all(np.isfinite(stopped.score_samples(corpus)))
 
 
+def _check_climb_resumes(estimator: Any) -> None:
+    corpus = _samples(estimator)
+    params = {"max_iter": 6, "tol": 0.0}
+    straight = _seeded(estimator, **params).fit(corpus)
+    for n_steps in range(1, straight.n_iter_):
+        stopped = _seeded(estimator, **params)
+        _interrupt(stopped, corpus, n_steps)
+        if hasattr(stopped, "lower_bounds_"):  # not while it anneals
+            assert stopped.n_iter_ == n_steps
+            assert stopped.transform(corpus).shape == straight.transform(corpus).shape
+        resumed = clone_fitted(stopped).set_params(warm_start=True).fit(corpus)
+        _same_fit(straight, resumed)
+        assert_array_equal(straight.score_samples(corpus), resumed.score_samples(corpus))
+
+
 def check_warm_start_continues(estimator: Any) -> None:
     """Check that a larger max_iter goes on with the chain and keeps what was kept."""
     corpus = _samples(estimator)
+    if _climbs(estimator):
+        climb = _seeded(estimator, max_iter=4, tol=0.0, warm_start=True).fit(corpus)
+        bounds = climb.lower_bounds_
+        climb = clone_fitted(climb).set_params(max_iter=7).fit(corpus)
+        assert_array_equal(climb.lower_bounds_[: len(bounds)], bounds)
+        _same_fit(_seeded(estimator, max_iter=7, tol=0.0).fit(corpus), climb)
+        return
     warm = _seeded(estimator, max_iter=6, burn_in=2, thin=1, warm_start=True).fit(corpus)
     before = warm.trace_
     warm = clone_fitted(warm).set_params(max_iter=10).fit(corpus)
@@ -324,8 +422,16 @@ def check_small_samples(estimator: Any) -> None:
     """Check that documents without segments, without words and of one word are legal.
 
     Those without words have the mean of the prior: of `doc_topic_prior_` where there is one. A
-    sequence may be of one step, and a panel of fewer steps than the model has states.
+    sequence may be of one step, and a panel of fewer steps than the model has states. All sentences
+    may be of one word.
     """
+    if _takes_sentences(estimator):
+        words = TokenSequences.from_sequences([[0], [1], [0]], n_features=3)
+        fitted = _seeded(estimator).fit(words)
+        assert_allclose(fitted.transform(words).sum(axis=1), 1.0)
+        assert np.isfinite(fitted.score(words))
+        assert [tree.leaves for tree in fitted.predict(words)] == [("0",), ("1",), ("0",)]
+        return
     if _takes_sequences(estimator):
         short = [np.zeros(1), np.zeros(2)]
         fitted = _seeded(estimator).fit(short[:1])
@@ -353,12 +459,20 @@ def check_seeds(estimator: Any) -> None:
         second = clone(estimator).set_params(random_state=make(3)).fit(corpus)
         other = clone(estimator).set_params(random_state=make(4)).fit(corpus)
         _same_fit(first, second)
-        assert not np.array_equal(first.trace_["log_joint"], other.trace_["log_joint"])
+        if _climbs(estimator):
+            assert first.lower_bound_ != other.lower_bound_
+        else:
+            assert not np.array_equal(first.trace_["log_joint"], other.trace_["log_joint"])
 
 
 def check_chains_do_not_depend_on_jobs(estimator: Any) -> None:
-    """Check that several chains do not depend on n_jobs."""
+    """Check that several chains, or starts, do not depend on n_jobs."""
     corpus = _samples(estimator)
+    if _climbs(estimator):
+        one, two = (_seeded(estimator, n_init=3, n_jobs=n).fit(corpus) for n in (1, 2))
+        _same_fit(one, two)
+        assert len(set(one.init_lower_bounds_)) == 3
+        return
     one, two = (_seeded(estimator, n_chains=3, n_jobs=n).fit(corpus) for n in (1, 2))
     _same_fit(one, two)
     assert one.trace_.n_chains == 3
@@ -366,8 +480,17 @@ def check_chains_do_not_depend_on_jobs(estimator: Any) -> None:
 
 
 def check_iter_sweeps_is_what_fit_runs(estimator: Any) -> None:
-    """Check that iter_sweeps yields the states of fit's first chain and changes nothing."""
+    """Check that iter_sweeps yields the states of fit's first chain and changes nothing.
+
+    Of an estimator that climbs, check that it does: the bound never falls, the best start counts.
+    """
     corpus = _samples(estimator)
+    if _climbs(estimator):
+        fitted = _seeded(estimator, n_init=2).fit(corpus)
+        assert np.all(np.diff(fitted.lower_bounds_) >= 0.0)
+        assert fitted.lower_bound_ == fitted.lower_bounds_[-1] == fitted.init_lower_bounds_.max()
+        assert fitted.n_iter_ <= fitted.max_iter
+        return
     watched = _seeded(estimator)
     before = dict(vars(watched))
     joints = [state.log_joint() for state in watched.iter_sweeps(corpus)]
