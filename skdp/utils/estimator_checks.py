@@ -3,9 +3,9 @@
 scikit-learn checks estimators on matrices and, where it asks for invariance, with one component,
 where it proves nothing. These checks use several components, or factors for estimators with
 ``n_factors``, and documents of several segments; sequences for estimators with ``predict_proba``;
-sentences for those that have the class attribute ``_sample_kind = "sentence"``. Samplers are checked
-by their `trace_`; estimators with a parameter `n_init`, which climb from several starts, by their
-`lower_bounds_` and `init_lower_bounds_`.
+sentences for those that have the class attribute ``_sample_kind = "sentence"``. Samplers are
+checked by their `trace_`; estimators with a parameter `n_init`, which climb from several starts, by
+their `lower_bounds_` and `init_lower_bounds_`.
 
 Use the checks for estimators of your own as scikit-learn's::
 
@@ -103,7 +103,7 @@ def _climbs(estimator: Any) -> bool:
 
 
 def _samples(estimator: Any, n_samples: int = 12) -> Any:
-    """Return what the estimator takes: a corpus, sentences, or a panel, with gaps if NaN is legal."""
+    """Return a corpus, sentences or a panel for the estimator, with gaps if NaN is legal."""
     if _takes_sentences(estimator):
         return _sentences(n_samples)
     if not _takes_sequences(estimator):
