@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from skdp.data import TokenSequences
-from skdp.grammar import _kernels_trees as trees
-from skdp.grammar import _kernels_wide as wide
+from skdp.grammar import _kernels_lanes as lanes
+from skdp.grammar._batches import SentenceBatches
+from skdp.grammar._lanes import LaneRules
 from skdp.grammar._weights import RuleWeights
+from skdp.grammar._wide import WideSpace, WideWeights, find_best_trees
 
 Floats = NDArray[np.float64]
-
-_LOG_TWO = math.log(2.0)
-_BATCH = 64  # sentences
+Places = NDArray[np.int64]
 
 
 class ExpectedCounts(NamedTuple):
-    """Expected uses of every rule, summed over sentences; those without a parse add nothing.
+    """Expected uses of every rule, summed over sentences; those without a tree add nothing.
 
     Attributes
     ----------
@@ -43,7 +40,7 @@ class TreeArrays(NamedTuple):
     """Trees of sentences, one after another, each in pre-order.
 
     The left child of a node of length > 1 is the next node; its right child follows the left
-    one's subtree, which has 2 (its length) - 1 nodes. A sentence without a parse has no nodes.
+    one's subtree, which has 2 (its length) - 1 nodes. A sentence without a tree has no nodes.
 
     Attributes
     ----------
@@ -61,7 +58,7 @@ class TreeArrays(NamedTuple):
 
 
 def expected_counts(
-    sentences: TokenSequences,
+    sentences: TokenSequences | SentenceBatches,
     weights: RuleWeights,
     *,
     dtype: Any = np.float64,
@@ -71,56 +68,46 @@ def expected_counts(
 
     Parameters
     ----------
-    sentences : TokenSequences
+    sentences : TokenSequences or SentenceBatches
         Of one word or more.
     weights : RuleWeights
     dtype : float64 or float32, default=float64
-        Of the sums.
+        Of the sums over trees.
     n_jobs : int or None, default=None
-        Threads. It does not change the result.
+        Threads. They do not change the result.
+
+    Returns
+    -------
+    ExpectedCounts
+
+    Raises
+    ------
+    ValueError
+        If a sentence has no words.
     """
-    numbers = _WideWeights.of(weights)
-
-    def count(batch: NDArray[np.int64]) -> tuple[Any, ...]:
-        counts = [np.zeros(part.shape) for part in weights[:3]]
-        log_prob = np.empty(len(batch))
-        symbols = np.zeros(weights.n_symbols)
-        space = _WideSpace(weights, _longest(sentences, batch))
-        for b, sentence in enumerate(batch):
-            log_prob[b] = space.count(sentences[sentence], numbers, 1.0, counts, symbols)
-        return log_prob, *counts
-
-    log_prob = np.empty(len(sentences))
-    totals = [np.zeros(part.shape) for part in weights[:3]]
-    for batch, (part, *counts) in _map(count, sentences, n_jobs):
-        log_prob[batch] = part
-        for total, count_part in zip(totals, counts, strict=True):
-            total += count_part
-    return ExpectedCounts(log_prob, *totals)
+    batches = SentenceBatches.of(sentences)
+    log_prob, totals, _ = _sum(batches, weights, batches.multiplicity, dtype, n_jobs, counts=True)
+    return ExpectedCounts(log_prob[batches.inverse], *totals)
 
 
 def inside(
-    sentences: TokenSequences,
+    sentences: TokenSequences | SentenceBatches,
     weights: RuleWeights,
     *,
     dtype: Any = np.float64,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Return the log of the summed weight of all trees of each sentence, (n,)."""
-    numbers = _WideWeights.of(weights)
+    """Return the log of the summed weight of all trees of each sentence, (n,).
 
-    def sum_up(batch: NDArray[np.int64]) -> Floats:
-        space = _WideSpace(weights, _longest(sentences, batch))
-        return np.array([space.sum_inside(sentences[s], numbers)[2] for s in batch])
-
-    log_prob = np.empty(len(sentences))
-    for batch, part in _map(sum_up, sentences, n_jobs):
-        log_prob[batch] = part
-    return log_prob
+    Parameters and errors are those of `expected_counts`.
+    """
+    batches = SentenceBatches.of(sentences)
+    log_prob, *_ = _sum(batches, weights, batches.multiplicity, dtype, n_jobs)
+    return log_prob[batches.inverse]
 
 
 def expected_symbols(
-    sentences: TokenSequences,
+    sentences: TokenSequences | SentenceBatches,
     weights: RuleWeights,
     *,
     dtype: Any = np.float64,
@@ -128,59 +115,44 @@ def expected_symbols(
 ) -> Floats:
     """Return the expected number of nodes of each symbol in each sentence, (n, S).
 
-    Rows sum to 2 (number of words) - 1, or to 0 if the sentence has no parse.
+    Rows sum to 2 (number of words) - 1, or to 0 if the sentence has no tree. Parameters and errors
+    are those of `expected_counts`.
     """
-    numbers = _WideWeights.of(weights)
-
-    def count(batch: NDArray[np.int64]) -> Floats:
-        counts = [np.zeros(part.shape) for part in weights[:3]]
-        symbols = np.zeros((len(batch), weights.n_symbols))
-        space = _WideSpace(weights, _longest(sentences, batch))
-        for b, sentence in enumerate(batch):
-            space.count(sentences[sentence], numbers, 0.0, counts, symbols[b])
-        return symbols
-
-    result = np.empty((len(sentences), weights.n_symbols))
-    for batch, part in _map(count, sentences, n_jobs):
-        result[batch] = part
-    return result
+    batches = SentenceBatches.of(sentences)
+    once = np.ones(len(batches.distinct))
+    *_, symbols = _sum(batches, weights, once, dtype, n_jobs, counts=True, symbols=True)
+    return symbols[batches.inverse]
 
 
 def viterbi(
-    sentences: TokenSequences, weights: RuleWeights, *, n_jobs: int | None = None
+    sentences: TokenSequences | SentenceBatches,
+    weights: RuleWeights,
+    *,
+    n_jobs: int | None = None,
 ) -> tuple[Floats, TreeArrays]:
     """Return the log weight of the likeliest tree of each sentence, (n,), and the trees.
 
     Of equally likely ones always the same: the root's symbol is the first that is best, then the
     pair of its children's symbols, then the leftmost split point, and so on downwards.
     """
-    logs = tuple(np.ascontiguousarray(part) for part in weights[:3])
+    batches = SentenceBatches.of(sentences)
+    log_prob = np.empty(len(batches.distinct))
+    found: list[Any] = [None] * len(log_prob)
 
-    def find(batch: NDArray[np.int64]) -> list[tuple[float, Any, Any]]:
-        longest = _longest(sentences, batch)
-        best = np.empty((longest**2, weights.n_symbols))
-        splits = np.empty((weights.n_symbols, weights.n_symbols))
-        stack = np.empty((2 * longest, 3), dtype=np.int64)
-        found = []
-        for sentence in batch:
-            words = sentences[sentence]
-            symbols, lengths = np.empty((2, 2 * len(words) - 1), dtype=np.int32)
-            log_weight = trees.find_best_tree(words, *logs, best, splits, stack, symbols, lengths)
-            n_nodes = len(symbols) if log_weight > -np.inf else 0
-            found.append((log_weight, symbols[:n_nodes], lengths[:n_nodes]))
-        return found
+    def find(part: Places) -> list[tuple[float, Any, Any]]:
+        words = [batches.sentences[i] for i in batches.distinct[part]]
+        return find_best_trees(words, weights)
 
-    log_prob = np.empty(len(sentences))
-    parts: list[Any] = [None] * len(sentences)
-    for batch, found in _map(find, sentences, n_jobs):
-        for sentence, (log_weight, *tree) in zip(batch, found, strict=True):
-            log_prob[sentence] = log_weight
-            parts[sentence] = tree
-    return log_prob, _join_trees(parts)
+    everything = np.arange(len(log_prob))
+    for part, trees in batches.map(find, everything, 1, n_jobs):
+        for place, (log_weight, *tree) in zip(part, trees, strict=True):
+            log_prob[place] = log_weight
+            found[place] = tree
+    return log_prob[batches.inverse], _join_trees([found[place] for place in batches.inverse])
 
 
 def sample_trees(
-    sentences: TokenSequences,
+    sentences: TokenSequences | SentenceBatches,
     weights: RuleWeights,
     streams: NDArray[np.uint64],
     *,
@@ -190,107 +162,157 @@ def sample_trees(
 
     Parameters
     ----------
-    sentences : TokenSequences
+    sentences : TokenSequences or SentenceBatches
     weights : RuleWeights
     streams : (n, 4) uint64
         A random stream for each sentence, advanced in place.
     n_jobs : int or None, default=None
     """
-    numbers = _WideWeights.of(weights)
+    batches = SentenceBatches.of(sentences)
+    rules, numbers = LaneRules(weights, np.float64), WideWeights.of(weights)
+    order = np.argsort(batches.inverse, kind="stable")
+    ends = np.cumsum(batches.multiplicity).astype(np.int64)
+    found: list[Any] = [None] * len(batches.inverse)
 
-    def draw(batch: NDArray[np.int64]) -> list[Any]:
-        space = _WideSpace(weights, _longest(sentences, batch))
-        return [space.draw(sentences[s], numbers, streams[s]) for s in batch]
+    def draw(part: Places) -> None:
+        chart = WideSpace(weights, int(batches.lengths(batches.distinct[part]).max()))
+        for begin in range(0, len(part), rules.n_lanes):
+            batch = part[begin : begin + rules.n_lanes]
+            _, unsafe, space = _sum_part(batches, rules, batch, batches.multiplicity, None)
+            for w, place in enumerate(batch):
+                words = batches.sentences[batches.distinct[place]]
+                is_parsed = True
+                if unsafe[w]:
+                    is_parsed = chart.sum_inside(words, numbers)[2] > -np.inf
+                else:
+                    lanes.export_inside(
+                        space, w, rules.n_emitting, weights.first_branching, *chart.inside
+                    )
+                for i in order[ends[place] - int(batches.multiplicity[place]) : ends[place]]:
+                    found[i] = chart.draw(len(words), numbers, streams[i], is_parsed)
 
-    parts: list[Any] = [None] * len(sentences)
-    for batch, found in _map(draw, sentences, n_jobs):
-        for sentence, tree in zip(batch, found, strict=True):
-            parts[sentence] = tree
-    return _join_trees(parts)
+    everything = np.arange(len(batches.distinct))
+    for _ in batches.map(draw, everything, rules.n_lanes, n_jobs):
+        pass
+    return _join_trees(found)
 
 
-class _WideWeights(NamedTuple):
-    """Weights as numbers of unlimited range."""
+class _Counts(NamedTuple):
+    """What kernels add to."""
 
-    root: Floats
-    root_exponents: NDArray[np.int64]
-    emission: Floats
-    emission_exponents: NDArray[np.int64]
-    binary: Floats
-    binary_exponents: NDArray[np.int64]
+    root: Floats  # (S,)
+    emission: Floats  # (V, P)
+    words: Floats  # (C, pairs)
+    rest: Floats
+    symbols: Floats  # (m, S) or (0, S)
 
     @classmethod
-    def of(cls, weights: RuleWeights) -> _WideWeights:
-        return cls(*(array for part in weights[:3] for array in wide.to_wide(part)))
+    def zeros(cls, rules: LaneRules, n_symbol_rows: int) -> _Counts:
+        n_words, n_rest = rules.n_pairs
+        return cls(
+            np.zeros(rules.n_symbols),
+            np.zeros(rules.numbers.emission.shape),
+            np.zeros((rules.n_branching, n_words)),
+            np.zeros((rules.n_branching, n_rest)),
+            np.zeros((n_symbol_rows, rules.n_symbols)),
+        )
 
 
-class _WideSpace:
-    """Work space for sums over one sentence after another in numbers of unlimited range."""
-
-    def __init__(self, weights: RuleWeights, longest: int):
-        n_symbols = weights.n_symbols
-        chart, matrix = (longest**2, n_symbols), (n_symbols, n_symbols)
-        self.inside = np.empty(chart), np.empty(chart, dtype=np.int64)
-        self.outside = np.empty(chart), np.empty(chart, dtype=np.int64)
-        self.splits = np.empty(matrix), np.empty(matrix, dtype=np.int64)
-        self.needs = np.empty(matrix), np.empty(matrix, dtype=np.int64)
-        n_weights = max(n_symbols**2, longest)
-        self.choices = np.empty(n_weights), np.empty(n_weights, dtype=np.int64)
-        self.stack = np.empty((2 * longest, 3), dtype=np.int64)
-        self.n_emitting = weights.n_emitting
-
-    def sum_inside(self, words: NDArray[np.int32], numbers: _WideWeights) -> tuple[Any, Any, float]:
-        """Fill the chart; return mantissa, exponent and logarithm of the sentence's weight."""
-        total, exponent = wide.sum_inside(words, *numbers, *self.inside, *self.splits)
-        log_prob = math.log(total) + exponent * _LOG_TWO if total > 0.0 else -math.inf
-        return total, exponent, log_prob
-
-    def count(
-        self,
-        words: NDArray[np.int32],
-        numbers: _WideWeights,
-        multiplicity: float,
-        counts: list[Floats],
-        symbols: Floats,
-    ) -> float:
-        """Add the expected counts of a sentence; return its log probability."""
-        total, exponent, log_prob = self.sum_inside(words, numbers)
-        if log_prob > -math.inf:
-            wide.sum_outside(
-                words, multiplicity, total, exponent, *numbers, *self.inside, *self.outside,
-                *self.splits, *self.needs, *counts, symbols,
-            )  # fmt: skip
-        return log_prob
-
-    def draw(self, words: NDArray[np.int32], numbers: _WideWeights, rng: Any) -> Any:
-        """Return symbols and lengths of a tree drawn, or no nodes."""
-        n_nodes = 2 * len(words) - 1
-        if self.sum_inside(words, numbers)[2] == -math.inf:
-            n_nodes = 0
-        symbols, lengths = np.empty((2, n_nodes), dtype=np.int32)
-        if n_nodes:
-            trees.draw_tree(
-                *self.inside, len(words), numbers.root, numbers.root_exponents,
-                numbers.binary, numbers.binary_exponents, self.n_emitting,
-                *self.splits, *self.choices, self.stack, symbols, lengths, rng,
-            )  # fmt: skip
-        return symbols, lengths
+def _sum_part(
+    batches: SentenceBatches,
+    rules: LaneRules,
+    part: Places,
+    multiplicity: Floats,
+    counts: _Counts | None,
+) -> tuple[Floats, NDArray[np.bool_], lanes.Space]:
+    """Return log probabilities, which of them are unsafe, and the work space of the last batch."""
+    sentences = batches.sentences
+    which = batches.distinct[part]
+    space = rules.make_space(int(batches.lengths(which).max()))
+    log_prob, unsafe = np.empty(len(part)), np.zeros(len(part), dtype=bool)
+    lanes.sum_batches(
+        sentences.tokens, sentences.ptr, which, rules.n_lanes, multiplicity[part],
+        rules.numbers, space, log_prob, unsafe,
+        *(counts or _Counts.zeros(rules, 0)), counts is not None,
+    )  # fmt: skip
+    return log_prob, unsafe, space
 
 
-def _longest(sentences: TokenSequences, batch: NDArray[np.int64]) -> int:
-    return int((sentences.ptr[batch + 1] - sentences.ptr[batch]).max())
+def _sum(
+    batches: SentenceBatches,
+    weights: RuleWeights,
+    multiplicity: Floats,
+    dtype: Any,
+    n_jobs: int | None,
+    *,
+    counts: bool = False,
+    symbols: bool = False,
+) -> tuple[Floats, list[Floats], Floats]:
+    """Return log probabilities of the distinct sentences, expected counts, and symbols of each.
 
-
-def _map(work: Callable[[Any], Any], sentences: TokenSequences, n_jobs: int | None) -> Any:
-    """Yield batches of sentences of about equal length and what `work` returns for them.
-
-    Batches and their order do not depend on the number of threads.
+    What single precision cannot do is done in double precision, and what that cannot, in numbers
+    of unlimited range.
     """
-    lengths = np.diff(sentences.ptr)
-    order = np.argsort(-lengths, kind="stable")
-    batches = [order[begin : begin + _BATCH] for begin in range(0, len(order), _BATCH)]
-    found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(batch) for batch in batches)
-    return zip(batches, found, strict=True)
+    n = len(batches.distinct)
+    log_prob = np.empty(n)
+    totals = [np.zeros(part.shape) for part in weights[:3]]
+    all_symbols = np.zeros((n if symbols else 0, weights.n_symbols))
+    left = np.arange(n)
+    for precision in {np.dtype(dtype): None, np.dtype(np.float64): None}:
+        if len(left) == 0:
+            break
+        rules = LaneRules(weights, precision)
+
+        def work(part: Places, rules: LaneRules = rules) -> tuple[Any, ...]:
+            found = _Counts.zeros(rules, len(part) if symbols else 0) if counts else None
+            return *_sum_part(batches, rules, part, multiplicity, found)[:2], found
+
+        sums = _Counts.zeros(rules, 0)
+        unsafe = [left[:0]]
+        for part, (values, is_unsafe, found) in batches.map(work, left, rules.n_lanes, n_jobs):
+            log_prob[part] = values
+            unsafe.append(part[is_unsafe])
+            if found is not None:
+                for total, each in zip(sums[:4], found[:4], strict=True):
+                    total += each
+            if symbols:
+                all_symbols[part] = found.symbols
+        totals[0] += sums.root
+        totals[1] += np.where(weights.log_emission > -np.inf, sums.emission.T, 0.0)
+        totals[2] += rules.join(sums.words, sums.rest) * rules.binary
+        left = np.concatenate(unsafe)
+    _sum_wide(batches, weights, multiplicity, left, log_prob, totals, all_symbols, n_jobs)
+    return log_prob, totals, all_symbols
+
+
+def _sum_wide(
+    batches: SentenceBatches,
+    weights: RuleWeights,
+    multiplicity: Floats,
+    places: Places,
+    log_prob: Floats,
+    totals: list[Floats],
+    symbols: Floats,
+    n_jobs: int | None,
+) -> None:
+    """Write log probabilities, and add counts, of sentences in numbers of unlimited range."""
+    numbers = WideWeights.of(weights)
+
+    def work(part: Places) -> tuple[Any, ...]:
+        space = WideSpace(weights, int(batches.lengths(batches.distinct[part]).max()))
+        counts = [np.zeros(total.shape) for total in totals]
+        found, nodes = np.empty(len(part)), np.zeros((len(part), weights.n_symbols))
+        for k, place in enumerate(part):
+            words = batches.sentences[batches.distinct[place]]
+            found[k] = space.count(words, numbers, multiplicity[place], counts, nodes[k])
+        return found, counts, nodes
+
+    for part, (found, counts, nodes) in batches.map(work, places, 1, n_jobs):
+        log_prob[part] = found
+        for total, each in zip(totals, counts, strict=True):
+            total += each
+        if len(symbols):
+            symbols[part] = nodes
 
 
 def _join_trees(parts: list[tuple[NDArray[np.int32], NDArray[np.int32]]]) -> TreeArrays:

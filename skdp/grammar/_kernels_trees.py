@@ -38,11 +38,28 @@ def find_splits(best, n, s, e, n_emitting, first_branching, splits):
         for i in range(i0, i1):
             x = best[left, i]
             for j in range(j0, j1):
-                splits[i, j] = max(splits[i, j], x + best[right, j])
+                y = x + best[right, j]
+                splits[i, j] = y if y > splits[i, j] else splits[i, j]
+
+
+@njit_step
+def find_best_rule(log_binary, z, splits, row_best):
+    """Return the best of log B_zij + M_ij: the best of every column first, many at a time."""
+    n_symbols = splits.shape[0]
+    for j in range(n_symbols):
+        row_best[j] = -math.inf
+    for i in range(n_symbols):
+        for j in range(n_symbols):
+            x = log_binary[z, i, j] + splits[i, j]
+            row_best[j] = x if x > row_best[j] else row_best[j]
+    top = -math.inf
+    for j in range(n_symbols):
+        top = max(top, row_best[j])
+    return top
 
 
 @njit_loop
-def fill_best(words, log_root, log_emission, log_binary, best, splits):
+def fill_best(words, log_root, log_emission, log_binary, best, splits, row_best):
     """Fill the chart of best subtrees; return the root's symbol and the log weight of the tree.
 
     Of equally good symbols the first one wins.
@@ -58,10 +75,7 @@ def fill_best(words, log_root, log_emission, log_binary, best, splits):
             e = s + length
             find_splits(best, n, s, e, n_emitting, first_branching, splits)
             for z in range(log_binary.shape[0]):
-                top = -math.inf
-                for i in range(n_symbols):
-                    for j in range(n_symbols):
-                        top = max(top, log_binary[z, i, j] + splits[i, j])
+                top = find_best_rule(log_binary, z, splits, row_best)
                 best[s * n + e - 1, first_branching + z] = top
     first, last = bounds(n, n_emitting, first_branching, n_symbols)
     root, top = -1, -math.inf
@@ -99,7 +113,7 @@ def find_children(best, log_binary, n, s, e, z, n_emitting, first_branching, spl
 
 @njit_loop
 def find_best_tree(
-    words, log_root, log_emission, log_binary, best, splits, stack, symbols, lengths
+    words, log_root, log_emission, log_binary, best, splits, row_best, stack, symbols, lengths
 ):
     """Write the best tree of a sentence; return its log weight, -inf (and no tree) if it has none.
 
@@ -108,7 +122,7 @@ def find_best_tree(
     words : (n,) int32
     log_root, log_emission, log_binary : (S,), (P, V), (C, S, S) float64
     best : (at least n n, S) float64, scratch
-    splits : (S, S) float64, scratch
+    splits, row_best : (S, S), (S,) float64, scratch
     stack : (at least 2n - 1, 3) int64, scratch
     symbols, lengths : (2n - 1,) int32, output
 
@@ -119,7 +133,7 @@ def find_best_tree(
     n, n_symbols = words.shape[0], log_root.shape[0]
     n_emitting = log_emission.shape[0]
     first_branching = n_symbols - log_binary.shape[0]
-    root, log_weight = fill_best(words, log_root, log_emission, log_binary, best, splits)
+    root, log_weight = fill_best(words, log_root, log_emission, log_binary, best, splits, row_best)
     if root < 0:
         return log_weight
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, root

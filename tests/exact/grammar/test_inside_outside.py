@@ -112,7 +112,7 @@ def test_expected_counts(case):
     for part in ("root", "emission", "binary"):
         total = sum(getattr(each, part) for each in expected)
         np.testing.assert_allclose(getattr(found, part), total, rtol=0, atol=1e-10)
-        assert not getattr(found, part)[total == 0.0].any()
+        assert not getattr(found, part)[getattr(weights, f"log_{part}") == -INF].any()
 
 
 @every_case
@@ -142,6 +142,13 @@ def test_viterbi(case):
             assert tree == ((), ())
         else:
             assert each.trees[tree] == pytest.approx(max(each.trees.values()), rel=1e-9)
+
+
+def test_best_of_equals():
+    """All trees are equally good: first symbols, and splits as far left as can be."""
+    weights = RuleWeights(np.zeros(2), np.zeros((2, 1)), np.zeros((2, 2, 2)), None)
+    _, trees = viterbi(TokenSequences.from_sequences([[0] * 4]), weights)
+    assert trees_of(trees) == [((0,) * 7, (4, 1, 3, 1, 2, 1, 1))]
 
 
 def streams(n, seed=0):

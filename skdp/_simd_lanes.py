@@ -1,0 +1,404 @@
+"""Vector instructions for many problems of one shape that are solved side by side.
+
+Entry w of every row of an array belongs to problem w: a row has ``ROW_BYTES``, so many problems at
+a time. Multiplying the matrices of all problems then needs neither padding nor sums across the
+entries of a vector, however small the matrices, and a matrix that all problems share is read entry
+by entry. Arrays are two-dimensional, (rows, problems), contiguous, of float64 or float32; positions
+and strides count rows. Blocks of the result stay in registers: LLVM would not keep them there.
+"""
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+ROW_BYTES = 128
+"""Bytes of a row: 16 problems of float64, 32 of float32."""
+
+MIX_ROWS = (12, 10, 8, 4, 2, 1)
+"""Rows of a result that `mix_block` keeps in registers, as many as it has code for."""
+
+PRODUCT_ROWS = (4, 2, 1)
+"""Rows, and columns, of a result that the products of matrices keep in registers."""
+
+COUNT_ROWS, COUNT_VECTORS = (1, 2, 4, 8), 3
+"""Rows, and most vectors of a row, of a result that `count_block` keeps in registers."""
+
+_VECTOR_BYTES = 64
+_int32, _int64 = ir.IntType(32), ir.IntType(64)
+
+
+class _Code:
+    """What the code of all intrinsics here is built of."""
+
+    def __init__(self, context, builder, signature, arguments, dtype):
+        self.context, self.builder = context, builder
+        self.signature, self.arguments = signature, arguments
+        self.item = context.get_value_type(dtype)
+        self.item_bytes = dtype.bitwidth // 8
+        self.lanes = _VECTOR_BYTES // self.item_bytes
+        self.vector = ir.VectorType(self.item, self.lanes)
+        self.row_lanes = ROW_BYTES // self.item_bytes
+        self.zero = ir.Constant(self.vector, [0.0] * self.lanes)
+        kind = "f64" if self.item_bytes == 8 else "f32"
+        self.fma = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(self.vector, [self.vector] * 3),
+            f"llvm.fmuladd.v{self.lanes}{kind}",
+        )
+
+    def data(self, position):
+        """Return the pointer to the entries of an array among the arguments."""
+        array = self.context.make_array(self.signature.args[position])
+        return array(self.context, self.builder, self.arguments[position]).data
+
+    def integer(self, position):
+        return self.context.cast(
+            self.builder, self.arguments[position], self.signature.args[position], types.int64
+        )
+
+    def scalar(self, position):
+        """Return a number among the arguments, in all entries of a vector."""
+        wanted = types.float64 if self.item_bytes == 8 else types.float32
+        value = self.context.cast(
+            self.builder, self.arguments[position], self.signature.args[position], wanted
+        )
+        return self.broadcast(value)
+
+    def add(self, a, b):
+        return self.builder.add(a, b, flags=["nsw"])
+
+    def times(self, a, b):
+        b = ir.Constant(_int64, b) if isinstance(b, int) else b
+        return self.builder.mul(a, b, flags=["nsw"])
+
+    def place(self, data, row, half=0):
+        """Return the pointer to a vector of a row, its first or second half."""
+        half = ir.Constant(_int64, half) if isinstance(half, int) else half
+        begin = self.times(row, self.row_lanes)
+        return self.vector_at(data, self.add(begin, self.times(half, self.lanes)))
+
+    def vector_at(self, data, entry):
+        return self.builder.bitcast(self.builder.gep(data, [entry]), self.vector.as_pointer())
+
+    def load(self, pointer):
+        return self.builder.load(pointer, align=self.item_bytes)
+
+    def store(self, value, pointer):
+        self.builder.store(value, pointer, align=self.item_bytes)
+
+    def broadcast(self, scalar):
+        undefined = ir.Constant(self.vector, ir.Undefined)
+        first = self.builder.insert_element(undefined, scalar, ir.Constant(_int32, 0))
+        lanes = ir.Constant(ir.VectorType(_int32, self.lanes), [0] * self.lanes)
+        return self.builder.shuffle_vector(first, undefined, lanes)
+
+    def multiply_add(self, a, b, c):
+        return self.builder.call(self.fma, [a, b, c])
+
+    def loop(self, n):
+        """Return a context of the loop over 0, ..., n - 1 that gives the index."""
+        return cgutils.for_range(self.builder, n, intp=_int64)
+
+    def accumulators(self, n):
+        return [cgutils.alloca_once(self.builder, self.vector) for _ in range(n)]
+
+    def cases(self, value, numbers):
+        """Yield each of some numbers, where code for it is to be written: one runs."""
+        function = self.builder.function
+        end = function.append_basic_block("end")
+        switch = self.builder.switch(value, end)
+        for number in numbers:
+            block = function.append_basic_block(f"case{number}")
+            switch.add_case(ir.Constant(_int64, number), block)
+            self.builder.position_at_end(block)
+            yield number
+            self.builder.branch(end)
+        self.builder.position_at_end(end)
+
+
+def _write_mix(code):
+    """Write the code of `mix_block`."""
+    builder = code.builder
+    matrix, rows, result = code.data(0), code.data(2), code.data(5)
+    entry, first, n_terms = code.integer(1), code.integer(3), code.integer(4)
+    out, n_rows, is_added = code.integer(6), code.integer(7), code.integer(8)
+    added = builder.icmp_signed("!=", is_added, ir.Constant(_int64, 0))
+    for m in code.cases(n_rows, MIX_ROWS):
+        sums = code.accumulators(2 * m)
+        places = [
+            code.place(result, code.add(out, ir.Constant(_int64, t)), half)
+            for t in range(m)
+            for half in (0, 1)
+        ]
+        with builder.if_else(added) as (then, otherwise):
+            with then:
+                for total, place in zip(sums, places, strict=True):
+                    builder.store(code.load(place), total)
+            with otherwise:
+                for total in sums:
+                    builder.store(code.zero, total)
+        begin = builder.gep(matrix, [entry])
+        with code.loop(n_terms) as loop:
+            row = code.add(first, loop.index)
+            terms = [code.load(code.place(rows, row, half)) for half in (0, 1)]
+            step = code.times(loop.index, m)
+            for t in range(m):
+                weight = builder.gep(begin, [code.add(step, ir.Constant(_int64, t))])
+                weight = code.broadcast(builder.load(weight))
+                for half in (0, 1):
+                    total = sums[2 * t + half]
+                    value = code.multiply_add(weight, terms[half], builder.load(total))
+                    builder.store(value, total)
+        for total, place in zip(sums, places, strict=True):
+            code.store(builder.load(total), place)
+
+
+def _write_product(code, is_added):
+    """Write the code of `product_block` or `add_product_block`."""
+    builder = code.builder
+    left, right, result = code.data(0), code.data(4), code.data(8)
+    left0, left_a, left_c = (code.integer(i) for i in (1, 2, 3))
+    right0, right_b, right_c = (code.integer(i) for i in (5, 6, 7))
+    out0, out_a, out_b = (code.integer(i) for i in (9, 10, 11))
+    n_a, n_b, n_c = (code.integer(i) for i in (12, 13, 14))
+    scale = (code.data(15), code.integer(16)) if is_added else None
+    choice = code.add(code.times(n_a, 8), n_b)
+    by_choice = {8 * a + b: (a, b) for a in PRODUCT_ROWS for b in PRODUCT_ROWS}
+
+    def row(begin, stride, number):
+        return code.add(begin, code.times(stride, number))
+
+    for number in code.cases(choice, by_choice):
+        a_size, b_size = by_choice[number]
+        with code.loop(ir.Constant(_int64, 2)) as halves:
+            half = halves.index
+            sums = code.accumulators(a_size * b_size)
+            for total in sums:
+                builder.store(code.zero, total)
+            lefts = [code.place(left, row(left0, left_a, a), half) for a in range(a_size)]
+            rights = [code.place(right, row(right0, right_b, b), half) for b in range(b_size)]
+            left_step, right_step = code.times(left_c, 2), code.times(right_c, 2)
+            with code.loop(n_c) as loop:
+                at = code.times(left_step, loop.index)
+                xs = [code.load(builder.gep(place, [at])) for place in lefts]
+                at = code.times(right_step, loop.index)
+                ys = [code.load(builder.gep(place, [at])) for place in rights]
+                for a in range(a_size):
+                    for b in range(b_size):
+                        total = sums[a * b_size + b]
+                        value = code.multiply_add(xs[a], ys[b], builder.load(total))
+                        builder.store(value, total)
+            for a in range(a_size):
+                if scale is not None:
+                    at = code.add(scale[1], ir.Constant(_int64, a))
+                    factor = code.load(code.place(scale[0], at, half))
+                for b in range(b_size):
+                    place = code.place(result, row(row(out0, out_a, a), out_b, b), half)
+                    value = builder.load(sums[a * b_size + b])
+                    if scale is not None:
+                        value = code.multiply_add(value, factor, code.load(place))
+                    code.store(value, place)
+
+
+def _write_count(code):
+    """Write the code of `count_block`."""
+    builder = code.builder
+    rows, terms, result = code.data(0), code.data(3), code.data(6)
+    first, n_rows = code.integer(1), code.integer(2)
+    column, width = code.integer(4), code.integer(5)
+    out, n_vectors = code.integer(7), code.integer(8)
+    sizes = {
+        m * (COUNT_VECTORS + 1) + v: (m, v) for m in COUNT_ROWS for v in range(1, COUNT_VECTORS + 1)
+    }
+    choice = code.add(code.times(n_rows, COUNT_VECTORS + 1), n_vectors)
+    for number in code.cases(choice, sizes):
+        m, v = sizes[number]
+        sums = code.accumulators(m * v)
+        places = []
+        for t in range(m):
+            begin = code.times(code.add(out, ir.Constant(_int64, t)), width)
+            begin = code.add(begin, column)
+            for i in range(v):
+                at = code.add(begin, ir.Constant(_int64, i * code.lanes))
+                places.append(code.vector_at(result, at))
+        for total, place in zip(sums, places, strict=True):
+            builder.store(code.load(place), total)
+        with code.loop(ir.Constant(_int64, code.row_lanes)) as loop:
+            begin = code.add(code.times(loop.index, width), column)
+            values = [
+                code.load(
+                    code.vector_at(terms, code.add(begin, ir.Constant(_int64, i * code.lanes)))
+                )
+                for i in range(v)
+            ]
+            for t in range(m):
+                at = code.times(code.add(first, ir.Constant(_int64, t)), code.row_lanes)
+                weight = builder.load(builder.gep(rows, [code.add(at, loop.index)]))
+                weight = code.broadcast(weight)
+                for i in range(v):
+                    total = sums[t * v + i]
+                    value = code.multiply_add(weight, values[i], builder.load(total))
+                    builder.store(value, total)
+        for total, place in zip(sums, places, strict=True):
+            code.store(builder.load(total), place)
+
+
+def _write_transpose(code):
+    """Write the code of `transpose_block`: halves are exchanged, then quarters, and so on."""
+    builder, n = code.builder, code.lanes
+    rows, result = code.data(0), code.data(2)
+    first, column, width = code.integer(1), code.integer(3), code.integer(4)
+    for half in (0, 1):
+        values = [
+            code.load(code.place(rows, code.add(first, ir.Constant(_int64, i)), half))
+            for i in range(n)
+        ]
+        step = n // 2
+        while step:
+            low = [i if i & step == 0 else i - step + n for i in range(n)]
+            high = [i + step if i & step == 0 else i + n for i in range(n)]
+            low, high = (ir.Constant(ir.VectorType(_int32, n), lanes) for lanes in (low, high))
+            for i in range(n):
+                if i & step == 0:
+                    first_row, second_row = values[i], values[i + step]
+                    values[i] = builder.shuffle_vector(first_row, second_row, low)
+                    values[i + step] = builder.shuffle_vector(first_row, second_row, high)
+            step //= 2
+        for i, value in enumerate(values):
+            begin = code.times(ir.Constant(_int64, half * n + i), width)
+            code.store(value, code.vector_at(result, code.add(begin, column)))
+
+
+def _write_scale(code):
+    """Write the code of `scale_rows`."""
+    builder = code.builder
+    source, factors, result = code.data(0), code.data(3), code.data(5)
+    first, n_rows, factor, out = (code.integer(i) for i in (1, 2, 4, 6))
+    by = [code.load(code.place(factors, factor, half)) for half in (0, 1)]
+    with code.loop(n_rows) as loop:
+        for half in (0, 1):
+            value = code.load(code.place(source, code.add(first, loop.index), half))
+            place = code.place(result, code.add(out, loop.index), half)
+            code.store(builder.fmul(value, by[half]), place)
+
+
+def _write_add_products(code):
+    """Write the code of `add_products`."""
+    left, right, result = code.data(0), code.data(2), code.data(5)
+    left0, right0, n_rows, out = (code.integer(i) for i in (1, 3, 4, 6))
+    with code.loop(n_rows) as loop:
+        for half in (0, 1):
+            x = code.load(code.place(left, code.add(left0, loop.index), half))
+            y = code.load(code.place(right, code.add(right0, loop.index), half))
+            place = code.place(result, code.add(out, loop.index), half)
+            code.store(code.multiply_add(x, y, code.load(place)), place)
+
+
+def _write_largest(code):
+    """Write the code of `raise_rows`."""
+    builder = code.builder
+    rows, result = code.data(0), code.data(4)
+    first, n_rows, out = (code.integer(i) for i in (1, 2, 5))
+    floor = code.scalar(3)
+    sums = code.accumulators(2)
+    for total in sums:
+        builder.store(floor, total)
+
+    def larger(a, b):  # b where a is no number
+        return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+    with code.loop(n_rows) as loop:
+        for half in (0, 1):
+            place = code.place(rows, code.add(first, loop.index), half)
+            value = larger(code.load(place), floor)
+            code.store(value, place)
+            builder.store(larger(value, builder.load(sums[half])), sums[half])
+    for half in (0, 1):
+        code.store(builder.load(sums[half]), code.place(result, out, half))
+
+
+def _make(write, arguments, signature):
+    def codegen(context, builder, signature, values):
+        write(_Code(context, builder, signature, values, arguments[0].dtype))
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def mix_block(typing_context, matrix, entry, rows, first, n_terms, result, out, n_rows, is_added):
+    """Mix rows: result[out + t] = sum_b matrix[entry + b n_rows + t] rows[first + b].
+
+    `matrix` is one-dimensional; n_rows is of MIX_ROWS. With `is_added` it is added to `result`.
+    """
+    arguments = matrix, entry, rows, first, n_terms, result, out, n_rows, is_added
+    return _make(_write_mix, arguments, types.void(*arguments))
+
+
+@intrinsic
+def product_block(
+    typing_context, left, left0, left_a, left_c, right, right0, right_b, right_c,
+    result, out0, out_a, out_b, n_a, n_b, n_c,
+):  # fmt: skip
+    """Multiply: result[out0 + a out_a + b out_b] = sum_c left[...] right[...], problem by problem.
+
+    The rows are left0 + a left_a + c left_c and right0 + b right_b + c right_c;
+    n_a and n_b are of PRODUCT_ROWS.
+    """
+    arguments = (
+        left, left0, left_a, left_c, right, right0, right_b, right_c,
+        result, out0, out_a, out_b, n_a, n_b, n_c,
+    )  # fmt: skip
+    return _make(lambda code: _write_product(code, False), arguments, types.void(*arguments))
+
+
+@intrinsic
+def add_product_block(
+    typing_context, left, left0, left_a, left_c, right, right0, right_b, right_c,
+    result, out0, out_a, out_b, n_a, n_b, n_c, scale, scale0,
+):  # fmt: skip
+    """Add to `result` what `product_block` writes, row a times ``scale[scale0 + a]``."""
+    arguments = (
+        left, left0, left_a, left_c, right, right0, right_b, right_c,
+        result, out0, out_a, out_b, n_a, n_b, n_c, scale, scale0,
+    )  # fmt: skip
+    return _make(lambda code: _write_product(code, True), arguments, types.void(*arguments))
+
+
+@intrinsic
+def count_block(typing_context, rows, first, n_rows, terms, column, width, result, out, n_vectors):
+    """Sum over problems: result[out + t, i] += sum_w rows[first + t, w] terms[w, i].
+
+    For n_rows of COUNT_ROWS and the `n_vectors` vectors of columns i from `column` on, at most
+    COUNT_VECTORS; `terms` and `result` have `width` columns.
+    """
+    arguments = rows, first, n_rows, terms, column, width, result, out, n_vectors
+    return _make(_write_count, arguments, types.void(*arguments))
+
+
+@intrinsic
+def transpose_block(typing_context, rows, first, result, column, width):
+    """Write result[w, column + i] = rows[first + i, w] for a vector of i."""
+    arguments = rows, first, result, column, width
+    return _make(_write_transpose, arguments, types.void(*arguments))
+
+
+@intrinsic
+def scale_rows(typing_context, source, first, n_rows, factors, factor, result, out):
+    """Write result[out + i] = source[first + i] factors[factor] for n_rows of i."""
+    arguments = source, first, n_rows, factors, factor, result, out
+    return _make(_write_scale, arguments, types.void(*arguments))
+
+
+@intrinsic
+def add_products(typing_context, left, left0, right, right0, n_rows, result, out):
+    """Add left[left0 + i] right[right0 + i] to result[out + i] for n_rows of i."""
+    arguments = left, left0, right, right0, n_rows, result, out
+    return _make(_write_add_products, arguments, types.void(*arguments))
+
+
+@intrinsic
+def raise_rows(typing_context, rows, first, n_rows, floor, result, out):
+    """Raise what is below `floor` to it; write the largest entries of n_rows to result[out]."""
+    arguments = rows, first, n_rows, floor, result, out
+    return _make(_write_largest, arguments, types.void(*arguments))

@@ -1,0 +1,101 @@
+"""Which sentences are done together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from skdp.data import TokenSequences
+
+_CHUNK_WORDS = 2000
+
+
+class SentenceBatches(NamedTuple):
+    """Sentences in the order in which they are done, equal ones once.
+
+    Whoever sums over the same sentences again and again makes them once.
+
+    Attributes
+    ----------
+    sentences : TokenSequences
+    distinct : (m,) int64
+        The first occurrence of each different sentence, longer ones first.
+    inverse : (n,) int64
+        Sentence i equals sentence ``distinct[inverse[i]]``.
+    multiplicity : (m,) float64
+        How often each occurs.
+    """
+
+    sentences: TokenSequences
+    distinct: NDArray[np.int64]
+    inverse: NDArray[np.int64]
+    multiplicity: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, sentences: TokenSequences | SentenceBatches) -> SentenceBatches:
+        """Return sentences as batches, those that are batches as they are.
+
+        Raises
+        ------
+        ValueError
+            If a sentence has no words.
+        """
+        if isinstance(sentences, SentenceBatches):
+            return sentences
+        lengths = np.diff(sentences.ptr)
+        if not lengths.all():
+            raise ValueError(f"Sentence {np.argmin(lengths)} has no words; one is required.")
+        distinct, inverse = [], np.empty(len(sentences), dtype=np.int64)
+        n_distinct = 0
+        for length in np.unique(lengths)[::-1]:
+            (members,) = np.nonzero(lengths == length)
+            rows = sentences.tokens[sentences.ptr[members, np.newaxis] + np.arange(length)]
+            _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+            distinct.append(members[first])
+            inverse[members] = n_distinct + which.ravel()
+            n_distinct += len(first)
+        multiplicity = np.bincount(inverse, minlength=n_distinct).astype(np.float64)
+        everything = np.concatenate(distinct) if distinct else np.empty(0, dtype=np.int64)
+        return cls(sentences, everything, inverse, multiplicity)
+
+    def lengths(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of words of some of the sentences."""
+        return self.sentences.ptr[which + 1] - self.sentences.ptr[which]
+
+    def map(
+        self,
+        work: Callable[[NDArray[np.int64]], Any],
+        places: NDArray[np.int64],
+        multiple: int,
+        n_jobs: int | None,
+    ) -> Iterator[tuple[NDArray[np.int64], Any]]:
+        """Yield parts of `places` and what `work` returns for them, in threads.
+
+        The parts and their order do not depend on the number of threads: whatever is summed over
+        them does not, either.
+
+        Parameters
+        ----------
+        work : callable
+            Of an array of places among the distinct sentences.
+        places : (k,) int64
+            In rising order.
+        multiple : int
+            Of how many sentences parts are made, but for the last one.
+        n_jobs : int or None
+        """
+        ends = np.cumsum(self.lengths(self.distinct[places]))
+        parts = []
+        begin = 0
+        while begin < len(places):
+            words = ends[begin] - self.lengths(self.distinct[places[begin : begin + 1]])[0]
+            n = int(np.searchsorted(ends, words + _CHUNK_WORDS)) - begin
+            end = begin + max(multiple, n // multiple * multiple)
+            parts.append(places[begin:end])
+            begin = end
+        found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(part) for part in parts)
+        return zip(parts, found, strict=True)
