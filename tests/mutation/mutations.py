@@ -3,6 +3,7 @@
 from mutation import (
     chain_mutations,
     factorial_mutations,
+    grammar_mutations,
     likelihood_mutations,
     process_mutations,
     sequence_mutations,
@@ -17,6 +18,7 @@ _MODULES = (
     likelihood_mutations,
     sequence_mutations,
     factorial_mutations,
+    grammar_mutations,
     variational_mutations,
 )
 

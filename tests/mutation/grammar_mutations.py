@@ -1,0 +1,118 @@
+"""Wrong patches of grammars."""
+
+from mutation.mutation import Mutation
+
+LANES = "grammar/_kernels_lanes.py"
+WIDE = "grammar/_kernels_wide.py"
+TREES = "grammar/_kernels_trees.py"
+ENGINE = "grammar/_engine.py"
+
+
+def _trees(function: str, case: str) -> str:
+    return f"tests/exact/grammar/test_inside_outside.py::{function}[{case}]"
+
+
+def _batches(function: str) -> str:
+    return f"tests/exact/grammar/test_batches.py::{function}"
+
+
+MUTATIONS = [
+    Mutation(
+        "grammar-scale-forgotten-on-the-way-up",
+        LANES,
+        "            exponents[row, w] += d\n",
+        "            exponents[row, w] += 0\n",
+        "What a span was divided by has to be known to the spans above it.",
+        _trees("test_log_prob", "two symbols"),
+    ),
+    Mutation(
+        "grammar-scale-forgotten-on-the-way-down",
+        LANES,
+        "power_of_two(left[w] + right[w] - top[w] + rise[w])",
+        "power_of_two(left[w] + right[w] - top[w])",
+        "The outside sums of a span are in the scale of its inside sums.",
+        _trees("test_expected_counts", "partitioned"),
+    ),
+    Mutation(
+        "grammar-never-unsafe",
+        LANES,
+        "        is_safe = (space.worst[w] <= rules.limit)",
+        "        is_safe = (space.worst[w] <= math.inf)",
+        "Sums raised to the floor may be all that a sentence's weight comes from.",
+        _trees("test_log_prob", "two ways"),
+    ),
+    Mutation(
+        "grammar-no-floor",
+        LANES,
+        "raise_rows(space.inside, row * z, c, rules.floor, tops, 0)",
+        "raise_rows(space.inside, row * z, c, 1e-307, tops, 0)",
+        "Without a floor above what underflows nothing tells that something was lost.",
+        _trees("test_log_prob", "two ways"),
+        True,
+    ),
+    Mutation(
+        "grammar-bound-of-one-side",
+        LANES,
+        "                    bounds[left, w] += rules.most_left * step\n",
+        "                    bounds[left, w] += 0.0 * step\n",
+        "The bound on outside sums has to hold for left children, too.",
+        _trees("test_log_prob", "far apart"),
+        True,
+    ),
+    Mutation(
+        "grammar-word-on-the-right",
+        LANES,
+        "        return n_splits - 1, 1, c, p, p * c",
+        "        return n_splits - 1, 1, c, p, 0",
+        "Pairs with a word on the right have rules of their own.",
+        _trees("test_log_prob", "partitioned"),
+    ),
+    Mutation(
+        "grammar-right-children-of-other-splits",
+        LANES,
+        "outside, out + k * stride + j, stride, 1, a, b, n_i, f, k0 + k,",
+        "outside, out + k * stride + j, stride, 1, a, b, n_i, f, k,",
+        "Every split has a scale of its own.",
+        _trees("test_expected_counts", "partitioned"),
+    ),
+    Mutation(
+        "grammar-equal-sentences-once",
+        LANES,
+        "        space.shares[w] = multiplicity[w] if",
+        "        space.shares[w] = 1.0 if",
+        "Sentences that occur more than once count as often.",
+        _batches("test_equal_sentences_are_done_once"),
+    ),
+    Mutation(
+        "grammar-wide-without-the-rules-exponents",
+        WIDE,
+        "d = min(shift + binary_exponents[z, i, j] + split_exponents[i, j], 1023)",
+        "d = min(shift + split_exponents[i, j], 1023)",
+        "The weights of rules have exponents, too.",
+        _trees("test_expected_counts", "two ways"),
+    ),
+    Mutation(
+        "grammar-draw-split-by-the-left-child",
+        TREES,
+        "            weights[m - s - 1] = inside[left, i] * inside[right, j]\n",
+        "            weights[m - s - 1] = inside[left, i]\n",
+        "A split point is drawn by the sums over the subtrees on both sides.",
+        _trees("test_sample_trees", "two symbols"),
+    ),
+    Mutation(
+        "grammar-best-tree-without-rules",
+        TREES,
+        "            x = log_binary[z - first_branching, i, j] + splits[i, j]\n",
+        "            x = splits[i, j]\n",
+        "The best children are best together with the rule that makes them.",
+        _trees("test_viterbi", "two symbols"),
+    ),
+    Mutation(
+        "grammar-counts-of-words-dropped",
+        ENGINE,
+        "                for total, each in zip(sums[:4], found[:4], strict=True):",
+        "                for total, each in zip(sums[:3], found[:3], strict=True):",
+        "Pairs of words and other pairs are counted apart.",
+        _trees("test_expected_counts", "partitioned"),
+    ),
+]
