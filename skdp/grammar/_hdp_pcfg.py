@@ -17,6 +17,7 @@ from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters, with_callbacks
 from skdp.data import TokenSequences, check_sentences
 from skdp.data._parse_tree import ParseTree
+from skdp.grammar._batches import SentenceBatches
 from skdp.grammar._counts import RuleCounts
 from skdp.grammar._engine import expected_counts, expected_symbols, inside, viterbi
 from skdp.grammar._induction import Expectation, Induction, draw_start
@@ -333,7 +334,8 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         if self.inference == "viterbi-em":
             expect = partial(_count_best_trees, data, run.grammar.layout, n_jobs)
         else:
-            expect = partial(_expect, data, np.dtype(self.dtype), n_jobs)
+            batches = SentenceBatches.of(data)
+            expect = partial(_expect, batches, np.dtype(self.dtype), n_jobs)
         tol = self.tol * len(data.tokens)
         run.judge(tol)  # that of an earlier fit may have been larger
         return expect, tol, self.max_iter
@@ -559,7 +561,7 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
 
 
 def _expect(
-    sentences: TokenSequences, dtype: np.dtype[Any], n_jobs: int | None, weights: RuleWeights
+    sentences: SentenceBatches, dtype: np.dtype[Any], n_jobs: int | None, weights: RuleWeights
 ) -> tuple[float, RuleCounts]:
     """Return the log likelihood and the expected counts of rules."""
     expected = expected_counts(sentences, weights, dtype=dtype, n_jobs=n_jobs)
