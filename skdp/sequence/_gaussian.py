@@ -413,7 +413,7 @@ class GaussianModel:
         log_dets = log_determinants(whiteners)
         out = np.empty((len(values), n_states))
         missing = list_missing(values, width)
-        means = self.means.reshape(-1, width)
+        means = np.array(self.means).reshape(-1, width)  # a copy, as `HMMModel` makes them
         write_log_densities(values, missing, means, whiteners, log_dets, out)
         return out
 

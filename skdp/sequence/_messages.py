@@ -188,7 +188,9 @@ def _check_model(
         raise ValueError(
             f"ptr must rise from 0 to the {len(log_obs)} rows of log_obs, got {ptr!r}."
         )
-    return np.ascontiguousarray(bounds, dtype=np.int64), startprob, transmat, log_obs
+    bounds = np.array(bounds, dtype=np.int64)
+    bounds.flags.writeable = False  # as that of a panel: numba compiles nothing twice
+    return bounds, startprob, transmat, log_obs
 
 
 def _as_floats(values: ArrayLike, name: str, n_dimensions: int) -> NDArray[np.float64]:

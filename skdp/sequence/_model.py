@@ -50,12 +50,19 @@ class HMMModel:
         """Number of states that occur in the training data."""
         return int(np.count_nonzero(self.shares))
 
+    def _transitions(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return copies: arrays loaded read-only (joblib's mmap_mode) are of another type to numba.
+
+        It would compile all kernels anew.
+        """
+        return np.array(self.startprob), np.array(self.transmat)
+
     def log_likelihoods(
         self, ptr: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return log p(x) of every sequence, (n,)."""
         out = np.empty(len(ptr) - 1)
-        known = ptr, self.startprob, self.transmat, self.emission.log_obs(values)
+        known = ptr, *self._transitions(), self.emission.log_obs(values)
         if self.duration is None:
             messages.log_likelihoods(*known, out)
         else:
@@ -66,11 +73,12 @@ class HMMModel:
     def log_predictives(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
         out = np.empty(len(values))
-        known = self.startprob, self.transmat, self.emission.log_obs(values)
+        known = *self._transitions(), self.emission.log_obs(values)
         if self.duration is None:
             messages.log_predictives(*known, out)
         else:
             ptr = np.array([0, len(values)])
+            ptr.flags.writeable = False  # as that of a panel
             tables = self.duration.tables()
             segments.segment_log_likelihoods(ptr, *known, *tables, out, np.empty(1))
         return out
@@ -81,7 +89,7 @@ class HMMModel:
         """Return p(z_t = j given x), (N, J)."""
         log_obs = self.emission.log_obs(values)
         out = np.empty(log_obs.shape)
-        known = ptr, self.startprob, self.transmat, log_obs
+        known = ptr, *self._transitions(), log_obs
         if self.duration is None:
             impossible = messages.posteriors(*known, out)
         else:

@@ -95,7 +95,7 @@ class LDAFoldIn:
             nodes_of_documents(corpus, model.level),
             np.full(len(corpus.tokens), -1, dtype=np.int32),
             self.words,
-            model.doc_topic_prior,
+            np.array(model.doc_topic_prior),  # as in `TableModel.prior`
             empty_dense_scratch(n_topics),
             settings.n_sweeps,
             settings.burn_in,
@@ -126,7 +126,7 @@ class LDALikelihood:
             tokens_of_nodes(corpus, model.level),
             nodes_of_documents(corpus, model.level),
             self.words,
-            model.doc_topic_prior,
+            np.array(model.doc_topic_prior),  # as in `TableModel.prior`
             empty_dense_scratch(len(model.doc_topic_prior)),
             key,
             out,

@@ -40,7 +40,7 @@ class CoClusterModel:
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> CoClusterFoldIn:
         """Return what folds in documents of the corpus, with its tables made."""
         longest = int(np.diff(corpus.segment_ptr).max(initial=0))
-        rising = tabulate_rising(self.segment_topic_prior, longest)
+        rising = tabulate_rising(np.array(self.segment_topic_prior), longest)
         return CoClusterFoldIn(self, settings, fixed_words(self.components), rising)
 
 
@@ -55,7 +55,10 @@ class CoClusterFoldIn:
 
     def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64]) -> Shares:
         """Return E[theta] of documents (D, Y) and E[pi] of segments (J, K)."""
-        prior = ClusterPrior(self.model.document_topic_prior, self.model.segment_topic_prior)
+        # Copies: read-only arrays of a memory-mapped model are of another type to numba.
+        prior = ClusterPrior(
+            np.array(self.model.document_topic_prior), np.array(self.model.segment_topic_prior)
+        )
         n_clusters, n_topics = prior.alpha.shape
         n_segments = len(corpus.segment_ptr) - 1
         longest = int(np.diff(corpus.segment_ptr).max(initial=0))

@@ -57,6 +57,17 @@ class TableModel:
         weights = self._weights(corpus, "btigs")
         return TableLikelihood(self, settings, fixed_words(self.components), weights)
 
+    def prior(self, n_segments: int) -> Prior:
+        """Return the prior of new segments.
+
+        Arrays are copied: of a model that was loaded read-only (joblib's mmap_mode) they would be
+        of another type to numba, which would compile all kernels anew.
+        """
+        return Prior(
+            np.array(self.doc_topic_prior), 0.0, self.discount,
+            np.full(n_segments, self.concentration), *self.parents,
+        )  # fmt: skip
+
     def _weights(self, corpus: SegmentedCorpus, sampler: str) -> Ratios:
         chained = self.parents[1] > 0.0
         return sampler_weights(stirling_ratios(corpus, self.discount, chained=chained), sampler)
@@ -85,13 +96,7 @@ class TableFoldIn:
             arrays,
             empty_assignments(arrays, n_topics, seats=options["sampler"] == "ssa", chained=chained),
             self.words,
-            Prior(
-                model.doc_topic_prior,
-                0.0,
-                model.discount,
-                np.full(n_segments, model.concentration),
-                *model.parents,
-            ),
+            model.prior(n_segments),
             np.array(options["concentration_prior"] or (0.0, 0.0)),
             options["each_segment"],
             self.ratios,
@@ -122,13 +127,12 @@ class TableLikelihood:
         model, options = self.model, self.settings.options
         chained = model.parents[1] > 0.0
         arrays, n_topics = flat(corpus), len(model.doc_topic_prior)
-        concentration = np.full(len(corpus.segment_ptr) - 1, model.concentration)
         out = np.zeros(len(corpus))
         estimate_documents(
             n_particles,
             arrays,
             self.words,
-            Prior(model.doc_topic_prior, 0.0, model.discount, concentration, *model.parents),
+            model.prior(len(corpus.segment_ptr) - 1),
             np.array(options["concentration_prior"] or (0.0, 0.0)),
             options["each_segment"],
             empty_assignments(arrays, n_topics, seats=False, chained=chained),

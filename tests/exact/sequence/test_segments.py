@@ -98,6 +98,7 @@ def tables(pmf):
 def arguments(model, ptr=None):
     startprob, transmat, log_obs, pmf = model
     ptr = np.array([0, len(log_obs)] if ptr is None else ptr)
+    ptr.flags.writeable = False  # as that of a panel: numba compiles nothing twice
     return ptr, startprob, transmat, np.ascontiguousarray(log_obs), *tables(pmf)
 
 
