@@ -134,7 +134,23 @@ class BinaryFactorEmission(BaseEstimator):
         return BinaryFactorSampler(*self.check_parts(values, n_states))
 
     def check_parts(self, values: NDArray[np.float64], n_states: int) -> tuple[Any, ...]:
-        """Return what `BinaryFactorSampler` takes, or raise a ValueError."""
+        """Return what the part of a chain is made of: parameters that were checked.
+
+        Parameters
+        ----------
+        values, n_states
+            As in `make_sampler`.
+
+        Returns
+        -------
+        tuple
+            The arguments of `BinaryFactorSampler`.
+
+        Raises
+        ------
+        ValueError
+            As `make_sampler` does.
+        """
         validate_parameters(self)
         n_dims = values.shape[1]
         probit = _check_output(self.output, n_dims)
