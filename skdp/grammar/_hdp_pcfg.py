@@ -189,6 +189,7 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
     _step_name = "iteration"
 
     _sample_kind = "sentence"
+    """What `skdp.utils.estimator_checks` feeds it."""
 
     def __init__(
         self,
