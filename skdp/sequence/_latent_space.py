@@ -46,7 +46,8 @@ class GaussianSimilarity(BaseEstimator):
     transitions and their rates summed out. The length of steps adapts to an acceptance of 0.8, ever
     more slowly, and stays what it is after 1000 sweeps of a chain.
     A drawn decay begins at the mean of its prior and stays there for the first 100 sweeps, at most
-    half of the burn-in.
+    half of the burn-in. Then it is drawn twice a sweep: given the locations, and given all phi,
+    where the scale of the locations moves with it.
     Locations have no scale of their own: that of phi is in the decay.
     """
 
@@ -154,6 +155,7 @@ class GaussianSimilaritySampler:
     ) -> None:
         """Draw the locations given the decay, then, unless `hold`, the decay given the locations.
 
+        Last comes the decay given all similarities, and with it the scale of locations.
         Transitions between random states say that nothing is local: the decay falls. Locations then
         hardly matter and are drawn from their prior, and as to such locations no decay but one near
         0 explains transitions, none of the two leads back.
@@ -168,6 +170,7 @@ class GaussianSimilaritySampler:
         self.adaptation.update(self.acceptance)
         if self.fixed_decay is None and not hold:
             self._draw_decay(rows, counts_, n, log_rates_, rng)
+            self._draw_scale(rng)
 
     def _draw_decay(
         self,
@@ -190,6 +193,28 @@ class GaussianSimilaritySampler:
             return float(result + shape * log_decay - rate * decay)
 
         self.decay = math.exp(draw_slice(log_density, math.log(self.decay), rng))
+
+    def _draw_scale(self, rng: NDArray[np.uint64]) -> None:
+        """Draw the decay given all similarities: as it grows, locations shrink.
+
+        Given locations the decay hardly moves, nor does their scale given the decay. Given
+        z = sqrt(lambda) l, which determine phi, transitions say nothing of log lambda: its density
+        is that of its prior times that of l = z / sqrt(lambda), lambda^(-J D / 2) with the
+        Jacobian, times exp(-|z|^2 / (2 lambda)).
+        """
+        shape, rate = self.prior
+        exponent = shape - 0.5 * self.locations.size
+        squares = self.decay * float(np.sum(self.locations**2))
+
+        def log_density(log_decay: float) -> float:
+            if not _SMALLEST_LOG_DECAY <= log_decay <= _LARGEST_LOG_DECAY:
+                return -math.inf
+            decay = math.exp(log_decay)
+            return exponent * log_decay - 0.5 * squares / decay - rate * decay
+
+        decay = math.exp(draw_slice(log_density, math.log(self.decay), rng))
+        self.locations *= math.sqrt(self.decay / decay)
+        self.decay = decay
 
     def write(self, out: NDArray[np.float64], emission: Any) -> None:
         """Write log phi, (J, J)."""

@@ -370,6 +370,22 @@ _LOCATIONS = [
         f"{LOCATION_TESTS}::test_posterior[two]",
     ),
     Mutation(
+        "locations-scale-without-jacobian",
+        SPACE,
+        "exponent = shape - 0.5 * self.locations.size",
+        "exponent = shape",
+        "Locations shrink as the decay grows: so does a volume of them.",
+        f"{LOCATION_TESTS}::test_posterior[two]",
+    ),
+    Mutation(
+        "locations-scale-without-their-prior",
+        SPACE,
+        "exponent * log_decay - 0.5 * squares / decay - rate * decay",
+        "exponent * log_decay - 0.5 * squares - rate * decay",
+        "The scale of locations is that of their prior.",
+        f"{LOCATION_TESTS}::test_posterior[two]",
+    ),
+    Mutation(
         "locations-held-decay-drawn",
         SPACE,
         "if self.fixed_decay is None and not hold:",
