@@ -30,9 +30,9 @@ from skdp.metrics import bracket_scores
 
 parser = argparse.ArgumentParser(description="Learn a grammar from sentences.")
 parser.add_argument("sentences", nargs="?", help="a text file, a sentence a line")
-parser.add_argument("--max-length", type=int, default=8, help="of sentences to learn from")
+parser.add_argument("--max-length", type=int, default=6, help="of sentences to learn from")
 parser.add_argument("--n-components", type=int, default=6, help="and as many preterminals")
-parser.add_argument("--n-init", type=int, default=10)
+parser.add_argument("--n-init", type=int, default=25)
 parser.add_argument("--output", default="grammar_induction.png", help="file for the figure")
 options = parser.parse_args()
 
