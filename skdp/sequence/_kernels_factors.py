@@ -475,7 +475,7 @@ def write_log_probs(centres, probit, log_probs):
                 log_probs[1, d, j] = log_normal_cdf(centres[d, j])
 
 
-@njit_loop
+@njit_step
 def weigh_step(values, centres, precisions, probit, log_probs, log_obs):
     """Write log p(y_t given state j) of one step, (J,); missing values tell nothing.
 
