@@ -29,8 +29,9 @@ from skdp.metrics import bracket_scores
 ACTIVE = 1e-6
 """Subsymbols with so many expected nodes, and their rules of so large a weight, are active."""
 
-_WIDTH = 10.0
-"""Parsing keeps what is part of a coarse tree whose log probability is the best one's, less it."""
+_WIDTHS = (10.0, 20.0, 40.0)
+"""Parsing keeps what is part of a coarse tree whose log probability is the best one's less the
+first, or the next where the refined grammar allows nothing of that."""
 
 _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
@@ -131,16 +132,18 @@ class HDPPCFGRefiner(ResumableEstimator):
     is the lone child of an invisible symbol without subsymbols.
 
     Each iteration finds the best q(z) over the subsymbols of the trees, in time linear in their
-    nodes, then q(phi) and the points beta_s in turns. The bound never falls. Subsymbols are sorted
-    by their weights whenever that raises it.
+    nodes, then q(phi) and the points beta_s in turns; the first 20 leave beta uniform, since before
+    subsymbols differ GEM would drop some that are needed. The bound never falls. Subsymbols are
+    sorted by their weights whenever that raises it.
 
     `predict` works in two passes. The coarse grammar's best trees are found for every item of the
-    chart; an item, or a rule at a place, whose best tree is exp(10) times less likely than the
-    best of all is dropped. Sums over the subsymbols of the trees that are left give the posterior
-    probabilities of coarse rules at their places; the distribution over coarse trees with these
-    moments in which rules are chosen independent of each other is a projection of the posterior,
-    and its best tree is returned (4.3.1). Chains of unary rules may be as long as in the training
-    trees; nodes with the same span are told apart by the rules below them.
+    chart; an item, or a rule at a place, whose best tree is exp(10) times less likely than the best
+    of all is dropped (exp(20), then exp(40) times, if the refined grammar allows no tree of the
+    rest). Sums over the subsymbols of the trees that are left give the posterior probabilities of
+    coarse rules at their places; the distribution over coarse trees with these moments in which
+    rules are chosen independent of each other is a projection of the posterior, and its best tree
+    is returned (4.3.1). Chains of unary rules may be as long as in the training trees; nodes with
+    the same span are told apart by the rules below them.
 
     References
     ----------
@@ -313,7 +316,7 @@ class HDPPCFGRefiner(ResumableEstimator):
         rules, logs = grammar.rules, grammar.weights()
         nodes = _count_nodes(rules, grammar.counts)
         parser = RefinedParser(
-            rules, run.coarse_counts, run.coarse_logs, logs, len(lexicon), lexicon.n_known, _WIDTH
+            rules, run.coarse_counts, run.coarse_logs, logs, len(lexicon), lexicon.n_known, _WIDTHS
         )
         return {
             "symbols_": rules.symbols,

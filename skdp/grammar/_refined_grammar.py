@@ -23,6 +23,9 @@ Floats = NDArray[np.float64]
 _N_ROUNDS = 2
 """q(phi) and q(beta) in turns, so many times in an iteration."""
 
+_N_HELD = 20
+"""Iterations with uniform beta: before subsymbols differ GEM would drop those that data need."""
+
 
 class RefinementPriors(NamedTuple):
     """Hyper-parameters; `symbol` None: 1 over the number of right-hand sides."""
@@ -85,6 +88,8 @@ class VariationalRefinement:
         None: uniform.
     counts : RefinedTables or None, default=None
         None: the grammar is not fitted yet.
+    n_updates : int, default=0
+        Done so far: the first ones leave beta as it is.
     """
 
     def __init__(
@@ -94,6 +99,7 @@ class VariationalRefinement:
         n_components: int,
         top_weights: Floats | None = None,
         counts: RefinedTables | None = None,
+        n_updates: int = 0,
     ):
         self.rules = rules
         self.priors = priors
@@ -102,15 +108,21 @@ class VariationalRefinement:
             top_weights = np.full((rules.n_symbols, n_components), 1.0 / n_components)
         self.top_weights = top_weights
         self.counts = counts
+        self.n_updates = n_updates
 
     def updated(self, counts: RefinedTables) -> VariationalRefinement:
         """Return a grammar with a higher lower bound, given q(z)."""
-        beta = self.top_weights
-        for _ in range(_N_ROUNDS if self.n_components > 1 else 0):
-            made = VariationalRefinement(self.rules, self.priors, self.n_components, beta, counts)
-            beta = maximize(beta, self.priors.top, *made._rows())
-        beta, counts = self._sorted(beta, counts)
-        return VariationalRefinement(self.rules, self.priors, self.n_components, beta, counts)
+        made = self._with(self.top_weights, counts)
+        if self.n_components > 1 and self.n_updates >= _N_HELD:
+            for _ in range(_N_ROUNDS):
+                beta = maximize(made.top_weights, self.priors.top, *made._rows())
+                made = self._with(beta, counts)
+        return self._with(*self._sorted(made.top_weights, counts))
+
+    def _with(self, beta: Floats, counts: RefinedTables) -> VariationalRefinement:
+        return VariationalRefinement(
+            self.rules, self.priors, self.n_components, beta, counts, self.n_updates + 1
+        )
 
     def _rows(self) -> tuple[ChildRows, PairRows]:
         """Return what the rows of subsymbols add up to, for every child and pair of children."""
@@ -261,6 +273,6 @@ def _rename(table: Floats, order: NDArray[np.intp], rules: NDArray[np.int32]) ->
     n_axes = table.ndim - 1
     for axis, column in enumerate([*range(1, n_axes), 0], start=1):
         shape = [len(rules)] + [1] * n_axes
-        shape[axis] = -1
+        shape[axis] = order.shape[1]
         table = np.take_along_axis(table, order[rules[:, column]].reshape(shape), axis=axis)
     return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,9 +59,10 @@ class RefinedParser:
     n_words, n_known : int
         Words from `n_known` are classes of unknown words. Those that no tree shows are emitted as
         all of them together are, by every symbol that emits one.
-    width : float
+    widths : sequence of float
         Items and edges whose best coarse tree has a log weight lower than that of the best tree by
-        more than `width` are pruned.
+        more than the first width are pruned; where nothing is left that the refined grammar
+        allows, by more than the next.
     """
 
     def __init__(
@@ -71,10 +73,10 @@ class RefinedParser:
         logs: RefinedTables,
         n_words: int,
         n_known: int,
-        width: float,
+        widths: Sequence[float],
     ):
         self.rules = rules
-        self.width = width
+        self.widths = widths
         emission, pooled = _pool(rules.emission, logs.emission, n_known)
         coarse_pooled = _pool(rules.emission, coarse_logs.emission, n_known)[1]
         uses = _pool(rules.emission, np.log(coarse_counts.emission), n_known)[1]
@@ -89,7 +91,7 @@ class RefinedParser:
         self._log_binary = np.ascontiguousarray(coarse_logs.binary[:, 0, 0, 0])
         self._rule_ptr = np.searchsorted(rules.binary[:, 0], np.arange(rules.n_symbols + 1))
 
-    def make_forest(self, words: Ints) -> Forest | None:
+    def make_forest(self, words: Ints, width: float) -> Forest | None:
         """Return the forest of a sentence of one word or more; None if it has no tree."""
         n, rules = len(words), self.rules
         shape = (n * (n + 1) // 2, rules.longest_chain + 2, rules.n_symbols)
@@ -101,7 +103,7 @@ class RefinedParser:
             *lexical, self._log_emission, *unary, rules.binary, self._log_binary, best_in
         )
         cut = coarse.fill_outside(
-            n, rules.roots, self._log_root, *unary, *binary, best_in, self.width, best_out
+            n, rules.roots, self._log_root, *unary, *binary, best_in, width, best_out
         )
         if np.isneginf(cut):
             return None
@@ -138,18 +140,23 @@ class RefinedParser:
 
     def parse(self, words: Ints, leaves: Any) -> ParseTree | None:
         """Return the best binary coarse tree, None if there is none."""
-        trees = self.make_forest(words)
-        if trees is None:
-            return None
-        log_sum, shares = self.project(trees)
-        if np.isneginf(log_sum):
-            return None
+        for width in self.widths:
+            trees = self.make_forest(words, width)
+            if trees is None:
+                return None
+            log_sum, shares = self.project(trees)
+            if log_sum > -np.inf:
+                return self._find_tree(trees, shares, leaves)
+        return None
+
+    def _find_tree(self, trees: Forest, shares: Floats, leaves: Any) -> ParseTree:
+        """Return the best tree of the projection."""
         n_items = len(trees.symbols)
         choice = np.empty(n_items, dtype=np.int64)
         root = forest.find_projected(
             trees.edge_ptr, trees.edges, trees.root_items, shares, np.empty(n_items), choice
         )
-        return None if root < 0 else self._build(trees, choice, root, leaves)
+        return self._build(trees, choice, root, leaves)
 
     def make_flat(self, words: Ints, leaves: Any) -> ParseTree:
         """Return a tree of the commonest root and the commonest preterminal of every word."""

@@ -211,12 +211,15 @@ def test_no_other_counts_give_a_higher_bound():
 SENTENCES = [("a",), ("b", "c"), ("a", "b", "a"), ("c", "a", "b", "c")]
 
 
-def make_parser(n_components, width=200.0, seed=0):
+WIDTH = 200.0
+
+
+def make_parser(n_components, width=WIDTH, seed=0):
     treebank = make_treebank()
     counts = count_coarse(treebank)
     coarse_logs = MaximumLikelihoodRefinement(treebank.rules, 0.0, 1).updated(counts).weights()
     logs = draw_logs(treebank.rules, n_components, seed)
-    parser = RefinedParser(treebank.rules, counts, coarse_logs, logs, 3, 3, width)
+    parser = RefinedParser(treebank.rules, counts, coarse_logs, logs, 3, 3, (width,))
     return parser, treebank.rules, to_weights(treebank.rules, RefinedTables(*map(np.exp, logs)))
 
 
@@ -299,7 +302,7 @@ def test_projection_matches_all_trees(words, n_components):
     parser, rules, weights = make_parser(n_components)
     trees = posterior(words, rules, weights, n_components)
     ids = np.array([WORDS[w] for w in words], dtype=np.int32)
-    forest = parser.make_forest(ids)
+    forest = parser.make_forest(ids, WIDTH)
     if not trees:
         assert forest is None
         return
@@ -317,7 +320,7 @@ def test_shares_of_binary_rules_match_all_trees():
     words = SENTENCES[2]
     parser, rules, weights = make_parser(2)
     ids = np.array([WORDS[w] for w in words], dtype=np.int32)
-    forest = parser.make_forest(ids)
+    forest = parser.make_forest(ids, WIDTH)
     _, shares = parser.project(forest)
     by_rule = defaultdict(float)
     for edge, share in zip(forest.edges, shares, strict=True):
@@ -337,7 +340,7 @@ def test_pruning_keeps_the_best_coarse_tree():
     ids = np.array([WORDS[w] for w in SENTENCES[3]], dtype=np.int32)
     wide, rules, _ = make_parser(1)
     narrow, _, _ = make_parser(1, width=1e-6)
-    few, many = narrow.make_forest(ids), wide.make_forest(ids)
+    few, many = narrow.make_forest(ids, 1e-6), wide.make_forest(ids, WIDTH)
     assert len(few.edges) < len(many.edges)
     names = [rules.symbols[s] for s in few.symbols]
     assert set(names) <= set(rules.symbols)

@@ -1,0 +1,264 @@
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold
+
+from skdp.grammar import HDPPCFGRefiner, ParseTree
+
+WORDS = {i: [f"{letter}{i}" for letter in "abcd"] for i in range(2)}
+
+
+def make_trees(n=60, seed=0):
+    """Trees S -> X X whose words agree, of chains and nodes with three children among them."""
+    rng = np.random.default_rng(seed)
+    trees = []
+    for _ in range(n):
+        words = WORDS[int(rng.integers(2))]
+        children = [ParseTree("X", [str(rng.choice(words))]) for _ in range(2)]
+        if rng.random() < 0.3:
+            children.append(ParseTree("NP", [ParseTree("X", [str(rng.choice(words))])]))
+        trees.append(ParseTree("ROOT", [ParseTree("S", children)]))
+    return trees
+
+
+def make_model(n_components=2, **changed):
+    parameters = {"min_word_count": 1, "random_state": 0, **changed}
+    return HDPPCFGRefiner(n_components, **parameters)
+
+
+TREES = make_trees()
+SENTENCES = [tree.leaves for tree in TREES]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return make_model().fit(SENTENCES, TREES)
+
+
+def test_attributes(model):
+    assert model.symbols_ == ("@S", "NP", "ROOT", "S", "X")
+    assert model.top_weights_.shape == (5, 2)
+    np.testing.assert_allclose(model.top_weights_.sum(axis=1), 1.0)
+    assert model.subsymbol_counts_.shape == (5, 2)
+    n_x = sum(label == "X" for tree in TREES for label, _, _ in tree.spans())
+    assert model.subsymbol_counts_[4].sum() == pytest.approx(n_x)
+    assert model.lower_bound_ == model.lower_bounds_[-1]
+    assert len(model.lower_bounds_) == model.n_iter_
+    assert model.binary_concentration_ == model.unary_concentration_
+    assert model.n_active_rules_ == model.count_active_rules(1e-6)
+    assert model.count_active_rules(1e-3) <= model.n_active_rules_
+    assert {"a0", "UNK", "^UNK"} <= set(model.vocabulary_)
+
+
+def test_predict_gives_trees_that_are_not_binary(model):
+    predicted = model.predict(SENTENCES)
+    assert [tree.leaves for tree in predicted] == SENTENCES
+    assert predicted == TREES
+    assert any(len(node.children) == 3 for tree in predicted for node in tree.subtrees())
+    assert model.score(SENTENCES, TREES) == 1.0
+
+
+def test_subsymbols_find_what_words_agree_on():
+    """The refined grammar gives words that agree more than those that do not."""
+    trees = make_trees(200)
+    model = make_model(4, max_iter=60).fit([tree.leaves for tree in trees], trees)
+    parser, encode = model._parser, model._lexicon.encode
+    together, apart = (
+        parser.project(parser.make_forest(encode(words), 10.0)).log_sum
+        for words in (("a0", "b0"), ("a0", "b1"))
+    )
+    assert together > apart + 0.5
+
+
+@pytest.mark.parametrize("inference", ["vb", "em", "viterbi-em"])
+@pytest.mark.parametrize("n_components", [1, 3])
+def test_inference(inference, n_components):
+    model = make_model(n_components, inference=inference, max_iter=10, tol=0.0)
+    model.fit(SENTENCES, TREES)
+    assert np.all(np.diff(model.lower_bounds_) >= 0.0)
+    assert model.score(SENTENCES, TREES) > 0.9
+
+
+def test_a_forest_without_a_tree_is_made_again_wider():
+    """A refined grammar that forbids the best coarse trees finds another."""
+    trees = [
+        ParseTree.from_brackets("(S (A (X a) (X b)) (X c))"),
+        *[ParseTree.from_brackets("(S (X a) (A (X b) (X c)))")] * 30,
+    ]
+    model = make_model(1, inference="em").fit([tree.leaves for tree in trees], trees)
+    parser = model._parser
+    rules, (weights, _) = parser.rules, parser._scaled
+    names = [tuple(rules.symbols[s] for s in rule) for rule in rules.binary]
+    assert model.predict([("a", "b", "c")]) == trees[1:2]
+    weights.binary[names.index(("S", "X", "A"))] = 0.0
+    parser.widths = (1.0,)
+    with pytest.warns(UserWarning, match="no parse"):
+        model.predict([("a", "b", "c")])
+    parser.widths = (1.0, 10.0)
+    assert model.predict([("a", "b", "c")]) == trees[:1]
+
+
+def test_pseudo_counts_keep_rules():
+    plain, smoothed = (
+        make_model(3, inference="em", pseudo_count=p).fit(SENTENCES, TREES) for p in (0.0, 0.1)
+    )
+    assert smoothed.n_active_rules_ > plain.n_active_rules_
+
+
+def test_random_state_decides():
+    first, second, other = (
+        make_model(random_state=seed, max_iter=3).fit(SENTENCES, TREES) for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first.subsymbol_counts_, second.subsymbol_counts_)
+    assert np.any(first.subsymbol_counts_ != other.subsymbol_counts_)
+
+
+def test_threads_do_not_matter(model):
+    threaded = clone(model).set_params(n_jobs=2).fit(SENTENCES, TREES)
+    assert threaded.predict(SENTENCES) == model.predict(SENTENCES)
+    np.testing.assert_array_equal(threaded.top_weights_, model.top_weights_)
+
+
+def test_pickle(model):
+    again = pickle.loads(pickle.dumps(model))
+    assert again.predict(SENTENCES[:5]) == model.predict(SENTENCES[:5])
+    assert not any("_saved" in name for name in vars(model))
+
+
+def test_cross_validation():
+    search = GridSearchCV(
+        make_model(max_iter=5), {"n_components": [1, 2], "binary_concentration": [1.0, "auto"]},
+        cv=KFold(2),
+    )  # fmt: skip
+    search.fit(SENTENCES, TREES)
+    assert search.best_score_ > 0.9
+
+
+def test_a_sentence_does_not_depend_on_its_neighbours(model):
+    assert model.predict(SENTENCES[3:4]) == model.predict(SENTENCES)[3:4]
+
+
+def test_verbose(capsys):
+    make_model(max_iter=2, verbose=1).fit(SENTENCES, TREES)
+    assert "[HDPPCFGRefiner] iteration 2 of 2, lower bound" in capsys.readouterr().out
+
+
+def test_long_chains_come_back():
+    chain = ParseTree.from_brackets("(R (A (B (C (D w)))))")
+    pair = ParseTree.from_brackets("(R (A (D w) (B (C (D v)))))")
+    model = make_model(1).fit([("w",), ("w", "v")], [chain, pair])
+    assert model.predict([("w",), ("w", "v")]) == [chain, pair]
+
+
+def test_new_words():
+    """A class of unknown words that no tree shows is emitted as all unknown words are."""
+    trees = [*TREES, ParseTree.from_brackets("(ROOT (S (X rare) (X words)))")]
+    model = make_model(min_word_count=2).fit([tree.leaves for tree in trees], trees)
+    words = ("Quite-New", "a0")
+    assert model.predict([words])[0].leaves == words
+
+
+def test_no_unknown_words_in_the_trees(model):
+    words = ("never", "SEEN")
+    assert model.predict([words])[0].leaves == words
+
+
+def test_no_parse(model):
+    words = ("a0",) * 5
+    with pytest.warns(UserWarning, match="1 of 2 sentences have no parse"):
+        predicted = model.predict([words, SENTENCES[0]])
+    assert predicted[0] == ParseTree("ROOT", [ParseTree("X", ["a0"])] * 5)
+    assert predicted[1] == TREES[0]
+
+
+def test_long_sentence():
+    trees = [ParseTree.from_brackets("(S (S (S (X a) (X a)) (X a)) (X a))")]
+    model = make_model(2).fit([("a",) * 4], trees)
+    words = ("a",) * 150
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.predict([words])[0].leaves == words
+
+
+# Bad input
+
+
+def test_other_words():
+    sentences = [*SENTENCES[:-1], ("other", *SENTENCES[-1][1:])]
+    with pytest.raises(ValueError, match="tree 59 is over other words than sentence 59"):
+        make_model().fit(sentences, TREES)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "trees", "error", "message"),
+    [
+        ([], [], ValueError, "0 sample"),
+        (SENTENCES[:2], TREES[:3], ValueError, "inconsistent numbers of samples"),
+        ([()], TREES[:1], ValueError, "0 word"),
+        (["a b"], TREES[:1], TypeError, "sentence 0: must be a sequence of words, got str"),
+        ("a b", TREES[:1], TypeError, "X must be a sequence of sentences, got str"),
+        ([(1, 2)], TREES[:1], TypeError, "words must be str"),
+        (SENTENCES[:1], None, ValueError, "y must hold the parse trees"),
+        (SENTENCES[:1], ["(S a)"], TypeError, "tree 0: must be a ParseTree, got str"),
+        (
+            [("a", "b")],
+            [ParseTree("S", ["a", ParseTree("X", ["b"])])],
+            ValueError,
+            "a word must be the only child",
+        ),
+        (
+            [("a",)], [ParseTree("@S", ["a"])], ValueError, "must not begin with '@'",
+        ),
+    ],
+)  # fmt: skip
+def test_bad_data(sentences, trees, error, message):
+    with pytest.raises(error, match=message):
+        make_model().fit(sentences, trees)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n_components", 0),
+        ("binary_concentration", 0.0),
+        ("binary_concentration", "much"),
+        ("unary_concentration", -1.0),
+        ("top_concentration", 0.0),
+        ("rule_type_prior", 0.0),
+        ("emission_prior", -1.0),
+        ("symbol_prior", 0.0),
+        ("inference", "gibbs"),
+        ("pseudo_count", -1.0),
+        ("min_word_count", 0),
+        ("max_iter", 0),
+        ("tol", -1.0),
+    ],
+)
+def test_bad_parameters(name, value):
+    with pytest.raises(ValueError, match=name):
+        make_model().set_params(**{name: value}).fit(SENTENCES, TREES)
+
+
+def test_pseudo_counts_are_not_for_mean_field():
+    with pytest.raises(ValueError, match="pseudo_count is for"):
+        make_model(pseudo_count=0.1).fit(SENTENCES, TREES)
+
+
+def test_bad_sentences_at_predict(model):
+    with pytest.raises(ValueError, match="0 word"):
+        model.predict([()])
+    with pytest.raises(ValueError, match="over other words"):
+        model.score(SENTENCES[:1], [ParseTree("S", ["a"])])
+    with pytest.raises(NotFittedError):
+        make_model().predict(SENTENCES)
+
+
+def test_a_failed_fit_changes_nothing(model):
+    again = pickle.loads(pickle.dumps(model))
+    with pytest.raises(ValueError, match="over other words"):
+        again.fit(SENTENCES, TREES[::-1])
+    assert again.predict(SENTENCES[:3]) == TREES[:3]
