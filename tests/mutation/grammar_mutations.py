@@ -36,8 +36,8 @@ MUTATIONS = [
     Mutation(
         "grammar-never-unsafe",
         LANES,
-        "        is_safe = (space.worst[w] <= rules.limit)",
-        "        is_safe = (space.worst[w] <= math.inf)",
+        "is_safe = (space.worst[w] <= rules.limit) & (space.totals[w] * rules.limit >= 1.0)",
+        "is_safe = True",
         "Sums raised to the floor may be all that a sentence's weight comes from.",
         _trees("test_log_prob", "two ways"),
     ),
