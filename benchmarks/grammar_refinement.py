@@ -57,7 +57,11 @@ def compare(args):
             scores = []
             for seed in range(args.seeds):
                 model = HDPPCFGRefiner(
-                    n_components, max_iter=args.iterations, random_state=seed, **METHODS[name]
+                    n_components,
+                    min_word_count=args.min_word_count,
+                    max_iter=args.iterations,
+                    random_state=seed,
+                    **METHODS[name],
                 )
                 f1, fit, parse, flat = evaluate(model, train, test)
                 scores.append(f1)
@@ -77,6 +81,7 @@ def tune(args):
             model = HDPPCFGRefiner(
                 n_components,
                 binary_concentration=concentration,
+                min_word_count=args.min_word_count,
                 max_iter=args.iterations,
                 random_state=0,
             )
@@ -139,6 +144,7 @@ def main():
     parser.add_argument("--components", type=int, nargs="+", default=[1, 2, 4, 8, 16])
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--concentrations", type=float, nargs="+", default=[4, 8, 16, 32, 64, 128])
+    parser.add_argument("--min-word-count", type=int, default=5)
     parser.add_argument("--iterations", type=int, default=50)
     parser.add_argument("--seeds", type=int, default=1)
     args = parser.parse_args()

@@ -134,7 +134,8 @@ class HDPPCFGRefiner(ResumableEstimator):
     Each iteration finds the best q(z) over the subsymbols of the trees, in time linear in their
     nodes, then q(phi) and the points beta_s in turns; the first 20 leave beta uniform, since before
     subsymbols differ GEM would drop some that are needed. The bound never falls. Subsymbols are
-    sorted by their weights whenever that raises it.
+    sorted by their weights whenever that raises it. After the first 50, every iteration tries to
+    make two of them one: those that share what one could do are a local maximum.
 
     `predict` works in two passes. The coarse grammar's best trees are found for every item of the
     chart; an item, or a rule at a place, whose best tree is exp(10) times less likely than the best

@@ -16,6 +16,7 @@ from scipy.special import gammaln, psi
 
 from skdp.grammar._refined_messages import RefinedTables
 from skdp.grammar._refined_top_weights import ChildRows, PairRows, log_gem, maximize
+from skdp.grammar._top_weights import MIN_WEIGHT
 from skdp.grammar._treebank import CoarseRules
 
 Floats = NDArray[np.float64]
@@ -23,8 +24,14 @@ Floats = NDArray[np.float64]
 _N_ROUNDS = 2
 """q(phi) and q(beta) in turns, so many times in an iteration."""
 
+_LEAST_NODES = 1e-6
+"""Subsymbols of fewer expected nodes are not in use."""
+
 _N_HELD = 20
 """Iterations with uniform beta: before subsymbols differ GEM would drop those that data need."""
+
+_N_UNMERGED = 50
+"""Iterations before subsymbols are made one: on small data it takes long until they differ."""
 
 
 class RefinementPriors(NamedTuple):
@@ -122,6 +129,47 @@ class VariationalRefinement:
     def _with(self, beta: Floats, counts: RefinedTables) -> VariationalRefinement:
         return VariationalRefinement(
             self.rules, self.priors, self.n_components, beta, counts, self.n_updates + 1
+        )
+
+    def merged(self, counts: RefinedTables, attempt: int) -> VariationalRefinement | None:
+        """Return the grammar with two subsymbols of a symbol made one, if that may pay.
+
+        Subsymbols that share what one could do are a local maximum, which coordinate ascent leaves
+        slowly or never. The symbol's rarest subsymbol goes to another one; symbols and these
+        others take turns with `attempt`. It may pay if the evidence of the rules rises; whether
+        the bound does depends on the entropy that q(z) loses.
+
+        Parameters
+        ----------
+        counts : RefinedTables
+            The newest ones.
+        attempt : int
+        """
+        if self.n_components == 1 or self.n_updates <= _N_UNMERGED:
+            return None
+        n_symbols = self.rules.n_symbols
+        symbol = attempt % n_symbols
+        sizes = self._with(self.top_weights, counts)._sizes(symbol)
+        used = [z for z in np.argsort(-sizes, kind="stable") if sizes[z] >= _LEAST_NODES]
+        if len(used) < 2:
+            return None
+        source, target = used[-1], used[(attempt // n_symbols) % (len(used) - 1)]
+        beta = self.top_weights.copy()
+        beta[symbol, target] += beta[symbol, source] - MIN_WEIGHT
+        beta[symbol, source] = MIN_WEIGHT
+        joined = self._with(beta, _join(counts, self.rules, symbol, source, target))
+        if joined._log_evidence() <= self._with(self.top_weights, counts)._log_evidence():
+            return None
+        return joined
+
+    def _sizes(self, symbol: int) -> Floats:
+        """Return the expected nodes of the subsymbols of a symbol."""
+        rules, counts = self.rules, self.counts
+        assert counts is not None
+        return np.asarray(
+            counts.emission[rules.emission[:, 0] == symbol].sum(axis=0)
+            + counts.unary[rules.unary[:, 0] == symbol].sum(axis=(0, 1))
+            + counts.binary[rules.binary[:, 0] == symbol].sum(axis=(0, 1, 2))
         )
 
     def _rows(self) -> tuple[ChildRows, PairRows]:
@@ -245,10 +293,14 @@ class VariationalRefinement:
         """
         counts, weights = self.counts, self.weights()
         assert counts is not None
-        bound = log_likelihood + log_gem(self.top_weights, self.priors.top)[0]
-        bound -= sum(float(np.vdot(c, w)) for c, w in zip(counts, weights, strict=True))
-        bound += sum(choice.log_evidence(used) for choice, used in self._choices())
-        return bound + self._log_evidence_of_subsymbols()
+        used = sum(float(np.vdot(c, w)) for c, w in zip(counts, weights, strict=True))
+        return log_likelihood - used + self._log_evidence()
+
+    def _log_evidence(self) -> float:
+        """Return log p(beta) and the log of E[prod phi^counts] under the prior."""
+        total = log_gem(self.top_weights, self.priors.top)[0]
+        total += sum(choice.log_evidence(used) for choice, used in self._choices())
+        return total + self._log_evidence_of_subsymbols()
 
     def _log_evidence_of_subsymbols(self) -> float:
         counts = self.counts
@@ -266,6 +318,27 @@ class VariationalRefinement:
             total += float(gammaln(prior + table).sum() - n_parents * gammaln(prior).sum())
             total += float(np.sum(gammaln(concentration) - gammaln(sums)))
         return total
+
+
+def _join(
+    counts: RefinedTables, rules: CoarseRules, symbol: int, source: int, target: int
+) -> RefinedTables:
+    """Return counts in which one subsymbol's uses are another's."""
+    made = RefinedTables(*(part.copy() for part in counts))
+    binary = rules.binary
+    for table, axis, owners in (
+        (made.root, 1, rules.roots),
+        (made.emission, 1, rules.emission[:, 0]),
+        (made.unary, 1, rules.unary[:, 1]),
+        (made.unary, 2, rules.unary[:, 0]),
+        (made.binary, 1, binary[:, 1]),
+        (made.binary, 2, binary[:, 2]),
+        (made.binary, 3, binary[:, 0]),
+    ):
+        cells, mine = np.moveaxis(table, axis, 1), owners == symbol
+        cells[mine, target] += cells[mine, source]
+        cells[mine, source] = 0.0
+    return made
 
 
 def _rename(table: Floats, order: NDArray[np.intp], rules: NDArray[np.int32]) -> Floats:

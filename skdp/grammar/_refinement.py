@@ -37,6 +37,21 @@ class Refinement(Induction):
         start: Any = draw_start(self.coarse_logs, grammar.n_components, rng)
         super().__init__(grammar, start, 0)
 
+    def step(self, expect: Any, tol: float) -> None:
+        """Do one iteration; then try to make two subsymbols one, if the grammar can."""
+        super().step(expect, tol)
+        counts: Any = self._counts
+        merge = getattr(self.grammar, "merged", None)
+        grammar = None if merge is None else merge(counts, self.n_iter)
+        if grammar is None:
+            return
+        log_likelihood, counts = expect(grammar.weights())
+        bound = grammar.lower_bound(log_likelihood)
+        if bound > self.lower_bounds[-1]:
+            self.lower_bounds[-1] = bound
+            self.grammar, self._counts = grammar, counts
+            self.converged = False
+
 
 def count_coarse(trees: Treebank) -> RefinedTables:
     """Return how often the trees use every coarse rule, as tables of one subsymbol."""

@@ -10,7 +10,7 @@ from exact.oracles import refinement as oracle
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar import HDPPCFGRefiner
 from skdp.grammar import _kernels_coarse as coarse
-from skdp.grammar._refined_grammar import RefinementPriors, VariationalRefinement
+from skdp.grammar._refined_grammar import RefinementPriors, VariationalRefinement, _join
 from skdp.grammar._refined_maximum_likelihood import MaximumLikelihoodRefinement
 from skdp.grammar._refined_messages import RefinedTables, expect, expect_best
 from skdp.grammar._refined_parser import RefinedParser
@@ -204,6 +204,27 @@ def test_no_other_counts_give_a_higher_bound():
         other = RefinedTables(*(c * rng.uniform(0.9, 1.1, c.shape) for c in counts))
         made = VariationalRefinement(treebank.rules, PRIORS, 3, grammar.top_weights, other)
         assert bound_of(made) < top
+
+
+def test_merged_counts_are_those_of_merged_labels():
+    treebank = make_treebank()
+    counts = expect(treebank, draw_logs(treebank.rules, 3))[1]
+    grammar = VariationalRefinement(treebank.rules, PRIORS, 3, n_updates=100)
+    names = treebank.rules.symbols
+    symbol = names.index("A")
+    source, target = 2, 0
+    joined = to_weights(treebank.rules, _join(counts, treebank.rules, symbol, source, target))
+    expected = Counter()
+    for rule, count in to_weights(treebank.rules, counts).items():
+        rule = list(rule)
+        for place, name in enumerate(rule[:-1]):
+            if place and name == "A" and rule[place + 1] == source:
+                rule[place + 1] = target
+        expected[tuple(rule)] += count
+    assert joined == pytest.approx({rule: expected[rule] for rule in joined})
+    made = grammar.merged(counts, symbol)
+    if made is not None:
+        np.testing.assert_allclose(made.top_weights.sum(axis=1), 1.0)
 
 
 # Parsing

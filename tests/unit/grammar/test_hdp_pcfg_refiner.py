@@ -64,8 +64,8 @@ def test_predict_gives_trees_that_are_not_binary(model):
 
 def test_subsymbols_find_what_words_agree_on():
     """The refined grammar gives words that agree more than those that do not."""
-    trees = make_trees(200)
-    model = make_model(4, max_iter=60).fit([tree.leaves for tree in trees], trees)
+    trees = make_trees(1000)
+    model = make_model(4, tol=0.0, random_state=2).fit([tree.leaves for tree in trees], trees)
     parser, encode = model._parser, model._lexicon.encode
     together, apart = (
         parser.project(parser.make_forest(encode(words), 10.0)).log_sum
@@ -262,3 +262,18 @@ def test_a_failed_fit_changes_nothing(model):
     with pytest.raises(ValueError, match="over other words"):
         again.fit(SENTENCES, TREES[::-1])
     assert again.predict(SENTENCES[:3]) == TREES[:3]
+
+
+def test_the_true_refinement_is_found():
+    """S -> X X whose words are of one of four kinds: four subsymbols of X, one of S, 20 rules."""
+    rng = np.random.default_rng(0)
+    trees = [
+        ParseTree("S", [ParseTree("X", [f"{'abcd'[i]}{kind}"]) for i in rng.integers(4, size=2)])
+        for kind in rng.integers(4, size=2000)
+    ]
+    model = make_model(
+        8, binary_concentration=1.0, symbol_prior=1.0, max_iter=100, tol=0.0
+    ).fit([tree.leaves for tree in trees], trees)  # fmt: skip
+    assert np.count_nonzero(model.subsymbol_counts_ >= 1e-3, axis=1).tolist() == [1, 4]
+    assert model.count_active_rules(1e-3) == 20
+    assert np.all(np.diff(model.lower_bounds_) >= 0.0)
