@@ -6,6 +6,7 @@ from mutation import (
     grammar_mutations,
     likelihood_mutations,
     process_mutations,
+    refinement_mutations,
     sequence_mutations,
     topic_mutations,
     variational_mutations,
@@ -20,6 +21,7 @@ _MODULES = (
     factorial_mutations,
     grammar_mutations,
     variational_mutations,
+    refinement_mutations,
 )
 
 MUTATIONS = [mutation for module in _MODULES for mutation in module.MUTATIONS]

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 from exact.oracles import refinement as oracle
+from scipy.special import psi
 
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar import HDPPCFGRefiner
@@ -135,12 +136,38 @@ def log_gem(beta, concentration):
     return total
 
 
+def test_weights_are_expected_logs():
+    treebank = make_treebank()
+    rules = treebank.rules
+    rng = np.random.default_rng(0)
+    counts = RefinedTables(*(rng.gamma(1.0, size=t.shape) for t in draw_logs(rules, 2)))
+    beta = rng.dirichlet([1.0, 1.0], rules.n_symbols)
+    weights = VariationalRefinement(rules, PRIORS, 2, beta, counts).weights()
+    s, a, b = (rules.symbols.index(name) for name in "SAB")
+    z = 1
+    place = rules.binary.tolist().index([s, b, a])
+    mine = rules.binary[:, 0] == s
+    n_rules = counts.binary[place, :, :, z]
+    types = [counts.unary[rules.unary[:, 0] == s, :, z].sum(), counts.binary[mine, :, :, z].sum()]
+    types += [counts.emission[rules.emission[:, 0] == s, z].sum()]
+    used = np.array([n for n in types if n])
+    expected = psi(0.8 + types[1]) - psi(np.sum(0.8 + used))
+    expected += psi(1.0 / mine.sum() + n_rules.sum()) - psi(1.0 + types[1])
+    expected = expected - psi(2.1 + n_rules.sum()) + psi(2.1 * np.outer(beta[b], beta[a]) + n_rules)
+    np.testing.assert_allclose(weights.binary[place, :, :, z], expected)
+    expected = psi(1.7 * beta[rules.roots] + counts.root)
+    expected -= psi(1.7 + counts.root.sum(axis=1, keepdims=True))
+    n_roots = counts.root.sum(axis=1, keepdims=True)
+    expected += psi(1.0 / len(n_roots) + n_roots) - psi(1.0 + n_roots.sum())
+    np.testing.assert_allclose(weights.root, expected)
+
+
 @pytest.mark.parametrize("symbol_prior", [None, 0.7])
 def test_bound_is_below_the_log_evidence(symbol_prior):
     trees = [TREES[0], TREES[3], TREES[1]]
     treebank = make_treebank(trees)
     priors = PRIORS._replace(symbol=symbol_prior)
-    grammar, bounds = climb(VariationalRefinement(treebank.rules, priors, 2), treebank, 15)
+    grammar, bounds = climb(VariationalRefinement(treebank.rules, priors, 2), treebank, 40)
     beta = dict(zip(treebank.rules.symbols, grammar.top_weights.tolist(), strict=True))
     evidence = oracle.log_evidence(
         trees,

@@ -1,0 +1,60 @@
+"""Wrong patches of refined grammars."""
+
+from mutation.mutation import Mutation
+
+TESTS = "tests/exact/grammar/test_refinement.py"
+GRAMMAR = "grammar/_refined_grammar.py"
+FOREST = "grammar/_kernels_forest.py"
+LABELS = "grammar/_kernels_refined.py"
+CHART = "grammar/_kernels_coarse.py"
+
+MUTATIONS = [
+    Mutation(
+        "refinement-prior-without-base",
+        GRAMMAR,
+        "            self.priors.binary * pairs[..., None],",
+        "            self.priors.binary / pairs[0].size * np.ones_like(pairs[..., None]),",
+        "The prior of binary rules is alpha beta beta' (erratum C1).",
+        f"{TESTS}::test_weights_are_expected_logs",
+    ),
+    Mutation(
+        "refinement-root-without-base",
+        GRAMMAR,
+        "            self.priors.unary * beta[rules.roots],",
+        "            self.priors.unary / beta.shape[1] * np.ones_like(beta[rules.roots]),",
+        "The root has a prior of its own (erratum C7).",
+        f"{TESTS}::test_weights_are_expected_logs",
+    ),
+    Mutation(
+        "refinement-density-left-out",
+        GRAMMAR,
+        "        total = log_gem(self.top_weights, self.priors.top)[0]\n",
+        "        total = 0.0\n",
+        "The bound counts the density of beta (errata C5, C8).",
+        f"{TESTS}::test_bound_never_falls",
+    ),
+    Mutation(
+        "refinement-outside-of-the-right-child",
+        LABELS,
+        "            outside[second, j] += pairs[i, j] * x",
+        "            outside[second, j] += pairs[j, i] * x",
+        "Rows are left children.",
+        f"{TESTS}::test_messages_match_all_labellings[2]",
+    ),
+    Mutation(
+        "refinement-pairs-of-another-rule",
+        FOREST,
+        "                        pairs[i, j] = 0.0\n                        for z in range(n):",
+        "                        for z in range(n):",
+        "Each rule sums its own splits.",
+        f"{TESTS}::test_projection_matches_all_trees",
+    ),
+    Mutation(
+        "refinement-chains-of-one",
+        CHART,
+        "            x = log_unary[u] + chart[span, level - 1, unary[u, 1]]",
+        "            x = log_unary[u] + chart[span, 0, unary[u, 1]]",
+        "A unary rule stands on the level below.",
+        "tests/unit/grammar/test_hdp_pcfg_refiner.py::test_long_chains_come_back",
+    ),
+]
