@@ -31,7 +31,7 @@ MUTATIONS = [
         "        total = log_gem(self.top_weights, self.priors.top)[0]\n",
         "        total = 0.0\n",
         "The bound counts the density of beta (errata C5, C8).",
-        f"{TESTS}::test_bound_never_falls",
+        f"{TESTS}::test_bound_without_counts_is_the_density_of_the_weights",
     ),
     Mutation(
         "refinement-outside-of-the-right-child",

@@ -186,6 +186,14 @@ def test_bound_is_below_the_log_evidence(symbol_prior):
     assert bound > evidence - 8.0
 
 
+def test_bound_without_counts_is_the_density_of_the_weights():
+    rules = make_treebank().rules
+    beta = np.random.default_rng(0).dirichlet(np.ones(4), rules.n_symbols)
+    none = RefinedTables.zeros(rules, 4)
+    grammar = VariationalRefinement(rules, PRIORS, 4, beta, none)
+    assert grammar.lower_bound(0.0) == pytest.approx(sum(log_gem(row, 1.3) for row in beta))
+
+
 def test_bound_is_exact_with_one_subsymbol():
     treebank = make_treebank()
     _, bounds = climb(VariationalRefinement(treebank.rules, PRIORS, 1), treebank, 2)
