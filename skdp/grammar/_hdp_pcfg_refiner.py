@@ -29,7 +29,7 @@ from skdp.metrics import bracket_scores
 ACTIVE = 1e-6
 """Subsymbols with so many expected nodes, and their rules of so large a weight, are active."""
 
-_WIDTHS = (10.0, 20.0, 40.0)
+_WIDTHS = (10.0, 20.0)
 """Parsing keeps what is part of a coarse tree whose log probability is the best one's less the
 first, or the next where the refined grammar allows nothing of that."""
 
@@ -139,12 +139,12 @@ class HDPPCFGRefiner(ResumableEstimator):
 
     `predict` works in two passes. The coarse grammar's best trees are found for every item of the
     chart; an item, or a rule at a place, whose best tree is exp(10) times less likely than the best
-    of all is dropped (exp(20), then exp(40) times, if the refined grammar allows no tree of the
-    rest). Sums over the subsymbols of the trees that are left give the posterior probabilities of
-    coarse rules at their places; the distribution over coarse trees with these moments in which
-    rules are chosen independent of each other is a projection of the posterior, and its best tree
-    is returned (4.3.1). Chains of unary rules may be as long as in the training trees; nodes with
-    the same span are told apart by the rules below them.
+    of all is dropped (exp(20) times, if the refined grammar allows no tree of the rest). Sums over
+    the subsymbols of the trees that are left give the posterior probabilities of coarse rules at
+    their places; the distribution over coarse trees with these moments in which rules are chosen
+    independent of each other is a projection of the posterior, and its best tree is returned
+    (4.3.1). Chains of unary rules may be as long as in the training trees; nodes with the same span
+    are told apart by the rules below them.
 
     References
     ----------
