@@ -210,7 +210,7 @@ def test_state_is_a_view():
 def test_saved_chains_hold_no_observations():
     model = quick(emission=BinaryFactorEmission(2), warm_start=True).fit(X)
     values = np.concatenate(X)
-    sampler = pickle.loads(pickle.dumps(model))._saved_chains.chains[0].sampler
+    sampler = pickle.loads(pickle.dumps(model))._saved.runs[0].sampler
     arrays = [a for a in vars(sampler.emission).values() if isinstance(a, np.ndarray)]
     assert not any(np.isin(a, values).any() for a in arrays)
 
@@ -222,7 +222,7 @@ def test_a_resumed_chain_shows_what_it_had():
     values[:, 2] = rng.normal(size=30)
     emission = BinaryFactorEmission(2, output=["probit", "probit", "normal"])
     model = quick(emission=emission, warm_start=True, max_iter=7, burn_in=6).fit([values])
-    chain = model._saved_chains.chains[0]
+    chain = model._saved.runs[0]
     before = chain.models[7].model.weights
     chain.sampler.attach(SequencePanel.from_sequences([values]))
     assert_array_equal(chain.sampler.model().model.weights, before)
