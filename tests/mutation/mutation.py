@@ -12,4 +12,4 @@ class Mutation(NamedTuple):
     new: str
     why: str  # what goes wrong; the erratum, where it is one
     test: str
-    exhaustive: bool | None = None  # whether the gate leaves it out; None: seven of eight
+    exhaustive: bool | None = None  # whether the gate leaves it out; None: fifteen of sixteen

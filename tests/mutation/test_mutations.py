@@ -140,8 +140,8 @@ def copy_with(mutation: Mutation, unchanged: Path, folder: Path) -> None:
 
 
 def is_exhaustive(i: int, mutation: Mutation) -> bool:
-    """Tell whether the gate leaves the i-th one out: unless it says so itself, seven of eight."""
-    return bool(i % 8) if mutation.exhaustive is None else mutation.exhaustive
+    """Tell whether the gate leaves the i-th one out: unless it says so itself, fifteen of sixteen."""
+    return bool(i % 16) if mutation.exhaustive is None else mutation.exhaustive
 
 
 ALL = [
