@@ -140,7 +140,7 @@ def copy_with(mutation: Mutation, unchanged: Path, folder: Path) -> None:
 
 
 def is_exhaustive(i: int, mutation: Mutation) -> bool:
-    """Tell whether the gate leaves the i-th one out: unless it says so itself, fifteen of sixteen."""
+    """Tell whether the gate leaves the i-th one out; where it says nothing, 15 of 16."""
     return bool(i % 16) if mutation.exhaustive is None else mutation.exhaustive
 
 
