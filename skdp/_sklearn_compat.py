@@ -88,6 +88,5 @@ def begin_fit_task(estimator: Any, n_subtasks: int, X: Any) -> Any:
 
 def get_parameter_constraints(estimator: type, names: Iterable[str]) -> dict[str, Any]:
     """Return what a scikit-learn estimator allows for some of its parameters."""
-    # mypy knows no attributes of a class that may be any.
-    constraints = estimator._parameter_constraints  # type: ignore[attr-defined]
+    constraints = estimator._parameter_constraints  # type: ignore[attr-defined]  # any class
     return {name: constraints[name] for name in names}

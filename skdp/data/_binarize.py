@@ -65,7 +65,7 @@ def binarize(tree: ParseTree) -> ParseTree:
         while len(children) > 2:
             children[-2:] = [ParseTree._make(MARK + label, tuple(children[-2:]))]
         stack.append(ParseTree._make(label, tuple(children)))
-    return stack[0]  # type: ignore[return-value]
+    return stack[0]  # type: ignore[return-value]  # the root, never a word
 
 
 def debinarize(tree: ParseTree) -> ParseTree:
@@ -113,4 +113,4 @@ def debinarize(tree: ParseTree) -> ParseTree:
             stack.append(children)
         else:
             stack.append([ParseTree._make(label, tuple(children))])
-    return stack[0][0]  # type: ignore[return-value]
+    return stack[0][0]  # type: ignore[return-value]  # the root, never a word

@@ -169,7 +169,7 @@ class ParseTree:
                 _check_text(node, "word", NOT_IN_WORD)
                 flat.append(node)
                 continue
-            label = node.label()  # type: ignore[attr-defined]
+            label = node.label()  # type: ignore[attr-defined]  # nltk's trees are lists with a label
             _check_text(label, "label", NOT_IN_LABEL)
             if not node:
                 raise ValueError(f"A node must have children, {label!r} has none.")

@@ -57,4 +57,12 @@ MUTATIONS = [
         "A unary rule stands on the level below.",
         "tests/unit/grammar/test_hdp_pcfg_refiner.py::test_long_chains_come_back",
     ),
+    Mutation(
+        "refinement-join-forgets-lone-parents",
+        GRAMMAR,
+        "        (made.unary, 2, rules.unary[:, 0]),\n",
+        "",
+        "A subsymbol that joins another one takes the rules along of which it is the parent.",
+        "tests/unit/grammar/test_refined_grammar.py::test_join[1]",
+    ),
 ]
