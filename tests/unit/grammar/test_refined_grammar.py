@@ -1,4 +1,4 @@
-"""Joining and renaming subsymbols, against uses of rules whose subsymbols are changed one by one."""
+"""Joining and renaming subsymbols, against uses of rules changed one by one."""
 
 import numpy as np
 import pytest
