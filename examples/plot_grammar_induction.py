@@ -30,9 +30,9 @@ from skdp.metrics import bracket_scores
 
 parser = argparse.ArgumentParser(description="Learn a grammar from sentences.")
 parser.add_argument("sentences", nargs="?", help="a text file, a sentence a line")
-parser.add_argument("--max-length", type=int, default=6, help="of sentences to learn from")
-parser.add_argument("--n-components", type=int, default=6, help="and as many preterminals")
-parser.add_argument("--n-init", type=int, default=25)
+parser.add_argument("--max-length", type=int, default=20, help="of sentences to learn from")
+parser.add_argument("--n-components", type=int, default=8, help="and as many preterminals")
+parser.add_argument("--n-init", type=int, default=5)
 parser.add_argument("--output", default="grammar_induction.png", help="file for the figure")
 options = parser.parse_args()
 
@@ -51,20 +51,21 @@ else:
 # ---------
 #
 # The bounds of the numbers of symbols are larger than what the sentences need. Small concentrations
-# ask for few rules and for few words in a class. The prior of the types of rules expects phrases of
-# two phrases (the last number) a few times: without it most starts end in grammars that add one
-# word after another. The best of several starts counts.
+# ask for few rules and for few words in a class. Many grammars have the same sentences: subject and
+# verb may be joined first, noun phrases may branch to the left. The prior of the types of rules
+# (two words, a word and a phrase, a phrase and a word, two phrases) says what is looked for:
+# phrases of two phrases, and otherwise right branches. The best of several starts counts.
 
 model = HDPPCFG(
     options.n_components,
     n_preterminals=options.n_components,
     top_concentration=0.01,
     root_concentration=0.01,
-    rule_type_prior=[0.01, 0.01, 0.01, 30.0],
+    rule_type_prior=[0.01, 0.1, 0.01, 0.1],
     emission_prior=0.01,
     binary_concentration=0.01,
     n_init=options.n_init,
-    max_iter=200,
+    max_iter=150,
     random_state=0,
 )
 model.fit(X)
@@ -84,8 +85,7 @@ if trees is not None:
 # On the left the rules, the most frequent symbols first. Preterminals (P) stand for words,
 # constituents (C) for phrases. On the right trees of some sentences.
 
-longest = sorted(range(len(X)), key=lambda i: -len(X[i]))[:2]
-some = X[longest]
+some = X[sorted(range(len(X)), key=lambda i: abs(len(X[i]) - 8))[:2]]
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 7), width_ratios=[1, 1.2])
 GrammarDisplay.from_estimator(model, feature_names=words, threshold=0.01, ax=left)
 ParseTreeDisplay.from_estimator(model, some, feature_names=words, ax=right)

@@ -11,6 +11,9 @@ from skdp.grammar._layout import Layout
 
 Floats = NDArray[np.float64]
 
+ACTIVE = 1e-6
+"""Symbols with so many expected nodes, and their rules of so large a weight, are active."""
+
 
 class RuleCounts(NamedTuple):
     """Counts, expected or not, summed over sentences.
@@ -33,6 +36,10 @@ class RuleCounts(NamedTuple):
         nodes[layout.inventories[0]] += self.emission.sum(axis=1)
         nodes[layout.branching] += self.binary.sum(axis=(1, 2))
         return nodes
+
+    def active(self, layout: Layout) -> NDArray[np.bool_]:
+        """Return (S,): which symbols are used."""
+        return self.of_nodes(layout) >= ACTIVE
 
     def of_rule_types(self, layout: Layout) -> Floats:
         """Return (C, n_types): how often each symbol that branches uses each type of rule."""

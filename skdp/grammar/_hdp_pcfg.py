@@ -17,10 +17,11 @@ from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters, with_callbacks
 from skdp.data import TokenSequences, check_sentences
 from skdp.data._parse_tree import ParseTree
+from skdp.grammar._ascent import Expectation
 from skdp.grammar._batches import SentenceBatches
-from skdp.grammar._counts import RuleCounts
+from skdp.grammar._counts import ACTIVE, RuleCounts
 from skdp.grammar._engine import expected_counts, expected_symbols, inside, viterbi
-from skdp.grammar._induction import Expectation, Induction, draw_start
+from skdp.grammar._induction import Induction, draw_start
 from skdp.grammar._layout import Layout
 from skdp.grammar._maximum_likelihood import MaximumLikelihoodGrammar
 from skdp.grammar._sample import draw_sentences
@@ -29,9 +30,6 @@ from skdp.grammar._trees import count_rules, make_trees
 from skdp.grammar._variational import GrammarPriors, VariationalGrammar
 from skdp.grammar._weights import RuleWeights
 from skdp.processes._checks import check_count
-
-ACTIVE = 1e-6
-"""Symbols with so many expected nodes, and their rules of so large a weight, are active."""
 
 _ANNEALED_SHARE = 0.2
 """Annealed starts anneal for this share of the iterations, at most `_MOST_ANNEALED`."""
@@ -65,7 +63,8 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         The first symbol of a tree has the distribution Dirichlet(root_concentration beta).
     rule_type_prior : float or array-like, default=1.0
         alpha^T > 0, Dirichlet prior of the types of rules: of (emission, binary), or of (PP, PC,
-        CP, CC). A larger number for CC encourages nested constituents.
+        CP, CC). Random starts have the types that it expects, which decides much: with ten times
+        the others' number CC encourages nested constituents, PC and CC right branches.
     emission_prior : float, default=1.0
         alpha^E > 0, Dirichlet prior of each word.
     binary_concentration : float or array-like, default=1.0
@@ -77,8 +76,9 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
     pseudo_count : float, default=0.0
         At least 0; added to the count of every rule by "em" and "viterbi-em".
     init : {"random", "annealed"}, default="random"
-        Both start at a random grammar. "annealed": in the first fifth of the iterations, 40 at
-        most, weights of rules are raised to a power that rises to 1.
+        Both start at a random grammar with the types of rules that `rule_type_prior` expects.
+        "annealed": in the first fifth of the iterations, 40 at most, weights of rules are raised to
+        a power that rises to 1.
     predict_method : {"expected-log", "mean"}, default="expected-log"
         The best tree is that under the expected logarithms of the rules, as in the fit, or under
         their posterior means (Liang et al. 2009, 4.3, options 1 and 2).
@@ -90,7 +90,8 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
     max_iter : int, default=100
         Iterations from each start.
     tol : float, default=1e-4
-        A run stops when the lower bound rises by no more than `tol` per word.
+        A run stops when the lower bound rises by no more than `tol` per word and no symbol can be
+        left out (see Notes).
     n_init : int, default=1
         Random starts; the one with the highest lower bound counts.
     warm_start : bool, default=False
@@ -120,7 +121,7 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         Of log p(sentences, beta): it counts a density of beta. ``lower_bound_ - log p(beta)`` is
         at most log p(sentences | beta). Without "vb" the maximised log likelihood.
     lower_bounds_ : (n_recorded,) array
-        After each iteration that was not annealed; never decreasing.
+        After each iteration that was neither annealed nor in vain; never decreasing.
     init_lower_bounds_ : (n_init,) array
         The last of each start.
     n_active_components_ : int
@@ -148,7 +149,12 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
     unbounded at the edge of the simplex. Where "gem" is the prior, symbols are sorted whenever that
     raises the bound.
 
-    The bound has many local maxima: use `n_init`.
+    Symbols that share out what one could do are local maxima. So, with "vb", when the bound rises
+    by less than 1e-4 of itself, symbols are left out one by one, the least used first, with all
+    rules among the others a little likely; if the bound gets higher than before within ten
+    expectations, the ascent goes on from there. Such a trial counts as an iteration.
+
+    The bound has many local maxima still: use `n_init`.
 
     References
     ----------
@@ -317,8 +323,11 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         layout = Layout(data.n_features, self.n_components, self.n_preterminals)
         grammar: Any
         if self.inference == "vb":
-            grammar = VariationalGrammar(layout, self._priors(layout))
+            priors = self._priors(layout)
+            grammar = VariationalGrammar(layout, priors)
+            rule_types = priors.rule_type / priors.rule_type.sum()
         else:
+            rule_types = np.full(layout.n_rule_types, 1.0 / layout.n_rule_types)
             grammar = MaximumLikelihoodGrammar(layout, float(self.pseudo_count))
         n_annealed = 0
         if self.init == "annealed":
@@ -326,7 +335,7 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         runs = []
         for i in range(self.n_init):
             seed = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, Role.INIT, i))
-            start = draw_start(layout, np.random.default_rng(seed))
+            start = draw_start(layout, rule_types, np.random.default_rng(seed))
             runs.append(Induction(grammar, start, n_annealed))
         return SavedRuns(runs, root)
 
@@ -371,7 +380,7 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         grammar = best.grammar
         probabilities = grammar.probabilities()
         nodes = grammar.counts.of_nodes(grammar.layout)
-        active = nodes >= ACTIVE
+        active = grammar.counts.active(grammar.layout)
         return {
             "top_weights_": np.concatenate(grammar.top_weights),
             "root_probs_": probabilities.root,

@@ -1,25 +1,32 @@
-"""Coordinate ascent from one start: rules and expectations over trees in turns."""
+"""Grammars on their way from a random start: annealing, and trials without a symbol."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skdp.grammar._counts import RuleCounts
+from skdp.grammar._ascent import CoordinateAscent, Expectation
 from skdp.grammar._layout import Layout
 from skdp.grammar._weights import RuleWeights
 
 _FIRST_POWER = 0.4
 """Annealed starts raise weights to powers from it to 1."""
 
-Expectation = Callable[[RuleWeights], tuple[float, RuleCounts]]
-"""From weights to the log likelihood of all sentences and the expected counts of rules."""
+_SETTLED = 1e-4
+"""Symbols are tried when the bound rises by no more than this share of itself."""
+
+_TRIAL = 10
+"""Expectations that a grammar without a symbol gets at most to show a higher bound."""
 
 
-class Induction:
-    """A grammar on its way to a local maximum of the lower bound.
+class Induction(CoordinateAscent):
+    """A grammar of sentences on its way to a maximum of the lower bound.
+
+    When the bound hardly rises any more, the symbols are left out one by one, the least used first.
+    Where that leads to a higher bound within a few iterations, the ascent goes on without the
+    symbol. It has converged when no symbol can go.
 
     Parameters
     ----------
@@ -32,73 +39,92 @@ class Induction:
     """
 
     def __init__(self, grammar: Any, start: RuleWeights, n_annealed: int):
-        self.grammar = grammar
+        super().__init__(grammar, start)
         self.n_annealed = n_annealed
-        self.n_iter = 0
-        self.lower_bounds: list[float] = []
-        self.converged = False
-        self._rise = np.inf
-        self._start = start
-        self._counts: RuleCounts | None = None
+        self._untried: list[int] | None = None
+        """Symbols that are still to be left out; None: the bound has not settled yet."""
 
     def step(self, expect: Expectation, tol: float) -> None:
-        """Do one iteration: rules given trees, then trees given rules, and the bound.
-
-        Parameters
-        ----------
-        expect : Expectation
-        tol : float
-            It has converged when the bound rises by no more.
-        """
-        if self._counts is None:
-            self._counts = expect(self._start)[1]
-        grammar = self.grammar.updated(self._counts)
-        power = self._power()
-        log_likelihood, counts = expect(_raise(grammar.weights(), power))
-        self.n_iter += 1
-        if power == 1.0:
-            bound = grammar.lower_bound(log_likelihood)
-            self._rise = bound - self.lower_bounds[-1] if self.lower_bounds else np.inf
-            self.judge(tol)
-            if self._rise < 0.0:  # by rounding, at the top: what was there before is as good
-                return
-            self.lower_bounds.append(bound)
-        self.grammar, self._counts = grammar, counts
+        """Do one iteration, or try to do without one symbol."""
+        if self._untried:
+            self._try_without(self._untried.pop(0), expect)
+            self.n_iter += 1
+        else:
+            super().step(expect, tol)
+            settled = max(tol, _SETTLED * abs(self.lower_bounds[-1])) if self.lower_bounds else 0.0
+            if self._untried is None and self._rise <= settled:
+                self._untried = self.grammar.removable()
+        self.judge(tol)
 
     def judge(self, tol: float) -> None:
         """Tell again whether it has converged: the tolerance may be another."""
-        self.converged = bool(self._rise <= tol)
+        self.converged = bool(self._rise <= tol) and self._untried == []
+
+    def _try_without(self, symbol: int, expect: Expectation) -> None:
+        """Leave out a symbol; keep the grammar of before unless that raises the bound."""
+        best = self.lower_bounds[-1]
+        _, counts = expect(self.grammar.without(symbol))
+        grammar, previous = self.grammar, -np.inf
+        for left in reversed(range(_TRIAL)):
+            grammar = grammar.updated(counts)
+            log_likelihood, counts = expect(grammar.weights())
+            bound = grammar.lower_bound(log_likelihood)
+            if bound > best:
+                self.lower_bounds.append(bound)
+                self._jump(grammar, counts)
+                self._untried = None
+                return
+            if bound + left * (bound - previous) <= best:  # rises get smaller: it is too far
+                return
+            previous = bound
+
+    def _expect(self, grammar: Any, expect: Expectation) -> tuple[float | None, Any]:
+        power = self._power()
+        if power == 1.0:
+            return super()._expect(grammar, expect)
+        return None, expect(_raise(grammar.weights(), power))[1]
 
     def _power(self) -> float:
         """Return the power of this iteration's weights; it rises to 1 in equal ratios."""
-        if self.n_iter >= self.n_annealed:
+        if self.n_iter > self.n_annealed:
             return 1.0
-        return float(_FIRST_POWER ** (1.0 - self.n_iter / self.n_annealed))
+        return float(_FIRST_POWER ** (1.0 - (self.n_iter - 1) / self.n_annealed))
 
 
 def _raise(weights: RuleWeights, power: float) -> RuleWeights:
     """Return weights to a power."""
-    if power == 1.0:
-        return weights
     root, emission, binary, n_preterminals = weights
     return RuleWeights(power * root, power * emission, power * binary, n_preterminals)
 
 
-def draw_start(layout: Layout, rng: np.random.Generator) -> RuleWeights:
-    """Return the weights of a grammar drawn uniformly: each row from a flat Dirichlet."""
+def draw_start(
+    layout: Layout, rule_types: NDArray[np.float64], rng: np.random.Generator
+) -> RuleWeights:
+    """Return the weights of a random grammar.
 
-    def rows(n_rows: int, *shape: int) -> Any:
+    Parameters
+    ----------
+    layout : Layout
+    rule_types : (n_types,) array
+        Probabilities of the types of rules, the same for all symbols. What is drawn first decides
+        much of the brackets found.
+    rng : Generator
+        Draws all else: each distribution from a flat Dirichlet.
+    """
+
+    def draw(n_rows: int, *shape: int) -> Any:
         cells = rng.standard_exponential((n_rows, *shape))
-        return np.log(cells) - np.log(cells.reshape(n_rows, -1).sum(axis=1)).reshape(
-            -1, *[1] * len(shape)
-        )
+        return np.log(cells / cells.reshape(n_rows, -1).sum(axis=1).reshape(-1, *[1] * len(shape)))
 
-    n_symbols = layout.n_symbols
-    root = rows(1, n_symbols)[0]
-    emission = rows(layout.n_emitting, layout.n_words)
-    binary = rows(layout.n_components, n_symbols, n_symbols)
+    types = np.log(rule_types)
+    places = layout.inventories
+    sizes = [place.stop - place.start for place in places]
+    root = draw(1, layout.n_symbols)[0]
+    emission = draw(layout.n_emitting, layout.n_words)
     if not layout.is_partitioned:
-        rule_type = rows(layout.n_components, 2)
-        emission += rule_type[:, :1]
-        binary += rule_type[:, 1, None, None]
+        emission += types[0]
+    binary = np.empty((layout.n_components, layout.n_symbols, layout.n_symbols))
+    for block in layout.blocks:
+        pairs = draw(layout.n_components, sizes[block.left], sizes[block.right])
+        binary[:, places[block.left], places[block.right]] = types[block.rule_type] + pairs
     return RuleWeights(root, emission, binary, layout.n_preterminals)

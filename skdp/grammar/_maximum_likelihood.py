@@ -51,6 +51,10 @@ class MaximumLikelihoodGrammar:
             self.layout, self.pseudo_count, new._replace(root=new.root[0]), used
         )
 
+    def removable(self) -> list[int]:
+        """Return no symbols: a symbol more never lowers the likelihood."""
+        return []
+
     def lower_bound(self, log_likelihood: float) -> float:
         """Return the log likelihood, and that of the pseudo-counts if there are any."""
         if self.pseudo_count == 0.0:

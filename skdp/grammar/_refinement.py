@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skdp.grammar._induction import Induction
+from skdp.grammar._ascent import CoordinateAscent, Expectation
 from skdp.grammar._lexicon import Lexicon
 from skdp.grammar._refined_maximum_likelihood import MaximumLikelihoodRefinement
 from skdp.grammar._refined_messages import RefinedTables, expect
@@ -16,7 +16,7 @@ _NOISE = 0.5
 """Logarithms of the first weights are the coarse grammar's, give or take at most this."""
 
 
-class Refinement(Induction):
+class Refinement(CoordinateAscent):
     """A refined grammar on its way to a local maximum of the lower bound.
 
     Parameters
@@ -34,23 +34,20 @@ class Refinement(Induction):
         self.coarse_counts = counts
         coarse = MaximumLikelihoodRefinement(trees.rules, 0.0, 1).updated(counts)
         self.coarse_logs = coarse.weights()
-        start: Any = draw_start(self.coarse_logs, grammar.n_components, rng)
-        super().__init__(grammar, start, 0)
+        super().__init__(grammar, draw_start(self.coarse_logs, grammar.n_components, rng))
 
-    def step(self, expect: Any, tol: float) -> None:
+    def step(self, expect: Expectation, tol: float) -> None:
         """Do one iteration; then try to make two subsymbols one, if the grammar can."""
         super().step(expect, tol)
-        counts: Any = self._counts
         merge = getattr(self.grammar, "merged", None)
-        grammar = None if merge is None else merge(counts, self.n_iter)
+        grammar = None if merge is None else merge(self._counts, self.n_iter)
         if grammar is None:
             return
         log_likelihood, counts = expect(grammar.weights())
         bound = grammar.lower_bound(log_likelihood)
         if bound > self.lower_bounds[-1]:
             self.lower_bounds[-1] = bound
-            self.grammar, self._counts = grammar, counts
-            self.converged = False
+            self._jump(grammar, counts)
 
 
 def count_coarse(trees: Treebank) -> RefinedTables:

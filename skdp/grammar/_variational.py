@@ -28,6 +28,10 @@ _LEAST_LOG = -1e9
 exponents of a tree of any length stay within 64 bits above this."""
 
 
+_SMOOTHING = 0.1
+"""Share of a row that is spread evenly over its rules where a symbol is left out."""
+
+
 class GrammarPriors(NamedTuple):
     """Hyper-parameters of the rules and of the top-level weights."""
 
@@ -168,6 +172,36 @@ class VariationalGrammar:
         """Return E[rule], a proper grammar."""
         return RuleProbabilities(*self._expectations(mean, np.multiply))
 
+    def removable(self) -> list[int]:
+        """Return the symbols that are not the only one of their kind, the least used first."""
+        nodes, active = self.counts.of_nodes(self.layout), self.counts.active(self.layout)
+        shared = [
+            symbol
+            for place in self.layout.inventories
+            if np.count_nonzero(active[place]) > 1
+            for symbol in range(place.start, place.stop)
+            if active[symbol]
+        ]
+        return sorted(shared, key=lambda symbol: float(nodes[symbol]))
+
+    def without(self, symbol: int) -> RuleWeights:
+        """Return the posterior mean's weights without the rules that a symbol is in.
+
+        The others in use are to take over what it did, so that all rules of theirs are possible.
+        """
+        layout = self.layout
+        left = self.counts.active(layout)
+        left[symbol] = False
+        rows = left[layout.inventories[0], None]
+        words = np.broadcast_to(rows, (len(rows), layout.n_words))
+        pairs = left[layout.branching, None, None] & np.outer(left, left)
+        p = self.probabilities()
+        return p._replace(
+            root=_smooth(p.root, left),
+            emission=_smooth(p.emission, words, (1,)),
+            binary=_smooth(p.binary, pairs, (1, 2)),
+        ).weights(layout)
+
     def _expectations(self, expectation: Any, join: Any) -> tuple[Floats, Floats, Floats, Floats]:
         """Return expectations of root, rule types, emissions and binary rules.
 
@@ -193,3 +227,11 @@ class VariationalGrammar:
             for kind, place in zip(expectation(prior, counts)[0], places, strict=True):
                 root[place] = join(kind, root[place])
         return root, rule_type, emission, binary
+
+
+def _smooth(
+    probabilities: Floats, allowed: NDArray[np.bool_], axes: tuple[int, ...] | None = None
+) -> Floats:
+    """Return the allowed cells, a little flatter, and 0 for the others; a row is all of `axes`."""
+    n_allowed = np.maximum(np.count_nonzero(allowed, axis=axes, keepdims=True), 1)
+    return allowed * ((1.0 - _SMOOTHING) * probabilities + _SMOOTHING / n_allowed)

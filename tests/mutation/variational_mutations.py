@@ -4,6 +4,7 @@ from mutation.mutation import Mutation
 
 BOUND_TESTS = "tests/exact/grammar/test_hdp_pcfg.py"
 TOP_TESTS = "tests/exact/grammar/test_top_weights.py"
+INDUCTION_TESTS = "tests/unit/grammar/test_induction.py"
 PREDICTION_TESTS = "tests/exact/grammar/test_predictions.py"
 
 VARIATIONAL = "grammar/_variational.py"
@@ -12,6 +13,7 @@ DIRICHLET = "grammar/_dirichlet.py"
 COUNTS = "grammar/_counts.py"
 LAYOUT = "grammar/_layout.py"
 LIKELIHOOD = "grammar/_maximum_likelihood.py"
+INDUCTION = "grammar/_induction.py"
 ESTIMATOR = "grammar/_hdp_pcfg.py"
 
 
@@ -246,6 +248,57 @@ _TOP_WEIGHTS = [
     ),
 ]
 
+_TRIALS = [
+    Mutation(
+        "grammar-trials-always-kept",
+        INDUCTION,
+        "            if bound > best:",
+        "            if bound > best - 1e3:",
+        "A symbol goes only where that raises the bound.",
+        f"{INDUCTION_TESTS}::TestTrials::test_bound_never_falls",
+    ),
+    Mutation(
+        "grammar-trials-never-kept",
+        INDUCTION,
+        "                self._jump(grammar, counts)",
+        "                pass",
+        "The ascent goes on without a symbol that can be spared.",
+        f"{INDUCTION_TESTS}::TestTrials::test_bound_never_falls",
+    ),
+    Mutation(
+        "grammar-without-no-symbol",
+        VARIATIONAL,
+        "        left[symbol] = False\n",
+        "",
+        "The symbol that is left out has no rules.",
+        f"{INDUCTION_TESTS}::TestTrials::test_without_a_symbol",
+    ),
+    Mutation(
+        "grammar-without-smoothing",
+        VARIATIONAL,
+        "_SMOOTHING = 0.1",
+        "_SMOOTHING = 0.0",
+        "Others can only take over by rules that they did not have.",
+        f"{INDUCTION_TESTS}::TestTrials::test_without_a_symbol",
+    ),
+    Mutation(
+        "grammar-the-last-symbol-goes",
+        VARIATIONAL,
+        "if np.count_nonzero(active[place]) > 1",
+        "if np.count_nonzero(active[place]) > 0",
+        "Without preterminals, or constituents, there is no sentence.",
+        f"{INDUCTION_TESTS}::TestTrials::test_the_last_of_its_kind_stays",
+    ),
+    Mutation(
+        "grammar-start-without-rule-types",
+        INDUCTION,
+        " = types[block.rule_type] + pairs",
+        " = types[0] + pairs",
+        "Starts have the rule types that their prior expects.",
+        f"{INDUCTION_TESTS}::TestStart::test_rule_types",
+    ),
+]
+
 _LIKELIHOOD = [
     Mutation(
         "grammar-em-uneven-pseudo-counts",
@@ -284,4 +337,4 @@ _PREDICTION = [
     ),
 ]
 
-MUTATIONS = [*_PRIORS, *_BOUND, *_TOP_WEIGHTS, *_LIKELIHOOD, *_PREDICTION]
+MUTATIONS = [*_PRIORS, *_BOUND, *_TOP_WEIGHTS, *_TRIALS, *_LIKELIHOOD, *_PREDICTION]

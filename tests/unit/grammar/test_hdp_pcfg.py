@@ -90,17 +90,25 @@ class TestAttributes:
         assert np.isfinite(estimator.lower_bound_)
 
     def test_annealing_ends_after_forty(self):
-        estimator = quick(init="annealed", max_iter=300, tol=1e300).fit([[0, 1], [0]])
+        params = {"inference": "em", "init": "annealed"}  # tries no symbols
+        estimator = quick(**params, max_iter=300, tol=1e300).fit([[0, 1], [0]])
         assert estimator.n_iter_ == 42  # the second bound is compared with the first
         assert len(estimator.lower_bounds_) == 2
 
     def test_tolerance(self):
         """It is per word."""
-        estimator = quick(max_iter=500, tol=1e-3).fit(SENTENCES)
+        estimator = quick(inference="em", max_iter=500, tol=1e-3).fit(SENTENCES)
         assert estimator.n_iter_ < 500
         rises = np.diff(estimator.lower_bounds_) / sum(map(len, SENTENCES))
         assert rises[-1] <= 1e-3
         assert np.all(rises[:-1] > 1e-3)
+
+    @pytest.mark.parametrize("tol", [0.0, 1e-3])
+    def test_converged(self, tol):
+        """No symbol can be spared then, and more iterations change nothing."""
+        first, second = (quick(max_iter=n, tol=tol).fit(SENTENCES) for n in (2000, 3000))
+        assert first.n_iter_ < 2000
+        assert_same_fit(first, second)
 
     def test_starts(self):
         """The best start counts."""
@@ -177,12 +185,13 @@ class TestWarmStart:
         assert np.all(np.diff(warm.lower_bounds_) >= 0.0)
 
     def test_a_smaller_tolerance_goes_on(self):
-        warm = quick(max_iter=50, tol=0.05, warm_start=True).fit(SENTENCES)
+        params = {"inference": "em", "max_iter": 50}
+        warm = quick(**params, tol=0.05, warm_start=True).fit(SENTENCES)
         n_iter = warm.n_iter_
         assert n_iter < 50
         warm.set_params(tol=1e-3).fit(SENTENCES)
         assert warm.n_iter_ > n_iter
-        assert_same_fit(warm, quick(max_iter=50, tol=1e-3).fit(SENTENCES))
+        assert_same_fit(warm, quick(**params, tol=1e-3).fit(SENTENCES))
 
     @pytest.mark.parametrize(
         ("name", "value"),

@@ -1,0 +1,69 @@
+"""Coordinate ascent: the grammar given expected counts, expected counts given the grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Expectation = Callable[[Any], tuple[float, Any]]
+"""From weights of rules to the log likelihood of all data and the expected counts of rules."""
+
+
+class CoordinateAscent:
+    """A grammar on its way to a local maximum of the lower bound.
+
+    Parameters
+    ----------
+    grammar : VariationalGrammar, MaximumLikelihoodGrammar or one of their refined kin
+        Before its first update.
+    start : RuleWeights or RefinedTables
+        Weights of the first expectation.
+    """
+
+    def __init__(self, grammar: Any, start: Any):
+        self.grammar = grammar
+        self.n_iter = 0
+        self.lower_bounds: list[float] = []
+        self.converged = False
+        self._rise = np.inf
+        self._start = start
+        self._counts: Any = None
+
+    def step(self, expect: Expectation, tol: float) -> None:
+        """Do one iteration: rules given trees, then trees given rules, and the bound.
+
+        Parameters
+        ----------
+        expect : Expectation
+        tol : float
+            It has converged when the bound rises by no more.
+        """
+        if self._counts is None:
+            self._counts = expect(self._start)[1]
+        grammar = self.grammar.updated(self._counts)
+        self.n_iter += 1
+        bound, counts = self._expect(grammar, expect)
+        if bound is not None:
+            self._rise = bound - self.lower_bounds[-1] if self.lower_bounds else np.inf
+            self.judge(tol)
+            if self._rise < 0.0:  # by rounding, at the top: what was there before is as good
+                return
+            self.lower_bounds.append(bound)
+        self.grammar, self._counts = grammar, counts
+
+    def judge(self, tol: float) -> None:
+        """Tell again whether it has converged: the tolerance may be another."""
+        self.converged = bool(self._rise <= tol)
+
+    def _expect(self, grammar: Any, expect: Expectation) -> tuple[float | None, Any]:
+        """Return the bound, None if there is none, and the expected counts under a grammar."""
+        log_likelihood, counts = expect(grammar.weights())
+        return grammar.lower_bound(log_likelihood), counts
+
+    def _jump(self, grammar: Any, counts: Any) -> None:
+        """Go on from another grammar, whose bound is higher."""
+        self.grammar, self._counts = grammar, counts
+        self._rise = np.inf
+        self.converged = False
