@@ -21,7 +21,7 @@ from skdp.grammar._ascent import Expectation
 from skdp.grammar._batches import SentenceBatches
 from skdp.grammar._counts import ACTIVE, RuleCounts
 from skdp.grammar._engine import expected_counts, expected_symbols, inside, viterbi
-from skdp.grammar._induction import Induction, draw_start
+from skdp.grammar._induction import Induction, start_weights
 from skdp.grammar._layout import Layout
 from skdp.grammar._maximum_likelihood import MaximumLikelihoodGrammar
 from skdp.grammar._sample import draw_sentences
@@ -77,8 +77,9 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         At least 0; added to the count of every rule by "em" and "viterbi-em".
     init : {"random", "annealed"}, default="random"
         Both start at a random grammar with the types of rules that `rule_type_prior` expects.
-        "annealed": in the first fifth of the iterations, 40 at most, weights of rules are raised to
-        a power that rises to 1.
+        "annealed": in the first fifth of the iterations, 40 at most, weights of rules are between
+        those of a uniform grammar with these types and their own (of both a power, one rising to 1,
+        the other falling to 0).
     predict_method : {"expected-log", "mean"}, default="expected-log"
         The best tree is that under the expected logarithms of the rules, as in the fit, or under
         their posterior means (Liang et al. 2009, 4.3, options 1 and 2).
@@ -332,11 +333,11 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         n_annealed = 0
         if self.init == "annealed":
             n_annealed = min(_MOST_ANNEALED, int(_ANNEALED_SHARE * self.max_iter))
-        runs = []
+        flat, runs = start_weights(layout, rule_types), []
         for i in range(self.n_init):
             seed = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, Role.INIT, i))
-            start = draw_start(layout, rule_types, np.random.default_rng(seed))
-            runs.append(Induction(grammar, start, n_annealed))
+            start = start_weights(layout, rule_types, np.random.default_rng(seed))
+            runs.append(Induction(grammar, start, flat, n_annealed))
         return SavedRuns(runs, root)
 
     def _plan(self, run: Induction, data: TokenSequences) -> tuple[Expectation, float, int]:

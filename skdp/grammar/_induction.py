@@ -12,7 +12,7 @@ from skdp.grammar._layout import Layout
 from skdp.grammar._weights import RuleWeights
 
 _FIRST_POWER = 0.4
-"""Annealed starts raise weights to powers from it to 1."""
+"""Annealed starts raise weights, relative to those of a uniform grammar, to powers from it to 1."""
 
 _SETTLED = 1e-4
 """Symbols are tried when the bound rises by no more than this share of itself."""
@@ -34,13 +34,16 @@ class Induction(CoordinateAscent):
         Before its first update.
     start : RuleWeights
         Weights of the first expectation.
+    flat : RuleWeights
+        Those of a uniform grammar.
     n_annealed : int
-        Iterations under weights raised to a power below 1: they have no bound.
+        Iterations under weights between the flat ones and the grammar's: they have no bound.
     """
 
-    def __init__(self, grammar: Any, start: RuleWeights, n_annealed: int):
+    def __init__(self, grammar: Any, start: RuleWeights, flat: RuleWeights, n_annealed: int):
         super().__init__(grammar, start)
         self.n_annealed = n_annealed
+        self._flat = flat
         self._untried: list[int] | None = None
         """Symbols that are still to be left out; None: the bound has not settled yet."""
 
@@ -82,7 +85,7 @@ class Induction(CoordinateAscent):
         power = self._power()
         if power == 1.0:
             return super()._expect(grammar, expect)
-        return None, expect(_raise(grammar.weights(), power))[1]
+        return None, expect(_mix(power, grammar.weights(), self._flat))[1]
 
     def _power(self) -> float:
         """Return the power of this iteration's weights; it rises to 1 in equal ratios."""
@@ -91,40 +94,43 @@ class Induction(CoordinateAscent):
         return float(_FIRST_POWER ** (1.0 - (self.n_iter - 1) / self.n_annealed))
 
 
-def _raise(weights: RuleWeights, power: float) -> RuleWeights:
-    """Return weights to a power."""
-    root, emission, binary, n_preterminals = weights
-    return RuleWeights(power * root, power * emission, power * binary, n_preterminals)
+def _mix(power: float, weights: RuleWeights, flat: RuleWeights) -> RuleWeights:
+    """Return weights^power flat^(1 - power)."""
+    root, emission, binary = (
+        power * own + (1.0 - power) * even for own, even in zip(weights[:3], flat[:3], strict=True)
+    )
+    return RuleWeights(root, emission, binary, weights.n_preterminals)
 
 
-def draw_start(
-    layout: Layout, rule_types: NDArray[np.float64], rng: np.random.Generator
+def start_weights(
+    layout: Layout, rule_types: NDArray[np.float64], rng: np.random.Generator | None = None
 ) -> RuleWeights:
-    """Return the weights of a random grammar.
+    """Return the weights of a grammar that knows no sentences.
 
     Parameters
     ----------
     layout : Layout
     rule_types : (n_types,) array
-        Probabilities of the types of rules, the same for all symbols. What is drawn first decides
-        much of the brackets found.
-    rng : Generator
-        Draws all else: each distribution from a flat Dirichlet.
+        Probabilities of the types of rules, the same for all symbols. They decide much of the
+        brackets that are found.
+    rng : Generator or None, default=None
+        Draws all other distributions from flat Dirichlet ones; None: they are uniform.
     """
 
-    def draw(n_rows: int, *shape: int) -> Any:
-        cells = rng.standard_exponential((n_rows, *shape))
+    def logs(n_rows: int, *shape: int) -> Any:
+        size = (n_rows, *shape)
+        cells = np.ones(size) if rng is None else rng.standard_exponential(size)
         return np.log(cells / cells.reshape(n_rows, -1).sum(axis=1).reshape(-1, *[1] * len(shape)))
 
     types = np.log(rule_types)
     places = layout.inventories
     sizes = [place.stop - place.start for place in places]
-    root = draw(1, layout.n_symbols)[0]
-    emission = draw(layout.n_emitting, layout.n_words)
+    root = logs(1, layout.n_symbols)[0]
+    emission = logs(layout.n_emitting, layout.n_words)
     if not layout.is_partitioned:
         emission += types[0]
     binary = np.empty((layout.n_components, layout.n_symbols, layout.n_symbols))
     for block in layout.blocks:
-        pairs = draw(layout.n_components, sizes[block.left], sizes[block.right])
+        pairs = logs(layout.n_components, sizes[block.left], sizes[block.right])
         binary[:, places[block.left], places[block.right]] = types[block.rule_type] + pairs
     return RuleWeights(root, emission, binary, layout.n_preterminals)

@@ -21,7 +21,7 @@ from numpy.testing import assert_allclose
 from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG
 from skdp.grammar._hdp_pcfg import _count_best_trees, _expect
-from skdp.grammar._induction import draw_start
+from skdp.grammar._induction import start_weights
 from skdp.grammar._layout import Layout
 from skdp.grammar._maximum_likelihood import MaximumLikelihoodGrammar
 from skdp.grammar._top_weights import MIN_WEIGHT
@@ -202,7 +202,7 @@ def assert_never_falls(bounds):
 def test_bound_never_falls(case, seed):
     """Of the iterations themselves: the estimator would stop at the first that falls."""
     estimator, layout = HDPPCFG(**CASES[case]), layout_of(case)
-    start = draw_start(layout, equal_types(layout), np.random.default_rng(seed))
+    start = start_weights(layout, equal_types(layout), np.random.default_rng(seed))
     expect = partial(_expect, sentences(), np.dtype(np.float64), 1)
     grammar = VariationalGrammar(layout, estimator._priors(layout))
     assert_never_falls(climb(grammar, start, expect, 25))
@@ -218,7 +218,7 @@ def test_likelihood_never_falls(case, pseudo_count, viterbi):
     else:
         expect = partial(_expect, sentences(), np.dtype(np.float64), 1)
     for seed in range(3):
-        start = draw_start(layout, equal_types(layout), np.random.default_rng(seed))
+        start = start_weights(layout, equal_types(layout), np.random.default_rng(seed))
         grammar = MaximumLikelihoodGrammar(layout, pseudo_count)
         bounds = climb(grammar, start, expect, 25)
         assert np.all(np.diff(bounds) >= -1e-10 * np.abs(bounds[1:]))

@@ -11,7 +11,7 @@ from skdp.grammar import HDPPCFG
 from skdp.grammar._batches import SentenceBatches
 from skdp.grammar._engine import inside
 from skdp.grammar._hdp_pcfg import _expect
-from skdp.grammar._induction import Induction, draw_start
+from skdp.grammar._induction import Induction, start_weights
 from skdp.grammar._layout import Layout
 from skdp.grammar._variational import VariationalGrammar
 from skdp.metrics import bracket_scores
@@ -25,7 +25,7 @@ def expect(weights):
     return partial(_expect, SentenceBatches.of(CORPUS.data), np.dtype(np.float64), 1)(weights)
 
 
-def begin(layout, seed=0):
+def begin(layout, seed=0, n_annealed=0):
     """Return a run whose grammar has been updated, and the estimator that stands for it."""
     estimator = HDPPCFG(
         layout.n_components, n_preterminals=layout.n_preterminals, rule_type_prior=0.1,
@@ -33,7 +33,8 @@ def begin(layout, seed=0):
     )  # fmt: skip
     grammar = VariationalGrammar(layout, estimator._priors(layout))
     types = np.full(layout.n_rule_types, 1.0 / layout.n_rule_types)
-    return Induction(grammar, draw_start(layout, types, np.random.default_rng(seed)), 0)
+    start = start_weights(layout, types, np.random.default_rng(seed))
+    return Induction(grammar, start, start_weights(layout, types), n_annealed)
 
 
 class TestStart:
@@ -42,7 +43,7 @@ class TestStart:
         """They are as asked, of every symbol; each distribution sums to 1."""
         types = np.arange(1.0, layout.n_rule_types + 1.0)
         types /= types.sum()
-        weights = draw_start(layout, types, np.random.default_rng(0))
+        weights = start_weights(layout, types, np.random.default_rng(0))
         assert_allclose(np.exp(weights.log_root).sum(), 1.0)
         places = layout.inventories
         binary = np.exp(weights.log_binary)
@@ -56,13 +57,43 @@ class TestStart:
         """Cells of Dirichlet(1, ..., 1): mean 1 / n, variance (n - 1) / (n^2 (n + 1)), 6 sigma."""
         layout = Layout(5, 4, 3)
         types = np.full(4, 0.25)
-        draws = [draw_start(layout, types, np.random.default_rng(i)) for i in range(4000)]
+        draws = [start_weights(layout, types, np.random.default_rng(i)) for i in range(4000)]
         words = np.exp([weights.log_emission[1, 2] for weights in draws])
         pairs = 4.0 * np.exp([weights.log_binary[0, 0, 5] for weights in draws])
         for cells, n in ((words, 5), (pairs, 12)):
             sigma = np.sqrt((n - 1) / (n**2 * (n + 1)))
             assert abs(cells.mean() - 1.0 / n) < 6.0 * sigma / np.sqrt(4000)
             assert abs(cells.std() / sigma - 1.0) < 0.1
+
+
+class TestAnnealing:
+    def test_powers(self):
+        """Weights lie between uniform ones and the grammar's, which win, by a geometric path."""
+        layout = LAYOUTS[1]
+        run, seen = begin(layout, n_annealed=4), []
+
+        def watch(weights):
+            seen.append(weights)
+            return expect(weights)
+
+        flat = start_weights(layout, np.full(4, 0.25))
+        powers = [0.4, 0.4**0.75, 0.4**0.5, 0.4**0.25, 1.0, 1.0]
+        for i, power in enumerate(powers):
+            run.step(watch, 0.0)
+            assert len(run.lower_bounds) == max(0, i - 3)
+            own = run.grammar.weights()
+            for used, mine, even in zip(seen[-1][:3], own[:3], flat[:3], strict=True):
+                assert_allclose(used, power * mine + (1.0 - power) * even)
+
+    def test_uniform_grammar(self):
+        weights = start_weights(LAYOUTS[1], np.array([0.1, 0.2, 0.3, 0.4]))
+        assert_allclose(np.exp(weights.log_root), 1.0 / 11)
+        assert_allclose(np.exp(weights.log_emission), 1.0 / 9)
+        binary = np.exp(weights.log_binary)
+        assert_allclose(binary[:, :6, :6], 0.1 / 36)
+        assert_allclose(binary[:, :6, 6:], 0.2 / 30)
+        assert_allclose(binary[:, 6:, :6], 0.3 / 30)
+        assert_allclose(binary[:, 6:, 6:], 0.4 / 25)
 
 
 class TestTrials:
