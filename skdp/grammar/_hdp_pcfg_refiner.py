@@ -181,6 +181,9 @@ class HDPPCFGRefiner(ResumableEstimator):
 
     _step_name = "iteration"
 
+    _sample_kind = "tree"
+    """What `skdp.utils.estimator_checks` feeds it."""
+
     warm_start: ClassVar[bool] = False
     """Not a parameter: every fit begins anew."""
 
@@ -458,7 +461,7 @@ def _check_sentences(X: Any) -> list[tuple[str, ...]]:
             raise ValueError(f"Found sentence with 0 word(s) (sentence {i}); 1 is required.")
         if not all(isinstance(word, str) for word in words):
             raise TypeError(f"sentence {i}: words must be str.")
-        sentences.append(words)
+        sentences.append(tuple(map(str, words)))  # those of arrays are str of another type
     return sentences
 
 

@@ -7,6 +7,10 @@ sentences for those that have the class attribute ``_sample_kind = "sentence"``.
 checked by their `trace_`; estimators with a parameter `n_init`, which climb from several starts, by
 their `lower_bounds_` and `init_lower_bounds_`.
 
+Estimators with ``_sample_kind = "tree"``, which learn from sentences of words and their parse trees
+and predict trees, have checks of their own: of predictions, scores by labelled brackets and
+`lower_bounds_`.
+
 Use the checks for estimators of your own as scikit-learn's::
 
     from skdp.utils.estimator_checks import parametrize_with_ragged_checks
@@ -19,9 +23,8 @@ Use the checks for estimators of your own as scikit-learn's::
 
 from __future__ import annotations
 
-import pickle
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +36,10 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.utils import get_tags
 
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
-from skdp.inference import Trace
+from skdp.utils._checking import Check, clone_fitted, interrupt, same_fit, seeded
+from skdp.utils._tree_checks import TREE_CHECKS
 
 __all__ = ["check_ragged_estimator", "parametrize_with_ragged_checks"]
-
-Check = Callable[[Any], None]
 
 _N_WORDS = 12
 
@@ -116,34 +118,6 @@ def _samples(estimator: Any, n_samples: int = 12) -> Any:
     return SequencePanel(values, panel.ptr)
 
 
-def _seeded(estimator: Any, **params: Any) -> Any:
-    return clone(estimator).set_params(random_state=0, **params)
-
-
-def _same(value: Any, other: Any, name: str) -> None:
-    """Assert that two values are equal, bit for bit, whatever they hold."""
-    if isinstance(value, list):
-        assert len(value) == len(other), name
-        for i, (one, two) in enumerate(zip(value, other, strict=True)):
-            _same(one, two, f"{name}[{i}]")
-    elif isinstance(value, Trace):
-        assert_array_equal(value.sweeps, other.sweeps)
-        for scalar in value:
-            assert_array_equal(value[scalar], other[scalar], err_msg=f"{name}[{scalar!r}]")
-    elif hasattr(value, "__dict__"):
-        for part in vars(value):
-            _same(vars(value)[part], vars(other)[part], f"{name}.{part}")
-    else:
-        assert_array_equal(value, other, err_msg=name)
-
-
-def _same_fit(first: Any, second: Any) -> None:
-    """Assert that two estimators learnt the same, bit for bit."""
-    for name, value in vars(first).items():
-        if name.endswith("_") and not name.startswith("_"):
-            _same(value, getattr(second, name), name)
-
-
 def check_input_forms(estimator: Any) -> None:
     """Check that a container, a list and a matrix mean the same.
 
@@ -159,28 +133,28 @@ def check_input_forms(estimator: Any) -> None:
 
 def _check_forms_of_documents(estimator: Any) -> None:
     corpus = _corpus()
-    from_corpus = _seeded(estimator).fit(corpus)
-    from_list = _seeded(estimator).fit([[list(s) for s in document] for document in corpus])
-    _same_fit(from_corpus, from_list)
+    from_corpus = seeded(estimator).fit(corpus)
+    from_list = seeded(estimator).fit([[list(s) for s in document] for document in corpus])
+    same_fit(from_corpus, from_list)
     flat = SegmentedCorpus.from_documents(
         [[sorted(word for segment in document for word in segment)] for document in _documents()],
         n_features=_N_WORDS,
     )
-    expected = _seeded(estimator).fit(flat)
+    expected = seeded(estimator).fit(flat)
     sparse = flat.to_bow()
     for matrix in (sparse, sparse.toarray(), sparse.toarray().astype(float)):
-        _same_fit(expected, _seeded(estimator).fit(matrix))
+        same_fit(expected, seeded(estimator).fit(matrix))
         assert_array_equal(expected.transform(flat), expected.transform(matrix))
 
 
 def _check_forms_of_sequences(estimator: Any) -> None:
     panel = _samples(estimator)
-    from_panel = _seeded(estimator).fit(panel)
+    from_panel = seeded(estimator).fit(panel)
     for sequences in (list(panel), [x.ravel() for x in panel], [x.tolist() for x in panel]):
-        _same_fit(from_panel, _seeded(estimator).fit(sequences))
+        same_fit(from_panel, seeded(estimator).fit(sequences))
     matrix = panel.values
-    alone = _seeded(estimator).fit(matrix)
-    _same_fit(alone, _seeded(estimator).fit([matrix]))
+    alone = seeded(estimator).fit(matrix)
+    same_fit(alone, seeded(estimator).fit([matrix]))
     shares, (steps,) = alone.transform([matrix]), alone.predict_proba([matrix])
     assert_array_equal(alone.predict_proba(matrix), steps)
     assert_array_equal(alone.transform(matrix), steps)
@@ -194,15 +168,15 @@ def _check_forms_of_sequences(estimator: Any) -> None:
 def _check_forms_of_sentences(estimator: Any) -> None:
     sentences = _sentences()
     sentences = TokenSequences(sentences.tokens, sentences.ptr, sentences.tokens.max() + 1)
-    from_container = _seeded(estimator).fit(sentences)
+    from_container = seeded(estimator).fit(sentences)
     for lists in (list(sentences), [x.tolist() for x in sentences]):
-        _same_fit(from_container, _seeded(estimator).fit(lists))
+        same_fit(from_container, seeded(estimator).fit(lists))
     rows = sentences.tokens[: len(sentences.tokens) // 3 * 3].reshape(-1, 3)
-    expected = _seeded(estimator).fit(
+    expected = seeded(estimator).fit(
         TokenSequences.from_sequences(list(rows), n_features=rows.max() + 1)
     )
     for matrix in (rows, rows.astype(float), rows.tolist()):
-        alone = _seeded(estimator).fit(matrix)
+        alone = seeded(estimator).fit(matrix)
         assert alone.n_features_in_ == 3
         assert_array_equal(alone.lower_bounds_, expected.lower_bounds_)
         assert_array_equal(alone.transform(matrix), expected.transform(list(rows)))
@@ -214,7 +188,7 @@ def check_transform_of_a_sample_is_its_own(estimator: Any) -> None:
     Bit for bit; those of sentences, which are worked on in batches, to 10 digits.
     """
     corpus = _samples(estimator)
-    fitted = _seeded(estimator).fit(corpus)
+    fitted = seeded(estimator).fit(corpus)
     if _takes_sentences(estimator):
         _check_sentences_alone(fitted, corpus)
         return
@@ -245,23 +219,18 @@ def _check_sentences_alone(fitted: Any, sentences: TokenSequences) -> None:
     assert_array_equal(clone_fitted(fitted).set_params(n_jobs=2).transform(sentences), expected)
 
 
-def clone_fitted(estimator: Any) -> Any:
-    """Return a copy of a fitted estimator, by pickle."""
-    return pickle.loads(pickle.dumps(estimator))
-
-
 def check_fit_transform(estimator: Any) -> None:
     """Check that fit_transform(X) is fit(X).transform(X)."""
     corpus = _samples(estimator)
     assert_array_equal(
-        _seeded(estimator).fit_transform(corpus), _seeded(estimator).fit(corpus).transform(corpus)
+        seeded(estimator).fit_transform(corpus), seeded(estimator).fit(corpus).transform(corpus)
     )
 
 
 def check_scores_agree(estimator: Any) -> None:
     """Check that score, score_samples and, where there is one, perplexity are one number."""
     corpus = _samples(estimator)
-    fitted = _seeded(estimator).fit(corpus)
+    fitted = seeded(estimator).fit(corpus)
     if _takes_sequences(estimator):
         assert_allclose(
             fitted.score(corpus), fitted.score_samples(corpus).sum() / len(corpus.values)
@@ -283,21 +252,21 @@ def _count_scored() -> int:
 def check_cross_validation(estimator: Any) -> None:
     """Check that folds index documents, and that a search does not depend on n_jobs."""
     corpus = _samples(estimator)
-    scores = cross_val_score(_seeded(estimator), corpus, cv=KFold(3))
+    scores = cross_val_score(seeded(estimator), corpus, cv=KFold(3))
     assert np.all(np.isfinite(scores))
     grid = {"max_iter": [estimator.max_iter // 2, estimator.max_iter]}
     one, two = (
-        GridSearchCV(_seeded(estimator), grid, cv=KFold(2), n_jobs=n_jobs).fit(corpus)
+        GridSearchCV(seeded(estimator), grid, cv=KFold(2), n_jobs=n_jobs).fit(corpus)
         for n_jobs in (1, 2)
     )
     assert_array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
-    _same_fit(one.best_estimator_, two.best_estimator_)
+    same_fit(one.best_estimator_, two.best_estimator_)
 
 
 def check_read_only_input(estimator: Any) -> None:
     """Check that memory-mapped, read-only input gives the same fit."""
     corpus = _samples(estimator)
-    expected = _seeded(estimator).fit(corpus)
+    expected = seeded(estimator).fit(corpus)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "flat.npy")
         np.save(path, corpus.values if _takes_sequences(estimator) else corpus.tokens)
@@ -309,30 +278,9 @@ def check_read_only_input(estimator: Any) -> None:
             mapped = TokenSequences(flat, corpus.ptr, _N_WORDS)
         else:
             mapped = SegmentedCorpus(flat, corpus.segment_ptr, corpus.doc_ptr, _N_WORDS)
-        _same_fit(expected, _seeded(estimator).fit(mapped))
+        same_fit(expected, seeded(estimator).fit(mapped))
         assert_array_equal(expected.transform(corpus), expected.transform(mapped))
         del flat, mapped
-
-
-def _interrupt(estimator: Any, corpus: Any, n_sweeps: int) -> None:
-    """Fit, and press Ctrl-C after `n_sweeps` steps."""
-    advance = estimator._advance
-
-    def advance_then_interrupt(chain: Any, *args: Any) -> Any:
-        advance(chain, *args)
-        if estimator._n_steps(chain) >= n_sweeps:
-            raise KeyboardInterrupt
-        return chain
-
-    estimator._advance = advance_then_interrupt
-    try:
-        estimator.fit(corpus)
-    except KeyboardInterrupt:
-        pass
-    else:
-        raise AssertionError("The fit was not interrupted.")
-    finally:
-        del estimator._advance
 
 
 def check_resume_after_interruption(estimator: Any) -> None:
@@ -344,10 +292,10 @@ def check_resume_after_interruption(estimator: Any) -> None:
 
     corpus = _samples(estimator)
     params = {"max_iter": 12, "burn_in": 4, "thin": 3}
-    straight = _seeded(estimator, **params).fit(corpus)
+    straight = seeded(estimator, **params).fit(corpus)
     for n_sweeps in (2, 4, 7):
-        stopped = _seeded(estimator, **params)
-        _interrupt(stopped, corpus, n_sweeps)
+        stopped = seeded(estimator, **params)
+        interrupt(stopped, n_sweeps, corpus)
         if n_sweeps == 7:
             assert stopped.transform(corpus).shape == straight.transform(corpus).shape
         else:
@@ -355,25 +303,25 @@ def check_resume_after_interruption(estimator: Any) -> None:
             with pytest.raises(NotFittedError):
                 stopped.transform(corpus)
         resumed = clone_fitted(stopped).set_params(warm_start=True).fit(corpus)
-        _same_fit(straight, resumed)
+        same_fit(straight, resumed)
         assert_array_equal(straight.score_samples(corpus), resumed.score_samples(corpus))
-    stopped = _seeded(estimator, n_samples=1, **params)  # the last sweep, which is not reached
-    _interrupt(stopped, corpus, 7)
+    stopped = seeded(estimator, n_samples=1, **params)  # the last sweep, which is not reached
+    interrupt(stopped, 7, corpus)
     assert np.all(np.isfinite(stopped.score_samples(corpus)))
 
 
 def _check_climb_resumes(estimator: Any) -> None:
     corpus = _samples(estimator)
     params = {"max_iter": 6, "tol": 0.0}
-    straight = _seeded(estimator, **params).fit(corpus)
+    straight = seeded(estimator, **params).fit(corpus)
     for n_steps in range(1, straight.n_iter_):
-        stopped = _seeded(estimator, **params)
-        _interrupt(stopped, corpus, n_steps)
+        stopped = seeded(estimator, **params)
+        interrupt(stopped, n_steps, corpus)
         if hasattr(stopped, "lower_bounds_"):  # not while it anneals
             assert stopped.n_iter_ == n_steps
             assert stopped.transform(corpus).shape == straight.transform(corpus).shape
         resumed = clone_fitted(stopped).set_params(warm_start=True).fit(corpus)
-        _same_fit(straight, resumed)
+        same_fit(straight, resumed)
         assert_array_equal(straight.score_samples(corpus), resumed.score_samples(corpus))
 
 
@@ -381,26 +329,26 @@ def check_warm_start_continues(estimator: Any) -> None:
     """Check that a larger max_iter goes on with the chain and keeps what was kept."""
     corpus = _samples(estimator)
     if _climbs(estimator):
-        climb = _seeded(estimator, max_iter=4, tol=0.0, warm_start=True).fit(corpus)
+        climb = seeded(estimator, max_iter=4, tol=0.0, warm_start=True).fit(corpus)
         bounds = climb.lower_bounds_
         climb = clone_fitted(climb).set_params(max_iter=7).fit(corpus)
         assert_array_equal(climb.lower_bounds_[: len(bounds)], bounds)
-        _same_fit(_seeded(estimator, max_iter=7, tol=0.0).fit(corpus), climb)
+        same_fit(seeded(estimator, max_iter=7, tol=0.0).fit(corpus), climb)
         return
-    warm = _seeded(estimator, max_iter=6, burn_in=2, thin=1, warm_start=True).fit(corpus)
+    warm = seeded(estimator, max_iter=6, burn_in=2, thin=1, warm_start=True).fit(corpus)
     before = warm.trace_
     warm = clone_fitted(warm).set_params(max_iter=10).fit(corpus)
     assert_array_equal(warm.trace_.sweeps, np.arange(3, 11))
     for name in before:
         assert_array_equal(warm.trace_[name][:, :4], before[name])
-    straight = _seeded(estimator, max_iter=10, burn_in=2, thin=1).fit(corpus)
-    _same_fit(straight, warm)
+    straight = seeded(estimator, max_iter=10, burn_in=2, thin=1).fit(corpus)
+    same_fit(straight, warm)
 
 
 def check_pickle_holds_no_tokens(estimator: Any) -> None:
     """Check that a fitted estimator keeps nothing of the length of the corpus."""
     corpus = _samples(estimator, 200)
-    fitted = _seeded(estimator).fit(corpus)
+    fitted = seeded(estimator).fit(corpus)
     n_tokens = len(corpus.values if _takes_sequences(estimator) else corpus.tokens)
 
     def arrays(value: Any) -> Iterable[np.ndarray]:
@@ -427,20 +375,20 @@ def check_small_samples(estimator: Any) -> None:
     """
     if _takes_sentences(estimator):
         words = TokenSequences.from_sequences([[0], [1], [0]], n_features=3)
-        fitted = _seeded(estimator).fit(words)
+        fitted = seeded(estimator).fit(words)
         assert_allclose(fitted.transform(words).sum(axis=1), 1.0)
         assert np.isfinite(fitted.score(words))
         assert [tree.leaves for tree in fitted.predict(words)] == [("0",), ("1",), ("0",)]
         return
     if _takes_sequences(estimator):
         short = [np.zeros(1), np.zeros(2)]
-        fitted = _seeded(estimator).fit(short[:1])
+        fitted = seeded(estimator).fit(short[:1])
         _assert_shares(estimator, fitted.transform(short))
         assert np.isfinite(fitted.score(short))
         return
     documents: list[Any] = [[], [[]], [[0]], [[1, 2], []], [[], [3, 4, 5]]]
     corpus = SegmentedCorpus.from_documents([*_documents(), *documents], n_features=_N_WORDS)
-    fitted = _seeded(estimator).fit(corpus)
+    fitted = seeded(estimator).fit(corpus)
     shares = fitted.transform(corpus)
     assert_allclose(shares.sum(axis=1), 1.0)
     first = len(_documents())
@@ -458,7 +406,7 @@ def check_seeds(estimator: Any) -> None:
         first = clone(estimator).set_params(random_state=make(3)).fit(corpus)
         second = clone(estimator).set_params(random_state=make(3)).fit(corpus)
         other = clone(estimator).set_params(random_state=make(4)).fit(corpus)
-        _same_fit(first, second)
+        same_fit(first, second)
         if _climbs(estimator):
             assert first.lower_bound_ != other.lower_bound_
         else:
@@ -469,12 +417,12 @@ def check_chains_do_not_depend_on_jobs(estimator: Any) -> None:
     """Check that several chains, or starts, do not depend on n_jobs."""
     corpus = _samples(estimator)
     if _climbs(estimator):
-        one, two = (_seeded(estimator, n_init=3, n_jobs=n).fit(corpus) for n in (1, 2))
-        _same_fit(one, two)
+        one, two = (seeded(estimator, n_init=3, n_jobs=n).fit(corpus) for n in (1, 2))
+        same_fit(one, two)
         assert len(set(one.init_lower_bounds_)) == 3
         return
-    one, two = (_seeded(estimator, n_chains=3, n_jobs=n).fit(corpus) for n in (1, 2))
-    _same_fit(one, two)
+    one, two = (seeded(estimator, n_chains=3, n_jobs=n).fit(corpus) for n in (1, 2))
+    same_fit(one, two)
     assert one.trace_.n_chains == 3
     assert len({tuple(row) for row in one.trace_["log_joint"]}) == 3
 
@@ -486,17 +434,17 @@ def check_iter_sweeps_is_what_fit_runs(estimator: Any) -> None:
     """
     corpus = _samples(estimator)
     if _climbs(estimator):
-        fitted = _seeded(estimator, n_init=2).fit(corpus)
+        fitted = seeded(estimator, n_init=2).fit(corpus)
         assert np.all(np.diff(fitted.lower_bounds_) >= 0.0)
         assert fitted.lower_bound_ == fitted.lower_bounds_[-1] == fitted.init_lower_bounds_.max()
         assert fitted.n_iter_ <= fitted.max_iter
         return
-    watched = _seeded(estimator)
+    watched = seeded(estimator)
     before = dict(vars(watched))
     joints = [state.log_joint() for state in watched.iter_sweeps(corpus)]
     assert vars(watched) == before  # nested parts are the same objects
     assert len(joints) == watched.max_iter
-    trace = _seeded(estimator).fit(corpus).trace_
+    trace = seeded(estimator).fit(corpus).trace_
     assert_allclose(trace["log_joint"][0], np.array(joints)[trace.sweeps - 1], rtol=1e-12)
 
 
@@ -517,6 +465,10 @@ RAGGED_CHECKS: tuple[Check, ...] = (
 )
 
 
+def _checks_for(estimator: Any) -> tuple[Check, ...]:
+    return TREE_CHECKS if getattr(estimator, "_sample_kind", None) == "tree" else RAGGED_CHECKS
+
+
 def check_ragged_estimator(estimator: BaseEstimator) -> None:
     """Run every check on an estimator; it is cloned, never changed.
 
@@ -530,7 +482,7 @@ def check_ragged_estimator(estimator: BaseEstimator) -> None:
     AssertionError
         If a check fails.
     """
-    for check in RAGGED_CHECKS:
+    for check in _checks_for(estimator):
         check(estimator)
 
 
@@ -552,6 +504,6 @@ def parametrize_with_ragged_checks(estimators: Iterable[BaseEstimator]) -> Any:
         [
             pytest.param(estimator, check, id=f"{estimator}-{check.__name__}")
             for estimator in estimators
-            for check in RAGGED_CHECKS
+            for check in _checks_for(estimator)
         ],
     )

@@ -6,10 +6,12 @@ They have a file of their own so that another process may run them: their kernel
 from zlib import crc32
 
 import numpy as np
+import pytest
 from scikit_learn_checks import scikit_learn_checks
 
-from skdp.grammar import HDPPCFG
-from skdp.utils.estimator_checks import parametrize_with_ragged_checks
+from skdp.grammar import HDPPCFG, HDPPCFGRefiner
+from skdp.metrics import bracket_scores
+from skdp.utils.estimator_checks import check_ragged_estimator, parametrize_with_ragged_checks
 
 
 class TreesAsNumbers(HDPPCFG):
@@ -29,7 +31,21 @@ def test_scikit_learn(estimator, check):
         HDPPCFG(3, max_iter=6),
         HDPPCFG(2, n_preterminals=3, top_prior="dirichlet", max_iter=6),
         HDPPCFG(2, n_preterminals=3, inference="em", max_iter=6),
+        HDPPCFGRefiner(2, max_iter=6, min_word_count=1),
+        HDPPCFGRefiner(2, inference="em", pseudo_count=0.1, max_iter=6, min_word_count=1),
     ]
 )
 def test_ragged(estimator, check):
     check(estimator)
+
+
+class CountsPrecision(HDPPCFGRefiner):
+    """A refiner whose score is another."""
+
+    def score(self, X, y):
+        return bracket_scores(y, self.predict(X)).precision
+
+
+def test_the_ragged_checks_of_trees_can_fail():
+    with pytest.raises(AssertionError):
+        check_ragged_estimator(CountsPrecision(2, max_iter=6, min_word_count=1))

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from skdp.data import SegmentedCorpus
 from skdp.inference import TornInterrupt
 from skdp.topics import SegmentedTopicModel
-from skdp.utils.estimator_checks import _interrupt
+from skdp.utils._checking import interrupt
 
 DOCUMENTS = [[[0, 1, 0, 2], [3, 3]], [[3, 2, 1], [0, 0, 1]], [[2], [1, 3]]]
 
@@ -57,7 +57,7 @@ class TestInterruption:
         stopped = model(max_iter=30, burn_in=20).fit(DOCUMENTS)
         expected = stopped.transform(DOCUMENTS)
         wide = SegmentedCorpus.from_documents([[[0, 5000], [4999]]] * 5)
-        _interrupt(stopped, wide, 3)
+        interrupt(stopped, 3, wide)
         assert stopped.n_features_in_ == 4
         assert_array_equal(stopped.transform(DOCUMENTS), expected)
         with pytest.raises(ValueError, match="features"):
