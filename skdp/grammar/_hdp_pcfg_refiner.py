@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -17,6 +18,7 @@ from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters, with_callbacks
 from skdp.data._binarize import binarize, debinarize
 from skdp.data._parse_tree import ParseTree
+from skdp.grammar._ascent import Expectation
 from skdp.grammar._lexicon import Lexicon
 from skdp.grammar._refined_grammar import RefinementPriors, VariationalRefinement
 from skdp.grammar._refined_maximum_likelihood import MaximumLikelihoodRefinement
@@ -131,6 +133,10 @@ class HDPPCFGRefiner(ResumableEstimator):
     are over them. A word is emitted by the symbols that emit it in the trees. The root of a tree
     is the lone child of an invisible symbol without subsymbols.
 
+    A fit starts with the coarse grammar and noise. From K = 16 on it starts with a quarter of the
+    subsymbols, which are split in two, with noise, after ten iterations, and again. These
+    iterations are not counted; "auto" concentrations grow on the way.
+
     Each iteration finds the best q(z) over the subsymbols of the trees, in time linear in their
     nodes, then q(phi) and the points beta_s in turns; the first 20 leave beta uniform, since before
     subsymbols differ GEM would drop some that are needed. The bound never falls. Subsymbols are
@@ -241,10 +247,10 @@ class HDPPCFGRefiner(ResumableEstimator):
                 f"pseudo_count={self.pseudo_count!r}."
             )
 
-    def _priors(self) -> RefinementPriors:
+    def _priors(self, n_components: int) -> RefinementPriors:
         binary, unary = self.binary_concentration, self.unary_concentration
         if binary == "auto":
-            binary = 2.0 * self.n_components**1.25
+            binary = 2.0 * n_components**1.25
         if unary == "auto":
             unary = binary
         return RefinementPriors(
@@ -273,26 +279,27 @@ class HDPPCFGRefiner(ResumableEstimator):
 
     def _start(self, data: _Data) -> SavedRuns:
         root = make_seed_sequence(self.random_state)
-        rules, n = data.trees.rules, self.n_components
-        grammar: Any
-        if self.inference == "vb":
-            grammar = VariationalRefinement(rules, self._priors(), n)
-        else:
-            grammar = MaximumLikelihoodRefinement(rules, float(self.pseudo_count), n)
         seed = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, Role.INIT))
-        rng = np.random.default_rng(seed)
-        return SavedRuns([Refinement(grammar, data.trees, data.lexicon, rng)], root)
+        run = Refinement(
+            partial(self._make_grammar, data.trees.rules), self.n_components, data.trees,
+            data.lexicon, self._expectation(data.trees), np.random.default_rng(seed),
+        )  # fmt: skip
+        return SavedRuns([run], root)
 
-    def _plan(self, run: Refinement, data: _Data) -> tuple[Any, float]:
-        step = expect_best if self.inference == "viterbi-em" else expect
+    def _make_grammar(self, rules: CoarseRules, n_components: int) -> Any:
+        """Return a grammar before its first update."""
+        if self.inference == "vb":
+            return VariationalRefinement(rules, self._priors(n_components), n_components)
+        return MaximumLikelihoodRefinement(rules, float(self.pseudo_count), n_components)
 
-        def expect_rules(logs: RefinedTables) -> tuple[float, RefinedTables]:
-            return step(data.trees, logs)
+    def _expectation(self, trees: Treebank) -> Expectation:
+        return partial(expect_best if self.inference == "viterbi-em" else expect, trees)
 
-        return expect_rules, self.tol * data.n_words
+    def _plan(self, run: Refinement, data: _Data) -> tuple[Expectation, float]:
+        return self._expectation(data.trees), self.tol * data.n_words
 
     @staticmethod
-    def _advance(run: Refinement, plan: tuple[Any, float], n_steps: int) -> Refinement:
+    def _advance(run: Refinement, plan: tuple[Expectation, float], n_steps: int) -> Refinement:
         for _ in range(n_steps):
             run.step(*plan)
         return run
@@ -316,7 +323,7 @@ class HDPPCFGRefiner(ResumableEstimator):
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         (run,) = saved.runs
-        grammar, lexicon, priors = run.grammar, run.lexicon, self._priors()
+        grammar, lexicon, priors = run.grammar, run.lexicon, self._priors(self.n_components)
         rules, logs = grammar.rules, grammar.weights()
         nodes = _count_nodes(rules, grammar.counts)
         parser = RefinedParser(

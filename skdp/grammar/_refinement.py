@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,28 +14,55 @@ from skdp.grammar._refined_messages import RefinedTables, expect
 from skdp.grammar._treebank import Treebank
 
 _NOISE = 0.5
-"""Logarithms of the first weights are the coarse grammar's, give or take at most this."""
+"""Logarithms of the weights of new subsymbols differ from those that were split by at most this."""
+
+_SPLIT_FROM = 16
+"""From so many subsymbols on a fit starts with a quarter of them and splits them twice."""
+
+_N_SPLIT = 10
+"""Iterations with each number of subsymbols before they are split again."""
 
 
 class Refinement(CoordinateAscent):
     """A refined grammar on its way to a local maximum of the lower bound.
 
+    It starts with the coarse grammar and noise; where there are to be many subsymbols with fewer,
+    which are split in two until there are enough.
+
     Parameters
     ----------
-    grammar : VariationalRefinement or MaximumLikelihoodRefinement
-        Before its first update.
+    make_grammar : callable
+        From a number of subsymbols to a VariationalRefinement or MaximumLikelihoodRefinement,
+        before its first update.
+    n_components : int
     trees : Treebank
     lexicon : Lexicon
+    expect : Expectation
+        Of these trees.
     rng : Generator
     """
 
-    def __init__(self, grammar: Any, trees: Treebank, lexicon: Lexicon, rng: np.random.Generator):
+    def __init__(
+        self,
+        make_grammar: Callable[[int], Any],
+        n_components: int,
+        trees: Treebank,
+        lexicon: Lexicon,
+        expect: Expectation,
+        rng: np.random.Generator,
+    ):
         self.lexicon = lexicon
-        counts = count_coarse(trees)
-        self.coarse_counts = counts
-        coarse = MaximumLikelihoodRefinement(trees.rules, 0.0, 1).updated(counts)
-        self.coarse_logs = coarse.weights()
-        super().__init__(grammar, draw_start(self.coarse_logs, grammar.n_components, rng))
+        self.coarse_counts = count_coarse(trees)
+        coarse = MaximumLikelihoodRefinement(trees.rules, 0.0, 1).updated(self.coarse_counts)
+        self.coarse_logs = start = coarse.weights()
+        for size in _sizes(n_components):
+            start = split(start, size, rng)
+            if size < n_components:
+                ascent = CoordinateAscent(make_grammar(size), start)
+                for _ in range(_N_SPLIT):
+                    ascent.step(expect, 0.0)
+                start = ascent.grammar.weights()
+        super().__init__(make_grammar(n_components), start)
 
     def step(self, expect: Expectation, tol: float) -> None:
         """Do one iteration; then try to make two subsymbols one, if the grammar can."""
@@ -55,11 +83,27 @@ def count_coarse(trees: Treebank) -> RefinedTables:
     return expect(trees, RefinedTables.zeros(trees.rules, 1))[1]
 
 
-def draw_start(coarse: RefinedTables, n_components: int, rng: np.random.Generator) -> RefinedTables:
-    """Return the coarse grammar, children's subsymbols equally likely, with noise."""
+def _sizes(n_components: int) -> list[int]:
+    """Return growing numbers of subsymbols, none but the first more than twice the one before."""
+    if n_components < _SPLIT_FROM:
+        return [n_components]
+    half = (n_components + 1) // 2
+    return [(half + 1) // 2, half, n_components]
+
+
+def split(logs: RefinedTables, n_components: int, rng: np.random.Generator) -> RefinedTables:
+    """Return weights of more subsymbols: all are split into as many, give or take one.
+
+    Those of a child share its weight. Noise makes them different.
+    """
+    origin = np.arange(n_components) * logs.n_components // n_components
+    share = -np.log(np.bincount(origin))[origin]
     tables = []
-    for logs, n_children in zip(coarse, (1, 0, 1, 2), strict=True):
-        shape = (len(logs), *[n_components] * max(logs.ndim - 1, 1))
-        noise = rng.uniform(-_NOISE, _NOISE, shape)
-        tables.append(logs - n_children * np.log(n_components) + noise)
+    for table, n_children in zip(logs, (1, 0, 1, 2), strict=True):
+        made = table
+        for axis in range(1, table.ndim):
+            made = np.take(made, origin, axis=axis)
+            if axis <= n_children:
+                made = made + share.reshape(-1, *[1] * (table.ndim - 1 - axis))
+        tables.append(made + rng.uniform(-_NOISE, _NOISE, made.shape))
     return RefinedTables(*tables)
