@@ -6,9 +6,18 @@ TESTS = "tests/exact/grammar/test_refinement.py"
 GRAMMAR = "grammar/_refined_grammar.py"
 FOREST = "grammar/_kernels_forest.py"
 LABELS = "grammar/_kernels_refined.py"
+REFINEMENT = "grammar/_refinement.py"
 CHART = "grammar/_kernels_coarse.py"
 
 MUTATIONS = [
+    Mutation(
+        "refinement-split-children-whole",
+        REFINEMENT,
+        "            if axis <= n_children:",
+        "            if False:",
+        "Halves of a child share its weight.",
+        "tests/unit/grammar/test_refinement.py::test_split_grammar_is_the_same",
+    ),
     Mutation(
         "refinement-prior-without-base",
         GRAMMAR,

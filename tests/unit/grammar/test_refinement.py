@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skdp.data import ParseTree, binarize
+from skdp.data._binarize import binarize
+from skdp.data._parse_tree import ParseTree
 from skdp.grammar import _refinement
 from skdp.grammar._lexicon import Lexicon
 from skdp.grammar._refined_messages import expect
@@ -45,9 +46,8 @@ def test_split_grammar_is_the_same(monkeypatch, n_components):
     after, new_counts = expect(trees, split(logs, n_components, rng))
     assert_allclose(after, before, rtol=1e-12)
     for old, new in zip(counts, new_counts, strict=True):
-        assert_allclose(
-            new.reshape(len(new), -1).sum(axis=1), old.reshape(len(old), -1).sum(axis=1)
-        )
+        totals = (table.reshape(len(table), -1).sum(axis=1) for table in (new, old))
+        assert_allclose(*totals)
     if n_components == 6:
         assert_allclose(new_counts.root.reshape(-1, 3, 2).sum(axis=2), counts.root)
 
