@@ -17,17 +17,17 @@ _NOISE = 0.5
 """Logarithms of the weights of new subsymbols differ from those that were split by at most this."""
 
 _SPLIT_FROM = 16
-"""From so many subsymbols on a fit starts with a quarter of them and splits them twice."""
+"""From so many subsymbols on a fit starts with half of them, which are split in two."""
 
 _N_SPLIT = 10
-"""Iterations with each number of subsymbols before they are split again."""
+"""Iterations before subsymbols are split."""
 
 
 class Refinement(CoordinateAscent):
     """A refined grammar on its way to a local maximum of the lower bound.
 
-    It starts with the coarse grammar and noise; where there are to be many subsymbols with fewer,
-    which are split in two until there are enough.
+    It starts with the coarse grammar and noise; where there are to be many subsymbols with half of
+    them, which are split in two.
 
     Parameters
     ----------
@@ -87,8 +87,7 @@ def _sizes(n_components: int) -> list[int]:
     """Return growing numbers of subsymbols, none but the first more than twice the one before."""
     if n_components < _SPLIT_FROM:
         return [n_components]
-    half = (n_components + 1) // 2
-    return [(half + 1) // 2, half, n_components]
+    return [(n_components + 1) // 2, n_components]
 
 
 def split(logs: RefinedTables, n_components: int, rng: np.random.Generator) -> RefinedTables:
