@@ -17,6 +17,10 @@ import math
 from skdp._numba import njit_loop, njit_step
 from skdp.grammar._kernels_coarse import BINARY, UNARY, WORD
 
+LEAST = 1e-150
+"""Of the sum over subsymbols, and of that over what scales it: less counts as 0, so that
+reciprocals and products of these stay within a float's range."""
+
 
 @njit_step
 def log_scale_of(edge, edges, log_in, scale_emission, scale_unary, scale_binary):
@@ -90,35 +94,37 @@ def sum_inside(
         total = 0.0
         for z in range(n):
             total += inside[item, z]
-        if total > 0.0:
-            for z in range(n):
-                inside[item, z] /= total
-        log_in[item] = top + math.log(total)
+        for z in range(n):
+            inside[item, z] = inside[item, z] / total if inside[item, z] > LEAST * total else 0.0
+        log_in[item] = top + math.log(total) if total > LEAST else -math.inf
+
+
+@njit_step
+def log_root(r, root_items, root, scale_root, inside, log_in):
+    """Return the log of the summed weight of the trees with a root, -inf if there are none."""
+    item, total = root_items[r], 0.0
+    if item < 0:
+        return -math.inf
+    for z in range(inside.shape[1]):
+        total += root[r, z] * inside[item, z]
+    return log_in[item] + scale_root[r] + math.log(total) if total > LEAST else -math.inf
 
 
 @njit_step
 def enter_roots(root_items, root, scale_root, inside, log_in, outside):
     """Write the outside weights of roots; return the log of the summed weight of all trees."""
-    n = inside.shape[1]
     log_sum = -math.inf
     for r in range(root_items.shape[0]):
-        item, total = root_items[r], 0.0
-        if item >= 0:
-            for z in range(n):
-                total += root[r, z] * inside[item, z]
-            x = log_in[item] + scale_root[r] + math.log(total)
+        x = log_root(r, root_items, root, scale_root, inside, log_in)
+        if x > -math.inf:
             top, low = max(log_sum, x), min(log_sum, x)
-            if low > -math.inf:
-                log_sum = top + math.log1p(math.exp(low - top))
-            else:
-                log_sum = top
-    if log_sum > -math.inf:
-        for r in range(root_items.shape[0]):
+            log_sum = top + math.log1p(math.exp(low - top))
+    for r in range(root_items.shape[0]):
+        if log_root(r, root_items, root, scale_root, inside, log_in) > -math.inf:
             item = root_items[r]
-            if item >= 0:
-                factor = math.exp(log_in[item] + scale_root[r] - log_sum)
-                for z in range(n):
-                    outside[item, z] = factor * root[r, z]
+            factor = math.exp(log_in[item] + scale_root[r] - log_sum)
+            for z in range(inside.shape[1]):
+                outside[item, z] = factor * root[r, z]
     return log_sum
 
 
@@ -141,6 +147,9 @@ def sum_outside(
         if not log_in[item] > -math.inf:
             shares[edge_ptr[item] : edge_ptr[item + 1]] = 0.0
             continue
+        for z in range(n):
+            if inside[item, z] == 0.0:  # else without bound
+                outside[item, z] = 0.0
         for edge in range(edge_ptr[item], edge_ptr[item + 1]):
             kind, at, first = edges[edge, 0], edges[edge, 1], edges[edge, 2]
             scale = log_scale_of(edge, edges, log_in, scale_emission, scale_unary, scale_binary)

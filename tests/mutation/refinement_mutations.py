@@ -11,6 +11,14 @@ CHART = "grammar/_kernels_coarse.py"
 
 MUTATIONS = [
     Mutation(
+        "refinement-outside-of-impossible-subsymbols",
+        FOREST,
+        "            if inside[item, z] == 0.0:  # else without bound",
+        "            if False:",
+        "Outside weights of subsymbols without inside weight grow without bound: 0 x inf.",
+        f"{TESTS}::test_shares_with_weights_of_any_size",
+    ),
+    Mutation(
         "refinement-split-children-whole",
         REFINEMENT,
         "            if axis <= n_children:",

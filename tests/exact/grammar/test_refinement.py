@@ -372,6 +372,41 @@ def test_projection_matches_all_trees(words, n_components):
     assert to_tuple(parser.parse(ids, words)) == best
 
 
+@pytest.mark.parametrize("spread", [100.0, 500.0, 2000.0])
+def test_shares_with_weights_of_any_size(spread):
+    """However far apart weights are, or zero, items that are used have all of their shares."""
+    for seed in range(40):
+        treebank = make_treebank()
+        rules, rng = treebank.rules, np.random.default_rng(seed)
+        counts = count_coarse(treebank)
+        coarse_logs = MaximumLikelihoodRefinement(rules, 0.0, 1).updated(counts).weights()
+        logs = RefinedTables(*(-spread * rng.random(t.shape) for t in draw_logs(rules, 3)))
+        for table in logs:
+            table[rng.random(table.shape) < 0.2] = -np.inf
+        parser = RefinedParser(rules, counts, coarse_logs, logs, len(WORDS), len(WORDS), (WIDTH,))
+        for words in SENTENCES:
+            ids = np.array([WORDS[w] for w in words], dtype=np.int32)
+            forest = parser.make_forest(ids, WIDTH)
+            if forest is None:
+                continue
+            log_sum, shares = parser.project(forest)
+            if not log_sum > -np.inf:
+                assert parser.parse(ids, words) is None
+                continue
+            assert np.all((shares >= 0.0) & (shares <= 1.0 + 1e-9))
+            own = np.add.reduceat(shares, forest.edge_ptr[:-1])
+            roots = forest.root_items[forest.root_items >= 0]
+            assert own[roots].sum() == pytest.approx(1.0)
+            used = np.zeros_like(own)
+            kinds = forest.edges[:, 0]
+            for place, kind in ((2, coarse.WORD), (3, coarse.BINARY)):
+                mine = kinds != kind if place == 2 else kinds == kind
+                np.add.at(used, forest.edges[mine, place], shares[mine])
+            used[roots] += own[roots]
+            np.testing.assert_allclose(own, used, rtol=1e-6, atol=1e-9)
+            assert parser.parse(ids, words).leaves == tuple(words)
+
+
 def test_shares_of_binary_rules_match_all_trees():
     words = SENTENCES[2]
     parser, rules, weights = make_parser(2)
