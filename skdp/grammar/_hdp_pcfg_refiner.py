@@ -133,9 +133,9 @@ class HDPPCFGRefiner(ResumableEstimator):
     are over them. A word is emitted by the symbols that emit it in the trees. The root of a tree
     is the lone child of an invisible symbol without subsymbols.
 
-    A fit starts with the coarse grammar and noise. From K = 16 on it starts with half of the
-    subsymbols, which are split in two, with noise, after ten iterations; these are not counted, and
-    have the "auto" concentration of their number.
+    A fit starts with the coarse grammar and noise. From K = 16 on it starts with two or three
+    subsymbols, which are split in two, with noise, after every ten iterations, until there are K;
+    these iterations are not counted, and have the "auto" concentration of their number.
 
     Each iteration finds the best q(z) over the subsymbols of the trees, in time linear in their
     nodes, then q(phi) and the points beta_s in turns; the first 20 leave beta uniform, since before

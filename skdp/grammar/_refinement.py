@@ -17,7 +17,7 @@ _NOISE = 0.5
 """Logarithms of the weights of new subsymbols differ from those that were split by at most this."""
 
 _SPLIT_FROM = 16
-"""From so many subsymbols on a fit starts with half of them, which are split in two."""
+"""From so many subsymbols on a fit starts with two or three, which are split until there are all."""
 
 _N_SPLIT = 10
 """Iterations before subsymbols are split."""
@@ -26,8 +26,8 @@ _N_SPLIT = 10
 class Refinement(CoordinateAscent):
     """A refined grammar on its way to a local maximum of the lower bound.
 
-    It starts with the coarse grammar and noise; where there are to be many subsymbols with half of
-    them, which are split in two.
+    It starts with the coarse grammar and noise; where there are to be many subsymbols with few of
+    them, which are split in two until there are all.
 
     Parameters
     ----------
@@ -85,9 +85,10 @@ def count_coarse(trees: Treebank) -> RefinedTables:
 
 def _sizes(n_components: int) -> list[int]:
     """Return growing numbers of subsymbols, none but the first more than twice the one before."""
-    if n_components < _SPLIT_FROM:
-        return [n_components]
-    return [(n_components + 1) // 2, n_components]
+    sizes = [n_components]
+    while n_components >= _SPLIT_FROM and sizes[-1] > 3:
+        sizes.append((sizes[-1] + 1) // 2)
+    return sizes[::-1]
 
 
 def split(logs: RefinedTables, n_components: int, rng: np.random.Generator) -> RefinedTables:

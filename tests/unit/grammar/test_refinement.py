@@ -29,7 +29,7 @@ def treebank():
 
 @pytest.mark.parametrize(
     ("n_components", "sizes"),
-    [(1, [1]), (2, [2]), (15, [15]), (16, [8, 16]), (20, [10, 20]), (17, [9, 17])],
+    [(1, [1]), (2, [2]), (15, [15]), (16, [2, 4, 8, 16]), (20, [3, 5, 10, 20])],
 )
 def test_sizes(n_components, sizes):
     assert _sizes(n_components) == sizes
