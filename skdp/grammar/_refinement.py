@@ -17,7 +17,7 @@ _NOISE = 0.5
 """Logarithms of the weights of new subsymbols differ from those that were split by at most this."""
 
 _SPLIT_FROM = 16
-"""From so many subsymbols on a fit starts with two or three, which are split until there are all."""
+"""From so many subsymbols on a fit starts with two or three and splits them."""
 
 _N_SPLIT = 10
 """Iterations before subsymbols are split."""
