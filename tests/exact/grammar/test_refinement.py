@@ -384,7 +384,8 @@ def test_shares_with_weights_of_any_size(spread):
         for table in logs:
             table[rng.random(table.shape) < 0.2] = -np.inf
         parser = RefinedParser(rules, counts, coarse_logs, logs, len(WORDS), len(WORDS), (WIDTH,))
-        for words in SENTENCES:
+        longer = [tuple(rng.choice(list(WORDS), n)) for n in (12, 25)]
+        for words in [*SENTENCES, *longer]:
             ids = np.array([WORDS[w] for w in words], dtype=np.int32)
             forest = parser.make_forest(ids, WIDTH)
             if forest is None:
