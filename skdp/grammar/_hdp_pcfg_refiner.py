@@ -113,8 +113,8 @@ class HDPPCFGRefiner(ResumableEstimator):
     lower_bound_ : float
         Of log p(trees, beta), words and coarse trees together: it counts the densities of beta.
         Without "vb" the maximised log likelihood.
-    lower_bounds_ : (n_iterations,) array
-        After each iteration; never decreasing.
+    lower_bounds_ : (n_recorded,) array
+        After each iteration that did not lower it, by rounding; never decreasing.
     n_iter_ : int
     binary_concentration_, unary_concentration_ : float
         The values used.
