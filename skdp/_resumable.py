@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar
@@ -12,8 +13,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 
-from skdp._sklearn_compat import CallbackSupportMixin, Interval, begin_fit_task
-from skdp.inference import InterruptGuard, TornInterrupt
+from skdp._sklearn_compat import CallbackSupportMixin, Interval, begin_fit_task, get_callbacks
+from skdp.callback._checkpoint import Checkpoint, CheckpointContent
+from skdp.inference import InterruptGuard
 
 _ROUNDS = 50
 """Several runs together report, and can be interrupted, so many times in a fit."""
@@ -24,12 +26,25 @@ _FEATURES = ("n_features_in_", "feature_names_in_", "n_words_", "_sentence_lengt
 
 @dataclass
 class SavedRuns:
-    """What a later fit needs to go on where this one stopped: chains, or restarts."""
+    """What a later fit needs to go on where this one stopped: chains, or restarts.
+
+    Attributes
+    ----------
+    runs : list
+    root : SeedSequence
+    parameters : dict
+        Those that the runs depend on.
+    digest : str
+        Hash of the data.
+    is_torn : bool
+        Whether a step of a run was begun and not ended: nothing can go on from there.
+    """
 
     runs: list[Any]
     root: np.random.SeedSequence
     parameters: dict[str, Any] = field(default_factory=dict)
     digest: str = ""
+    is_torn: bool = False
 
 
 def _equal(value: Any, other: Any) -> bool:
@@ -67,6 +82,17 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
         ["max_iter", "warm_start", "n_jobs", "random_state", "verbose"]
     )
     """Parameters that may change before a fit goes on with old runs."""
+
+    _free_in_checkpoints: ClassVar[frozenset[str]] = frozenset(
+        ["max_iter", "warm_start", "n_jobs", "verbose"]
+    )
+    """Parameters that may change before a fit goes on from a checkpoint."""
+
+    _optional_attributes: ClassVar[frozenset[str]] = frozenset()
+    """Fitted attributes that not every fit has."""
+
+    _steps_in_place: ClassVar[bool] = True
+    """Whether `_advance` changes the run that it is given: an error then leaves it torn."""
 
     _step_name: ClassVar[str]
     """What a step of a run is called."""
@@ -114,8 +140,11 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
         """Return the fitted attributes by name; with `final` the runs are used up."""
         raise NotImplementedError
 
-    def _showing(self, saved: SavedRuns) -> SavedRuns:
-        """Return runs that can show something, if need be their current state."""
+    def _showing(self, saved: SavedRuns, *, final: bool = False) -> SavedRuns:
+        """Return runs that can show something, if need be their current state.
+
+        With `final` they end here.
+        """
         return saved
 
     def _attach(self, run: Any, data: Any) -> None:
@@ -125,6 +154,11 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
     def _detach(run: Any) -> None:
         """Let a run drop the data."""
 
+    @staticmethod
+    def _detached(run: Any) -> Any:
+        """Return a run without the data, to be written at once; `run` keeps them."""
+        return run
+
     def _frozen_parameters(self) -> dict[str, Any]:
         """Return the parameters that a run depends on."""
         return {
@@ -133,9 +167,8 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
             if name not in self._free_in_warm_start
         }
 
-    def _resume(self, data: Any) -> SavedRuns:
+    def _resume(self, saved: SavedRuns, data: Any) -> SavedRuns:
         """Return the runs of the last fit, on their data again."""
-        saved = self._saved
         for name, value in self._frozen_parameters().items():
             before = saved.parameters[name]
             if not _equal(value, before):
@@ -148,47 +181,70 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
                 "With warm_start=True fit goes on where the last fit stopped and needs the same X; "
                 "got another. Use warm_start=False to start anew."
             )
+        return self._attached(saved, data)
+
+    def _attached(self, saved: SavedRuns, data: Any) -> SavedRuns:
+        """Return saved runs on their data again."""
         for run in saved.runs:
             self._attach(run, data)
         return replace(saved, runs=list(saved.runs))
+
+    def _begin(self, data: Any) -> SavedRuns:
+        """Return the runs of this fit: those of a checkpoint, of the last fit, or new ones."""
+        for checkpoint in self._checkpoints():
+            saved = self._restore(checkpoint, data)
+            if saved is not None:
+                return self._attached(saved, data)
+        saved = vars(self).get("_saved") if self.warm_start else None
+        if saved is None:
+            return self._start(data)
+        if saved.is_torn:
+            warnings.warn(
+                f"The last fit ended in the middle of a {self._step_name}, by an error or a second "
+                "interrupt: it cannot go on. This fit starts anew.",
+                stacklevel=4,
+            )
+            return self._start(data)
+        return self._resume(saved, data)
 
     def _fit(self, X: Any) -> Any:
         """Do all steps on X and set the fitted attributes.
 
         All are set at once at the end. Until then only the features of X are recorded, and taken
-        back if there is no result.
+        back if there is no result. However the fit ends, the runs that it leaves behind are whole,
+        or known to be torn.
         """
         self._validate_parameters()
         before = {name: vars(self)[name] for name in _FEATURES if name in vars(self)}
-        resume = self.warm_start and hasattr(self, "_saved")
+        is_shown = False
         try:
-            data = self._check_input(X)
-            saved = self._resume(data) if resume else self._start(data)
-        except BaseException:
-            self._restore_features(before)
-            raise
-        try:
-            self._run(saved, X, data)
-        except TornInterrupt:  # a step was cut in two: nothing can go on from there
-            self.__dict__.pop("_saved", None)
-            self._restore_features(before)
-            raise
-        except KeyboardInterrupt:
-            if all(map(self._has_result, saved.runs)):
-                self._set_fitted_attributes(self._showing(saved))
-            else:
+            with InterruptGuard() as guard:
+                data = self._check_input(X)
+                saved = self._under_way = self._begin(data)
+                self._keep(SavedRuns([], saved.root, is_torn=True))  # until there is better news
+                saved.parameters, saved.digest = self._frozen_parameters(), joblib.hash(data)
+                try:
+                    self._run(saved, X, data, guard)
+                except BaseException as error:
+                    is_interrupt = isinstance(error, KeyboardInterrupt) or error is guard.released
+                    if not saved.is_torn:
+                        is_shown = is_interrupt and self._show_what_there_is(saved)
+                        for checkpoint in self._checkpoints():
+                            checkpoint.save(self)
+                        self._save(saved)
+                    raise
+                self._set_fitted_attributes(
+                    self._showing(saved, final=not self.warm_start), final=not self.warm_start
+                )
+                is_shown = True
+                if self.warm_start:
+                    self._save(saved)
+                else:
+                    vars(self).pop("_saved", None)
+        finally:
+            vars(self).pop("_under_way", None)
+            if not is_shown:
                 self._restore_features(before)
-            self._save(saved, data)
-            raise
-        except BaseException:
-            self._drop_data(saved)
-            self._restore_features(before)
-            raise
-        self._set_fitted_attributes(self._showing(saved), final=not self.warm_start)
-        if self.warm_start:
-            self._save(saved, data)
-        else:
-            self.__dict__.pop("_saved", None)
         return self
 
     def _restore_features(self, before: dict[str, Any]) -> None:
@@ -197,36 +253,44 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
             self.__dict__.pop(name, None)
         self.__dict__.update(before)
 
-    def _run(self, saved: SavedRuns, X: Any, data: Any) -> None:
+    def _run(self, saved: SavedRuns, X: Any, data: Any, guard: InterruptGuard) -> None:
         """Let the runs go to their end, or to where a callback or an interrupt stops them."""
         runs = saved.runs
         plans = [self._plan(run, data) for run in runs]
-        step = 1 if len(runs) == 1 else -(-self.max_iter // _ROUNDS)
+        step = self._steps_a_round(len(runs))
         n_rounds = max(-(-(self.max_iter - self._n_steps(run)) // step) for run in runs)
         task = begin_fit_task(self, max(n_rounds, 0), X)
 
         def attributes() -> dict[str, Any]:
-            return self._fitted_attributes(self._showing(saved))
+            return {**self._fitted_attributes(self._showing(saved)), "_under_way": None}
 
-        with InterruptGuard() as guard:
-            for _ in range(n_rounds):
-                name = self._step_name if step == 1 else f"{step} {self._step_name}s"
-                subtask = task.subcontext(task_name=name)
-                subtask.call_on_fit_task_begin(estimator=self, X=X)
-                if len(runs) == 1:
-                    self._advance(runs[0], plans[0], step)
-                else:
-                    runs[:] = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                        delayed(self._advance)(run, plan, step)
-                        for run, plan in zip(runs, plans, strict=True)
-                    )
-                self._report(runs, step)
-                if subtask.call_on_fit_task_end(
-                    estimator=self, X=X, reconstruction_attributes=attributes
-                ) or all(map(self._is_done, runs)):
-                    break
-                guard.check()
+        for _ in range(n_rounds):
+            guard.check()
+            name = self._step_name if step == 1 else f"{step} {self._step_name}s"
+            subtask = task.subcontext(task_name=name)
+            subtask.call_on_fit_task_begin(estimator=self, X=X)
+            saved.is_torn = self._steps_in_place
+            if len(runs) == 1:
+                runs[:] = [self._advance(runs[0], plans[0], step)]
+            else:
+                runs[:] = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                    delayed(self._advance)(run, plan, step)
+                    for run, plan in zip(runs, plans, strict=True)
+                )
+            saved.is_torn = False
+            self._report(runs, step)
+            if subtask.call_on_fit_task_end(
+                estimator=self, X=X, reconstruction_attributes=attributes
+            ) or all(map(self._is_done, runs)):
+                break
         task.call_on_fit_task_end(estimator=self, X=X, reconstruction_attributes=attributes)
+
+    def _steps_a_round(self, n_runs: int) -> int:
+        """Return the steps that runs do between two reports, interrupts or checkpoints."""
+        if n_runs == 1:
+            return 1
+        most = [checkpoint.every_sweeps or self.max_iter for checkpoint in self._checkpoints()]
+        return min(-(-self.max_iter // _ROUNDS), *most) if most else -(-self.max_iter // _ROUNDS)
 
     def _report(self, runs: list[Any], step: int) -> None:
         """Print a line every `verbose` steps."""
@@ -238,16 +302,77 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
                 f"{self._progress(runs)}"
             )
 
-    def _save(self, saved: SavedRuns, data: Any) -> None:
+    def _save(self, saved: SavedRuns) -> None:
         """Keep the runs for a later fit, without the data."""
-        saved.parameters, saved.digest = self._frozen_parameters(), joblib.hash(data)
-        self._drop_data(saved)
-        self._saved = saved
-
-    def _drop_data(self, saved: SavedRuns) -> None:
         for run in saved.runs:
             self._detach(run)
+        self._keep(saved)
+
+    def _keep(self, saved: SavedRuns) -> None:
+        """Let a later fit know of runs."""
+        self._saved = saved
+
+    def _show_what_there_is(self, saved: SavedRuns) -> bool:
+        """Set the attributes of a fit that was interrupted if it has a result; return whether."""
+        has_result = all(map(self._has_result, saved.runs))
+        if has_result:
+            self._set_fitted_attributes(self._showing(saved))
+        return has_result
 
     def _set_fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> None:
-        for name, value in self._fitted_attributes(saved, final=final).items():
-            setattr(self, name, value)
+        attributes = self._fitted_attributes(saved, final=final)
+        for name in self._optional_attributes.difference(attributes):
+            vars(self).pop(name, None)  # an earlier fit may have had more options
+        vars(self).update(attributes)
+
+    # Checkpoints
+
+    def _checkpoints(self) -> list[Checkpoint]:
+        return [each for each in get_callbacks(self) if isinstance(each, Checkpoint)]
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the parameters that the result of a fit depends on."""
+        settings = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name not in self._free_in_checkpoints
+        }
+        seed = self.random_state
+        if not (seed is None or isinstance(seed, Integral)):  # it has moved on since
+            settings["random_state"] = f"a {type(seed).__name__}"
+        return settings
+
+    def _n_steps_done(self) -> int:
+        """Return the steps that the fit under way has done."""
+        return max(map(self._n_steps, self._under_way.runs))
+
+    def _checkpoint(self) -> CheckpointContent:
+        """Return the fit under way, without the data."""
+        saved = self._under_way
+        settings = copy.deepcopy(self._settings())
+        runs = [self._detached(run) for run in saved.runs]
+        return CheckpointContent(settings, replace(saved, runs=runs))
+
+    def _restore(self, checkpoint: Checkpoint, data: Any) -> SavedRuns | None:
+        """Return the runs of a checkpoint, None where there is none yet."""
+        content = checkpoint.load(self)
+        if content is None:
+            return None
+        cure = "Delete the file to start anew, or give another path."
+        for name, value in self._settings().items():
+            before = content.settings[name]
+            if not _equal(value, before):
+                raise ValueError(
+                    f"The checkpoint {checkpoint.path} is of a fit with {name}={before!r}; got "
+                    f"{name}={value!r}. {cure}"
+                )
+        saved = content.saved
+        if saved.digest != joblib.hash(data):
+            raise ValueError(f"The checkpoint {checkpoint.path} is of a fit to another X. {cure}")
+        n_steps = max(map(self._n_steps, saved.runs))
+        if n_steps > self.max_iter:
+            raise ValueError(
+                f"The checkpoint {checkpoint.path} is of a fit that has done {n_steps} "
+                f"{self._step_name}s; got max_iter={self.max_iter}. {cure}"
+            )
+        return saved

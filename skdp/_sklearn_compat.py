@@ -14,7 +14,9 @@ __all__ = [
     "Interval",
     "StrOptions",
     "begin_fit_task",
+    "get_callbacks",
     "get_parameter_constraints",
+    "has_callbacks",
     "validate_parameters",
     "with_callbacks",
 ]
@@ -47,6 +49,16 @@ except ImportError:  # scikit-learn < 1.9 has no callbacks: nothing is set, nobo
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
         """Return `method` itself."""
         return method
+
+
+def has_callbacks() -> bool:
+    """Tell whether this scikit-learn (1.9 or later) calls callbacks."""
+    return hasattr(CallbackSupportMixin, "set_callbacks")
+
+
+def get_callbacks(estimator: Any) -> list[Any]:
+    """Return the callbacks that `set_callbacks` gave an estimator."""
+    return list(getattr(estimator, "_skl_callbacks", []))
 
 
 class _SilentTask:

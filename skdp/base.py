@@ -14,7 +14,7 @@ from sklearn.base import clone
 from skdp._random import make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, validate_parameters
-from skdp.inference import Chain, Schedule, Trace
+from skdp.inference import Chain, Schedule, Sweeps, Trace
 
 
 class ChainEstimator(ResumableEstimator):
@@ -44,10 +44,10 @@ class ChainEstimator(ResumableEstimator):
         """Raise for parameters out of range; return the burn-in."""
         validate_parameters(self)
         burn_in = self.max_iter // 2 if self.burn_in is None else self.burn_in
-        if burn_in >= self.max_iter:
+        if burn_in >= self.max_iter and not self.warm_start:
             raise ValueError(
-                f"burn_in must be smaller than max_iter, got burn_in={self.burn_in} and "
-                f"max_iter={self.max_iter}."
+                f"burn_in must be smaller than max_iter unless warm_start=True, got "
+                f"burn_in={self.burn_in} and max_iter={self.max_iter}."
             )
         return burn_in
 
@@ -82,6 +82,10 @@ class ChainEstimator(ResumableEstimator):
     def _detach(run: Chain) -> None:
         run.sampler.detach()
 
+    @staticmethod
+    def _detached(run: Chain) -> Chain:
+        return run.detached()
+
     def iter_sweeps(self, X: Any) -> Iterator[Any]:
         """Yield the state after every sweep of the first chain that `fit` would run.
 
@@ -95,7 +99,9 @@ class ChainEstimator(ResumableEstimator):
         Returns
         -------
         iterator of states, of length `max_iter`
-            Each is a live, read-only view; ``state.copy()`` detaches it from the chain.
+            Each is a live, read-only view; ``state.copy()`` detaches it from the chain. What a
+            signal handler raises during a sweep, Ctrl-C among it, is raised when the sweep is done:
+            the iterator can go on from there.
 
         Raises
         ------
@@ -107,7 +113,7 @@ class ChainEstimator(ResumableEstimator):
         data = runner._check_input(X)
         (chain,) = runner._start_chains(data, 1).runs
         schedule = runner._plan(chain, data).without_keeping()
-        return (done.sampler.state() for done in chain.run(schedule))
+        return Sweeps(chain, schedule)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell whether a fit came to a result: one that was interrupted early did not."""
@@ -131,9 +137,9 @@ class ChainEstimator(ResumableEstimator):
         joints = ", ".join(f"{chain.sampler.log_joint():.6g}" for chain in runs)
         return f"log joint {joints}"
 
-    def _showing(self, saved: SavedRuns) -> SavedRuns:
+    def _showing(self, saved: SavedRuns, *, final: bool = False) -> SavedRuns:
         """Return chains that have all kept and stored something, if need be the current state."""
-        return replace(saved, runs=[chain.showing() for chain in saved.runs])
+        return replace(saved, runs=[chain.showing(final=final) for chain in saved.runs])
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         """Return what every estimator has, and the best chain's place in `_best_chain`.

@@ -193,6 +193,10 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
 
     _free_in_warm_start = ResumableEstimator._free_in_warm_start | {"tol", "predict_method"}
 
+    _free_in_checkpoints = ResumableEstimator._free_in_checkpoints | {"predict_method"}
+
+    _steps_in_place = False
+
     _step_name = "iteration"
 
     _sample_kind = "sentence"
@@ -354,6 +358,7 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
     @staticmethod
     def _advance(run: Induction, plan: tuple[Expectation, float, int], n_steps: int) -> Induction:
         expect, tol, max_iter = plan
+        run = run.copy()
         for _ in range(min(n_steps, max_iter - run.n_iter)):
             if run.converged:
                 break

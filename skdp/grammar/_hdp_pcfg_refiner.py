@@ -318,8 +318,8 @@ class HDPPCFGRefiner(ResumableEstimator):
     def _progress(self, runs: list[Refinement]) -> str:
         return f"lower bound {runs[0].lower_bounds[-1]:.8g}"
 
-    def _save(self, saved: SavedRuns, data: Any) -> None:
-        """Keep nothing of a fit that was interrupted: none goes on."""
+    def _keep(self, saved: SavedRuns) -> None:
+        """Keep nothing of a fit that was interrupted: only one with a checkpoint goes on."""
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         (run,) = saved.runs

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +63,13 @@ class Induction(CoordinateAscent):
     def judge(self, tol: float) -> None:
         """Tell again whether it has converged: the tolerance may be another."""
         self.converged = bool(self._rise <= tol) and self._untried == []
+
+    def copy(self) -> Self:
+        """Return an ascent that goes on apart from this one."""
+        other = copy(self)
+        other.lower_bounds = [*self.lower_bounds]
+        other._untried = None if self._untried is None else [*self._untried]
+        return other
 
     def _try_without(self, symbol: int, expect: Expectation) -> None:
         """Leave out a symbol; keep the grammar of before unless that raises the bound."""

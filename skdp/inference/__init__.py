@@ -2,8 +2,9 @@
 
 from skdp.inference._alignment import align_labels
 from skdp.inference._chain import Averages, Chain, Sampler
-from skdp.inference._interrupt import InterruptGuard, TornInterrupt
+from skdp.inference._interrupt import InterruptGuard
 from skdp.inference._schedule import Schedule
+from skdp.inference._sweeps import Sweeps
 from skdp.inference._trace import Trace
 
 __all__ = [
@@ -12,7 +13,7 @@ __all__ = [
     "InterruptGuard",
     "Sampler",
     "Schedule",
-    "TornInterrupt",
+    "Sweeps",
     "Trace",
     "align_labels",
 ]

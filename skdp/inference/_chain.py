@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
+from copy import copy, deepcopy
 from typing import Any, Protocol
 
 from skdp.inference._schedule import Schedule
@@ -23,6 +23,12 @@ class Sampler(Protocol):
 
     def state(self) -> Any:
         """Return a read-only view of the state."""
+
+    def copy(self) -> Any:
+        """Return the same state in arrays of its own."""
+
+    def detach(self) -> None:
+        """Drop the data and what follows from them."""
 
 
 class Averages(Protocol):
@@ -50,6 +56,8 @@ class Chain:
         Scalars of each kept sweep.
     models : dict of int to model
         The stored samples by sweep.
+    last : int or None
+        The sweep that counts only if the chain ends there.
     """
 
     def __init__(self, sampler: Any, averages: Any):
@@ -59,6 +67,7 @@ class Chain:
         self.kept: list[int] = []
         self.trace: list[dict[str, float]] = []
         self.models: dict[int, Any] = {}
+        self.last: int | None = None
 
     def plan(self, max_iter: int, burn_in: int, thin: int, n_samples: int) -> Schedule:
         """Return the plan of the chain's way on, and drop stored models it has no place for."""
@@ -66,6 +75,7 @@ class Chain:
             max_iter, burn_in, thin, n_samples, self.kept, self.models, self.n_sweeps
         )
         self.models = {s: model for s, model in self.models.items() if s in schedule.stored}
+        self.last = schedule.last
         return schedule
 
     def advance(self, schedule: Schedule) -> None:
@@ -83,17 +93,33 @@ class Chain:
         if store:
             self.models[self.n_sweeps] = self.sampler.model()
 
-    def showing(self) -> Chain:
+    def showing(self, *, final: bool = False) -> Chain:
         """Return a chain that has kept and stored something: the current state where need be.
 
         A single sample to store is the last, which a chain that was stopped has not reached.
+
+        Parameters
+        ----------
+        final : bool, default=False
+            Whether this chain ends here: the last sweep then counts for good.
         """
         if not self.kept:
             return self.with_current()
-        if self.models:
-            return self
+        is_last = self.n_sweeps == self.last
+        chain = self
+        if is_last or not self.models:
+            chain = self if final else self._fork()
+        if is_last:
+            chain.keep()
+        elif not chain.models:
+            chain.models = {self.n_sweeps: self.sampler.model()}
+        return chain
+
+    def _fork(self) -> Chain:
+        """Return a chain that keeps apart from this one; they share the sampler."""
         chain = copy(self)
-        chain.models = {self.n_sweeps: self.sampler.model()}
+        chain.averages = deepcopy(self.averages)
+        chain.kept, chain.trace, chain.models = [*self.kept], [*self.trace], {**self.models}
         return chain
 
     def with_current(self) -> Chain:
@@ -108,6 +134,13 @@ class Chain:
         while self.n_sweeps < schedule.max_iter:
             self.advance(schedule)
             yield self
+
+    def detached(self) -> Chain:
+        """Return the chain without its data, for a pickle that is written at once."""
+        chain = copy(self)
+        chain.sampler = self.sampler.copy()
+        chain.sampler.detach()
+        return chain
 
     @property
     def mean_log_joint(self) -> float:

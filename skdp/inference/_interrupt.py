@@ -1,45 +1,72 @@
-"""Ctrl-C between two sweeps instead of in the middle of one."""
+"""What signal handlers raise waits for the end of a sweep."""
 
 from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
 
-class TornInterrupt(KeyboardInterrupt):
-    """A second Ctrl-C while one was held back: the sweep under way was cut in two."""
-
-
 class InterruptGuard:
-    """Hold back a keyboard interrupt until `check` is called, so that no sweep is cut in two.
+    """Hold back what signal handlers raise until `check` is called, so that no sweep is cut in two.
 
-    A chain that stops between two sweeps can be taken up again bit for bit. Only Python's own
-    handler in the main thread is replaced; elsewhere the guard does nothing. A second Ctrl-C while
-    one is pending raises `TornInterrupt` at once, for whoever cannot wait.
+    A chain that stops between two sweeps can be taken up again bit for bit. Handlers, Python's own
+    for Ctrl-C among them, run when they would without the guard; only an exception that one raises
+    waits. A second exception does not wait, for whoever cannot, and cuts the sweep. Only handlers
+    written in Python and only the main thread know exceptions: elsewhere the guard does nothing.
+
+    Attributes
+    ----------
+    released : BaseException or None
+        What `check` raised.
     """
 
     def __enter__(self) -> InterruptGuard:
-        self._pending = False
-        self._previous: Any = None
-        if (
-            threading.current_thread() is threading.main_thread()
-            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        ):
-            self._previous = signal.signal(signal.SIGINT, self._handle)
+        self.released: BaseException | None = None
+        self._held: BaseException | None = None
+        self._is_open = True
+        self._replaced: dict[int, tuple[Any, Any]] = {}
+        if threading.current_thread() is threading.main_thread():
+            try:
+                for signum in signal.valid_signals():
+                    self._replace(signum)
+            except BaseException:  # by a handler that is not held back yet
+                self._restore()
+                raise
         return self
 
-    def _handle(self, signum: int, frame: FrameType | None) -> None:
-        if self._pending:
-            raise TornInterrupt
-        self._pending = True
+    def _replace(self, signum: int) -> None:
+        handler = signal.getsignal(signum)
+        if callable(handler):
+            mine = self._make_handler(handler)
+            self._replaced[signum] = mine, handler
+            signal.signal(signum, mine)
+
+    def _make_handler(self, handler: Callable[[int, FrameType | None], Any]) -> Any:
+        def hold_back(signum: int, frame: FrameType | None) -> None:
+            try:
+                handler(signum, frame)
+            except BaseException as error:
+                if self._held is not None or not self._is_open:
+                    raise
+                self._held = error
+
+        return hold_back
+
+    def _restore(self) -> None:
+        # A handler that raises in here may leave some unrestored: they no longer hold back.
+        self._is_open = False
+        for signum, (mine, handler) in self._replaced.items():
+            if signal.getsignal(signum) is mine:  # else the user has set another meanwhile
+                signal.signal(signum, handler)
 
     def check(self) -> None:
-        """Raise the KeyboardInterrupt that came since the last call."""
-        if self._pending:
-            self._pending = False
-            raise KeyboardInterrupt
+        """Raise what was held back since the last call."""
+        if self._held is not None:
+            self.released, self._held = self._held, None
+            raise self.released
 
     def __exit__(
         self,
@@ -47,7 +74,6 @@ class InterruptGuard:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
+        self._restore()
         if kind is None:
             self.check()

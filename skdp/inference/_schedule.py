@@ -9,9 +9,12 @@ import numpy as np
 
 
 def planned_sweeps(max_iter: int, burn_in: int, thin: int) -> list[int]:
-    """Return the sweeps to keep, counted from 1: burn_in + 1, then every thin-th, and the last."""
+    """Return the sweeps to keep, counted from 1: burn_in + 1, then every thin-th, and the last.
+
+    There are none while the burn-in lasts.
+    """
     sweeps = list(range(burn_in + 1, max_iter + 1, thin))
-    if sweeps[-1] != max_iter:
+    if sweeps and sweeps[-1] != max_iter:
         sweeps.append(max_iter)
     return sweeps
 
@@ -45,6 +48,10 @@ class Schedule:
     Attributes
     ----------
     kept, stored : frozenset of int
+        Without `last`.
+    last : int or None
+        The last sweep, where it is none of every thin-th: it is kept and stored only as long as the
+        chain ends there.
     """
 
     def __init__(
@@ -58,16 +65,21 @@ class Schedule:
         n_sweeps: int = 0,
     ):
         self.max_iter = max_iter
-        ahead = [s for s in planned_sweeps(max_iter, burn_in, thin) if s > n_sweeps]
-        behind, stored = sorted(kept), list(stored)
+        planned, behind = planned_sweeps(max_iter, burn_in, thin), sorted(kept)
+        is_off_grid = bool(planned) and (max_iter - burn_in - 1) % thin != 0
+        is_ahead = n_sweeps <= max_iter and max_iter not in behind
+        self.last = max_iter if is_off_grid and is_ahead else None
+        ahead = [s for s in planned if s > n_sweeps or s == self.last]
+        self.kept = frozenset(behind + ahead) - {self.last}
         wanted = evenly_spaced(behind + ahead, n_samples) if behind or ahead else []
-        self.kept = frozenset(behind + ahead)
-        self.stored = frozenset(
-            s if s > n_sweeps else min(stored, key=lambda old: abs(old - s)) for s in wanted
-        )
+        passed = [s for s in wanted if s not in ahead]
+        there = list(stored)
+        stand_ins = {min(there, key=lambda old: abs(old - s)) for s in passed} if there else set()
+        self.stored = (frozenset(wanted) - {*passed, self.last}) | stand_ins
 
     def without_keeping(self) -> Schedule:
         """Return the plan to run as far and keep nothing."""
         schedule = copy(self)
         schedule.kept = schedule.stored = frozenset()
+        schedule.last = None
         return schedule

@@ -35,9 +35,6 @@ most half the burn-in."""
 _LEARNT = ("top_concentration", "transition_concentration", "stickiness", "decay")
 """Scalars of the trace whose posterior means are attributes."""
 
-_OPTIONAL = ("decay_", "similarity_", "locations_", "factors_", "duration_")
-"""Attributes that not every model has."""
-
 _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
@@ -189,6 +186,10 @@ class HDPHMMLT(SequenceEstimator):
         "state_sampler": [StrOptions({"ffbs", "beam"})],
     }
 
+    _optional_attributes = frozenset(
+        ["decay_", "similarity_", "locations_", "factors_", "duration_"]
+    )
+
     def __init__(
         self,
         n_components: int = 20,
@@ -333,11 +334,6 @@ class HDPHMMLT(SequenceEstimator):
             **{name: value for name, value in geometry.items() if value is not None},
             **{f"{name}_": float(trace[name][best].mean()) for name in learnt},
         }
-
-    def _set_fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> None:
-        for name in _OPTIONAL:  # an earlier fit may have had more options
-            self.__dict__.pop(name, None)
-        super()._set_fitted_attributes(saved, final=final)
 
     # Public methods
 

@@ -43,10 +43,11 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         "transform_burn_in": [Interval(Integral, 0, None, closed="left"), None],
     }
 
-    _free_in_warm_start = ChainEstimator._free_in_warm_start | {
-        "transform_max_iter",
-        "transform_burn_in",
-    }
+    _of_fold_in: ClassVar[frozenset[str]] = frozenset(["transform_max_iter", "transform_burn_in"])
+    """Parameters that matter after the fit alone."""
+
+    _free_in_warm_start = ChainEstimator._free_in_warm_start | _of_fold_in
+    _free_in_checkpoints = ChainEstimator._free_in_checkpoints | _of_fold_in
 
     _documents_share_topics = True
     """Whether `transform` has shares of the topics that segments have."""
@@ -99,8 +100,8 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         shards = [derive_stream(root, Role.SHARD, role, c, s) for s in range(1, self.n_shards)]
         return [derive_stream(root, role, c), *shards]
 
-    def _resume(self, data: Any) -> SavedRuns:
-        saved = super()._resume(data)
+    def _attached(self, saved: SavedRuns, data: Any) -> SavedRuns:
+        saved = super()._attached(saved, data)
         for chain in saved.runs:
             chain.sampler.n_jobs = self.n_jobs
         return saved

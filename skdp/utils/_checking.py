@@ -50,20 +50,33 @@ def clone_fitted(estimator: Any) -> Any:
 
 def interrupt(estimator: Any, n_steps: int, *data: Any) -> None:
     """Fit to the data, and press Ctrl-C after `n_steps` steps."""
-    advance = estimator._advance
+    _fail(estimator, "_report", n_steps, KeyboardInterrupt, *data)
 
-    def advance_then_interrupt(chain: Any, *args: Any) -> Any:
-        advance(chain, *args)
-        if estimator._n_steps(chain) >= n_steps:
-            raise KeyboardInterrupt
-        return chain
 
-    estimator._advance = advance_then_interrupt
+def tear(estimator: Any, n_steps: int, *data: Any) -> None:
+    """Fit to the data, and run out of memory in the middle of a later step than `n_steps`."""
+    _fail(estimator, "_advance", n_steps, MemoryError, *data)
+
+
+def _fail(
+    estimator: Any, method: str, n_steps: int, error: type[BaseException], *data: Any
+) -> None:
+    """Fit to the data, with an error at the end of a method once `n_steps` steps are done."""
+    whole = getattr(estimator, method)
+
+    def then_fail(first: Any, *args: Any) -> Any:
+        result = whole(first, *args)
+        run = result if method == "_advance" else first[0]
+        if estimator._n_steps(run) >= n_steps:
+            raise error
+        return result
+
+    setattr(estimator, method, then_fail)
     try:
         estimator.fit(*data)
-    except KeyboardInterrupt:
+    except error:
         pass
     else:
-        raise AssertionError("The fit was not interrupted.")
+        raise AssertionError(f"The fit did not end with {error.__name__}.")
     finally:
-        del estimator._advance
+        delattr(estimator, method)

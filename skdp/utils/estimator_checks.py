@@ -36,7 +36,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.utils import get_tags
 
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
-from skdp.utils._checking import Check, clone_fitted, interrupt, same_fit, seeded
+from skdp.utils._checking import Check, clone_fitted, interrupt, same_fit, seeded, tear
 from skdp.utils._tree_checks import TREE_CHECKS
 
 __all__ = ["check_ragged_estimator", "parametrize_with_ragged_checks"]
@@ -325,8 +325,39 @@ def _check_climb_resumes(estimator: Any) -> None:
         assert_array_equal(straight.score_samples(corpus), resumed.score_samples(corpus))
 
 
+def check_error_in_a_step(estimator: Any) -> None:
+    """Check that a fit that an error cut in two is resumed bit for bit, or begins anew and says so.
+
+    In the first fit, and in one that went on with the runs of another.
+    """
+    import pytest
+
+    corpus = _samples(estimator)
+    params: dict[str, Any] = {"max_iter": 12, "warm_start": True}
+    params |= {"tol": 0.0} if _climbs(estimator) else {"burn_in": 4, "thin": 3}
+    straight = seeded(estimator, **params).fit(corpus)
+    if straight.n_iter_ < 6:
+        raise AssertionError("The fit is too short for this check.")
+    for n_before in (0, 4):
+        torn = seeded(estimator, **params)
+        if n_before:
+            torn.set_params(max_iter=n_before).fit(corpus)
+            torn.set_params(max_iter=params["max_iter"])
+        tear(torn, n_before + 2, corpus)
+        torn = clone_fitted(torn)
+        if torn._steps_in_place:
+            with pytest.warns(UserWarning, match="starts anew"):
+                torn.fit(corpus)
+        else:
+            torn.fit(corpus)
+        same_fit(straight, torn)
+
+
 def check_warm_start_continues(estimator: Any) -> None:
-    """Check that a larger max_iter goes on with the chain and keeps what was kept."""
+    """Check that a larger max_iter goes on with the chain and keeps what was kept.
+
+    A fit in pieces, the first of them shorter than the burn-in, keeps what a straight run keeps.
+    """
     corpus = _samples(estimator)
     if _climbs(estimator):
         climb = seeded(estimator, max_iter=4, tol=0.0, warm_start=True).fit(corpus)
@@ -343,6 +374,14 @@ def check_warm_start_continues(estimator: Any) -> None:
         assert_array_equal(warm.trace_[name][:, :4], before[name])
     straight = seeded(estimator, max_iter=10, burn_in=2, thin=1).fit(corpus)
     same_fit(straight, warm)
+    params = {"burn_in": 4, "thin": 3, "n_samples": 3}
+    straight = seeded(estimator, max_iter=11, **params).fit(corpus)
+    pieces = seeded(estimator, warm_start=True, **params)
+    for max_iter, kept in ((3, [3]), (7, [5, 7]), (9, [5, 8, 9]), (11, [5, 8, 11])):
+        pieces = clone_fitted(pieces).set_params(max_iter=max_iter).fit(corpus)
+        assert_array_equal(pieces.trace_.sweeps, kept)
+        assert np.all(np.isfinite(pieces.score_samples(corpus)))
+    same_fit(straight, pieces)
 
 
 def check_pickle_holds_no_tokens(estimator: Any) -> None:
@@ -456,6 +495,7 @@ RAGGED_CHECKS: tuple[Check, ...] = (
     check_cross_validation,
     check_read_only_input,
     check_resume_after_interruption,
+    check_error_in_a_step,
     check_warm_start_continues,
     check_pickle_holds_no_tokens,
     check_small_samples,

@@ -12,15 +12,28 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from skdp.data import SegmentedCorpus
-from skdp.inference import TornInterrupt
 from skdp.topics import SegmentedTopicModel
-from skdp.utils._checking import interrupt
+from skdp.utils._checking import interrupt, same_fit, tear
 
 DOCUMENTS = [[[0, 1, 0, 2], [3, 3]], [[3, 2, 1], [0, 0, 1]], [[2], [1, 3]]]
 
 
 def model(**params):
     return SegmentedTopicModel(**{"n_components": 2, "max_iter": 20, "random_state": 0, **params})
+
+
+def press_in_step(estimator, n_steps, *signums):
+    """Let signals come in the middle of a step."""
+    advance = estimator._advance
+
+    def advance_and_press(run, *args):
+        result = advance(run, *args)
+        if estimator._n_steps(run) == n_steps:
+            for signum in signums:
+                signal.raise_signal(signum)
+        return result
+
+    estimator._advance = advance_and_press
 
 
 class TestInterruption:
@@ -68,16 +81,49 @@ class TestInterruption:
 
     def test_an_impatient_second_signal(self):
         """Two Ctrl-C cut a sweep in two: nothing can be resumed, nothing is half fitted."""
-        documents = DOCUMENTS * 5000
-        model(max_iter=1).fit(documents)
-        long = model(max_iter=10**6, burn_in=0, n_chains=2, n_jobs=2)
-        for delay in (0.5, 0.51):
-            threading.Timer(delay, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        with pytest.raises(TornInterrupt):
-            long.fit(documents)
-        assert not hasattr(long, "_saved")
+        long = model(max_iter=30, burn_in=0)
+        press_in_step(long, 7, signal.SIGINT, signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            long.fit(DOCUMENTS)
         with pytest.raises(NotFittedError):
-            long.transform(documents)
+            long.transform(DOCUMENTS)
+        del long._advance
+        straight = model(max_iter=30, burn_in=0).fit(DOCUMENTS)
+        with pytest.warns(UserWarning, match="in the middle of a sweep"):
+            long.set_params(warm_start=True).fit(DOCUMENTS)
+        assert_array_equal(long.components_, straight.components_)
+
+    def test_an_alarm_that_raises(self):
+        """What a handler raises waits for the end of the sweep: the fit is usable, and goes on."""
+
+        def time_out(signum, frame):
+            raise TimeoutError("too long")
+
+        late = model(max_iter=30, burn_in=2)
+        press_in_step(late, 7, signal.SIGTERM)
+        previous = signal.signal(signal.SIGTERM, time_out)
+        try:
+            with pytest.raises(TimeoutError, match="too long"):
+                late.fit(DOCUMENTS)
+            assert signal.getsignal(signal.SIGTERM) is time_out
+        finally:
+            signal.signal(signal.SIGTERM, previous)
+        assert late.n_iter_ == 7
+        assert np.isfinite(late.score(DOCUMENTS))
+        del late._advance
+        late.set_params(warm_start=True).fit(DOCUMENTS)
+        straight = model(max_iter=30, burn_in=2).fit(DOCUMENTS)
+        assert_array_equal(late.components_, straight.components_)
+
+    def test_an_error_in_a_sweep_after_a_warm_start(self):
+        """Chains that were advanced by half a sweep are not taken for whole ones."""
+        warm = model(warm_start=True).fit(DOCUMENTS)
+        before = warm.components_
+        tear(warm.set_params(max_iter=40), 30, DOCUMENTS)
+        assert warm.components_ is before
+        with pytest.warns(UserWarning, match="starts anew"):
+            warm.fit(DOCUMENTS)
+        assert_array_equal(warm.components_, model(max_iter=40).fit(DOCUMENTS).components_)
 
     def test_an_error_in_a_callback(self):
         pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
@@ -127,6 +173,31 @@ class TestWarmStart:
         warm = model(warm_start=True, max_iter=2).fit(corpus)
         tokens = corpus.tokens.tobytes()[:400]
         assert tokens not in pickle.dumps(warm)
+
+    def test_pieces_keep_what_a_straight_run_keeps(self):
+        """A last sweep off the grid counts only as long as the chain ends there."""
+        params = {"burn_in": 7, "thin": 4}
+        straight = model(max_iter=30, **params).fit(DOCUMENTS)
+        pieces = model(warm_start=True, **params)
+        for max_iter, kept in (
+            (5, [5]),
+            (7, [7]),
+            (9, [8, 9]),
+            (10, [8, 10]),
+            (12, [8, 12]),
+            (14, [8, 12, 14]),
+            (30, [8, 12, 16, 20, 24, 28, 30]),
+        ):
+            pieces.set_params(max_iter=max_iter).fit(DOCUMENTS)
+            assert pieces.trace_.sweeps.tolist() == kept
+            if max_iter > 7:
+                same_fit(pieces, model(max_iter=max_iter, **params).fit(DOCUMENTS))
+            same_fit(pieces, pickle.loads(pickle.dumps(pieces)).fit(DOCUMENTS))
+        same_fit(pieces, straight)
+
+    def test_no_end_of_the_burn_in_without_it(self):
+        with pytest.raises(ValueError, match="unless warm_start=True"):
+            model(burn_in=20).fit(DOCUMENTS)
 
     def test_several_chains(self):
         straight = model(n_chains=3, max_iter=30, burn_in=5).fit(DOCUMENTS)

@@ -57,7 +57,7 @@ def test_the_old_handler_is_back():
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_other_threads_and_handlers_are_left_alone():
+def test_other_threads_are_left_alone():
     seen = []
 
     def work():
@@ -70,13 +70,53 @@ def test_other_threads_and_handlers_are_left_alone():
     thread.join()
     assert seen == [signal.default_int_handler]
 
-    def own(signum, frame):
-        seen.append("own")
 
-    previous = signal.signal(signal.SIGINT, own)
-    try:
-        with InterruptGuard():
-            press()
-    finally:
-        signal.signal(signal.SIGINT, previous)
-    assert seen[-1] == "own"
+@pytest.fixture
+def handle():
+    """Set handlers of SIGTERM."""
+    previous = signal.getsignal(signal.SIGTERM)
+    yield lambda handler: signal.signal(signal.SIGTERM, handler)
+    signal.signal(signal.SIGTERM, previous)
+
+
+def test_other_handlers_run_at_once(handle):
+    seen = []
+    handle(lambda signum, frame: seen.append(signum))
+    with InterruptGuard():
+        signal.raise_signal(signal.SIGTERM)
+        assert seen == [signal.SIGTERM]
+
+
+def test_what_a_handler_raises_waits(handle):
+    reached = []
+
+    def time_out(signum, frame):
+        raise TimeoutError
+
+    def run():
+        with InterruptGuard() as guard:
+            signal.raise_signal(signal.SIGTERM)
+            reached.append("end of the sweep")
+            reached.append(guard)
+            guard.check()
+
+    handle(time_out)
+    with pytest.raises(TimeoutError) as raised:
+        run()
+    end, guard = reached
+    assert end == "end of the sweep"
+    assert guard.released is raised.value
+    assert signal.getsignal(signal.SIGTERM) is time_out
+
+
+def test_a_handler_set_inside_stays(handle):
+    def first(signum, frame):
+        pass
+
+    def second(signum, frame):
+        pass
+
+    handle(first)
+    with InterruptGuard():
+        signal.signal(signal.SIGTERM, second)
+    assert signal.getsignal(signal.SIGTERM) is second

@@ -36,6 +36,23 @@ def test_a_longer_plan_keeps_what_was_kept():
     assert Schedule(12, 10, 1, 5, first.kept, first.stored, 10).stored == {6, 8, 10, 12}
 
 
+def test_the_last_sweep_counts_as_long_as_it_is_the_last():
+    first = Schedule(11, 5, 2, 5)
+    assert (first.kept, first.last, first.stored) == ({6, 8, 10}, 11, {6, 8, 10})
+    again = Schedule(11, 5, 2, 5, first.kept, first.stored, 11)
+    assert (again.kept, again.last) == (first.kept, 11)
+    longer = Schedule(13, 5, 2, 9, first.kept, first.stored, 11)
+    assert (longer.kept, longer.last) == ({6, 8, 10, 12}, 13)
+    on_grid = Schedule(12, 5, 2, 9, first.kept, first.stored, 11)
+    assert (on_grid.kept, on_grid.last) == ({6, 8, 10, 12}, None)
+
+
+def test_nothing_is_kept_in_the_burn_in():
+    first = Schedule(5, 7, 2, 3)
+    assert (first.kept, first.stored, first.last) == (set(), set(), None)
+    assert planned_sweeps(5, 7, 2) == []
+
+
 def test_nothing_is_left_to_do():
     first = Schedule(10, 5, 1, 3)
     assert Schedule(10, 5, 1, 3, first.kept, first.stored, 10).kept == first.kept

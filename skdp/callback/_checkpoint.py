@@ -1,0 +1,225 @@
+"""Fits that survive the end of their process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import time
+import warnings
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import sklearn
+
+import skdp
+from skdp._sklearn_compat import has_callbacks
+
+_MAGIC = "skdp checkpoint"
+_LONGEST_HEADER = 1000
+
+
+class CheckpointContent(NamedTuple):
+    """What a checkpoint file holds, beside who wrote it.
+
+    Attributes
+    ----------
+    settings : dict
+        Parameters of the estimator.
+    saved : SavedRuns
+        Runs without their data.
+    """
+
+    settings: dict[str, Any]
+    saved: Any
+
+
+class Checkpoint:
+    """Callback that writes a fit to a file, again and again, and lets another fit go on from there.
+
+    Where `path` holds a checkpoint, ``model.set_callbacks(Checkpoint(path)).fit(X)`` goes on from
+    it, in another process or after a crash, and comes to the bits of a fit that was never stopped.
+    So a script can be run again as it is.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write to and to go on from. Its folder must exist.
+    every_sweeps : int or None, default=None
+        Write after so many sweeps (iterations of grammars), >= 1. None: no matter how many.
+    every_seconds : float or None, default=600.0
+        Write when so many seconds have passed since the last time, > 0, as soon as the sweep under
+        way is done. None: no matter how many.
+
+    Raises
+    ------
+    RuntimeError
+        On scikit-learn before 1.9, which calls no callbacks.
+    ValueError
+        If both `every_sweeps` and `every_seconds` are None, or one is out of range.
+
+    Notes
+    -----
+    A checkpoint is also written at the end of a fit, and when it is interrupted between two sweeps.
+    `fit` raises ValueError where `path` holds anything else than a checkpoint of the same
+    estimator, parameters, data and version of skdp. Only `max_iter`, `n_jobs`, `verbose`,
+    `warm_start`, and what matters after the fit alone, may differ: with a larger `max_iter` the fit
+    goes on. A `random_state` that is a generator is taken to be the same.
+
+    Files are written beside `path`, flushed to the disk and renamed, so that there is always a
+    whole one. They are pickles: only go on from files that you trust. They hold the state of
+    chains, such as the topic of every word, but not the data.
+
+    Several chains do some sweeps at a time, at most a fiftieth of `max_iter`, before a checkpoint
+    can be written. In a grid search all fits would write to one file, and the second raises.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skdp.callback import Checkpoint
+    >>> from skdp.topics import GibbsLDA
+    >>> documents = [[[0, 1, 0]], [[2, 3, 2]]]
+    >>> path = Path(tempfile.mkdtemp(), "lda.checkpoint")
+    >>> model = GibbsLDA(2, max_iter=20, random_state=0).set_callbacks(Checkpoint(path))
+    >>> model.fit(documents).n_iter_  # had it been killed, the same line would go on
+    20
+    >>> model.set_params(max_iter=30).fit(documents).n_iter_
+    30
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        every_sweeps: int | None = None,
+        every_seconds: float | None = 600.0,
+    ):
+        if not has_callbacks():
+            raise RuntimeError(
+                "Checkpoint needs the callbacks of scikit-learn 1.9 or later; this is scikit-learn "
+                f"{sklearn.__version__}."
+            )
+        if every_sweeps is None and every_seconds is None:
+            raise ValueError("Give every_sweeps or every_seconds; both are None.")
+        if every_sweeps is not None and not (
+            isinstance(every_sweeps, Integral)
+            and not isinstance(every_sweeps, bool)
+            and every_sweeps >= 1
+        ):
+            raise ValueError(f"every_sweeps must be an int >= 1 or None, got {every_sweeps!r}.")
+        if every_seconds is not None and not (
+            isinstance(every_seconds, Real)
+            and not isinstance(every_seconds, bool)
+            and every_seconds > 0
+        ):
+            raise ValueError(f"every_seconds must be a number > 0 or None, got {every_seconds!r}.")
+        self.path = Path(path)
+        self.every_sweeps = None if every_sweeps is None else int(every_sweeps)
+        self.every_seconds = every_seconds
+
+    def __repr__(self) -> str:
+        return (
+            f"Checkpoint({str(self.path)!r}, every_sweeps={self.every_sweeps}, "
+            f"every_seconds={self.every_seconds})"
+        )
+
+    # The protocol
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Begin to count sweeps and seconds."""
+        if not hasattr(estimator, "_checkpoint"):
+            raise TypeError(
+                f"Checkpoint is for estimators of skdp that fit step by step, not for "
+                f"{type(estimator).__name__}."
+            )
+        self._n_sweeps = estimator._n_steps_done()
+        self._time = time.monotonic()
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Do nothing: the last checkpoint is written while the fit is under way."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Do nothing."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+        """Write a checkpoint if one is due."""
+        n_new = estimator._n_steps_done() - self._n_sweeps
+        if (
+            (self.every_sweeps is not None and n_new >= self.every_sweeps)
+            or (
+                self.every_seconds is not None
+                and time.monotonic() - self._time >= self.every_seconds
+            )
+            or (context.task_name == "fit" and n_new > 0)
+        ):
+            self.save(estimator)
+
+    # The file
+
+    def save(self, estimator: Any) -> None:
+        """Write the fit of an estimator that is under way.
+
+        Where that fails, on a full disk, say, the fit goes on with a warning.
+        """
+        header = f"{_MAGIC} {skdp.__version__} {type(estimator).__name__}\n"
+        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+        try:
+            try:
+                with open(beside, "wb") as file:
+                    file.write(header.encode())
+                    pickle.dump(estimator._checkpoint(), file, protocol=5)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(beside, self.path)
+            finally:
+                beside.unlink(missing_ok=True)
+            _flush_folder(self.path.parent)
+        except OSError as error:
+            warnings.warn(
+                f"The checkpoint {self.path} could not be written: {error}. The fit goes on.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        self._n_sweeps = estimator._n_steps_done()
+        self._time = time.monotonic()
+
+    def load(self, estimator: Any) -> CheckpointContent | None:
+        """Return what the file holds of a fit of this kind of estimator, None if there is none."""
+        if not self.path.absolute().parent.is_dir():  # told now, not when the first one is due
+            raise FileNotFoundError(f"The folder of the checkpoint {self.path} does not exist.")
+        if not self.path.exists():
+            return None
+        with open(self.path, "rb") as file:
+            self._check_header(file.readline(_LONGEST_HEADER), estimator)
+            try:
+                return pickle.load(file)
+            except Exception as error:
+                raise ValueError(f"The checkpoint {self.path} is damaged.") from error
+
+    def _check_header(self, header: bytes, estimator: Any) -> None:
+        magic, _, rest = header.decode(errors="replace").partition(f"{_MAGIC} ")
+        if magic or not rest.endswith("\n"):
+            raise ValueError(f"{self.path} is not a checkpoint of skdp.")
+        version, name = rest.split()
+        if version != skdp.__version__:
+            raise ValueError(
+                f"The checkpoint {self.path} was written by skdp {version}; this is skdp "
+                f"{skdp.__version__}."
+            )
+        if name != type(estimator).__name__:
+            raise ValueError(
+                f"The checkpoint {self.path} is of a fit of {name}, not of "
+                f"{type(estimator).__name__}."
+            )
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make sure that a rename reaches the disk, where folders can be opened."""
+    with contextlib.suppress(OSError):  # Windows
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

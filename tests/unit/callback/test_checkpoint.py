@@ -1,0 +1,309 @@
+"""Fits that go on from a file."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.linear_model import LogisticRegression
+
+import skdp
+from skdp._sklearn_compat import has_callbacks
+from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
+from skdp.sequence import HDPHMMLT, FactorialHMM
+from skdp.topics import GibbsLDA, LatentDirichletCoClustering, SegmentedTopicModel
+from skdp.utils._checking import interrupt, same_fit, tear
+
+if not has_callbacks():
+
+    def test_old_scikit_learn_is_named():
+        from skdp.callback import Checkpoint
+
+        with pytest.raises(RuntimeError, match=rf"1\.9 or later.*{sklearn.__version__}"):
+            Checkpoint("file")
+
+    pytest.skip("callbacks came with scikit-learn 1.9", allow_module_level=True)
+
+from skdp.callback import Checkpoint
+
+DOCUMENTS = [[[0, 1, 0, 2], [3, 3]], [[3, 2, 1], [0, 0, 1]], [[2], [1, 3]]]
+PANEL = [np.random.default_rng(i).normal(size=(9, 1)).round(1) for i in range(3)]
+SENTENCES = [[0, 1, 2], [0, 2], [0, 1, 1, 2], [0, 1, 2], [0, 2]]
+TREES = [
+    ParseTree.from_brackets("(S (NP (DT the) (NN dog)) (VP (VB barks)))"),
+    ParseTree.from_brackets("(S (NP (DT a) (NN cat)) (VP (VB sleeps)))"),
+]
+
+CASES = {
+    "segmented": (SegmentedTopicModel(2, concentration_scope="segment"), (DOCUMENTS,)),
+    "shards": (GibbsLDA(2, n_shards=2), (DOCUMENTS,)),
+    "chains": (GibbsLDA(2, n_chains=2), (DOCUMENTS,)),
+    "sparse": (GibbsLDA(200), (DOCUMENTS,)),
+    "ldcc": (LatentDirichletCoClustering(2), (DOCUMENTS,)),
+    "hmm": (HDPHMMLT(3, stickiness="auto"), (PANEL,)),
+    "factorial": (FactorialHMM(2), (PANEL,)),
+    "grammar": (HDPPCFG(3, n_init=2, tol=0.0), (SENTENCES,)),
+    "refiner": (HDPPCFGRefiner(2, min_word_count=1, tol=0.0), ([t.leaves for t in TREES], TREES)),
+}
+SHARED = {"max_iter": 12, "random_state": 0}
+
+
+def n_done(model, saved):
+    return max(map(model._n_steps, saved.runs))
+
+
+@pytest.fixture(params=list(CASES))
+def case(request):
+    model, data = CASES[request.param]
+    return sklearn.clone(model).set_params(**SHARED), data
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+class TestFits:
+    def test_after_an_interrupt(self, case, tmp_path):
+        """An interrupted fit is written; another object goes on from there, bit for bit."""
+        model, data = case
+        straight = sklearn.clone(model).fit(*data)
+        checkpoint = Checkpoint(tmp_path / "file", every_sweeps=100)
+        interrupt(sklearn.clone(model).set_callbacks(checkpoint), 5, *data)
+        resumed = sklearn.clone(model).set_callbacks(checkpoint)
+        done = n_done(resumed, checkpoint.load(resumed).saved)
+        assert 5 <= done < straight.n_iter_
+        same_fit(resumed.fit(*data), straight)
+        assert os.listdir(tmp_path) == ["file"]
+        assert n_done(model, checkpoint.load(resumed).saved) == straight.n_iter_
+
+    def test_after_an_error(self, case, tmp_path):
+        """A fit that was cut in two goes on from the last checkpoint."""
+        model, data = case
+        straight = sklearn.clone(model).fit(*data)
+        checkpoint = Checkpoint(tmp_path / "file", every_sweeps=3)
+        torn = sklearn.clone(model).set_callbacks(checkpoint)
+        if getattr(model, "n_chains", 1) > 1 or getattr(model, "n_init", 1) > 1:
+            interrupt(torn, 7, *data)
+        else:
+            tear(torn, 7, *data)
+            assert n_done(model, checkpoint.load(model).saved) == 6
+        same_fit(sklearn.clone(model).set_callbacks(checkpoint).fit(*data), straight)
+
+    def test_it_holds_no_data(self, tmp_path):
+        corpus = skdp.data.SegmentedCorpus.from_documents([[np.arange(1000) % 7]] * 20)
+        path = tmp_path / "file"
+        GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(corpus)
+        assert corpus.tokens.tobytes()[:400] not in path.read_bytes()
+        assert path.stat().st_size > 20 * 1000 * 4
+
+
+class TestWhen:
+    @pytest.fixture
+    def written(self, monkeypatch):
+        """Return the sweeps at which a checkpoint is written."""
+        sweeps = []
+        save = Checkpoint.save
+
+        def save_and_tell(self, estimator):
+            sweeps.append(estimator._n_steps_done())
+            save(self, estimator)
+
+        monkeypatch.setattr(Checkpoint, "save", save_and_tell)
+        return sweeps
+
+    def test_every_sweeps(self, tmp_path, written):
+        checkpoint = Checkpoint(tmp_path / "file", every_sweeps=5)
+        GibbsLDA(2, **SHARED).set_callbacks(checkpoint).fit(DOCUMENTS)
+        assert written == [5, 10, 12]
+
+    def test_every_sweeps_of_several_chains(self, tmp_path, written):
+        checkpoint = Checkpoint(tmp_path / "file", every_sweeps=2)
+        model = GibbsLDA(2, n_chains=2, max_iter=200, random_state=0)
+        model.set_callbacks(checkpoint).fit(DOCUMENTS)
+        assert written == list(range(2, 201, 2))
+
+    def test_every_seconds(self, tmp_path, written, monkeypatch):
+        clock = iter(range(0, 10_000, 4))
+        monkeypatch.setattr("skdp.callback._checkpoint.time.monotonic", lambda: next(clock))
+        checkpoint = Checkpoint(tmp_path / "file", every_seconds=9)
+        GibbsLDA(2, **SHARED).set_callbacks(checkpoint).fit(DOCUMENTS)
+        assert written == [3, 6, 9, 12]
+
+    def test_a_finished_fit_is_not_run_again(self, tmp_path, written):
+        model = GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(tmp_path / "file"))
+        first = model.fit(DOCUMENTS).components_
+        assert written == [12]
+        np.testing.assert_array_equal(model.fit(DOCUMENTS).components_, first)
+        assert written == [12]
+        straight = GibbsLDA(2, **SHARED).set_params(max_iter=20, burn_in=6).fit(DOCUMENTS)
+        longer = GibbsLDA(2, **SHARED).set_params(burn_in=6)
+        longer.set_callbacks(Checkpoint(tmp_path / "other")).fit(DOCUMENTS)
+        same_fit(longer.set_params(max_iter=20).fit(DOCUMENTS), straight)
+        assert written == [12, 12, 20]
+
+    def test_a_full_disk(self, tmp_path, monkeypatch):
+        """The fit goes on, and the last whole checkpoint stays."""
+        path = tmp_path / "file"
+        GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+        before = path.read_bytes()
+
+        def full(descriptor):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "fsync", full)
+        model = GibbsLDA(2, **SHARED).set_params(max_iter=14).set_callbacks(Checkpoint(path))
+        with pytest.warns(RuntimeWarning, match="No space left"):
+            model.fit(DOCUMENTS)
+        assert model.n_iter_ == 14
+        assert path.read_bytes() == before
+        assert os.listdir(tmp_path) == ["file"]
+
+
+class TestRefusals:
+    @pytest.fixture
+    def path(self, tmp_path):
+        path = tmp_path / "file"
+        GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+        return path
+
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({"n_components": 3}, "n_components=2; got n_components=3"),
+            ({"random_state": 1}, "random_state=0; got random_state=1"),
+            ({"random_state": None}, "random_state=0; got random_state=None"),
+            ({"burn_in": 2}, "burn_in=None; got burn_in=2"),
+            ({"thin": 2}, "thin=10; got thin=2"),
+            ({"max_iter": 11}, "has done 12 sweeps; got max_iter=11"),
+        ],
+    )
+    def test_other_parameters(self, path, params, message):
+        model = GibbsLDA(2, **SHARED).set_params(**params).set_callbacks(Checkpoint(path))
+        with pytest.raises(ValueError, match=message):
+            model.fit(DOCUMENTS)
+        assert not hasattr(model, "n_features_in_")
+
+    def test_what_does_not_matter(self, path):
+        free = {"n_jobs": 2, "verbose": 1000, "warm_start": True, "transform_max_iter": 3}
+        GibbsLDA(2, **SHARED, **free).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+
+    def test_other_data(self, path):
+        with pytest.raises(ValueError, match="another X"):
+            GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS[::-1])
+
+    def test_another_estimator(self, path):
+        with pytest.raises(ValueError, match="of GibbsLDA, not of SegmentedTopicModel"):
+            SegmentedTopicModel(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+        with pytest.raises(TypeError, match="not for LogisticRegression"):
+            LogisticRegression().set_callbacks(Checkpoint(path)).fit([[0], [1]], [0, 1])
+
+    def test_another_version(self, path, monkeypatch):
+        monkeypatch.setattr(skdp, "__version__", "9.9")
+        with pytest.raises(ValueError, match=r"by skdp 0\..*this is skdp 9\.9"):
+            GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+
+    @pytest.mark.parametrize("content", [b"", b"hello\n", pickle.dumps(3), b"\xff" * 3000])
+    def test_other_files(self, tmp_path, content):
+        path = tmp_path / "file"
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="not a checkpoint"):
+            GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+        assert path.read_bytes() == content
+
+    def test_a_cut_file(self, path):
+        path.write_bytes(path.read_bytes()[:-50])
+        with pytest.raises(ValueError, match="damaged"):
+            GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+
+    def test_no_folder(self, tmp_path):
+        model = GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(tmp_path / "no" / "file"))
+        with pytest.raises(FileNotFoundError, match="folder"):
+            model.fit(DOCUMENTS)
+
+    @pytest.mark.parametrize(
+        "params",
+        [
+            {"every_seconds": None},
+            {"every_sweeps": 0},
+            {"every_sweeps": 1.5},
+            {"every_sweeps": True},
+            {"every_seconds": 0},
+            {"every_seconds": "600"},
+        ],
+    )
+    def test_parameters(self, params):
+        with pytest.raises(ValueError, match="every_s"):
+            Checkpoint("file", **params)
+
+
+CHILD = """
+import sys
+import numpy as np
+from skdp.callback import Checkpoint
+from skdp.grammar import HDPPCFG
+from skdp.sequence import HDPHMMLT
+from skdp.topics import AdaptiveTopicModel
+
+kind, path = sys.argv[1:]
+rng = np.random.default_rng(0)
+if kind == "topics":
+    X = [[rng.integers(0, 20, 30) for _ in range(4)] for _ in range(10)]
+    model = AdaptiveTopicModel(3, max_iter=6000, burn_in=10, thin=7, random_state=0)
+elif kind == "sequences":
+    X = [rng.normal(size=(50, 2)) for _ in range(4)]
+    model = HDPHMMLT(4, max_iter=6000, burn_in=10, thin=7, random_state=0)
+else:
+    X = [rng.integers(0, 9, 12) for _ in range(20)]
+    model = HDPPCFG(6, max_iter=600, tol=0.0, n_init=2, random_state=0)
+if path:
+    model.set_callbacks(Checkpoint(path, every_sweeps=20))
+begin = model._begin
+
+
+def begin_and_tell(data):
+    runs = begin(data)
+    print("begun", max(map(model._n_steps, runs.runs)), flush=True)
+    return runs
+
+
+model._begin = begin_and_tell
+model.fit(X)
+result = model.lower_bounds_ if kind == "grammar" else model.trace_["log_joint"]
+print(np.asarray(result).tobytes().hex())
+"""
+
+
+def run_to_the_end(kind, path):
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD, kind, path], capture_output=True, text=True, timeout=500
+    )
+    assert child.returncode == 0, child.stderr
+    return child.stdout.split()[1:]
+
+
+def run_and_kill(kind, path, seconds):
+    """Kill the fit some time after its first sweep; return the sweeps that it went on from."""
+    with subprocess.Popen(
+        [sys.executable, "-c", CHILD, kind, path], stdout=subprocess.PIPE, text=True
+    ) as child:
+        n_done = int(child.stdout.readline().split()[1])
+        time.sleep(seconds)
+        child.send_signal(signal.SIGKILL)
+        child.wait(timeout=60)
+    return n_done
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+@pytest.mark.parametrize("kind", ["topics", "sequences", "grammar"])
+def test_kill_9(kind, tmp_path):
+    """A fit that is killed ten times, each time gone on with in another process."""
+    straight = run_to_the_end(kind, "")
+    moments = np.random.default_rng(0).uniform(0.02, 0.4, 10)
+    path = str(tmp_path / "file")
+    begun = [run_and_kill(kind, path, seconds) for seconds in moments]
+    assert begun == sorted(begun)
+    assert begun[-1] > 0
+    assert run_to_the_end(kind, path)[-1] == straight[-1]
