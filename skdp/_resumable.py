@@ -230,7 +230,7 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
                     if not saved.is_torn:
                         is_shown = is_interrupt and self._show_what_there_is(saved)
                         for checkpoint in self._checkpoints():
-                            checkpoint.save(self)
+                            checkpoint._save(self)
                         self._save(saved)
                     raise
                 self._set_fitted_attributes(
@@ -240,9 +240,9 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
                 if self.warm_start:
                     self._save(saved)
                 else:
-                    vars(self).pop("_saved", None)
+                    self.__dict__.pop("_saved", None)
         finally:
-            vars(self).pop("_under_way", None)
+            self.__dict__.pop("_under_way", None)
             if not is_shown:
                 self._restore_features(before)
         return self
@@ -322,8 +322,8 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
     def _set_fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> None:
         attributes = self._fitted_attributes(saved, final=final)
         for name in self._optional_attributes.difference(attributes):
-            vars(self).pop(name, None)  # an earlier fit may have had more options
-        vars(self).update(attributes)
+            self.__dict__.pop(name, None)  # an earlier fit may have had more options
+        self.__dict__.update(attributes)
 
     # Checkpoints
 
@@ -355,7 +355,7 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _restore(self, checkpoint: Checkpoint, data: Any) -> SavedRuns | None:
         """Return the runs of a checkpoint, None where there is none yet."""
-        content = checkpoint.load(self)
+        content = checkpoint._load(self)
         if content is None:
             return None
         cure = "Delete the file to start anew, or give another path."

@@ -128,7 +128,13 @@ class Checkpoint:
     # The protocol
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """Begin to count sweeps and seconds."""
+        """Begin to count sweeps and seconds.
+
+        Parameters
+        ----------
+        estimator : estimator that is fitted
+        context : sklearn.callback.CallbackContext
+        """
         if not hasattr(estimator, "_checkpoint"):
             raise TypeError(
                 f"Checkpoint is for estimators of skdp that fit step by step, not for "
@@ -138,13 +144,31 @@ class Checkpoint:
         self._time = time.monotonic()
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Do nothing: the last checkpoint is written while the fit is under way."""
+        """Do nothing: the last checkpoint is written while the fit is under way.
+
+        Parameters
+        ----------
+        estimator : estimator that is fitted
+        context : sklearn.callback.CallbackContext
+        """
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Do nothing."""
+        """Do nothing.
+
+        Parameters
+        ----------
+        estimator : estimator that is fitted
+        context : sklearn.callback.CallbackContext
+        """
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        """Write a checkpoint if one is due."""
+        """Write a checkpoint if one is due.
+
+        Parameters
+        ----------
+        estimator : estimator that is fitted
+        context : sklearn.callback.CallbackContext
+        """
         n_new = estimator._n_steps_done() - self._n_sweeps
         if (
             (self.every_sweeps is not None and n_new >= self.every_sweeps)
@@ -154,11 +178,11 @@ class Checkpoint:
             )
             or (context.task_name == "fit" and n_new > 0)
         ):
-            self.save(estimator)
+            self._save(estimator)
 
     # The file
 
-    def save(self, estimator: Any) -> None:
+    def _save(self, estimator: Any) -> None:
         """Write the fit of an estimator that is under way.
 
         Where that fails, on a full disk, say, the fit goes on with a warning.
@@ -185,7 +209,7 @@ class Checkpoint:
         self._n_sweeps = estimator._n_steps_done()
         self._time = time.monotonic()
 
-    def load(self, estimator: Any) -> CheckpointContent | None:
+    def _load(self, estimator: Any) -> CheckpointContent | None:
         """Return what the file holds of a fit of this kind of estimator, None if there is none."""
         if not self.path.absolute().parent.is_dir():  # told now, not when the first one is due
             raise FileNotFoundError(f"The folder of the checkpoint {self.path} does not exist.")

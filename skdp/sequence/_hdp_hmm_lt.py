@@ -82,8 +82,9 @@ class HDPHMMLT(SequenceEstimator):
     max_iter : int, default=500
         Sweeps of a chain.
     burn_in : int or None, default=None
-        Sweeps of which nothing is kept; None: half of them. Concentrations stay where they began
-        for the first half of these, 100 at most.
+        Sweeps of which nothing is kept; None: half of `max_iter`, and moves with it. With
+        ``warm_start=True`` it may be `max_iter` or more: the fit then shows its current state.
+        Concentrations stay where they began for the first half of these sweeps, 100 at most.
     thin : int, default=10
         After the burn-in every `thin`-th sweep is kept, and the last.
     n_samples : int, default=20

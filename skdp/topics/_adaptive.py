@@ -71,7 +71,8 @@ class AdaptiveTopicModel(BaseTableModel):
     max_iter : int, default=500
         Sweeps of each chain.
     burn_in : int or None, default=None
-        First sweeps that are not kept. None: ``max_iter // 2``.
+        Sweeps of which nothing is kept; None: half of `max_iter`, and moves with it. With
+        ``warm_start=True`` it may be `max_iter` or more: the fit then shows its current state.
     thin : int, default=10
         After burn-in, keep the first sweep, every `thin`-th from there, and the last.
     n_samples : int, default=5

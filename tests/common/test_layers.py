@@ -15,7 +15,16 @@ LAYERS = {
     0: ("_numba", "_simd", "_simd_lanes", "_elementary", "_random", "processes"),
     1: ("_sklearn_compat", "data", "datasets"),
     3: ("inference",),
-    4: ("_resumable", "base", "topics", "sequence", "grammar", "feature_extraction", "metrics"),
+    4: (
+        "_resumable",
+        "base",
+        "callback",
+        "topics",
+        "sequence",
+        "grammar",
+        "feature_extraction",
+        "metrics",
+    ),
     5: ("inspection", "utils"),
 }
 

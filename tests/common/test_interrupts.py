@@ -1,0 +1,43 @@
+"""Fits, transforms and scores of every estimator survive interrupts at any moment."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("interrupted_fits.py")
+NAMES = (
+    "segmented", "segmented-auto", "segmented-cmgs", "segmented-ssa", "sequential", "adaptive",
+    "adaptive-shards", "lda", "lda-sparse", "lda-chains", "ldcc", "hmm", "hmm-beam",
+    "hmm-locations", "hmm-factors", "hmm-durations", "factorial", "grammar", "grammar-starts",
+    "refiner",
+)  # fmt: skip
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGALRM"),
+    pytest.mark.slow,
+]
+
+
+def interrupt(name, n, seed):
+    run = subprocess.run(
+        [sys.executable, str(SCRIPT), name, str(n), str(seed)],
+        capture_output=True,
+        text=True,
+        timeout=1500,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert f"{name}: {n} interrupts" in run.stdout
+    print(run.stdout)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_interrupts(name):
+    interrupt(name, 8, 0)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", NAMES)
+def test_many_interrupts(name):
+    interrupt(name, 50, 1)
