@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
@@ -46,6 +47,21 @@ class _Data(NamedTuple):
     lexicon: Lexicon
     trees: Treebank
     n_words: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Parse:
+    """Parses sentences: returns a tree, and whether it is a parse. A class, to be pickled."""
+
+    lexicon: Lexicon
+    parser: RefinedParser
+
+    def __call__(self, sentence: tuple[str, ...]) -> tuple[ParseTree, bool]:
+        words = self.lexicon.encode(sentence)
+        tree = self.parser.parse(words, sentence)
+        if tree is None:
+            return self.parser.make_flat(words, sentence), False
+        return debinarize(tree), True
 
 
 class HDPPCFGRefiner(ResumableEstimator):
@@ -397,13 +413,7 @@ class HDPPCFGRefiner(ResumableEstimator):
         check_is_fitted(self)
         sentences = _check_sentences(X)
 
-        def parse(sentence: tuple[str, ...]) -> tuple[ParseTree, bool]:
-            words = self._lexicon.encode(sentence)
-            tree = self._parser.parse(words, sentence)
-            if tree is None:
-                return self._parser.make_flat(words, sentence), False
-            return debinarize(tree), True
-
+        parse = _Parse(self._lexicon, self._parser)
         found = Parallel(n_jobs=self.n_jobs, prefer="threads")(map(delayed(parse), sentences))
         n_flat = sum(not is_parsed for _, is_parsed in found)
         if n_flat:
