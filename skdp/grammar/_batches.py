@@ -73,7 +73,7 @@ class SentenceBatches(NamedTuple):
         multiple: int,
         n_jobs: int | None,
     ) -> Iterator[tuple[NDArray[np.int64], Any]]:
-        """Yield parts of `places` and what `work` returns for them, in threads.
+        """Yield parts of `places` and what `work` returns for them, in threads or processes.
 
         The parts and their order do not depend on the number of threads: whatever is summed over
         them does not, either.
@@ -81,7 +81,8 @@ class SentenceBatches(NamedTuple):
         Parameters
         ----------
         work : callable
-            Of an array of places among the distinct sentences.
+            Of an array of places among the distinct sentences. It can be pickled, and returns what
+            it finds: what it changes may be a copy.
         places : (k,) int64
             In rising order.
         multiple : int

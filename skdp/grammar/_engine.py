@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,12 +140,8 @@ def viterbi(
     log_prob = np.empty(len(batches.distinct))
     found: list[Any] = [None] * len(log_prob)
 
-    def find(part: Places) -> list[tuple[float, Any, Any]]:
-        words = [batches.sentences[i] for i in batches.distinct[part]]
-        return find_best_trees(words, weights)
-
     everything = np.arange(len(log_prob))
-    for part, trees in batches.map(find, everything, 1, n_jobs):
+    for part, trees in batches.map(_BestTrees(batches, weights), everything, 1, n_jobs):
         for place, (log_weight, *tree) in zip(part, trees, strict=True):
             log_prob[place] = log_weight
             found[place] = tree
@@ -169,13 +166,53 @@ def sample_trees(
     n_jobs : int or None, default=None
     """
     batches = SentenceBatches.of(sentences)
-    rules, numbers = LaneRules(weights, np.float64), WideWeights.of(weights)
+    rules = LaneRules(weights, np.float64)
     order = np.argsort(batches.inverse, kind="stable")
     ends = np.cumsum(batches.multiplicity).astype(np.int64)
+    members = np.split(order, ends[:-1])
     found: list[Any] = [None] * len(batches.inverse)
+    everything = np.arange(len(batches.distinct))
+    draw = _Draws(batches, rules, weights, members, streams)
+    for _, drawn in batches.map(draw, everything, rules.n_lanes, n_jobs):
+        for i, stream, tree in drawn:
+            streams[i] = stream
+            found[i] = tree
+    return _join_trees(found)
 
-    def draw(part: Places) -> None:
+
+# What is done with a part of the sentences: classes, so that it can be pickled. Their objects are
+# equal only to themselves (eq=False): joblib hashes what it sends to dask.
+
+
+@dataclass(frozen=True, eq=False)
+class _BestTrees:
+    """Finds best trees."""
+
+    batches: SentenceBatches
+    weights: RuleWeights
+
+    def __call__(self, part: Places) -> list[tuple[float, Any, Any]]:
+        batches = self.batches
+        words = [batches.sentences[i] for i in batches.distinct[part]]
+        return find_best_trees(words, self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class _Draws:
+    """Draws trees: returns which of the sentences it is of, its stream afterwards, and the tree."""
+
+    batches: SentenceBatches
+    rules: LaneRules
+    weights: RuleWeights
+    members: list[Places]
+    """All sentences that are equal to each of the distinct ones."""
+    streams: NDArray[np.uint64]
+
+    def __call__(self, part: Places) -> list[tuple[int, NDArray[np.uint64], Any]]:
+        batches, rules, weights = self.batches, self.rules, self.weights
         chart = WideSpace(weights, int(batches.lengths(batches.distinct[part]).max()))
+        numbers = WideWeights.of(weights)
+        drawn = []
         for begin in range(0, len(part), rules.n_lanes):
             batch = part[begin : begin + rules.n_lanes]
             _, unsafe, space = _sum_part(batches, rules, batch, batches.multiplicity, None)
@@ -188,13 +225,48 @@ def sample_trees(
                     lanes.export_inside(
                         space, w, rules.n_emitting, weights.first_branching, *chart.inside
                     )
-                for i in order[ends[place] - int(batches.multiplicity[place]) : ends[place]]:
-                    found[i] = chart.draw(len(words), numbers, streams[i], is_parsed)
+                for i in self.members[place]:
+                    stream = self.streams[i].copy()
+                    tree = chart.draw(len(words), numbers, stream, is_parsed)
+                    drawn.append((int(i), stream, tree))
+        return drawn
 
-    everything = np.arange(len(batches.distinct))
-    for _ in batches.map(draw, everything, rules.n_lanes, n_jobs):
-        pass
-    return _join_trees(found)
+
+@dataclass(frozen=True, eq=False)
+class _LaneSums:
+    """Sums over trees: returns log probabilities, which of them are unsafe, and counts or None."""
+
+    batches: SentenceBatches
+    rules: LaneRules
+    multiplicity: Floats
+    counts: bool
+    symbols: bool
+
+    def __call__(self, part: Places) -> tuple[Floats, NDArray[np.bool_], _Counts | None]:
+        n_rows = len(part) if self.symbols else 0
+        found = _Counts.zeros(self.rules, n_rows) if self.counts else None
+        values, unsafe, _ = _sum_part(self.batches, self.rules, part, self.multiplicity, found)
+        return values, unsafe, found
+
+
+@dataclass(frozen=True, eq=False)
+class _WideSums:
+    """Sums over trees in numbers of unlimited range: log probabilities, counts, and symbols."""
+
+    batches: SentenceBatches
+    weights: RuleWeights
+    multiplicity: Floats
+
+    def __call__(self, part: Places) -> tuple[Floats, list[Floats], Floats]:
+        batches, weights = self.batches, self.weights
+        space = WideSpace(weights, int(batches.lengths(batches.distinct[part]).max()))
+        numbers = WideWeights.of(weights)
+        counts = [np.zeros(part.shape) for part in weights[:3]]
+        found, nodes = np.empty(len(part)), np.zeros((len(part), weights.n_symbols))
+        for k, place in enumerate(part):
+            words = batches.sentences[batches.distinct[place]]
+            found[k] = space.count(words, numbers, self.multiplicity[place], counts, nodes[k])
+        return found, counts, nodes
 
 
 class _Counts(NamedTuple):
@@ -263,10 +335,7 @@ def _sum(
             break
         rules = LaneRules(weights, precision)
 
-        def work(part: Places, rules: LaneRules = rules) -> tuple[Any, ...]:
-            found = _Counts.zeros(rules, len(part) if symbols else 0) if counts else None
-            return *_sum_part(batches, rules, part, multiplicity, found)[:2], found
-
+        work = _LaneSums(batches, rules, multiplicity, counts, symbols)
         sums = _Counts.zeros(rules, 0)
         unsafe = [left[:0]]
         for part, (values, is_unsafe, found) in batches.map(work, left, rules.n_lanes, n_jobs):
@@ -296,17 +365,7 @@ def _sum_wide(
     n_jobs: int | None,
 ) -> None:
     """Write log probabilities, and add counts, of sentences in numbers of unlimited range."""
-    numbers = WideWeights.of(weights)
-
-    def work(part: Places) -> tuple[Any, ...]:
-        space = WideSpace(weights, int(batches.lengths(batches.distinct[part]).max()))
-        counts = [np.zeros(total.shape) for total in totals]
-        found, nodes = np.empty(len(part)), np.zeros((len(part), weights.n_symbols))
-        for k, place in enumerate(part):
-            words = batches.sentences[batches.distinct[place]]
-            found[k] = space.count(words, numbers, multiplicity[place], counts, nodes[k])
-        return found, counts, nodes
-
+    work = _WideSums(batches, weights, multiplicity)
     for part, (found, counts, nodes) in batches.map(work, places, 1, n_jobs):
         log_prob[part] = found
         for total, each in zip(totals, counts, strict=True):

@@ -117,7 +117,9 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
     binary_probs_ : (K, n_symbols, n_symbols) array
         Of left and right children, where the symbol branches.
     symbol_shares_ : (n_symbols,) array
-        Expected shares of the symbols among the nodes of the training trees.
+        Expected shares of the symbols among the nodes of all training trees. After "em" without
+        pseudo-counts these are also their shares among the nodes of trees that the grammar draws.
+        (Under other grammars trees may be infinite, and then have no such shares.)
     lower_bound_ : float
         Of log p(sentences, beta): it counts a density of beta. ``lower_bound_ - log p(beta)`` is
         at most log p(sentences | beta). Without "vb" the maximised log likelihood.
@@ -295,18 +297,12 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
             raise ValueError(f"{name} must be positive, from 1e-8 to 1e8; got {value!r}.")
         return np.full(n, row, dtype=np.float64)
 
-    def _check_sentences(self, X: Any, *, reset: bool) -> TokenSequences:
-        sentences = check_sentences(self, X, reset=reset)
-        lengths = np.diff(sentences.ptr)
-        if not lengths.all():
-            raise ValueError(
-                f"Found sentence with 0 word(s) (sentence {np.argmin(lengths)}) while a minimum of "
-                f"1 is required by {type(self).__name__}."
-            )
-        return sentences
-
     def _check_input(self, X: Any) -> TokenSequences:
-        sentences = self._check_sentences(X, reset=True)
+        sentences, has_words = _without_empty(check_sentences(self, X, reset=True))
+        if not has_words.any():
+            raise ValueError(
+                f"Found 0 word(s) in X while a minimum of 1 is required by {type(self).__name__}."
+            )
         if self.max_length is None:
             return sentences
         short = np.diff(sentences.ptr) <= self.max_length
@@ -413,7 +409,7 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         ----------
         X : TokenSequences, list of sentences, or (n_sentences, length) array of int
             A sentence in a list is a sequence of word ids; the rows of an array are sentences of
-            one length.
+            one length. Sentences without words are left out.
         y : ignored
             Present for scikit-learn's conventions.
 
@@ -432,7 +428,7 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         """
         return self._fit(X)
 
-    def predict(self, X: Any) -> list[ParseTree]:
+    def predict(self, X: Any) -> list[ParseTree | None]:
         """Return the best parse tree of each sentence.
 
         Parameters
@@ -441,13 +437,14 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
 
         Returns
         -------
-        list of ParseTree
+        list of n_sentences ParseTree or None
             Symbols are labelled S0, S1, ..., or P0, ... and C0, ... in the order of the attributes;
             words are the ids as text: ``tree.with_leaves(words)`` puts others in their place. A
-            sentence that has no parse gets a flat tree, with a warning.
+            sentence that has no parse gets a flat tree, with a warning. None: of a sentence without
+            words, of which there is no tree.
         """
         check_is_fitted(self)
-        sentences = self._check_sentences(X, reset=False)
+        sentences, has_words = _without_empty(check_sentences(self, X, reset=False))
         layout = self._grammar.layout
         if self.predict_method == "mean":
             weights = self._mean_weights()
@@ -456,7 +453,8 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         log_prob, trees = viterbi(sentences, weights, n_jobs=self.n_jobs)
         self._warn_unparsed(np.isneginf(log_prob), "get a flat tree")
         fallback = layout.names[int(np.argmax(self.root_probs_))]
-        return make_trees(trees, sentences, layout.names, fallback)
+        made = iter(make_trees(trees, sentences, layout.names, fallback))
+        return [next(made) if any_words else None for any_words in has_words]
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the expected shares of the symbols among the nodes of each sentence's tree.
@@ -470,15 +468,18 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         Returns
         -------
         (n_sentences, n_symbols) array
-            Rows sum to 1. A sentence that has no parse gets `symbol_shares_`, with a warning.
+            Rows sum to 1. A sentence without words gets `symbol_shares_`, what is known of any
+            sentence; one that has no parse gets them, too, with a warning.
         """
         check_is_fitted(self)
-        sentences = self._check_sentences(X, reset=False)
+        sentences, has_words = _without_empty(check_sentences(self, X, reset=False))
         nodes = expected_symbols(sentences, self._mean_weights(), n_jobs=self.n_jobs)
         unparsed = nodes.sum(axis=1) == 0.0
         self._warn_unparsed(unparsed, "get mean shares")
         nodes[unparsed] = self.symbol_shares_
-        return nodes / nodes.sum(axis=1, keepdims=True)
+        shares = np.tile(self.symbol_shares_, (len(has_words), 1))
+        shares[has_words] = nodes / nodes.sum(axis=1, keepdims=True)
+        return shares
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log probability of each sentence, under the posterior mean of the grammar.
@@ -490,13 +491,15 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         Returns
         -------
         (n_sentences,) array
-            Natural logarithm; -inf, with a warning, for a sentence that has no parse.
+            Natural logarithm; 0 for a sentence without words, of which nothing is scored; -inf,
+            with a warning, for one that has no parse.
         """
         check_is_fitted(self)
-        sentences = self._check_sentences(X, reset=False)
-        log_prob = inside(sentences, self._mean_weights(), n_jobs=self.n_jobs)
-        self._warn_unparsed(np.isneginf(log_prob), "have probability 0")
-        return log_prob
+        sentences, has_words = _without_empty(check_sentences(self, X, reset=False))
+        scores = np.zeros(len(has_words))
+        scores[has_words] = inside(sentences, self._mean_weights(), n_jobs=self.n_jobs)
+        self._warn_unparsed(np.isneginf(scores), "have probability 0")
+        return scores
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log probability of a word: higher is better.
@@ -510,9 +513,16 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         -------
         float
             ``score_samples(X).sum()`` over the number of words.
+
+        Raises
+        ------
+        ValueError
+            If no sentence has a word.
         """
         check_is_fitted(self)
-        sentences = self._check_sentences(X, reset=False)
+        sentences = check_sentences(self, X, reset=False)
+        if len(sentences.tokens) == 0:
+            raise ValueError("X has no words to score.")
         return float(self.score_samples(sentences).sum() / len(sentences.tokens))
 
     def perplexity(self, X: Any) -> float:
@@ -574,6 +584,12 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
                 f"the grammar and {consequence}.",
                 stacklevel=3,
             )
+
+
+def _without_empty(sentences: TokenSequences) -> tuple[TokenSequences, NDArray[np.bool_]]:
+    """Return the sentences that have words, and which ones these are."""
+    has_words = np.diff(sentences.ptr) > 0
+    return (sentences if has_words.all() else sentences[has_words]), has_words
 
 
 def _expect(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
@@ -46,6 +47,23 @@ class _Data(NamedTuple):
     lexicon: Lexicon
     trees: Treebank
     n_words: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Parse:
+    """Parses sentences: returns a tree, and whether it is a parse. A class, to be pickled."""
+
+    lexicon: Lexicon
+    parser: RefinedParser
+
+    def __call__(self, sentence: tuple[str, ...]) -> tuple[ParseTree | None, bool]:
+        if not sentence:
+            return None, True
+        words = self.lexicon.encode(sentence)
+        tree = self.parser.parse(words, sentence)
+        if tree is None:
+            return self.parser.make_flat(words, sentence), False
+        return debinarize(tree), True
 
 
 class HDPPCFGRefiner(ResumableEstimator):
@@ -270,7 +288,12 @@ class HDPPCFGRefiner(ResumableEstimator):
                 f"{type(self).__name__}."
             )
         _check_yields(sentences, trees)
-        binary = [binarize(tree) for tree in trees]
+        sentences = [sentence for sentence in sentences if sentence]
+        if not sentences:
+            raise ValueError(
+                f"Found 0 word(s) in X while a minimum of 1 is required by {type(self).__name__}."
+            )
+        binary = [binarize(tree) for tree in trees if tree is not None]
         lexicon = Lexicon(sentences, self.min_word_count)
         flat = flatten(binary, [lexicon.encode(sentence) for sentence in sentences])
         return _Data(lexicon, flat, sum(map(len, sentences)))
@@ -356,9 +379,10 @@ class HDPPCFGRefiner(ResumableEstimator):
         ----------
         X : sequence of n_sentences sequences of str
             The words of each sentence, punctuation among them.
-        y : sequence of n_sentences ParseTree
+        y : sequence of n_sentences ParseTree or None
             Over these words, each the only child of its node. Nodes may have any number of
-            children: trees are binarised (see :func:`binarize`).
+            children: trees are binarised (see :func:`binarize`). None: of a sentence without words;
+            both are left out.
 
         Returns
         -------
@@ -375,19 +399,19 @@ class HDPPCFGRefiner(ResumableEstimator):
         """
         return self._fit((X, y))
 
-    def predict(self, X: Any) -> list[ParseTree]:
+    def predict(self, X: Any) -> list[ParseTree | None]:
         """Return the best coarse tree of each sentence.
 
         Parameters
         ----------
         X : sequence of n_sentences sequences of str
-            Each of one word or more.
 
         Returns
         -------
-        list of n_sentences ParseTree
+        list of n_sentences ParseTree or None
             Not binarised. A sentence that has no parse gets a flat tree of preterminals below the
-            commonest root, with a warning.
+            commonest root, with a warning. None: of a sentence without words, of which there is no
+            tree.
 
         Raises
         ------
@@ -397,13 +421,7 @@ class HDPPCFGRefiner(ResumableEstimator):
         check_is_fitted(self)
         sentences = _check_sentences(X)
 
-        def parse(sentence: tuple[str, ...]) -> tuple[ParseTree, bool]:
-            words = self._lexicon.encode(sentence)
-            tree = self._parser.parse(words, sentence)
-            if tree is None:
-                return self._parser.make_flat(words, sentence), False
-            return debinarize(tree), True
-
+        parse = _Parse(self._lexicon, self._parser)
         found = Parallel(n_jobs=self.n_jobs, prefer="threads")(map(delayed(parse), sentences))
         n_flat = sum(not is_parsed for _, is_parsed in found)
         if n_flat:
@@ -420,18 +438,25 @@ class HDPPCFGRefiner(ResumableEstimator):
         Parameters
         ----------
         X : sequence of n_sentences sequences of str
-        y : sequence of n_sentences ParseTree
-            The true trees.
+        y : sequence of n_sentences ParseTree or None
+            The true trees; None of sentences without words.
 
         Returns
         -------
         float
             From 0 to 1; by EVALB's conventions, as :func:`skdp.metrics.bracket_scores` has them:
             punctuation is deleted after parsing.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or y is invalid, or no sentence has a word.
         """
         check_is_fitted(self)
         sentences, trees = _check_sentences(X), _check_trees(y)
         _check_yields(sentences, trees)
+        if not any(sentences):
+            raise ValueError("X has no words to score.")
         return float(bracket_scores(trees, self.predict(sentences)).f1)
 
     def count_active_rules(self, threshold: float = ACTIVE) -> int:
@@ -464,32 +489,32 @@ def _check_sentences(X: Any) -> list[tuple[str, ...]]:
                 f"sentence {i}: must be a sequence of words, got {type(sentence).__name__}."
             )
         words = tuple(sentence)
-        if not words:
-            raise ValueError(f"Found sentence with 0 word(s) (sentence {i}); 1 is required.")
         if not all(isinstance(word, str) for word in words):
             raise TypeError(f"sentence {i}: words must be str.")
         sentences.append(tuple(map(str, words)))  # those of arrays are str of another type
     return sentences
 
 
-def _check_trees(y: Any) -> list[ParseTree]:
+def _check_trees(y: Any) -> list[ParseTree | None]:
     if y is None:
         raise ValueError("y must hold the parse trees of the sentences, got None.")
     trees = list(y)
     for i, tree in enumerate(trees):
-        if not isinstance(tree, ParseTree):
+        if tree is not None and not isinstance(tree, ParseTree):
             raise TypeError(f"tree {i}: must be a ParseTree, got {type(tree).__name__}.")
     return trees
 
 
-def _check_yields(sentences: Sequence[tuple[str, ...]], trees: Sequence[ParseTree]) -> None:
+def _check_yields(sentences: Sequence[tuple[str, ...]], trees: Sequence[ParseTree | None]) -> None:
     if len(sentences) != len(trees):
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: "
             f"{[len(sentences), len(trees)]}."
         )
     for i, (sentence, tree) in enumerate(zip(sentences, trees, strict=True)):
-        if tree.leaves != sentence:
+        if tree is None and sentence:
+            raise ValueError(f"tree {i} is None, but sentence {i} has words: {sentence!r:.80}.")
+        if tree is not None and tree.leaves != sentence:
             raise ValueError(
                 f"tree {i} is over other words than sentence {i}: {' '.join(tree.leaves)!r:.80} "
                 f"and {' '.join(sentence)!r:.80}."

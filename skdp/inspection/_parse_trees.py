@@ -118,13 +118,18 @@ class ParseTreeDisplay:
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If there are not enough `feature_names`, or an argument is invalid.
+            If a sentence has no words, if there are not enough `feature_names`, or an argument is
+            invalid.
         ImportError
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         check_is_fitted(estimator)
         trees = estimator.predict(X)
+        if None in trees:
+            raise ValueError(
+                f"Sentence {trees.index(None)} of X has no words, and so no tree to draw."
+            )
         if feature_names is not None:
             sentences = check_sentences(estimator, X, reset=False)
             words = [str(word) for word in np.asarray(feature_names)]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
 from skdp.data._parse_tree import ParseTree
 
-_CATEGORY = re.compile("[^-=]+")
-"""What comes before the function tags of a label."""
+_MARK = re.compile("[-=]")
+"""What function tags of labels begin with."""
 
-Span = tuple[str, int, int]
+Brackets = dict[tuple[int, int], list[str]]
+"""Labels of the brackets of each span, the outermost first."""
 
 
 class BracketScores(NamedTuple):
@@ -35,12 +35,13 @@ class _Brackets(NamedTuple):
     words: list[str]
     tags: list[str]
     """Labels of preterminals; "" of words that have none."""
-    spans: list[Span]
+    spans: list[tuple[str, int, int]]
+    """Label, first word, word after the last; what is inside comes first."""
 
 
 def bracket_scores(
-    true: Sequence[ParseTree],
-    predicted: Sequence[ParseTree],
+    true: Sequence[ParseTree | None],
+    predicted: Sequence[ParseTree | None],
     *,
     labelled: bool = True,
     trivial: bool = True,
@@ -55,9 +56,10 @@ def bracket_scores(
 
     Parameters
     ----------
-    true : sequence of n_sentences ParseTree
-        The treebank's.
-    predicted : sequence of n_sentences ParseTree
+    true : sequence of n_sentences ParseTree or None
+        The treebank's. None, here and below, is a tree without brackets, whatever the words: what
+        parsers return for an empty sentence.
+    predicted : sequence of n_sentences ParseTree or None
         The trees to judge, of the same sentences.
     labelled : bool, default=True
         Whether labels must agree. False: only spans are compared, and a chain of nodes over the
@@ -70,7 +72,8 @@ def bracket_scores(
         no words; brackets with these labels are not counted. The default is names of roots,
         traces, and the tags of punctuation.
     same_labels : collection of (str, str), default=(("ADVP", "PRT"),)
-        Pairs of labels that agree.
+        Pairs of labels that agree, either way round. Agreement goes no further than the pairs: with
+        ("A", "C") and ("B", "C"), A and B do not agree.
 
     Returns
     -------
@@ -91,16 +94,23 @@ def bracket_scores(
     Raises
     ------
     TypeError
-        If something else than a ParseTree is among the trees, or `deleted_labels` is a str.
+        If something else than a ParseTree or None is among the trees, `deleted_labels` is a str, or
+        something else than pairs of str is in `same_labels`.
     ValueError
-        If there are no trees or not as many predicted as true ones, or, with the number of the
-        sentence, if two trees are not of the same words.
+        If there are no trees or not as many predicted as true ones, if an item of `same_labels`
+        does not hold two labels, or, with the number of the sentence, if two trees are not of the
+        same words.
 
     Notes
     -----
-    Function tags do not count: a label ends before its first ``-`` or ``=``, unless it begins with
-    it, as in EVALB. Of n true and m predicted brackets with the same label and span, min(n, m)
-    match.
+    Function tags do not count: the label of a bracket ends before its first ``-`` or ``=``. One
+    that begins with it is left empty, and so agrees with all others of the kind. The labels of
+    words, which decide what is deleted, are taken whole: ``-NONE-`` is one of them.
+
+    Each true bracket in turn, the outer before the inner, is matched with the outermost predicted
+    bracket that has the same span, a label that agrees, and no match yet. Of n true and m predicted
+    brackets with the same label and span, min(n, m) match. A bracket whose label agrees with one of
+    `deleted_labels` is not counted. In all this the function is as EVALB.
 
     Which words are deleted is decided by the tags of the true tree, so that a wrong tag of a comma
     costs no bracket; EVALB leaves such a sentence out of its sums. Only if the two trees are not of
@@ -131,8 +141,9 @@ def bracket_scores(
         )
     if isinstance(deleted_labels, str):
         raise TypeError(f"deleted_labels must hold labels, got the str {deleted_labels!r}.")
+    agree = _check_pairs(same_labels)
     deleted = frozenset(deleted_labels)
-    names = {second: first for first, second in same_labels}
+    uncounted = deleted | {second for first, second in agree if first in deleted}
     n_matched = n_predicted = n_true = n_exact = 0
     for i, pair in enumerate(zip(true, predicted, strict=True)):
         first, second = map(_find_brackets, pair)
@@ -140,16 +151,20 @@ def bracket_scores(
         keep_predicted = keep
         if first.words != second.words:
             keep_predicted = [tag not in deleted for tag in second.tags]
-            if _select(first.words, keep) != _select(second.words, keep_predicted):
+            if None not in pair and (
+                _select(first.words, keep) != _select(second.words, keep_predicted)
+            ):
                 raise ValueError(f"Sentence {i}: the two trees are not of the same words.")
-        counts = [
-            _count(tree, mask, deleted, names, labelled, trivial)
+        brackets = [
+            _collect(tree, mask, uncounted, labelled, trivial)
             for tree, mask in ((first, keep), (second, keep_predicted))
         ]
-        n_matched += (counts[0] & counts[1]).total()
-        n_true += counts[0].total()
-        n_predicted += counts[1].total()
-        n_exact += counts[0] == counts[1]
+        matched = _match(brackets[0], brackets[1], agree)
+        sizes = [sum(map(len, found.values())) for found in brackets]
+        n_matched += matched
+        n_true += sizes[0]
+        n_predicted += sizes[1]
+        n_exact += matched == sizes[0] == sizes[1]
     return BracketScores(
         _share(n_matched, n_predicted),
         _share(n_matched, n_true),
@@ -161,10 +176,29 @@ def bracket_scores(
     )
 
 
-def _find_brackets(tree: ParseTree) -> _Brackets:
+def _check_pairs(same_labels: Collection[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """Return the pairs of labels that agree, both ways round."""
+    if isinstance(same_labels, str):
+        raise TypeError(f"same_labels must hold pairs of labels, got the str {same_labels!r}.")
+    agree = set()
+    for pair in same_labels:
+        labels = () if isinstance(pair, str) or not isinstance(pair, Collection) else tuple(pair)
+        if not labels or not all(isinstance(label, str) for label in labels):
+            raise TypeError(
+                f"same_labels must hold pairs of labels such as ('ADVP', 'PRT'), got {pair!r}."
+            )
+        if len(labels) != 2:
+            raise ValueError(f"same_labels must hold pairs of labels, got {len(labels)}: {pair!r}.")
+        agree |= {labels, labels[::-1]}
+    return frozenset(agree)
+
+
+def _find_brackets(tree: ParseTree | None) -> _Brackets:
+    found = _Brackets([], [], [])
+    if tree is None:
+        return found
     if not isinstance(tree, ParseTree):
         raise TypeError(f"Trees must be of class ParseTree, got {type(tree).__name__}.")
-    found = _Brackets([], [], [])
     begins: list[int] = []  # of the children that wait for their parent
     below_is_word = False
     for item in tree._flat():
@@ -184,28 +218,37 @@ def _find_brackets(tree: ParseTree) -> _Brackets:
     return found
 
 
-def _count(
-    tree: _Brackets,
-    keep: list[bool],
-    deleted: frozenset[str],
-    names: dict[str, str],
-    labelled: bool,
-    trivial: bool,
-) -> Counter[Span]:
-    """Return how often each bracket occurs among the words to keep."""
+def _collect(
+    tree: _Brackets, keep: list[bool], uncounted: frozenset[str], labelled: bool, trivial: bool
+) -> Brackets:
+    """Return the brackets that count, over the words to keep."""
     place = list(accumulate(keep, initial=0))  # of every word among those
-    counts: Counter[Span] = Counter()
-    for label, begin, end in tree.spans:
-        if category := _CATEGORY.match(label):
-            label = category.group()
-        n_words = place[end] - place[begin]
-        if n_words == 0 or label in deleted or (not trivial and n_words in (1, place[-1])):
+    brackets: Brackets = {}
+    for label, begin, end in reversed(tree.spans):
+        category = _MARK.split(label, maxsplit=1)[0]
+        span = place[begin], place[end]
+        n_words = span[1] - span[0]
+        if n_words == 0 or category in uncounted or (not trivial and n_words in (1, place[-1])):
             continue
         if labelled:
-            counts[names.get(label, label), place[begin], place[end]] += 1
+            brackets.setdefault(span, []).append(category)
         else:
-            counts["", place[begin], place[end]] = 1
-    return counts
+            brackets[span] = [""]
+    return brackets
+
+
+def _match(true: Brackets, predicted: Brackets, agree: frozenset[tuple[str, str]]) -> int:
+    """Return how many brackets match: each true one takes the first that is left for it."""
+    n_matched = 0
+    for span, labels in true.items():
+        rest = list(predicted.get(span, ()))
+        for label in labels:
+            for i, other in enumerate(rest):
+                if label == other or (label, other) in agree:
+                    del rest[i]
+                    n_matched += 1
+                    break
+    return n_matched
 
 
 def _select(words: list[str], keep: list[bool]) -> list[str]:

@@ -162,7 +162,7 @@ def check_pickle_holds_no_sentences(estimator: Any) -> None:
 
 
 def check_small_samples(estimator: Any) -> None:
-    """Check that sentences of one word, trees of one node and a single tree are legal."""
+    """Check that sentences of one word or none, trees of one node and a single tree are legal."""
     run, see = (ParseTree("S", [ParseTree("VB", [word])]) for word in ("run", "see"))
     alone = ParseTree.from_brackets("(S (NP (NN dog)) (VP (VB run)) (RB again))")
     for y in ([run, see, run], [ParseTree("VB", ["run"])], [run], [alone]):
@@ -171,6 +171,27 @@ def check_small_samples(estimator: Any) -> None:
         assert fitted.predict(X) == y
         assert np.all(np.isfinite(fitted.lower_bounds_))
     assert fitted.score(X, y) == 1.0
+    _check_empty_sentences(estimator)
+
+
+def _check_empty_sentences(estimator: Any) -> None:
+    """Check that sentences without words are left out of fits and scores, and have no tree."""
+    import pytest
+
+    X, y = _samples()
+    mixed: tuple[list[Any], list[Any]] = [[], *X, ()], [None, *y, None]
+    fitted = seeded(estimator).fit(*mixed)
+    same_fit(seeded(estimator).fit(X, y), fitted)
+    assert fitted.predict(mixed[0]) == [None, *fitted.predict(X), None]
+    assert fitted.predict([[]]) == [None]
+    assert fitted.score(*mixed) == fitted.score(X, y)
+    for call in (seeded(estimator).fit, fitted.score):
+        with pytest.raises(ValueError, match=r"0 word\(s\)|no words to score"):
+            call([[], []], [None, None])
+        with pytest.raises(ValueError, match="tree 0 is None, but sentence 0 has words"):
+            call(X, [None, *y[1:]])
+        with pytest.raises(ValueError, match="tree 0 is over other words"):
+            call([[], *X[1:]], y)
 
 
 def check_seeds(estimator: Any) -> None:

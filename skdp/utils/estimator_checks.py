@@ -410,7 +410,7 @@ def check_small_samples(estimator: Any) -> None:
 
     Those without words have the mean of the prior: of `doc_topic_prior_` where there is one. A
     sequence may be of one step, and a panel of fewer steps than the model has states. All sentences
-    may be of one word.
+    may be of one word. Those without words are left out of fits and scores, and have no tree.
     """
     if _takes_sentences(estimator):
         words = TokenSequences.from_sequences([[0], [1], [0]], n_features=3)
@@ -418,6 +418,7 @@ def check_small_samples(estimator: Any) -> None:
         assert_allclose(fitted.transform(words).sum(axis=1), 1.0)
         assert np.isfinite(fitted.score(words))
         assert [tree.leaves for tree in fitted.predict(words)] == [("0",), ("1",), ("0",)]
+        _check_empty_sentences(estimator)
         return
     if _takes_sequences(estimator):
         short = [np.zeros(1), np.zeros(2)]
@@ -436,6 +437,34 @@ def check_small_samples(estimator: Any) -> None:
     assert_array_equal(fitted.score_samples(corpus)[first : first + 3], 0.0)
     for shares in (fitted.transform_segments(corpus), fitted.segment_topic_):
         assert_allclose(shares.sum(axis=1), 1.0)
+
+
+def _check_empty_sentences(estimator: Any) -> None:
+    """Check that sentences without words are legal, all of them together only in predictions."""
+    import pytest
+
+    sentences = _sentences()
+    lists: list[Any] = [[], *(sentence.tolist() for sentence in sentences), [], []]
+    filled = np.arange(1, len(sentences) + 1)
+    mixed = TokenSequences.from_sequences(lists, _N_WORDS)
+    fitted = seeded(estimator).fit(mixed)
+    same_fit(seeded(estimator).fit(sentences), fitted)
+    none = TokenSequences.from_sequences([[], []], _N_WORDS)
+    for X, of_words in ((mixed, filled), (none, filled[:0])):
+        trees, shares, scores = fitted.predict(X), fitted.transform(X), fitted.score_samples(X)
+        empty = np.setdiff1d(np.arange(len(X)), of_words)
+        assert [i for i, tree in enumerate(trees) if tree is None] == empty.tolist()
+        assert_array_equal(shares[empty], np.tile(fitted.symbol_shares_, (len(empty), 1)))
+        assert_array_equal(scores[empty], 0.0)
+        if len(of_words):
+            assert [trees[i] for i in of_words] == fitted.predict(sentences)
+            assert_array_equal(shares[of_words], fitted.transform(sentences))
+            assert_array_equal(scores[of_words], fitted.score_samples(sentences))
+    assert fitted.score(mixed) == fitted.score(sentences)
+    with pytest.raises(ValueError, match="no words to score"):
+        fitted.score(none)
+    with pytest.raises(ValueError, match=r"0 word\(s\)"):
+        seeded(estimator).fit(none)
 
 
 def check_seeds(estimator: Any) -> None:

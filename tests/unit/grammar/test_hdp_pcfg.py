@@ -399,3 +399,31 @@ class TestPredictions:
         assert -2000.0 < estimator.score_samples(long)[0] < -50.0
         assert_allclose(estimator.transform(long).sum(axis=1), 1.0)
         assert len(estimator.predict(long)[0].leaves) == 204
+
+
+class TestEmptySentences:
+    def test_of_a_vectorizer(self):
+        text = ["the dog runs", "a dog runs", "the cat sleeps"]
+        vectorizer = TokenVectorizer(min_count=1)
+        model = quick(max_iter=3).fit(vectorizer.fit_transform(text))
+        X = vectorizer.transform(["", "the dog sleeps"])
+        assert len(X[0]) == 0
+        (nothing, tree), shares = model.predict(X), model.transform(X)
+        assert nothing is None
+        assert len(tree.leaves) == 3
+        assert_array_equal(shares[0], model.symbol_shares_)
+        assert model.score(X) == model.score(X[1:]) == model.score_samples(X)[1] / 3
+        assert model.score_samples(X)[0] == 0.0
+
+    @pytest.mark.parametrize("n_preterminals", [None, 3])
+    def test_shares_of_a_most_likely_grammar(self, n_preterminals):
+        """Trees of any grammar have root + sum over parents of rules; EM's have `symbol_shares_`."""
+        model = quick(inference="em", n_preterminals=n_preterminals, max_iter=3000, tol=0.0)
+        model.fit(SENTENCES)
+        binary = model.binary_probs_
+        if n_preterminals is None:
+            binary = model.rule_type_probs_[:, 1, None, None] * binary
+        children = np.zeros((len(model.root_probs_),) * 2)
+        children[-len(binary) :] = binary.sum(axis=1) + binary.sum(axis=2)
+        nodes = np.linalg.solve(np.eye(len(children)) - children.T, model.root_probs_)
+        assert_allclose(nodes / nodes.sum(), model.symbol_shares_, atol=1e-6)

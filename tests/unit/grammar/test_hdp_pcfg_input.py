@@ -81,8 +81,7 @@ class TestBadInput:
         [
             ([], "0 sample"),
             (np.empty((0, 3), int), "0 sample"),
-            ([[0], []], r"0 word\(s\) \(sentence 1\)"),
-            (TokenSequences([0, 1], [0, 0, 2], 2), r"0 word\(s\) \(sentence 0\)"),
+            (TokenSequences([], [0, 0, 0], 2), r"0 word\(s\) in X"),
             ([[0, 1], [-1, 0, 1]], "-1|[Nn]egative"),
             ([[0, 1], [0.5, 0, 1]], "0.5|whole|integer"),
             (np.array([[0.0, np.nan]]), "NaN"),
@@ -105,7 +104,6 @@ class TestBadInput:
         estimator = fitted("plain")
         for X, message in [
             ([[0, N_WORDS]], r"4|vocabulary|range"),
-            ([[0], []], r"0 word\(s\) \(sentence 1\)"),
             ([], "0 sample"),
             ([[-1]], "-1|[Nn]egative"),
         ]:

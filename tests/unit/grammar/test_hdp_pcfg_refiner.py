@@ -200,7 +200,9 @@ def test_other_words():
     [
         ([], [], ValueError, "0 sample"),
         (SENTENCES[:2], TREES[:3], ValueError, "inconsistent numbers of samples"),
-        ([()], TREES[:1], ValueError, "0 word"),
+        ([()], TREES[:1], ValueError, "tree 0 is over other words"),
+        ([()], [None], ValueError, r"0 word\(s\) in X"),
+        (SENTENCES[:1], [None], ValueError, "tree 0 is None, but sentence 0 has words"),
         (["a b"], TREES[:1], TypeError, "sentence 0: must be a sequence of words, got str"),
         ("a b", TREES[:1], TypeError, "X must be a sequence of sentences, got str"),
         ([(1, 2)], TREES[:1], TypeError, "words must be str"),
@@ -251,8 +253,6 @@ def test_pseudo_counts_are_not_for_mean_field():
 
 
 def test_bad_sentences_at_predict(model):
-    with pytest.raises(ValueError, match="0 word"):
-        model.predict([()])
     with pytest.raises(ValueError, match="over other words"):
         model.score(SENTENCES[:1], [ParseTree("S", ["a"])])
     with pytest.raises(NotFittedError):

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from unit.data.tree_strategies import trees
@@ -89,13 +90,141 @@ def test_repeated_brackets():
 
 def test_function_tags():
     assert counts("(S-TPC=2 (NP-SBJ (A a) (B b)) c)", "(S (NP=1 (A a) (B b)) c)") == (2, 2, 2)
-    assert counts("(S (-X-1 (A a) (B b)) c)", "(S (-X-2 (A a) (B b)) c)") == (1, 2, 2)
+    # Nothing is left of a label that begins with a mark, and nothing agrees with nothing.
+    assert counts("(S (-X-1 (A a) (B b)) c)", "(S (=Y (A a) (B b)) c)") == (2, 2, 2)
+    assert counts("(S (-X-1 (A a) (B b)) c)", "(S (X (A a) (B b)) c)") == (1, 2, 2)
+    # It is no deleted label either, but for words, whose labels are taken whole.
+    assert counts("(S (-NONE- (A a) (B b)) c)", "(S a b c)") == (1, 1, 2)
+    assert counts("(S (X (-NONE- a)) (-NONE b))", "(S (-NONE b))") == (1, 1, 1)
 
 
 def test_same_labels():
     first, second = "(S (ADVP (A a) (B b)) c)", "(S (PRT (A a) (B b)) c)"
     assert counts(first, second) == counts(second, first) == (2, 2, 2)
     assert counts(first, second, same_labels=()) == (1, 2, 2)
+
+
+def test_labels_that_agree_in_pairs():
+    """Each of A and B agrees with C, and neither with the other."""
+    pairs = [("A", "C"), ("B", "C")]
+    true, predicted = "(S (A (X a) (X b)) (B (X c) (X d)))", "(S (C (X a) (X b)) (C (X c) (X d)))"
+    for same in (pairs, pairs[::-1], [("C", "A"), ("B", "C")]):
+        assert counts(true, predicted, same_labels=same) == (3, 3, 3)
+        assert counts(predicted, true, same_labels=same) == (3, 3, 3)
+        swapped = "(S (B (X a) (X b)) (A (X c) (X d)))"
+        assert counts(true, swapped, same_labels=same) == (1, 3, 3)
+    # The outer C takes the outer C, and nothing is left for B.
+    chain = "(S (C (B (X a) (X b))) c)", "(S (C (A (X a) (X b))) c)"
+    assert counts(*chain, same_labels=pairs) == (2, 3, 3)
+    # What agrees with a deleted label is deleted.
+    assert counts(true, true, same_labels=[("A", "ROOT")]) == (2, 2, 2)
+
+
+def evalb(true, predicted, deleted, same):
+    """What EVALB counts, step by step as its source has it: a list of brackets for each tree."""
+
+    def read(text):
+        words, brackets, stack = [], [], []
+        tokens = text.replace("(", " ( ").replace(")", " ) ").split()
+        i = 0
+        while i < len(tokens):
+            if tokens[i] == "(" and tokens[i + 2] != "(":  # (tag word)
+                if tokens[i + 1] not in deleted:
+                    words.append(tokens[i + 2])
+                i += 4
+            elif tokens[i] == "(":
+                brackets.append([tokens[i + 1], len(words), None])
+                stack.append(brackets[-1])
+                i += 2
+            else:
+                stack.pop()[2] = len(words)
+                i += 1
+        return words, brackets
+
+    def same_label(a, b):
+        return a == b or any((a, b) in (pair, pair[::-1]) for pair in same)
+
+    def prepare(brackets):
+        kept = []
+        for label, begin, end in brackets:
+            cut = min(label.find(mark) % (len(label) + 1) for mark in "-=")
+            if begin < end and not any(same_label(label[:cut], d) for d in deleted):
+                kept.append((label[:cut], begin, end))
+        return kept
+
+    (words, first), (others, second) = read(true), read(predicted)
+    assert words == others
+    first, second = prepare(first), prepare(second)
+    used = [False] * len(second)
+    n_matched = 0
+    for label, begin, end in first:
+        for j, (other, other_begin, other_end) in enumerate(second):
+            if (
+                not used[j]
+                and (begin, end) == (other_begin, other_end)
+                and same_label(label, other)
+            ):
+                used[j] = True
+                n_matched += 1
+                break
+    return n_matched, len(second), len(first)
+
+
+LABELS = ("A", "B", "C", "A-X", "-A", "=B", "-D-", "D", "B=1-2")
+
+
+def grow(rng, words, depth=0):
+    """Return a bracketed tree over tagged words, with many chains."""
+    label = LABELS[rng.integers(len(LABELS))]
+    if depth < 4 and rng.random() < 0.5:
+        return f"({label} {grow(rng, words, depth + 1)})"
+    if len(words) == 1 or depth == 5:
+        return f"({label} {' '.join(words)})"
+    cut = int(rng.integers(1, len(words)))
+    return f"({label} {grow(rng, words[:cut], depth + 1)} {grow(rng, words[cut:], depth + 1)})"
+
+
+def test_as_evalb():
+    rng = np.random.default_rng(0)
+    pairs = [("A", "C"), ("B", "C"), ("A", "E"), ("E", "D")]
+    found = set()
+    for _ in range(500):
+        n_words = int(rng.integers(1, 5))
+        words = [f"({('T', '-D-')[int(rng.random() < 0.2)]} w{i})" for i in range(n_words)]
+        true, predicted = (grow(rng, words) for _ in range(2))
+        deleted = [label for label in ("D", "-D-", "E") if rng.random() < 0.3]
+        same = [pairs[i] for i in rng.permutation(4)[: rng.integers(5)]]
+        expected = evalb(true, predicted, deleted, same)
+        assert counts(true, predicted, deleted_labels=deleted, same_labels=same) == expected
+        found.add(expected)
+    assert len(found) > 30
+
+
+@pytest.mark.parametrize(
+    ("same", "error", "message"),
+    [
+        (("AB",), TypeError, r"such as \('ADVP', 'PRT'\), got 'AB'"),
+        (("ADVP", "PRT"), TypeError, "got 'ADVP'"),
+        ("AB", TypeError, "got the str 'AB'"),
+        ([("A", 1)], TypeError, r"got \('A', 1\)"),
+        ([3], TypeError, "got 3"),
+        ([("A", "B", "C")], ValueError, r"must hold pairs of labels, got 3: \('A', 'B', 'C'\)"),
+        ([("A",)], ValueError, r"got 1: \('A',\)"),
+    ],
+)
+def test_bad_same_labels(same, error, message):
+    with pytest.raises(error, match=message):
+        counts("(S a)", "(S a)", same_labels=same)
+
+
+def test_none_is_a_tree_without_brackets():
+    tree = tree_of("(S (NP (A a) (B b)) (C c))")
+    nothing = bracket_scores([None], [None])
+    assert nothing[3:] == (1.0, 0, 0, 0)
+    assert math.isnan(nothing.f1)
+    assert bracket_scores([tree, None], [tree, None]) == (1.0, 1.0, 1.0, 1.0, 2, 2, 2)
+    assert bracket_scores([tree, tree], [tree, None]) == (1.0, 0.5, 2 / 3, 0.5, 2, 2, 4)
+    assert bracket_scores([tree, None], [tree, tree]) == (0.5, 1.0, 2 / 3, 0.5, 2, 4, 2)
 
 
 def test_deleted_labels():
