@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._public import public
 from skdp._sklearn_compat import (
     Interval,
     StrOptions,
@@ -27,6 +28,7 @@ _READING = (
 )
 
 
+@public
 class TokenVectorizer(TextVectorizer):
     r"""Turn sentences into `TokenSequences`: word ids in reading order.
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._public import public
 from skdp._random import Role, make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters, with_callbacks
@@ -39,6 +40,7 @@ _MOST_ANNEALED = 40
 _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
+@public
 class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstimator):
     r"""Probabilistic context-free grammar with a hierarchical Dirichlet process (HDP-PCFG).
 

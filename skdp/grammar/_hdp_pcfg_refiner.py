@@ -13,6 +13,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._public import public
 from skdp._random import Role, make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters, with_callbacks
@@ -48,6 +49,7 @@ class _Data(NamedTuple):
     n_words: int
 
 
+@public
 class HDPPCFGRefiner(ResumableEstimator):
     r"""Refined treebank grammar with a hierarchical Dirichlet process (HDP-PCFG-GR).
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp.inspection._axes import GREY, PALETTE, check_matplotlib, open_axes
-from skdp.inspection._matrix import check_names, label_matrix, size_matrix
+from skdp.inspection._axes import GREY, PALETTE, check_matplotlib, check_names, open_axes
+from skdp.inspection._matrix import label_matrix, size_matrix
 from skdp.inspection._states import check_matrix, check_shares, choose_states
 
 _GAP_INCHES, _BAR_INCHES, _TEXT_INCHES = 0.12, 0.8, 0.45

@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp.data import SegmentedCorpus
-from skdp.inspection._axes import PALETTE, add_legend, check_matplotlib, open_axes
+from skdp.inspection._axes import PALETTE, add_legend, check_matplotlib, open_axes, write_name
 from skdp.inspection._estimators import choose_documents, shares_of
 from skdp.inspection._parts import check_parts, choose_width, draw_parts, set_segment_axis
 from skdp.metrics import hellinger_to_document, hellinger_to_previous
 
 _TO = ("previous", "document", "both")
+_LONGEST_NAME = 60
+_LINE = "hellinger distance"
+"""Name of the lines by which they are found again."""
 _STYLES = {"previous": "-", "document": "--"}
 _MAX_MARKED = 60
 """With more segments only those without neighbours have a marker."""
@@ -276,7 +279,7 @@ class HellingerDisplay:
         chosen = self._choose(to)
         check_matplotlib(f"{type(self).__name__}.plot")
         name = self.name if name is None else name
-        prefix = "" if name is None else f"{name}: "
+        prefix = "" if name is None else f"{write_name(str(name), _LONGEST_NAME)}: "
         labels = [
             f"{prefix}to {key} (mean {np.nanmean(values):.2f})" for key, values in chosen.items()
         ]
@@ -291,7 +294,13 @@ class HellingerDisplay:
             if self.lines_:  # of one model, of one colour
                 style.setdefault("color", self.lines_[0].get_color())
             self.lines_.append(_draw_line(ax, values, label, style))
-        lines, labels = ax.get_legend_handles_labels()
+        # matplotlib hides labels that begin with "_", such as those that it makes.
+        lines = [
+            line
+            for line in ax.lines
+            if line.get_gid() == _LINE or not str(line.get_label()).startswith("_")
+        ]
+        labels = [str(line.get_label()) for line in lines]
         longest = max(len(line.get_xdata()) for line in lines)
         set_segment_axis(ax, longest)
         top = max(np.nanmax(line.get_ydata()) for line in lines)
@@ -326,6 +335,7 @@ def _draw_line(ax: Any, values: NDArray[np.float64], label: str, style: dict[str
     alone = known & ~padded[:-2] & ~padded[2:]
     marked = known if len(values) <= _MAX_MARKED else alone
     style = {
+        "gid": _LINE,
         "marker": "o",
         "markersize": 3.0,
         "markevery": np.flatnonzero(marked).tolist(),

@@ -9,8 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp.inspection._axes import GREY, PALETTE, add_legend, check_matplotlib, open_axes
-from skdp.inspection._matrix import check_names
+from skdp.inspection._axes import (
+    GREY,
+    PALETTE,
+    add_legend,
+    check_matplotlib,
+    check_names,
+    open_axes,
+)
 
 _KINDS = ("bound", "gap")
 _SIZE = (5.4, 3.4)

@@ -13,13 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from skdp.data import check_panel
 from skdp.inspection._axes import (
     GREY,
+    LITERAL,
     PALETTE,
     add_legend,
     check_matplotlib,
+    check_names,
     make_panels,
     open_axes,
+    write_names,
 )
-from skdp.inspection._matrix import check_names
 from skdp.inspection._states import check_matrix
 from skdp.processes._checks import check_count
 
@@ -327,13 +329,14 @@ class StateSequenceDisplay:
         self.axes_ = make_panels(ax, len(shown), 1, list(range(len(shown))))
         ax.set(xlabel="time step", ylabel="factor")
         # Names longer than numbers push the label of the frame out.
-        ax.yaxis.labelpad += 4.5 * max(0, max(map(len, self.factor_names or [""])) - 3)
+        names = write_names(self.factor_names or [])
+        ax.yaxis.labelpad += 4.5 * max(0, max(map(len, names), default=0) - 3)
         self.images_ = []
         for panel, (name, values) in zip(self.axes_, shown.items(), strict=True):
             self.images_.append(_show(panel, values.T, cmap, (n_factors - 0.5, -0.5), 1.0))
             panel.set_title(name, loc="left", fontsize="small", pad=3.0)
             panel.spines[["top", "right"]].set_visible(True)
-            _label_factors(panel, self.factor_names or [])
+            _label_factors(panel, names)
         if self.agreement is not None:
             self.axes_[0].set_title(f"F1 = {self.agreement:.2f}", loc="right", fontsize="small")
         self.labels_, self.legend_ = [], None
@@ -543,5 +546,5 @@ def _show(
 
 def _label_factors(panel: Any, names: list[str]) -> None:
     step = -(-len(names) // _MAX_ROWS)
-    panel.set_yticks(np.arange(0, len(names), step), names[::step], fontsize="x-small")
+    panel.set_yticks(np.arange(0, len(names), step), names[::step], fontsize="x-small", **LITERAL)
     panel.tick_params(axis="y", length=0)

@@ -9,16 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp.inspection._axes import check_matplotlib, open_axes
+from skdp.inspection._axes import LITERAL, check_matplotlib, check_names, open_axes, write_name
 from skdp.inspection._estimators import name_topics
-from skdp.inspection._matrix import (
-    BAR,
-    MAX_VALUES,
-    check_names,
-    label_matrix,
-    size_matrix,
-    write_values,
-)
+from skdp.inspection._matrix import BAR, MAX_VALUES, label_matrix, size_matrix, write_values
 from skdp.metrics import align_topics, hellinger_distance
 
 _KINDS = ("distance", "similarity")
@@ -290,7 +283,7 @@ class TopicAlignmentDisplay:
         self.colorbar_.set_label("1 - " * (kind == "similarity") + "Hellinger distance")
         label_matrix(ax, self.row_names, self.column_names)
         for axis, name in zip((ax.yaxis, ax.xaxis), self.names or ("", ""), strict=True):
-            axis.set_label_text(name or "topics")
+            axis.set_label_text(write_name(name) or "topics", **LITERAL)
         return self
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from skdp.inspection._axes import GREY, PALETTE, add_legend, check_matplotlib, open_axes
+from skdp.inspection._axes import GREY, PALETTE, add_legend, as_names, check_matplotlib, open_axes
 from skdp.inspection._estimators import choose_documents, name_topics, shares_of
 from skdp.inspection._parts import (
     average_neighbours,
@@ -126,12 +126,8 @@ class TopicEvolutionDisplay:
             self.doc_topic = _check_shares([doc_topic], "doc_topic")[0]
         if topic_names is None:
             topic_names = [f"topic {k}" for k in range(n_components)]
-        self.topic_names = [str(name) for name in topic_names]
-        if len(self.topic_names) != n_components:
-            raise ValueError(
-                f"topic_names must hold {n_components} names, one for each column of "
-                f"segment_topic, got {len(self.topic_names)}."
-            )
+        why = ", one for each column of segment_topic"
+        self.topic_names = as_names(topic_names, "topic_names", n_components, why)
         self._parts = check_parts(len(self.segment_topic), boundaries, part_names)
         self.boundaries, self.part_names = self._parts.boundaries, self._parts.names
 

@@ -9,15 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp.inspection._axes import check_matplotlib, open_axes
-from skdp.inspection._matrix import (
-    BAR,
-    MAX_VALUES,
-    check_names,
-    label_matrix,
-    size_matrix,
-    write_values,
-)
+from skdp.inspection._axes import LITERAL, check_matplotlib, check_names, open_axes, write_name
+from skdp.inspection._matrix import BAR, MAX_VALUES, label_matrix, size_matrix, write_values
 from skdp.inspection._states import check_matrix, check_shares, choose_states
 
 _KINDS = ("matrix", "space")
@@ -315,13 +308,14 @@ class TransitionDisplay:
             red, green, blue, _ = self.points_.cmap(value)
             dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
             ax.annotate(
-                self.state_names[j],
+                write_name(self.state_names[j]),
                 (x, y),
                 color="white" if dark else "black",
                 ha="center",
                 va="center",
                 fontsize="x-small",
                 zorder=4,
+                **LITERAL,
             )
         ax.set(**labels)
         ax.margins(0.12)

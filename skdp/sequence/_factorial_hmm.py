@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._public import public
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
@@ -25,6 +26,7 @@ _NO_PRIOR = (1.0, 1.0)
 """Of the activities of states, which this model has not."""
 
 
+@public
 class FactorialHMM(SequenceEstimator):
     r"""Factorial hidden Markov model: F binary factors, each a Markov chain of its own.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._public import public
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
@@ -41,6 +42,7 @@ _OPTIONAL = ("decay_", "similarity_", "locations_", "factors_", "duration_")
 _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
+@public
 class HDPHMMLT(SequenceEstimator):
     r"""Infinite hidden Markov model with local transitions (HDP-HMM-LT).
 

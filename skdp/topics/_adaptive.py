@@ -5,10 +5,12 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, ClassVar
 
+from skdp._public import public
 from skdp.topics._base import PRIOR
 from skdp.topics._tables import BaseTableModel
 
 
+@public
 class AdaptiveTopicModel(BaseTableModel):
     r"""Topic model of documents whose segments follow their document or the one before (AdaTM).
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skdp._public import public
 from skdp._random import Role
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import StrOptions
@@ -17,6 +18,7 @@ from skdp.topics._lda_sampler import LDASampler
 from skdp.topics._likelihood import LikelihoodMixin
 
 
+@public
 class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     r"""Latent Dirichlet allocation (LDA) by collapsed Gibbs sampling.
 

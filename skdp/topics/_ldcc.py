@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp._public import public
 from skdp._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
@@ -18,6 +19,7 @@ from skdp.topics._ldcc_model import CoClusterModel
 from skdp.topics._ldcc_sampler import CoClusterSampler
 
 
+@public
 class LatentDirichletCoClustering(BaseTopicModel):
     r"""Latent Dirichlet co-clustering (LDCC) by collapsed Gibbs sampling.
 

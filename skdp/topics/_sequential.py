@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from skdp._public import public
 from skdp.topics._tables import BaseTableModel
 
 
+@public
 class SequentialLDA(BaseTableModel):
     r"""Topic model of documents whose segments follow from one another (SeqLDA).
 
