@@ -40,9 +40,9 @@ class Interval(_Interval):  # type: ignore[misc]  # scikit-learn has no types
             right, closed = MAX_INTEGER, "both" if closed == "left" else "right"
         super().__init__(type, left, right, closed=closed)
 
-    def is_satisfied_by(self, val: Any) -> bool:
+    def __contains__(self, val: Any) -> bool:
         """Tell whether `val` is a number in the interval."""
-        return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
+        return not isinstance(val, bool) and bool(super().__contains__(val))
 
 
 def validate_parameters(estimator: Any) -> None:

@@ -15,7 +15,14 @@ from skdp._public import public
 from skdp._sklearn_compat import StrOptions, get_parameter_constraints, validate_parameters
 from skdp.data import SegmentedCorpus
 from skdp.feature_extraction._segmenters import SEGMENTERS
-from skdp.feature_extraction._text import TextVectorizer, WordNumbers, check_raw
+from skdp.feature_extraction._text import (
+    TextVectorizer,
+    WordNumbers,
+    check_known,
+    check_raw,
+    check_reading,
+    check_vocabulary,
+)
 
 _READING = ("input", "encoding", "decode_error")
 _ANALYSIS = (
@@ -155,6 +162,7 @@ class SegmentVectorizer(TextVectorizer):
     def _read(self, X: Any, numbers: WordNumbers, sizes: list[int]) -> Iterator[list[list[str]]]:
         """Yield documents as lists of segments of words, and record them."""
         check_raw(X)
+        check_reading(self)
         decode = self._counter(_READING).decode
         analyze = CountVectorizer.build_analyzer(self._counter(_ANALYSIS))
         cut = self.segmenter if callable(self.segmenter) else SEGMENTERS[self.segmenter]
@@ -195,6 +203,8 @@ class SegmentVectorizer(TextVectorizer):
         SegmentedCorpus
         """
         validate_parameters(self)
+        if self.vocabulary is not None:
+            check_vocabulary(self.vocabulary)
         numbers, sizes = WordNumbers(), list[int]()
         counter = self._counter(_ANALYSIS).fit(self._read(X, numbers, sizes))
         self.vocabulary_ = {word: int(i) for word, i in counter.vocabulary_.items()}
@@ -237,4 +247,7 @@ class SegmentVectorizer(TextVectorizer):
         list of documents, each a list of arrays of str, one a segment
         """
         names = self.get_feature_names_out()
-        return [[names[np.asarray(segment, dtype=np.intp)] for segment in d] for d in X]
+        if not isinstance(X, SegmentedCorpus):
+            X = SegmentedCorpus.from_documents(X, len(names))
+        check_known(X, len(names))
+        return [[names[segment] for segment in document] for document in X]

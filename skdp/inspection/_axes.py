@@ -67,6 +67,18 @@ def write_names(names: Iterable[str]) -> list[str]:
     return [write_name(name) for name in names]
 
 
+def check_cmap(cmap: Any) -> Any:
+    """Return a colormap by its name, or as it is, or raise an error that names the argument."""
+    from matplotlib import colormaps
+    from matplotlib.colors import Colormap
+
+    if isinstance(cmap, Colormap):
+        return cmap
+    if not isinstance(cmap, str) or cmap not in colormaps:
+        raise ValueError(f"cmap must be a matplotlib colormap or its name, got {cmap!r:.60}.")
+    return colormaps[cmap]
+
+
 def check_matplotlib(caller: str) -> None:
     """Raise an ImportError that says how to get matplotlib if it is not there."""
     try:
@@ -79,9 +91,13 @@ def check_matplotlib(caller: str) -> None:
 
 def open_axes(ax: Any, size: tuple[float, float], labels: list[str]) -> Any:
     """Return `ax`, or the axes of a new figure with room for `size` inches and for a legend."""
-    if ax is not None:
-        return ax
     import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
+
+    if isinstance(ax, Axes):
+        return ax
+    if ax is not None:
+        raise TypeError(f"ax must be a matplotlib Axes or None, got {type(ax).__name__}.")
 
     width, height = size
     if labels:

@@ -20,7 +20,7 @@ from skdp.inspection._axes import (
     write_name,
 )
 from skdp.inspection._states import check_shares
-from skdp.processes._checks import check_count
+from skdp.processes._checks import as_array, check_count, is_number
 
 _FONT_SIZE = 10.0
 _LINE, _BLOCK_GAP = 1.75, 0.7
@@ -256,7 +256,7 @@ class GrammarDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if not 0.0 < threshold <= 1.0:
+        if not (is_number(threshold) and 0.0 < threshold <= 1.0):
             raise ValueError(f"threshold must be in (0, 1], got {threshold!r}.")
         n_rules = check_count(n_rules, "n_rules", at_least=1)
         n_words = check_count(n_words, "n_words", at_least=1)
@@ -427,7 +427,7 @@ class GrammarDisplay:
 
 
 def _check_probabilities(values: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.ndim != ndim or array.size == 0 or array.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must be a {ndim}-D array of numbers, got shape {array.shape} and type "

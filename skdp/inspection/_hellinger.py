@@ -13,6 +13,7 @@ from skdp.inspection._axes import PALETTE, add_legend, check_matplotlib, open_ax
 from skdp.inspection._estimators import choose_documents, shares_of
 from skdp.inspection._parts import check_parts, choose_width, draw_parts, set_segment_axis
 from skdp.metrics import hellinger_to_document, hellinger_to_previous
+from skdp.processes._checks import as_array
 
 _TO = ("previous", "document", "both")
 _LONGEST_NAME = 60
@@ -277,6 +278,8 @@ class HellingerDisplay:
             If matplotlib is not installed.
         """
         chosen = self._choose(to)
+        if line_kw is not None and not isinstance(line_kw, Mapping):
+            raise TypeError(f"line_kw must be a dict or None, got {type(line_kw).__name__}.")
         check_matplotlib(f"{type(self).__name__}.plot")
         name = self.name if name is None else name
         prefix = "" if name is None else f"{write_name(str(name), _LONGEST_NAME)}: "
@@ -318,7 +321,7 @@ class HellingerDisplay:
         known = self._distances()
         if to is None:
             to = next(iter(known))
-        if to not in _TO:
+        if not isinstance(to, str) or to not in _TO:
             raise ValueError(f"to must be 'previous', 'document' or 'both', got {to!r}.")
         keys = _TO[:2] if to == "both" else (to,)
         for key in keys:
@@ -347,7 +350,7 @@ def _draw_line(ax: Any, values: NDArray[np.float64], label: str, style: dict[str
 def _check_distances(values: ArrayLike | None, name: str) -> NDArray[np.float64] | None:
     if values is None:
         return None
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must be a 1-D array of numbers, got shape {array.shape} and type "

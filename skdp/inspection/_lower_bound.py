@@ -17,6 +17,7 @@ from skdp.inspection._axes import (
     check_names,
     open_axes,
 )
+from skdp.processes._checks import as_array, check_unmasked
 
 _KINDS = ("bound", "gap")
 _SIZE = (5.4, 3.4)
@@ -77,7 +78,10 @@ class LowerBoundDisplay:
         *,
         names: Sequence[str] | None = None,
     ):
-        fits: list[Any] = list(lower_bounds)  # type: ignore[arg-type]
+        check_unmasked(lower_bounds, "lower_bounds")
+        if isinstance(lower_bounds, str) or not hasattr(lower_bounds, "__iter__"):
+            raise ValueError(f"lower_bounds must be a list of numbers, got {lower_bounds!r:.60}.")
+        fits: list[Any] = list(lower_bounds)
         if fits and np.ndim(fits[0]) == 0:
             fits = [fits]
         self.lower_bounds = [_check_bounds(bounds, i) for i, bounds in enumerate(fits)]
@@ -152,7 +156,7 @@ class LowerBoundDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if kind not in _KINDS:
+        if not isinstance(kind, str) or kind not in _KINDS:
             raise ValueError(f"kind must be 'bound' or 'gap', got {kind!r}.")
         check_matplotlib(f"{type(self).__name__}.plot")
         names = [] if self.names is None else self.names
@@ -188,7 +192,7 @@ class LowerBoundDisplay:
 
 
 def _check_bounds(bounds: ArrayLike, i: int) -> NDArray[np.float64]:
-    array = np.asarray(bounds)
+    array = as_array(bounds, f"lower_bounds of fit {i}")
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iuf":
         raise ValueError(
             f"lower_bounds of fit {i} must be a 1-D array of numbers, at least one; got shape "

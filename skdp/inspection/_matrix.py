@@ -20,6 +20,15 @@ _MIN_SIDE, _MAX_SIDE = 1.8, 10.0
 """Of the matrix, in inches: room for labels, and on a screen."""
 
 
+def decide_values(include_values: Any, n_cells: int) -> bool:
+    """Return whether numbers stand in the cells; None: with up to `MAX_VALUES` in a row."""
+    if include_values is None:
+        return n_cells <= MAX_VALUES
+    if not isinstance(include_values, bool | np.bool_):
+        raise ValueError(f"include_values must be True, False or None, got {include_values!r:.60}.")
+    return bool(include_values)
+
+
 def size_matrix(
     row_names: list[str], column_names: list[str], *, with_values: bool
 ) -> tuple[float, float]:

@@ -74,7 +74,9 @@ class ParseTreeDisplay:
     def __init__(
         self, trees: ParseTree | Sequence[ParseTree], *, names: Sequence[str] | None = None
     ):
-        self.trees = [trees] if isinstance(trees, ParseTree) else list(trees)
+        if isinstance(trees, str) or not hasattr(trees, "__iter__"):
+            trees = [trees]
+        self.trees = list(trees)
         if not self.trees or not all(isinstance(tree, ParseTree) for tree in self.trees):
             raise ValueError(f"trees must be a ParseTree or several, got {trees!r}.")
         self.names = None if names is None else check_names(names, "names", len(self.trees))

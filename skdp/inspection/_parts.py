@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp.data._ragged import Offsets, offsets
-from skdp.inspection._axes import LITERAL, as_names, write_names
+from skdp.inspection._axes import LITERAL, as_names, write_name
 from skdp.processes._checks import as_array
 
 _LINES = (("white", 2.4), ("#333333", 0.8))
 """Colours and widths of the lines between parts: a light rim shows the dark line on dark areas."""
 _NAMES = "part names"
 """Label of the axis of names, by which it is found again."""
+_LONGEST = 40
+"""Characters of a name that are drawn: upright they take the height of the axes."""
 _GAP_INCHES = 0.05
 """Least room between two names."""
 
@@ -43,8 +45,10 @@ def check_parts(
     inner = as_array(boundaries, "boundaries")
     if inner.size == 0:
         inner = inner.astype(np.int64)
-    ptr = np.concatenate([[0], inner.ravel(), [n_segments]])
-    if inner.ndim != 1 or inner.dtype.kind not in "iu" or np.any(ptr[1:] <= ptr[:-1]):
+    ptr = np.array([0, 0])  # does not rise
+    if inner.ndim == 1 and inner.dtype.kind in "iu":
+        ptr = np.concatenate([[0], inner, [n_segments]])
+    if np.any(ptr[1:] <= ptr[:-1]):
         raise ValueError(
             f"boundaries must hold integers that rise and lie between 0 and {n_segments}, the "
             f"number of segments, both excluded; got {boundaries!r}."
@@ -103,7 +107,11 @@ def draw_parts(ax: Any, parts: Parts) -> None:
                 gid=_NAMES,
             )
     if parts.names and not any(axis.get_label() == _NAMES for axis in ax.child_axes):
-        _write_names(ax, parts.ptr, np.array(write_names(parts.names), dtype=object))
+        _write_names(
+            ax,
+            parts.ptr,
+            np.array([write_name(name, _LONGEST) for name in parts.names], dtype=object),
+        )
 
 
 def _write_names(ax: Any, ptr: Offsets, names: NDArray[np.object_]) -> None:

@@ -9,9 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp.inspection._axes import LITERAL, check_matplotlib, check_names, open_axes, write_name
-from skdp.inspection._matrix import BAR, MAX_VALUES, label_matrix, size_matrix, write_values
+from skdp.inspection._axes import (
+    LITERAL,
+    check_cmap,
+    check_matplotlib,
+    check_names,
+    open_axes,
+    write_name,
+)
+from skdp.inspection._matrix import BAR, decide_values, label_matrix, size_matrix, write_values
 from skdp.inspection._states import check_matrix, check_shares, choose_states
+from skdp.processes._checks import as_array, is_number
 
 _KINDS = ("matrix", "space")
 _SCALES = ("log", "linear")
@@ -235,11 +243,11 @@ class TransitionDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if kind not in _KINDS:
+        if not isinstance(kind, str) or kind not in _KINDS:
             raise ValueError(f"kind must be 'matrix' or 'space', got {kind!r}.")
-        if scale not in _SCALES:
+        if not isinstance(scale, str) or scale not in _SCALES:
             raise ValueError(f"scale must be 'log' or 'linear', got {scale!r}.")
-        if not 0.0 <= min_probability <= 1.0:
+        if not (is_number(min_probability) and 0.0 <= min_probability <= 1.0):
             raise ValueError(f"min_probability must be in [0, 1], got {min_probability!r}.")
         if kind == "space" and self.locations is None:
             raise ValueError(
@@ -248,7 +256,7 @@ class TransitionDisplay:
         self.states_ = choose_states(states, self.shares, len(self.transmat), self._least)
         check_matplotlib(f"{type(self).__name__}.plot")
         self.image_ = self.texts_ = self.points_ = self.arcs_ = self.positions_ = None
-        cmap = "YlGnBu" if cmap is None else cmap
+        cmap = check_cmap("YlGnBu" if cmap is None else cmap)
         if kind == "matrix":
             self._draw_matrix(ax, scale, include_values, cmap)
         else:
@@ -265,8 +273,7 @@ class TransitionDisplay:
         if self.startprob is not None:
             values = np.vstack([self.startprob[self.states_], values])
             rows = ["start", *columns]
-        if include_values is None:
-            include_values = len(columns) <= MAX_VALUES
+        include_values = decide_values(include_values, len(columns))
         size = size_matrix(rows, columns, with_values=include_values)
         self.ax_ = ax = open_axes(ax, size, [])
         norm = Normalize(0.0, 1.0)
@@ -366,7 +373,7 @@ def _check_transmat(transmat: ArrayLike) -> NDArray[np.float64]:
 
 
 def _check_locations(locations: ArrayLike, n_states: int) -> NDArray[np.float64]:
-    array = np.asarray(locations)
+    array = as_array(locations, "locations")
     numbers = array.dtype.kind in "biuf" and np.all(np.isfinite(array))
     if array.ndim != 2 or len(array) != n_states or array.shape[1] == 0 or not numbers:
         raise ValueError(

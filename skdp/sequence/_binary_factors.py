@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
-from skdp.processes._checks import check_beta_prior, check_gamma_prior
+from skdp.processes._checks import as_floats, check_beta_prior, check_gamma_prior
 from skdp.sequence._binary_factor_model import OUTPUTS
 from skdp.sequence._binary_factor_sampler import BinaryFactorSampler
 from skdp.sequence._factor_amplitudes import AmplitudeSampler
@@ -166,7 +166,7 @@ class BinaryFactorEmission(BaseEstimator):
             _check_weights(self.weights, (int(self.n_factors) + 1, n_dims)),
             float(self.weights_scale),
             _check_noise(self.noise_variance, probit),
-            check_gamma_prior(self.noise_prior, "noise_prior"),
+            check_gamma_prior(self.noise_prior, "noise_prior", largest=1e30),
             check_beta_prior(self.activity_prior, "activity_prior"),
             self.init,
             amplitudes,
@@ -188,7 +188,7 @@ def _check_weights(weights: Any, shape: tuple[int, int]) -> NDArray[np.float64] 
     """Return weights that are given."""
     if weights is None:
         return None
-    array = np.array(weights, dtype=np.float64)
+    array = np.array(as_floats(weights, "BinaryFactorEmission: weights"))
     if array.shape != shape or not np.isfinite(array).all():
         raise ValueError(
             f"BinaryFactorEmission: weights must be finite numbers of shape {shape}, one row more "
@@ -206,7 +206,7 @@ def _check_noise(variance: Any, probit: NDArray[np.bool_]) -> NDArray[np.float64
             f"BinaryFactorEmission: noise_variance={variance!r}, but all columns are probit, "
             "which have no noise."
         )
-    array = np.asarray(variance, dtype=np.float64)
+    array = as_floats(variance, "BinaryFactorEmission: noise_variance")
     if array.shape not in ((), probit.shape):
         raise ValueError(
             f"BinaryFactorEmission: noise_variance must be a number or {len(probit)} of them, "

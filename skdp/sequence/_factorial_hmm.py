@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._memory import check_memory
 from skdp._public import public
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
@@ -236,6 +237,12 @@ class FactorialHMM(SequenceEstimator):
         self, panel: SequencePanel, root: np.random.SeedSequence, c: int
     ) -> FactorialSampler:
         values = panel.values
+        n_entries = float(self.n_factors) * (len(values) + values.shape[1] + 10)
+        check_memory(
+            16.0 * self.n_chains * n_entries,
+            f"n_factors={self.n_factors} with {len(values)} observations and "
+            f"n_chains={self.n_chains}: activities and weights",
+        )
         emission = StepFactors(*self._emission_object().check_parts(values, len(values)))
         return FactorialSampler(
             panel,

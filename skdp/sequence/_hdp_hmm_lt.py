@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._memory import check_memory
 from skdp._public import public
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
@@ -281,11 +282,20 @@ class HDPHMMLT(SequenceEstimator):
             check_beta_prior(self.stickiness_prior, "stickiness_prior"),
         )
 
+    def _check_size(self, n_steps: int) -> None:
+        n_states = float(self.n_components)
+        check_memory(
+            8.0 * self.n_chains * n_states * (6.0 * n_states + n_steps),
+            f"n_components={self.n_components} states with {n_steps} observations and "
+            f"n_chains={self.n_chains}: transitions and densities",
+        )
+
     # Chains
 
     def _start_sampler(
         self, panel: SequencePanel, root: np.random.SeedSequence, c: int
     ) -> HMMSampler:
+        self._check_size(len(panel.values))
         init_stream = derive_stream(root, Role.INIT, c)
         similarity, duration = (
             None if part is None else make_part(part, name, self.n_components)

@@ -15,7 +15,7 @@ from skdp._random import draw_log_beta
 from skdp._sklearn_compat import Interval, validate_parameters
 from skdp.processes._checks import check_beta_prior
 from skdp.sequence import _kernels_durations as kernels
-from skdp.sequence._segment_counts import SegmentCounts
+from skdp.sequence._segment_counts import SegmentCounts, check_tables
 
 
 class NegativeBinomialDuration(BaseEstimator):
@@ -87,6 +87,7 @@ class NegativeBinomialDuration(BaseEstimator):
         """
         validate_parameters(self)
         a, b = check_beta_prior(self.prior, "prior")
+        check_tables(n_states, self.max_duration)
         return NegativeBinomialDurationSampler(
             n_states, int(self.max_duration), int(self.n_phases), a, b
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 from skdp._public import public
@@ -230,7 +229,7 @@ class AdaptiveTopicModel(BaseTableModel):
 
     def _check_mixing_prior(self) -> tuple[float, float]:
         prior = self.mixing_prior
-        if len(prior) != 2 or not all(isinstance(x, Real) and x in PRIOR for x in prior):
+        if len(prior) != 2 or not all(x in PRIOR for x in prior):
             raise ValueError(
                 "mixing_prior must be two positive numbers (lambda_S, lambda_T), from "
                 f"{PRIOR.left:g} to {PRIOR.right:g}, got {prior!r}."

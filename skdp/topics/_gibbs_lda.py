@@ -183,7 +183,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             self.n_components,
             self.level,
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
-            self.topic_word_prior,
+            self._topic_word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
             self._check_init(corpus.n_features),
             self._streams(root, Role.INIT, c),

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp._memory import check_memory
 from skdp._public import public
 from skdp._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
@@ -232,12 +233,22 @@ class LatentDirichletCoClustering(BaseTopicModel):
             self.n_document_topics,
             self._check_document_topic_prior(),
             self._check_segment_topic_prior(),
-            self.topic_word_prior,
+            self._topic_word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
             self._check_init(corpus.n_features),
             self._streams(root, Role.INIT, c),
             self._streams(root, Role.SWEEP, c),
             self.n_jobs,
+        )
+
+    def _check_size(self, corpus: SegmentedCorpus) -> None:
+        super()._check_size(corpus)
+        n_pairs = float(self.n_document_topics) * self.n_components
+        n_shares = float(self.n_document_topics) * len(corpus)
+        check_memory(
+            12.0 * (n_pairs + n_shares) * self.n_chains,
+            f"n_document_topics={self.n_document_topics} and n_components={self.n_components}: "
+            "counts",
         )
 
     def _make_averages(self) -> CoClusterAverages:
