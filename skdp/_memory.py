@@ -12,10 +12,10 @@ class _MemoryStatus(ctypes.Structure):
     """MEMORYSTATUSEX of the Windows API."""
 
     _fields_ = (
-        ("length", ctypes.c_ulong),
-        ("load", ctypes.c_ulong),
-        *((name, ctypes.c_ulonglong) for name in ("total", "free", "page_total", "page_free")),
-        *((name, ctypes.c_ulonglong) for name in ("virtual_total", "virtual_free", "extended")),
+        ("length", ctypes.c_uint32),
+        ("load", ctypes.c_uint32),
+        *((name, ctypes.c_uint64) for name in ("total", "free", "page_total", "page_free")),
+        *((name, ctypes.c_uint64) for name in ("virtual_total", "virtual_free", "extended")),
     )
 
 

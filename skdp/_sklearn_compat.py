@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-class Interval(_Interval):  # type: ignore[misc]  # scikit-learn has no types
+class Interval(_Interval):
     """scikit-learn's interval of numbers; a boolean is none, and integers have an end.
 
     Parameters

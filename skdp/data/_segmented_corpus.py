@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, vstack
 from sklearn.utils.validation import check_array
 
+from skdp._memory import check_memory
 from skdp._public import public
 from skdp.data._ragged import Offsets, offsets, read_parts
 from skdp.data._ragged_tokens import MAX_TOKENS, RaggedTokens
@@ -176,6 +177,7 @@ class SegmentedCorpus(RaggedTokens):
             raise ValueError(
                 f"X must hold at most {MAX_TOKENS} tokens, the counts sum to {total:.6g}."
             )
+        check_memory(16.0 * total, f"X of {total:.6g} tokens, the sum of its counts,")
         repeats = numbers.astype(np.int64)
         tokens = np.repeat(matrix.indices, repeats)
         ptrs = (doc_ptr, offsets(repeats)[matrix.indptr])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from skdp.feature_extraction._text import (
     check_raw,
     check_reading,
     check_vocabulary,
+    check_words,
 )
 
 _READING = ("input", "encoding", "decode_error")
@@ -205,6 +207,18 @@ class SegmentVectorizer(TextVectorizer):
         validate_parameters(self)
         if self.vocabulary is not None:
             check_vocabulary(self.vocabulary)
+        sizes_of_grams = self.ngram_range
+        if (
+            len(sizes_of_grams) != 2
+            or not all(isinstance(n, Integral) and not isinstance(n, bool) for n in sizes_of_grams)
+            or not 1 <= sizes_of_grams[0] <= sizes_of_grams[1]
+        ):
+            raise ValueError(
+                "ngram_range must be two integers (least, greatest) from 1 on, got "
+                f"{sizes_of_grams!r}."
+            )
+        if isinstance(self.stop_words, list):
+            check_words(self.stop_words, "stop_words")
         numbers, sizes = WordNumbers(), list[int]()
         counter = self._counter(_ANALYSIS).fit(self._read(X, numbers, sizes))
         self.vocabulary_ = {word: int(i) for word, i in counter.vocabulary_.items()}

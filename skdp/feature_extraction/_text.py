@@ -125,7 +125,7 @@ def check_raw(X: Any) -> None:
         raise ValueError("Iterable over raw text documents expected, string object received.")
     if hasattr(X, "columns"):
         raise ValueError("X is a data frame; pass the column that holds the text.")
-    if isinstance(X, dict) or not hasattr(X, "__iter__") or np.ndim(getattr(X, "shape", [0])) != 1:
+    if isinstance(X, dict) or not hasattr(X, "__iter__"):
         raise ValueError(f"X must be an iterable of texts, got {type(X).__name__}.")
     check_unmasked(X, "X")
 
@@ -149,19 +149,25 @@ def check_reading(vectorizer: Any) -> None:
         ) from None
 
 
+def check_words(words: Iterable[Any], name: str) -> None:
+    """Raise if one of the words is no str."""
+    for word in words:
+        if not isinstance(word, str):
+            raise ValueError(f"{name} must hold str, got {word!r:.60}.")
+
+
 def check_vocabulary(vocabulary: Any) -> list[str]:
     """Return the words of a vocabulary, which must be different, as must be their ids."""
     if isinstance(vocabulary, str | bytes):
-        raise ValueError(
-            f"vocabulary must be an iterable of words, got the text {vocabulary!r:.60}."
-        )
+        raise ValueError(f"vocabulary must be words, got the text {vocabulary!r:.60}.")
+    if hasattr(vocabulary, "__next__"):
+        raise ValueError("vocabulary must not be a generator, which can be read only once.")
     words = list(vocabulary)
     if not words:
         raise ValueError("vocabulary must hold a word at least, it is empty.")
+    check_words(words, "vocabulary")
     seen = set()
     for word in words:
-        if not isinstance(word, str):
-            raise ValueError(f"vocabulary must hold str, got {word!r:.60}.")
         if word in seen:
             raise ValueError(f"vocabulary must hold each word once, got {word!r:.60} again.")
         seen.add(word)

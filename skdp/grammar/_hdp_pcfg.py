@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._memory import check_memory
 from skdp._public import public
 from skdp._random import Role, make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
@@ -24,14 +23,14 @@ from skdp.grammar._batches import SentenceBatches
 from skdp.grammar._counts import ACTIVE, RuleCounts
 from skdp.grammar._engine import expected_counts, expected_symbols, inside, viterbi
 from skdp.grammar._induction import Induction, start_weights
-from skdp.grammar._layout import Layout
+from skdp.grammar._layout import Layout, check_size, read_row
 from skdp.grammar._maximum_likelihood import MaximumLikelihoodGrammar
 from skdp.grammar._sample import draw_sentences
 from skdp.grammar._top_weights import TopPrior
 from skdp.grammar._trees import count_rules, make_trees
 from skdp.grammar._variational import GrammarPriors, VariationalGrammar
 from skdp.grammar._weights import RuleWeights
-from skdp.processes._checks import as_array, check_count
+from skdp.processes._checks import check_count
 
 _ANNEALED_SHARE = 0.2
 """Annealed starts anneal for this share of the iterations, at most `_MOST_ANNEALED`."""
@@ -279,20 +278,10 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         return GrammarPriors(
             TopPrior(self.top_prior, float(self.top_concentration)),
             float(self.root_concentration),
-            self._row("rule_type_prior", layout.n_rule_types, "rule type"),
+            read_row(self, "rule_type_prior", layout.n_rule_types, "rule type"),
             float(self.emission_prior),
-            self._row("binary_concentration", len(layout.blocks), "type of binary rules"),
+            read_row(self, "binary_concentration", len(layout.blocks), "type of binary rules"),
         )
-
-    def _row(self, name: str, n: int, what: str) -> NDArray[np.float64]:
-        """Return a parameter as `n` positive numbers; a number stands for all of them."""
-        value = getattr(self, name)
-        row = as_array(value, name)
-        if row.shape not in ((), (n,)) or row.dtype.kind not in "iuf":
-            raise ValueError(f"{name} must be a number or {n}, one for each {what}; got {value!r}.")
-        if not np.all((row >= 1e-8) & (row <= 1e8)):
-            raise ValueError(f"{name} must be positive, from 1e-8 to 1e8; got {value!r}.")
-        return np.full(n, row, dtype=np.float64)
 
     def _check_sentences(self, X: Any, *, reset: bool) -> TokenSequences:
         sentences = check_sentences(self, X, reset=reset)
@@ -304,19 +293,9 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
             )
         return sentences
 
-    def _check_size(self, n_words: int) -> None:
-        n_first = 0 if self.n_preterminals is None else int(self.n_preterminals)
-        n_rows, n_symbols = float(self.n_components), float(self.n_components) + n_first
-        n_emitting = float(n_first) or n_rows
-        check_memory(
-            24.0 * self.n_init * (n_rows * n_symbols**2 + n_emitting * n_words),
-            f"n_components={self.n_components}, n_preterminals={self.n_preterminals}, {n_words} "
-            f"words (one more than the largest id) and n_init={self.n_init}: weights of rules",
-        )
-
     def _check_input(self, X: Any) -> TokenSequences:
         sentences = self._check_sentences(X, reset=True)
-        self._check_size(self.n_words_)
+        check_size(self.n_words_, self.n_components, self.n_preterminals, self.n_init)
         if self.max_length is None:
             return sentences
         short = np.diff(sentences.ptr) <= self.max_length

@@ -81,7 +81,7 @@ class LowerBoundDisplay:
         check_unmasked(lower_bounds, "lower_bounds")
         if isinstance(lower_bounds, str) or not hasattr(lower_bounds, "__iter__"):
             raise ValueError(f"lower_bounds must be a list of numbers, got {lower_bounds!r:.60}.")
-        fits: list[Any] = list(lower_bounds)
+        fits: list[Any] = list(lower_bounds)  # type: ignore[arg-type]
         if fits and np.ndim(fits[0]) == 0:
             fits = [fits]
         self.lower_bounds = [_check_bounds(bounds, i) for i, bounds in enumerate(fits)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from numbers import Real
 from typing import Any
 
@@ -49,9 +48,8 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
 def as_floats(values: Any, name: str, n_dimensions: int | None = None) -> NDArray[np.float64]:
     """Return an array of real numbers in double precision, or raise an error that names it."""
     array = as_array(values, name)
-    if array.dtype == object:  # of numbers, maybe
-        with suppress(TypeError, ValueError):
-            array = array.astype(np.float64)
+    if array.dtype == object and all(map(is_number, array.flat)):
+        array = array.astype(np.float64)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold real numbers, got {values!r:.80}.")
     if n_dimensions is not None and array.ndim != n_dimensions:

@@ -408,7 +408,8 @@ def check_topics(
         raise ValueError(
             f"{name} must have shape (n_components, n_features) = {shape}, got {array.shape}."
         )
-    sums = array.sum(axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        sums = array.sum(axis=1, keepdims=True)
     if np.any(array < 0) or np.any(sums == 0):
         raise ValueError(f"{name} must hold non-negative numbers, none of the rows all zero.")
     if not np.isfinite(sums).all():
