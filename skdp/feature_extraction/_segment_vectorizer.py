@@ -214,8 +214,8 @@ class SegmentVectorizer(TextVectorizer):
             or not 1 <= sizes_of_grams[0] <= sizes_of_grams[1]
         ):
             raise ValueError(
-                "ngram_range must be two integers (least, greatest) from 1 on, got "
-                f"{sizes_of_grams!r}."
+                f"Invalid value for ngram_range={sizes_of_grams!r}: it must be two integers, the "
+                "least and the greatest, from 1 on."
             )
         if isinstance(self.stop_words, list):
             check_words(self.stop_words, "stop_words")

@@ -49,8 +49,8 @@ class FactorialHMM(SequenceEstimator):
         draw from their prior.
     start_prior, switch_on_prior, switch_off_prior : (p, q), default=(1.0, 1.0)
         Beta priors of the probabilities that a factor is on at the first step of a sequence, that
-        it goes on from a step to the next, and that it goes off; p, q > 0. p / (p + q) is the
-        mean, p + q how much the prior counts.
+        it goes on from a step to the next, and that it goes off; p, q from 1e-8 to 1e8. p / (p + q)
+        is the mean, p + q how much the prior counts.
     block_size : int, default=4
         Number of factors, put together at random, whose activities are drawn jointly, 1 to 10. One
         factor at a time moves badly where several of them explain the same observation, the more

@@ -68,7 +68,7 @@ class HDPHMMLT(SequenceEstimator):
         kappa from 0 to 1e8, extra rate of staying. "auto": drawn,
         kappa / (alpha + kappa) ~ Beta(stickiness_prior).
     stickiness_prior : (p, q), default=(1.0, 1.0)
-        Of that Beta distribution, both > 0.
+        Of that Beta distribution, both from 1e-8 to 1e8.
     duration : duration object or None, default=None
         How long states last: `PoissonDuration` or `NegativeBinomialDuration`, for the semi-Markov
         model; with neither stickiness nor beam sampling. None: as long as transitions to the same
@@ -79,7 +79,7 @@ class HDPHMMLT(SequenceEstimator):
         alpha, from 1e-8 to 1e8: the larger, the more the rows of the transition matrix are alike.
         With ``stickiness="auto"`` it is alpha + kappa. "auto": drawn, under a Gamma prior.
     top_concentration_prior, transition_concentration_prior : (shape, rate), default=(1.0, 0.1)
-        Of their Gamma priors, both > 0.
+        Of their Gamma priors, both from 1e-8 to 1e8.
     state_sampler : {"ffbs", "beam"}, default="ffbs"
         How states are drawn: among all paths by forward filtering and backward sampling, or among
         those whose transitions are likely enough (beam sampling, Van Gael et al. 2008). It may pay

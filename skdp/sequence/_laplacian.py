@@ -28,7 +28,7 @@ class LaplacianSimilarity(BaseEstimator):
         lambda, from 1e-12 to 1e6. "auto": drawn. The model tends to one without similarities as
         lambda -> 0.
     decay_prior : (shape, rate), default=(1.0, 1.0)
-        Gamma prior of a drawn lambda, cut off at 1e-12 and 1e6.
+        Gamma prior of a drawn lambda, both from 1e-8 to 1e8; cut off at 1e-12 and 1e6.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -39,7 +39,7 @@ class GaussianSimilarity(BaseEstimator):
     decay : float or "auto", default="auto"
         lambda, from 1e-12 to 1e6; "auto": drawn.
     decay_prior : (float, float), default=(1.0, 1.0)
-        Shape and rate of the Gamma prior of a drawn decay.
+        Shape and rate of the Gamma prior of a drawn decay, from 1e-8 to 1e8.
 
     Notes
     -----

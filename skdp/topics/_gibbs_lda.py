@@ -49,7 +49,8 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         Dirichlet prior gamma of a topic's word probabilities, per word, in [1e-8, 1e8]. "auto"
         learns it by MAP under `dirichlet_prior`.
     dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate of the Gamma prior on every learnt entry of the two Dirichlet priors.
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learnt entry of the two
+        Dirichlet priors.
     init : "random" or (n_components, n_features) array, default="random"
         The first state. "random": uniformly random topics. An array of word probabilities, such
         as another model's `components_`: the words are folded into these topics, so that the
