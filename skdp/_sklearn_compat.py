@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import Any
 
 from sklearn import get_config
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import Interval as _Interval
+
+from skdp.processes._checks import MAX_INTEGER, check_unmasked
 
 __all__ = [
     "CallbackSupportMixin",
@@ -20,6 +24,27 @@ __all__ = [
     "validate_parameters",
     "with_callbacks",
 ]
+
+
+class Interval(_Interval):
+    """scikit-learn's interval of numbers; a boolean is none, and integers have an end.
+
+    Parameters
+    ----------
+    type : {numbers.Integral, numbers.Real}
+    left, right : number or None
+        Without `right`, integers end at 2^31 - 1.
+    closed : {"left", "right", "both", "neither"}
+    """
+
+    def __init__(self, type: Any, left: Any, right: Any, *, closed: str):
+        if type is Integral and right is None:
+            right, closed = MAX_INTEGER, "both" if closed == "left" else "right"
+        super().__init__(type, left, right, closed=closed)
+
+    def __contains__(self, val: Any) -> bool:
+        """Tell whether `val` is a number in the interval."""
+        return not isinstance(val, bool) and bool(super().__contains__(val))
 
 
 def validate_parameters(estimator: Any) -> None:
@@ -36,6 +61,8 @@ def validate_parameters(estimator: Any) -> None:
         ``InvalidParameterError``).
     """
     if not get_config()["skip_parameter_validation"]:
+        for name, value in estimator.get_params(deep=False).items():
+            check_unmasked(value, f"The '{name}' parameter of {type(estimator).__name__}")
         estimator._validate_params()
 
 
@@ -101,4 +128,11 @@ def begin_fit_task(estimator: Any, n_subtasks: int, X: Any) -> Any:
 def get_parameter_constraints(estimator: type, names: Iterable[str]) -> dict[str, Any]:
     """Return what a scikit-learn estimator allows for some of its parameters."""
     constraints = estimator._parameter_constraints  # type: ignore[attr-defined]  # any class
-    return {name: constraints[name] for name in names}
+    return {name: [_own(constraint) for constraint in constraints[name]] for name in names}
+
+
+def _own(constraint: Any) -> Any:
+    """Return an interval of scikit-learn's as one of ours."""
+    if type(constraint) is not _Interval:
+        return constraint
+    return Interval(constraint.type, constraint.left, constraint.right, closed=constraint.closed)

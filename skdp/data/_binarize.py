@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skdp.data._parse_tree import ParseTree
+from skdp.data._parse_tree import ParseTree, name_other
 
 MARK = "@"
 """What labels of intermediate nodes begin with."""
@@ -48,6 +48,7 @@ def binarize(tree: ParseTree) -> ParseTree:
     >>> debinarize(binarize(tree)) == tree
     True
     """
+    _check_tree(tree)
     stack: list[ParseTree | str] = []
     for item in tree._flat():
         if isinstance(item, str):
@@ -97,6 +98,7 @@ def debinarize(tree: ParseTree) -> ParseTree:
     >>> debinarize(ParseTree.from_brackets("(NP (DT the) (@NP (JJ big) (NN cat)))"))
     <ParseTree (NP (DT the) (JJ big) (NN cat))>
     """
+    _check_tree(tree)
     if tree.label.startswith(MARK):
         raise ValueError(f"The root must not be an intermediate node, got {tree.label!r}.")
     stack: list[
@@ -114,3 +116,8 @@ def debinarize(tree: ParseTree) -> ParseTree:
         else:
             stack.append([ParseTree._make(label, tuple(children))])
     return stack[0][0]  # type: ignore[return-value]  # the root, never a word
+
+
+def _check_tree(tree: object) -> None:
+    if not isinstance(tree, ParseTree):
+        raise TypeError(name_other(tree, "tree"))

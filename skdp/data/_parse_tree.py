@@ -84,7 +84,7 @@ class ParseTree:
 
     def __init__(self, label: str, children: Sequence[ParseTree | str]):
         _check_text(label, "label", NOT_IN_LABEL)
-        if isinstance(children, str | ParseTree):
+        if isinstance(children, str | ParseTree) or not hasattr(children, "__iter__"):
             raise TypeError(
                 f"children must be a sequence of trees and words, got {children!r}: one child is "
                 "a list of one."
@@ -94,6 +94,8 @@ class ParseTree:
             raise ValueError(f"A node must have children, {label!r} has none.")
         for child in children:
             if not isinstance(child, ParseTree):
+                if isinstance(child, list):
+                    raise TypeError(name_other(child, "A child", "a ParseTree or a str"))
                 _check_text(child, "word", NOT_IN_WORD)
         self._set(label, children)
 
@@ -134,6 +136,8 @@ class ParseTree:
         --------
         read_trees : The trees of a file.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"text must be a str, got {type(text).__name__}.")
         trees = list(parse_brackets(text.split("\n")))
         if len(trees) != 1:
             raise ValueError(f"The text must hold one tree, it holds {len(trees)}.")
@@ -264,6 +268,8 @@ class ParseTree:
         ValueError
             If their number differs from that of the leaves, or a word is empty or has white space.
         """
+        if isinstance(words, str) or not hasattr(words, "__iter__"):
+            raise TypeError(f"words must be a list of str, got {words!r:.60}.")
         words = list(words)
         flat = self._flat()
         places = [i for i, item in enumerate(flat) if isinstance(item, str)]
@@ -294,6 +300,8 @@ class ParseTree:
         ValueError
             If it is empty or has white space or round brackets.
         """
+        if not callable(function):
+            raise TypeError(f"function must be callable, got {type(function).__name__}.")
         mapped: dict[str, str] = {}
         flat = self._flat()
         for i, item in enumerate(flat):
@@ -402,6 +410,16 @@ def _build(items: Iterable[Item], make: Callable[[str, list[Any]], Any]) -> Any:
 
 def _rebuild(cls: type[ParseTree], items: tuple[Item, ...]) -> ParseTree:
     return cls._from_flat(items)
+
+
+def name_other(value: object, what: str, wanted: str = "a ParseTree") -> str:
+    """Return the message that a value is no tree, and how it becomes one."""
+    message = f"{what} must be {wanted}, got {type(value).__name__}"
+    if isinstance(value, str):
+        return f"{message}: bracketed text becomes one by ParseTree.from_brackets."
+    if isinstance(value, list) and callable(getattr(value, "label", None)):
+        return f"{message}: an nltk.Tree becomes one by ParseTree.from_nltk."
+    return message + "."
 
 
 def _check_text(text: Any, name: str, forbidden: Any) -> None:

@@ -8,8 +8,22 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp.processes._checks import as_array
+
 Offsets = NDArray[np.int64]
 Selection = slice | NDArray[np.int64]
+
+
+def read_parts(parts: Any, name: str, what: str) -> list[Any]:
+    """Return what an iterable yields, or raise a TypeError that says what it should be.
+
+    It is read once: a generator will do.
+    """
+    if isinstance(parts, str | bytes | dict) or not hasattr(parts, "__iter__"):
+        raise TypeError(f"{name} must be a list of {what}, got {type(parts).__name__}.")
+    if isinstance(parts, np.ndarray) and parts.ndim == 0:
+        raise TypeError(f"{name} must be a list of {what}, got a single value.")
+    return list(parts)
 
 
 def offsets(lengths: ArrayLike) -> Offsets:
@@ -39,7 +53,7 @@ def _freeze(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _check_offsets(ptr: ArrayLike, name: str, items: str, n_items: int) -> Offsets:
-    array = np.asarray(ptr)
+    array = as_array(ptr, name)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
         raise ValueError(f"{name} must be a 1-D array of integers, the first of them 0.")
     array = np.ascontiguousarray(array, dtype=np.int64)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
 from skdp.data._ragged import Offsets, Ragged, offsets
+from skdp.processes._checks import as_array, is_masked
 
 MAX_TOKENS = int(np.iinfo(np.int32).max)
 """Of tokens, and of words in the vocabulary: both are counted in 32 bits by kernels."""
@@ -29,7 +30,7 @@ class RaggedTokens(Ragged):
         cls, tokens: ArrayLike, ptrs: tuple[ArrayLike, ...], n_features: int | None
     ) -> tuple[NDArray[np.int32], tuple[Offsets, ...], int]:
         """Return valid arrays for `_set`, without a copy where types fit."""
-        ids = np.asarray(tokens)
+        ids = as_array(tokens, "tokens")
         if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
             raise ValueError(
                 f"tokens must be a 1-D array of integers, got {ids.ndim} dimensions and type "
@@ -39,7 +40,11 @@ class RaggedTokens(Ragged):
         low, high = (int(ids.min()), int(ids.max())) if ids.size else (0, -1)
         if n_features is None:
             bound = min(high + 1, MAX_TOKENS)
-        elif isinstance(n_features, Integral) and 0 <= n_features <= MAX_TOKENS:
+        elif (
+            isinstance(n_features, Integral)
+            and not isinstance(n_features, bool)
+            and 0 <= n_features <= MAX_TOKENS
+        ):
             bound = int(n_features)
         else:
             raise ValueError(
@@ -60,6 +65,11 @@ class RaggedTokens(Ragged):
         """Return the word ids of the innermost parts `texts` end to end, and their offsets."""
         arrays = []
         for s, text in enumerate(texts):
+            if is_masked(text):
+                raise ValueError(
+                    f"{cls._locate(outer, s)}: must not be a masked array; leave out what its mask "
+                    "hides."
+                )
             try:
                 ids = np.asarray(text)
             except ValueError:  # of unequally long parts
@@ -69,6 +79,12 @@ class RaggedTokens(Ragged):
                     f"{cls._locate(outer, s)}: must be a sequence of word ids (integers), "
                     f"got {text!r:.60}."
                 )
+            if ids.dtype == np.uint64 and ids.size:  # beside int64 they would become floats
+                if ids.max() > MAX_TOKENS:
+                    raise ValueError(
+                        f"{cls._locate(outer, s)}: word id {ids.max()} is larger than {MAX_TOKENS}."
+                    )
+                ids = ids.astype(np.int64)
             arrays.append(ids)
         filled = [ids for ids in arrays if ids.size]
         tokens = np.concatenate(filled) if filled else np.empty(0, dtype=np.int32)

@@ -60,6 +60,9 @@ def read_trees(
 
 @contextmanager
 def _open_text(file: Any, encoding: str) -> Iterator[IO[str]]:
+    if not isinstance(file, str | os.PathLike) and not hasattr(file, "read"):
+        # Numbers are open files to `open`, which would close them.
+        raise TypeError(f"file must be a path or an open file, got {type(file).__name__}.")
     if not hasattr(file, "read"):
         with open(file, encoding=encoding) as opened:
             yield opened

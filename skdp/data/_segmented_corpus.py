@@ -11,10 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, vstack
 from sklearn.utils.validation import check_array
 
-from skdp.data._ragged import Offsets, offsets
+from skdp._memory import check_memory
+from skdp._public import public
+from skdp.data._ragged import Offsets, offsets, read_parts
 from skdp.data._ragged_tokens import MAX_TOKENS, RaggedTokens
+from skdp.processes._checks import check_unmasked
 
 
+@public
 class SegmentedCorpus(RaggedTokens):
     """Documents, each a sequence of segments, each a sequence of word ids: X of the topic models.
 
@@ -98,7 +102,14 @@ class SegmentedCorpus(RaggedTokens):
             Naming the document and segment, if a segment is not a sequence of integers or a word
             id is out of range.
         """
-        parts = list(documents)
+        parts = read_parts(documents, "documents", "documents, each a list of segments")
+        for d, document in enumerate(parts):
+            if isinstance(document, str | bytes | dict) or not hasattr(document, "__len__"):
+                raise ValueError(
+                    f"document {d}: must be a list of segments, each a sequence of word ids, "
+                    f"got {document!r:.60}."
+                )
+            check_unmasked(document, f"document {d}")
         doc_ptr = offsets([len(document) for document in parts])
         segments = [segment for document in parts for segment in document]
         tokens, segment_ptr = cls._join(segments, (doc_ptr,))
@@ -122,14 +133,19 @@ class SegmentedCorpus(RaggedTokens):
         ValueError
             If a matrix does not hold counts (non-negative whole numbers), or their widths differ.
         """
-        matrices = [
-            csr_matrix(
-                check_array(
-                    counts, accept_sparse="csr", ensure_min_samples=0, input_name=f"documents[{d}]"
-                )
+        parts = read_parts(documents, "documents", "matrices of word counts")
+        if not parts:
+            raise ValueError("A corpus of no matrices: the size of the vocabulary is unknown.")
+        matrices = []
+        for d, counts in enumerate(parts):
+            name = f"documents[{d}]"
+            check_unmasked(counts, name)
+            checked = check_array(
+                counts, accept_sparse="csr", ensure_min_samples=0, input_name=name
             )
-            for d, counts in enumerate(documents)
-        ]
+            if checked.dtype.kind not in "biuf":
+                raise ValueError(f"{name} must hold counts, got type {checked.dtype}.")
+            matrices.append(csr_matrix(checked))
         if len({matrix.shape[1] for matrix in matrices}) != 1:
             raise ValueError(
                 "documents must be matrices of one width, the size of the vocabulary; got widths "
@@ -161,6 +177,7 @@ class SegmentedCorpus(RaggedTokens):
             raise ValueError(
                 f"X must hold at most {MAX_TOKENS} tokens, the counts sum to {total:.6g}."
             )
+        check_memory(16.0 * total, f"X of {total:.6g} tokens, the sum of its counts,")
         repeats = numbers.astype(np.int64)
         tokens = np.repeat(matrix.indices, repeats)
         ptrs = (doc_ptr, offsets(repeats)[matrix.indptr])

@@ -8,9 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp.data._ragged import Ragged, offsets
+from skdp._public import public
+from skdp.data._ragged import Ragged, offsets, read_parts
+from skdp.processes._checks import as_array
 
 
+@public
 class SequencePanel(Ragged):
     """Sequences of observations over time: X of the hidden Markov models.
 
@@ -87,8 +90,9 @@ class SequencePanel(Ragged):
             Naming the sequence, if it does not hold real numbers or is of another width than the
             first; or if there is no sequence, so that the width is unknown.
         """
+        parts = read_parts(sequences, "sequences", "arrays, a sequence each")
         arrays = [
-            _as_observations(sequence, cls._locate((), i)) for i, sequence in enumerate(sequences)
+            _as_observations(sequence, cls._locate((), i)) for i, sequence in enumerate(parts)
         ]
         if not arrays:
             raise ValueError("A panel of no sequences: the size of an observation is unknown.")
@@ -115,10 +119,7 @@ class SequencePanel(Ragged):
 
 def _as_observations(values: ArrayLike, name: str) -> NDArray[Any]:
     """Return a 2-D array of real numbers, or raise a ValueError that names the array."""
-    try:
-        array = np.asarray(values)
-    except ValueError:  # of unequally long parts
-        array = np.empty((), dtype=object)
+    array = as_array(values, name)
     if array.ndim not in (1, 2) or array.dtype.kind not in "biuf":
         raise ValueError(
             f"{name}: must be a (T, D) or (T,) array of real numbers, got {array.ndim} dimensions "

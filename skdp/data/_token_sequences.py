@@ -8,9 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp._public import public
+from skdp.data._ragged import read_parts
 from skdp.data._ragged_tokens import RaggedTokens
 
 
+@public
 class TokenSequences(RaggedTokens):
     """Sentences, each a sequence of word ids: X of grammars and language models.
 
@@ -84,7 +87,9 @@ class TokenSequences(RaggedTokens):
         ValueError
             Naming the sentence, if it is not a sequence of integers or a word id is out of range.
         """
-        tokens, ptr = cls._join(list(sequences), ())
+        tokens, ptr = cls._join(
+            read_parts(sequences, "sequences", "sentences, each a sequence of word ids"), ()
+        )
         return cls._make(*cls._check(tokens, (ptr,), n_features))
 
     @property

@@ -16,6 +16,7 @@ from skdp.data._ragged_tokens import MAX_TOKENS
 from skdp.data._segmented_corpus import SegmentedCorpus
 from skdp.data._sequence_panel import SequencePanel
 from skdp.data._token_sequences import TokenSequences
+from skdp.processes._checks import check_unmasked
 
 
 def check_corpus(
@@ -50,6 +51,7 @@ def check_corpus(
     TypeError
         Where scikit-learn's ``check_array`` raises it.
     """
+    _check_kind(X)
     if _holds_text(X):
         raise ValueError(
             "X holds text, not word ids or counts. Make a corpus of it first: "
@@ -114,6 +116,7 @@ def check_panel(
     TypeError
         Where scikit-learn's ``check_array`` raises it.
     """
+    _check_kind(X)
     _check_not_empty_list(estimator, X)
     is_single = False
     if isinstance(X, SequencePanel):
@@ -172,6 +175,7 @@ def check_sentences(estimator: Any, X: Any, *, reset: bool) -> TokenSequences:
     TypeError
         Where scikit-learn's ``check_array`` raises it.
     """
+    _check_kind(X)
     if _holds_text(X):
         raise ValueError(
             "X holds text, not word ids. Make sentences of word ids of it first: "
@@ -200,6 +204,23 @@ def check_sentences(estimator: Any, X: Any, *, reset: bool) -> TokenSequences:
         estimator.n_words_ = sentences.n_features
         estimator._sentence_length = length
     return sentences
+
+
+def _check_kind(X: Any) -> None:
+    """Raise for what looks like data but holds no numbers, or hides some of them."""
+    if hasattr(X, "__next__"):
+        raise TypeError(
+            f"X must not be a {type(X).__name__}, which can be read only once: pass list(X)."
+        )
+    if isinstance(X, Ragged):
+        return
+    check_unmasked(X, "X")
+    dtypes = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
+    for dtype in dtypes if hasattr(dtypes, "__iter__") else [dtypes]:
+        if getattr(dtype, "kind", "") in ("M", "m"):
+            raise ValueError(
+                f"X must hold numbers, got dates or times ({dtype}): turn them into numbers first."
+            )
 
 
 def _holds_text(X: Any) -> bool:

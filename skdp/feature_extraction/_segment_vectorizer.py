@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,10 +12,19 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._public import public
 from skdp._sklearn_compat import StrOptions, get_parameter_constraints, validate_parameters
 from skdp.data import SegmentedCorpus
 from skdp.feature_extraction._segmenters import SEGMENTERS
-from skdp.feature_extraction._text import TextVectorizer, WordNumbers, check_raw
+from skdp.feature_extraction._text import (
+    TextVectorizer,
+    WordNumbers,
+    check_known,
+    check_raw,
+    check_reading,
+    check_vocabulary,
+    check_words,
+)
 
 _READING = ("input", "encoding", "decode_error")
 _ANALYSIS = (
@@ -30,6 +40,7 @@ class _WordCounter(CountVectorizer):
         return chain.from_iterable
 
 
+@public
 class SegmentVectorizer(TextVectorizer):
     r"""Turn raw documents into a `SegmentedCorpus`: word ids, segment by segment.
 
@@ -153,6 +164,7 @@ class SegmentVectorizer(TextVectorizer):
     def _read(self, X: Any, numbers: WordNumbers, sizes: list[int]) -> Iterator[list[list[str]]]:
         """Yield documents as lists of segments of words, and record them."""
         check_raw(X)
+        check_reading(self)
         decode = self._counter(_READING).decode
         analyze = CountVectorizer.build_analyzer(self._counter(_ANALYSIS))
         cut = self.segmenter if callable(self.segmenter) else SEGMENTERS[self.segmenter]
@@ -193,6 +205,20 @@ class SegmentVectorizer(TextVectorizer):
         SegmentedCorpus
         """
         validate_parameters(self)
+        if self.vocabulary is not None:
+            check_vocabulary(self.vocabulary)
+        sizes_of_grams = self.ngram_range
+        if (
+            len(sizes_of_grams) != 2
+            or not all(isinstance(n, Integral) and not isinstance(n, bool) for n in sizes_of_grams)
+            or not 1 <= sizes_of_grams[0] <= sizes_of_grams[1]
+        ):
+            raise ValueError(
+                f"Invalid value for ngram_range={sizes_of_grams!r}: it must be two integers, the "
+                "least and the greatest, from 1 on."
+            )
+        if isinstance(self.stop_words, list):
+            check_words(self.stop_words, "stop_words")
         numbers, sizes = WordNumbers(), list[int]()
         counter = self._counter(_ANALYSIS).fit(self._read(X, numbers, sizes))
         self.vocabulary_ = {word: int(i) for word, i in counter.vocabulary_.items()}
@@ -235,4 +261,7 @@ class SegmentVectorizer(TextVectorizer):
         list of documents, each a list of arrays of str, one a segment
         """
         names = self.get_feature_names_out()
-        return [[names[np.asarray(segment, dtype=np.intp)] for segment in d] for d in X]
+        if not isinstance(X, SegmentedCorpus):
+            X = SegmentedCorpus.from_documents(X, len(names))
+        check_known(X, len(names))
+        return [[names[segment] for segment in document] for document in X]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
+
+from skdp.data import SegmentedCorpus, TokenSequences
+from skdp.processes._checks import check_unmasked
 
 
 class WordNumbers:
@@ -119,3 +125,67 @@ def check_raw(X: Any) -> None:
         raise ValueError("Iterable over raw text documents expected, string object received.")
     if hasattr(X, "columns"):
         raise ValueError("X is a data frame; pass the column that holds the text.")
+    if isinstance(X, dict) or not hasattr(X, "__iter__"):
+        raise ValueError(f"X must be an iterable of texts, got {type(X).__name__}.")
+    check_unmasked(X, "X")
+
+
+def check_reading(vectorizer: Any) -> None:
+    """Raise if a parameter that says how text is read is no pattern, or no encoding."""
+    try:
+        codecs.lookup(vectorizer.encoding)
+    except LookupError:
+        raise ValueError(
+            f"encoding must be the name of an encoding, got {vectorizer.encoding!r}."
+        ) from None
+    pattern = vectorizer.token_pattern
+    if vectorizer.tokenizer is not None:
+        return
+    try:
+        re.compile(pattern)
+    except (re.error, TypeError) as error:
+        raise ValueError(
+            f"token_pattern must be a regular expression, got {pattern!r}: {error}."
+        ) from None
+
+
+def check_words(words: Iterable[Any], name: str) -> None:
+    """Raise if one of the words is no str."""
+    for word in words:
+        if not isinstance(word, str):
+            raise ValueError(f"{name} must hold str, got {word!r:.60}.")
+
+
+def check_vocabulary(vocabulary: Any) -> list[str]:
+    """Return the words of a vocabulary, which must be different, as must be their ids."""
+    if isinstance(vocabulary, str | bytes):
+        raise ValueError(f"vocabulary must be words, got the text {vocabulary!r:.60}.")
+    if hasattr(vocabulary, "__next__"):
+        raise ValueError("vocabulary must not be a generator, which can be read only once.")
+    words = list(vocabulary)
+    if not words:
+        raise ValueError("vocabulary must hold a word at least, it is empty.")
+    check_words(words, "vocabulary")
+    seen = set()
+    for word in words:
+        if word in seen:
+            raise ValueError(f"vocabulary must hold each word once, got {word!r:.60} again.")
+        seen.add(word)
+    if isinstance(vocabulary, Mapping):
+        ids = list(vocabulary.values())
+        whole = all(isinstance(i, Integral) and not isinstance(i, bool) for i in ids)
+        if not whole or sorted(ids) != list(range(len(ids))):
+            raise ValueError(
+                f"vocabulary must map words to ids from 0 to {len(ids) - 1}, each once, got "
+                f"{vocabulary!r:.80}."
+            )
+    return words
+
+
+def check_known(X: SegmentedCorpus | TokenSequences, n_words: int) -> None:
+    """Raise if a container has words that a vocabulary has not."""
+    if len(X.tokens) and X.tokens.max() >= n_words:
+        raise ValueError(
+            f"X must hold word ids of the vocabulary, from 0 to {n_words - 1}, got "
+            f"{X.tokens.max()}."
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._public import public
 from skdp._sklearn_compat import (
     Interval,
     StrOptions,
@@ -18,7 +19,14 @@ from skdp._sklearn_compat import (
     validate_parameters,
 )
 from skdp.data import TokenSequences
-from skdp.feature_extraction._text import TextVectorizer, WordNumbers, check_raw
+from skdp.feature_extraction._text import (
+    TextVectorizer,
+    WordNumbers,
+    check_known,
+    check_raw,
+    check_reading,
+    check_vocabulary,
+)
 from skdp.feature_extraction._unknown_words import UnknownWords
 
 _READING = (
@@ -27,6 +35,7 @@ _READING = (
 )
 
 
+@public
 class TokenVectorizer(TextVectorizer):
     r"""Turn sentences into `TokenSequences`: word ids in reading order.
 
@@ -61,13 +70,15 @@ class TokenVectorizer(TextVectorizer):
         Replaces `token_pattern`: cuts a sentence into words.
     token_pattern : str or None, default=r"(?u)\w+(?:[-'’.,]\w+)*|[^\w\s]"
         What a word is. By default marks are words, too, and "it's", "well-known", "1.5" are one.
-    vocabulary : iterable of str or None, default=None
-        The known words. None: all that occur at least `min_count` times in the training data.
+    vocabulary : mapping, iterable of str or None, default=None
+        The known words, or ids by known word: the numbers from 0, each once. None: all words that
+        occur at least `min_count` times in the training data.
 
     Attributes
     ----------
     vocabulary_ : dict
-        Ids by word or name of a class, in alphabetical order.
+        Ids by word or name of a class, in alphabetical order; where `vocabulary` gives ids, those
+        and then the classes.
 
     See Also
     --------
@@ -134,6 +145,7 @@ class TokenVectorizer(TextVectorizer):
 
     def _read(self, X: Any) -> WordNumbers:
         check_raw(X)
+        check_reading(self)
         reader = CountVectorizer(**{name: getattr(self, name) for name in _READING})
         preprocess, tokenize = reader.build_preprocessor(), reader.build_tokenizer()
         numbers = WordNumbers()
@@ -170,18 +182,25 @@ class TokenVectorizer(TextVectorizer):
         TokenSequences
         """
         validate_parameters(self)
+        for name in ("prefixes", "suffixes"):
+            affixes = getattr(self, name)
+            if not all(isinstance(affix, str) and affix for affix in affixes):
+                raise ValueError(f"{name} must hold str, none of them empty, got {affixes!r:.60}.")
         numbers = self._read(X)
         counts = list(zip(numbers.types, numbers.count().tolist(), strict=True))
         if self.vocabulary is None:
             known = {word for word, count in counts if count >= self.min_count}
         else:
-            known = set(self.vocabulary)
+            known = set(check_vocabulary(self.vocabulary))
         self._unknown = self._learn_unknown([item for item in counts if item[0] not in known])
         if self._unknown is not None:
             known.update(self._unknown.names)
         if not counts or not known:
             raise ValueError("empty vocabulary; no word occurs min_count times in the sentences")
-        self.vocabulary_ = {word: i for i, word in enumerate(sorted(known))}
+        given = dict(self.vocabulary) if isinstance(self.vocabulary, Mapping) else {}
+        rest = enumerate(sorted(known.difference(given)), len(given))
+        self.vocabulary_ = {word: int(i) for word, i in given.items()}
+        self.vocabulary_.update({word: i for i, word in rest})
         return self._ids(numbers)
 
     def _learn_unknown(self, rare: list[tuple[str, int]]) -> UnknownWords | None:
@@ -224,4 +243,7 @@ class TokenVectorizer(TextVectorizer):
         list of arrays of str
         """
         names = self.get_feature_names_out()
-        return [names[np.asarray(sentence, dtype=np.intp)] for sentence in X]
+        if not isinstance(X, TokenSequences):
+            X = TokenSequences.from_sequences(X, len(names))
+        check_known(X, len(names))
+        return [names[sentence] for sentence in X]

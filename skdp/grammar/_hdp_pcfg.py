@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._public import public
 from skdp._random import Role, make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters, with_callbacks
@@ -22,7 +23,7 @@ from skdp.grammar._batches import SentenceBatches
 from skdp.grammar._counts import ACTIVE, RuleCounts
 from skdp.grammar._engine import expected_counts, expected_symbols, inside, viterbi
 from skdp.grammar._induction import Induction, start_weights
-from skdp.grammar._layout import Layout
+from skdp.grammar._layout import Layout, check_size, read_row
 from skdp.grammar._maximum_likelihood import MaximumLikelihoodGrammar
 from skdp.grammar._sample import draw_sentences
 from skdp.grammar._top_weights import TopPrior
@@ -39,6 +40,7 @@ _MOST_ANNEALED = 40
 _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
+@public
 class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstimator):
     r"""Probabilistic context-free grammar with a hierarchical Dirichlet process (HDP-PCFG).
 
@@ -282,20 +284,10 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         return GrammarPriors(
             TopPrior(self.top_prior, float(self.top_concentration)),
             float(self.root_concentration),
-            self._row("rule_type_prior", layout.n_rule_types, "rule type"),
+            read_row(self, "rule_type_prior", layout.n_rule_types, "rule type"),
             float(self.emission_prior),
-            self._row("binary_concentration", len(layout.blocks), "type of binary rules"),
+            read_row(self, "binary_concentration", len(layout.blocks), "type of binary rules"),
         )
-
-    def _row(self, name: str, n: int, what: str) -> NDArray[np.float64]:
-        """Return a parameter as `n` positive numbers; a number stands for all of them."""
-        value = getattr(self, name)
-        row = np.asarray(value)
-        if row.shape not in ((), (n,)) or row.dtype.kind not in "iuf":
-            raise ValueError(f"{name} must be a number or {n}, one for each {what}; got {value!r}.")
-        if not np.all((row >= 1e-8) & (row <= 1e8)):
-            raise ValueError(f"{name} must be positive, from 1e-8 to 1e8; got {value!r}.")
-        return np.full(n, row, dtype=np.float64)
 
     def _check_input(self, X: Any) -> TokenSequences:
         sentences, has_words = _without_empty(check_sentences(self, X, reset=True))
@@ -303,6 +295,7 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
             raise ValueError(
                 f"Found 0 word(s) in X while a minimum of 1 is required by {type(self).__name__}."
             )
+        check_size(self.n_words_, self.n_components, self.n_preterminals, self.n_init)
         if self.max_length is None:
             return sentences
         short = np.diff(sentences.ptr) <= self.max_length

@@ -14,11 +14,13 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._memory import check_memory
+from skdp._public import public
 from skdp._random import Role, make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters, with_callbacks
 from skdp.data._binarize import binarize, debinarize
-from skdp.data._parse_tree import ParseTree
+from skdp.data._parse_tree import ParseTree, name_other
 from skdp.grammar._ascent import Expectation
 from skdp.grammar._lexicon import Lexicon
 from skdp.grammar._refined_grammar import RefinementPriors, VariationalRefinement
@@ -28,6 +30,7 @@ from skdp.grammar._refined_parser import RefinedParser
 from skdp.grammar._refinement import Refinement
 from skdp.grammar._treebank import CoarseRules, Treebank, flatten
 from skdp.metrics import bracket_scores
+from skdp.processes._checks import is_number
 
 ACTIVE = 1e-6
 """Subsymbols with so many expected nodes, and their rules of so large a weight, are active."""
@@ -66,6 +69,7 @@ class _Parse:
         return debinarize(tree), True
 
 
+@public
 class HDPPCFGRefiner(ResumableEstimator):
     r"""Refined treebank grammar with a hierarchical Dirichlet process (HDP-PCFG-GR).
 
@@ -296,6 +300,13 @@ class HDPPCFGRefiner(ResumableEstimator):
         binary = [binarize(tree) for tree in trees if tree is not None]
         lexicon = Lexicon(sentences, self.min_word_count)
         flat = flatten(binary, [lexicon.encode(sentence) for sentence in sentences])
+        n_refined = float(self.n_components) ** 3 * len(flat.rules.binary)
+        n_refined += float(self.n_components) * len(flat.rules.emission)
+        check_memory(
+            24.0 * n_refined,
+            f"n_components={self.n_components} subsymbols with {len(flat.rules.binary)} binary "
+            "rules: weights of rules",
+        )
         return _Data(lexicon, flat, sum(map(len, sentences)))
 
     # Coordinate ascent
@@ -473,6 +484,8 @@ class HDPPCFGRefiner(ResumableEstimator):
         int
         """
         check_is_fitted(self)
+        if not is_number(threshold) or not 0.0 < threshold < np.inf:
+            raise ValueError(f"threshold must be a finite number > 0, got {threshold!r}.")
         return _count_active_rules(
             self._parser.rules, self._logs, self.subsymbol_counts_, threshold
         )
@@ -480,8 +493,8 @@ class HDPPCFGRefiner(ResumableEstimator):
 
 def _check_sentences(X: Any) -> list[tuple[str, ...]]:
     """Return sentences as tuples of words."""
-    if isinstance(X, str) or not hasattr(X, "__iter__"):
-        raise TypeError(f"X must be a sequence of sentences, got {type(X).__name__}.")
+    if isinstance(X, str | bytes) or not hasattr(X, "__iter__") or hasattr(X, "__next__"):
+        raise TypeError(f"X must be a list of sentences, got {type(X).__name__}.")
     sentences = []
     for i, sentence in enumerate(X):
         if isinstance(sentence, str) or not hasattr(sentence, "__iter__"):
@@ -498,10 +511,12 @@ def _check_sentences(X: Any) -> list[tuple[str, ...]]:
 def _check_trees(y: Any) -> list[ParseTree | None]:
     if y is None:
         raise ValueError("y must hold the parse trees of the sentences, got None.")
+    if isinstance(y, str | bytes) or not hasattr(y, "__iter__") or hasattr(y, "__next__"):
+        raise TypeError(f"y must be a list of ParseTree, got {type(y).__name__}.")
     trees = list(y)
     for i, tree in enumerate(trees):
         if tree is not None and not isinstance(tree, ParseTree):
-            raise TypeError(f"tree {i}: must be a ParseTree, got {type(tree).__name__}.")
+            raise TypeError(name_other(tree, f"tree {i}:"))
     return trees
 
 
@@ -512,13 +527,20 @@ def _check_yields(sentences: Sequence[tuple[str, ...]], trees: Sequence[ParseTre
             f"{[len(sentences), len(trees)]}."
         )
     for i, (sentence, tree) in enumerate(zip(sentences, trees, strict=True)):
-        if tree is None and sentence:
+        if tree is None and not sentence:
+            continue
+        if tree is None:
             raise ValueError(f"tree {i} is None, but sentence {i} has words: {sentence!r:.80}.")
-        if tree is not None and tree.leaves != sentence:
-            raise ValueError(
-                f"tree {i} is over other words than sentence {i}: {' '.join(tree.leaves)!r:.80} "
-                f"and {' '.join(sentence)!r:.80}."
-            )
+        leaves = tree.leaves
+        if leaves == sentence:
+            continue
+        pairs = zip(leaves, sentence, strict=False)
+        j = next((j for j, (leaf, word) in enumerate(pairs) if leaf != word), None)
+        if j is None:
+            differ = f"it has {len(leaves)} words and the sentence {len(sentence)}"
+        else:
+            differ = f"word {j} is {leaves[j]!r} in the tree and {sentence[j]!r} in the sentence"
+        raise ValueError(f"tree {i} is over other words than sentence {i}: {differ}.")
 
 
 def _count_nodes(rules: CoarseRules, counts: RefinedTables) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from skdp.data import TokenSequences, check_sentences
 from skdp.grammar._engine import expected_counts
 from skdp.grammar._weights import RuleWeights
+from skdp.processes._checks import as_floats
 
 Floats = NDArray[np.float64]
 
@@ -128,9 +129,7 @@ def _as_weights(
     values: ArrayLike, name: str, n_dimensions: int, shape: tuple[int | None, ...] = (None,)
 ) -> Floats:
     """Return an array of weights, where None stands for any length."""
-    array = np.ascontiguousarray(values, dtype=np.float64)
-    if np.ndim(values) != n_dimensions:
-        raise ValueError(f"{name} must have {n_dimensions} dimension(s), got {np.ndim(values)}.")
+    array = as_floats(values, name, n_dimensions)
     if any(wanted not in (None, n) for wanted, n in zip(shape, array.shape, strict=True)):
         wanted = str(shape).replace("None", "n_words")
         raise ValueError(
@@ -148,6 +147,9 @@ class _Words(BaseEstimator):
         self.n_words = n_words
         self.n_words_ = self.n_features_in_ = n_words
         self._sentence_length = None
+
+
+_Words.__name__ = "inside_outside"  # what errors of scikit-learn say that asks for sentences
 
 
 def _check_sentences(sentences: Any, n_words: int) -> TokenSequences:

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._memory import check_memory
+from skdp.processes._checks import as_array
 
 SHARED, PRETERMINALS, CONSTITUENTS = 0, 0, 1
 """Inventories of symbols: one, or those that emit words and those that branch."""
@@ -84,3 +90,26 @@ class Layout(NamedTuple):
             *(f"P{k}" for k in range(self.n_preterminals)),
             *(f"C{k}" for k in range(self.n_components)),
         ]
+
+
+def read_row(estimator: Any, name: str, n: int, what: str) -> NDArray[np.float64]:
+    """Return a parameter as `n` positive numbers; a number stands for all of them."""
+    value = getattr(estimator, name)
+    row = as_array(value, name)
+    if row.shape not in ((), (n,)) or row.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must be a number or {n}, one for each {what}; got {value!r}.")
+    if not np.all((row >= 1e-8) & (row <= 1e8)):
+        raise ValueError(f"{name} must be positive, from 1e-8 to 1e8; got {value!r}.")
+    return np.full(n, row, dtype=np.float64)
+
+
+def check_size(n_words: int, n_components: int, n_preterminals: int | None, n_init: int) -> None:
+    """Raise if the weights of the rules of all starts would not fit into memory."""
+    n_first = n_preterminals or 0
+    n_symbols = float(n_components) + n_first
+    n_weights = n_components * n_symbols**2 + float(n_first or n_components) * n_words
+    check_memory(
+        24.0 * n_init * n_weights,
+        f"n_components={n_components}, n_preterminals={n_preterminals}, {n_words} words (one more "
+        f"than the largest id) and n_init={n_init}: weights of rules",
+    )

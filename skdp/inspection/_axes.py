@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,55 @@ GREY = "#D9D9D9"
 """For what is left over."""
 
 
+LITERAL: dict[str, Any] = {"parse_math": False}
+"""Of a text that shows a name as it is: dollars would make it a formula, or an error."""
+
+_LONGEST = 100
+"""Characters of a name that are drawn: figures have no room for more."""
+
+
+def check_names(names: Sequence[Any] | None, what: str, n: int) -> list[str]:
+    """Return n names, each the str of what was given; None stands for "0", "1", ..."""
+    if names is None:
+        return [str(k) for k in range(n)]
+    return as_names(names, what, n)
+
+
+def as_names(names: Sequence[Any], what: str, n: int, why: str = "") -> list[str]:
+    """Return n names, each the str of what was given; `why` says where the number comes from."""
+    if isinstance(names, str | bytes | dict) or not hasattr(names, "__iter__"):
+        raise ValueError(f"{what} must be a list of {n} names, got {names!r:.60}.")
+    found = [str(name) for name in names]
+    if len(found) != n:
+        raise ValueError(f"{what} must hold {n} names{why}, got {len(found)}.")
+    return found
+
+
+def write_name(name: str, longest: int = _LONGEST) -> str:
+    """Return a name as it is drawn: on one line, without what no font has, and not too long."""
+    text = "".join(
+        c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in name
+    )
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def write_names(names: Iterable[str]) -> list[str]:
+    """Return names as they are drawn."""
+    return [write_name(name) for name in names]
+
+
+def check_cmap(cmap: Any) -> Any:
+    """Return a colormap by its name, or as it is, or raise an error that names the argument."""
+    from matplotlib import colormaps
+    from matplotlib.colors import Colormap
+
+    if isinstance(cmap, Colormap):
+        return cmap
+    if not isinstance(cmap, str) or cmap not in colormaps:
+        raise ValueError(f"cmap must be a matplotlib colormap or its name, got {cmap!r:.60}.")
+    return colormaps[cmap]
+
+
 def check_matplotlib(caller: str) -> None:
     """Raise an ImportError that says how to get matplotlib if it is not there."""
     try:
@@ -41,13 +91,17 @@ def check_matplotlib(caller: str) -> None:
 
 def open_axes(ax: Any, size: tuple[float, float], labels: list[str]) -> Any:
     """Return `ax`, or the axes of a new figure with room for `size` inches and for a legend."""
-    if ax is not None:
-        return ax
     import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
+
+    if isinstance(ax, Axes):
+        return ax
+    if ax is not None:
+        raise TypeError(f"ax must be a matplotlib Axes or None, got {type(ax).__name__}.")
 
     width, height = size
     if labels:
-        width += 0.5 + 0.085 * max(map(len, labels))
+        width += 0.5 + 0.085 * max(map(len, write_names(labels)))
         height = max(height, 0.6 + _LINE_INCHES * len(labels))
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
@@ -77,9 +131,9 @@ def make_panels(ax: Any, n_rows: int, n_columns: int, cells: list[int]) -> NDArr
 def add_legend(ax: Any, handles: list[Any], labels: list[str]) -> Any:
     """Return a legend to the right of `ax`, in as many columns as its height asks for."""
     height = ax.get_window_extent().height / ax.figure.dpi
-    return ax.legend(
+    legend = ax.legend(
         handles,
-        labels,
+        ["label"] * len(labels),  # not the labels, or those that begin with "_" would be left out
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
         borderaxespad=0.0,
@@ -87,3 +141,6 @@ def add_legend(ax: Any, handles: list[Any], labels: list[str]) -> Any:
         handlelength=1.2,
         ncols=math.ceil(_LINE_INCHES * len(labels) / max(height, _LINE_INCHES)),
     )
+    for text, label in zip(legend.get_texts(), labels, strict=True):
+        text.set(text=write_name(label), **LITERAL)
+    return legend

@@ -9,8 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp.inspection._axes import GREY, PALETTE, check_matplotlib, open_axes
-from skdp.inspection._matrix import check_names, label_matrix, size_matrix
+from skdp.inspection._axes import (
+    GREY,
+    PALETTE,
+    check_cmap,
+    check_matplotlib,
+    check_names,
+    open_axes,
+)
+from skdp.inspection._matrix import label_matrix, size_matrix
 from skdp.inspection._states import check_matrix, check_shares, choose_states
 
 _GAP_INCHES, _BAR_INCHES, _TEXT_INCHES = 0.12, 0.8, 0.45
@@ -157,7 +164,7 @@ class FactorDisplay:
         beside = 0.0 if self.shares is None else _GAP_INCHES + _BAR_INCHES + _TEXT_INCHES
         self.ax_ = ax = open_axes(ax, (width - 0.9 + beside, height), [])
         self.figure_ = ax.figure
-        self.image_ = ax.imshow(shown, cmap=cmap, vmin=0.0, vmax=1.0, aspect="auto")
+        self.image_ = ax.imshow(shown, cmap=check_cmap(cmap), vmin=0.0, vmax=1.0, aspect="auto")
         label_matrix(ax, names, self.factor_names)
         ax.set(xlabel="factor", ylabel="state")
         _draw_lattice(ax, n_rows, n_columns)

@@ -10,10 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skdp.data._tree_layout import text_width
-from skdp.inspection._axes import GREY, PALETTE, check_matplotlib, open_axes
-from skdp.inspection._matrix import check_names
+from skdp.inspection._axes import (
+    GREY,
+    LITERAL,
+    PALETTE,
+    check_matplotlib,
+    check_names,
+    open_axes,
+    write_name,
+)
 from skdp.inspection._states import check_shares
-from skdp.processes._checks import check_count
+from skdp.processes._checks import as_array, check_count, is_number
 
 _FONT_SIZE = 10.0
 _LINE, _BLOCK_GAP = 1.75, 0.7
@@ -132,7 +139,7 @@ class GrammarDisplay:
         binary_probs: ArrayLike,
         shares: ArrayLike | None = None,
         *,
-        feature_names: ArrayLike | None = None,
+        feature_names: Any = None,
         symbol_names: Sequence[str] | None = None,
     ):
         self.root_probs = _check_probabilities(root_probs, "root_probs", 1)
@@ -153,8 +160,7 @@ class GrammarDisplay:
                 "of one grammar."
             )
         self.shares = None if shares is None else check_shares(shares, "shares", n_symbols)
-        words = None if feature_names is None else [str(w) for w in np.asarray(feature_names)]
-        self.feature_names = check_names(words, "feature_names", n_words)
+        self.feature_names = check_names(feature_names, "feature_names", n_words)
         if symbol_names is None:
             n_first = n_emitting if self._is_partitioned else 0
             symbol_names = [f"P{k}" for k in range(n_first)]
@@ -167,7 +173,7 @@ class GrammarDisplay:
         cls,
         estimator: Any,
         *,
-        feature_names: ArrayLike | None = None,
+        feature_names: Any = None,
         symbol_names: Sequence[str] | None = None,
         threshold: float = 1e-3,
         n_rules: int = 8,
@@ -250,7 +256,7 @@ class GrammarDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if not 0.0 < threshold <= 1.0:
+        if not (is_number(threshold) and 0.0 < threshold <= 1.0):
             raise ValueError(f"threshold must be in (0, 1], got {threshold!r}.")
         n_rules = check_count(n_rules, "n_rules", at_least=1)
         n_words = check_count(n_words, "n_words", at_least=1)
@@ -264,7 +270,7 @@ class GrammarDisplay:
         shown = [block[:n_rules] for block in blocks]
         lines = sum(len(block) + bool(rest) for block, rest in zip(shown, rests, strict=True))
         height = _LINE * lines + _BLOCK_GAP * len(blocks) + _LINE
-        drawn_names = [_START, *(self.symbol_names[k] for k in self.symbols_)]
+        drawn_names = [_START, *(write_name(self.symbol_names[k]) for k in self.symbols_)]
         self._name_width = max(map(text_width, drawn_names)) + 2.0 * _PAD
         weight = 0.0 if self.shares is None else _NUMBER
         right = max(max(map(self._right_width, self.rules_)), text_width("… 100 others"))
@@ -349,8 +355,10 @@ class GrammarDisplay:
 
     def _right_width(self, rule: Rule) -> float:
         if rule.right:
-            return sum(2.0 * _PAD + text_width(self.symbol_names[k]) + _GAP for k in rule.right)
-        words = [self.feature_names[w] for w, _ in rule.words]
+            return sum(
+                2.0 * _PAD + text_width(write_name(self.symbol_names[k])) + _GAP for k in rule.right
+            )
+        words = [write_name(self.feature_names[w]) for w, _ in rule.words]
         return sum(text_width(word) + _NUMBER + 0.5 for word in words)
 
     def _draw_block(self, rules: list[Rule], rest: list[Rule], y: float) -> float:
@@ -385,11 +393,11 @@ class GrammarDisplay:
         self._write(left + _BAR + 0.4, y, _format(rule.probability))
         x = left + _BAR + _NUMBER + _GAP
         for k in rule.right:
-            width = 2.0 * _PAD + text_width(self.symbol_names[k])
+            width = 2.0 * _PAD + text_width(write_name(self.symbol_names[k]))
             self._draw_box(k, x + 0.5 * width, y)
             x += width + _GAP
         for w, probability in rule.words:
-            word = self.feature_names[w]
+            word = write_name(self.feature_names[w])
             self._write(x, y, word, style="italic")
             x += text_width(word)
             self._write(x + 0.3, y, _format(probability), color="#808080", small=True)
@@ -403,23 +411,23 @@ class GrammarDisplay:
         box = self.ax_.text(
             x,
             y,
-            _START if k < 0 else self.symbol_names[k],
+            _START if k < 0 else write_name(self.symbol_names[k]),
             ha="center",
             va="center",
             size=self._font_size,
-            parse_math=False,
+            **LITERAL,
             bbox={"boxstyle": "round,pad=0.25", "facecolor": pale, "edgecolor": colour},
         )
         self.boxes_.append(box)
 
     def _write(self, x: float, y: float, text: str, *, small: bool = False, **style: Any) -> None:
         size = 0.8 * self._font_size if small else self._font_size
-        style = {"ha": "left", "va": "center", "size": size, "parse_math": False, **style}
+        style = {"ha": "left", "va": "center", "size": size, **LITERAL, **style}
         self.ax_.text(x, y, text, **style)
 
 
 def _check_probabilities(values: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.ndim != ndim or array.size == 0 or array.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must be a {ndim}-D array of numbers, got shape {array.shape} and type "

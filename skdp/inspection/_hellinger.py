@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp.data import SegmentedCorpus
-from skdp.inspection._axes import PALETTE, add_legend, check_matplotlib, open_axes
+from skdp.inspection._axes import PALETTE, add_legend, check_matplotlib, open_axes, write_name
 from skdp.inspection._estimators import choose_documents, shares_of
 from skdp.inspection._parts import check_parts, choose_width, draw_parts, set_segment_axis
 from skdp.metrics import hellinger_to_document, hellinger_to_previous
+from skdp.processes._checks import as_array
 
 _TO = ("previous", "document", "both")
+_LONGEST_NAME = 60
+_LINE = "hellinger distance"
+"""Name of the lines by which they are found again."""
 _STYLES = {"previous": "-", "document": "--"}
 _MAX_MARKED = 60
 """With more segments only those without neighbours have a marker."""
@@ -274,9 +278,11 @@ class HellingerDisplay:
             If matplotlib is not installed.
         """
         chosen = self._choose(to)
+        if line_kw is not None and not isinstance(line_kw, Mapping):
+            raise TypeError(f"line_kw must be a dict or None, got {type(line_kw).__name__}.")
         check_matplotlib(f"{type(self).__name__}.plot")
         name = self.name if name is None else name
-        prefix = "" if name is None else f"{name}: "
+        prefix = "" if name is None else f"{write_name(str(name), _LONGEST_NAME)}: "
         labels = [
             f"{prefix}to {key} (mean {np.nanmean(values):.2f})" for key, values in chosen.items()
         ]
@@ -291,7 +297,13 @@ class HellingerDisplay:
             if self.lines_:  # of one model, of one colour
                 style.setdefault("color", self.lines_[0].get_color())
             self.lines_.append(_draw_line(ax, values, label, style))
-        lines, labels = ax.get_legend_handles_labels()
+        # matplotlib hides labels that begin with "_", such as those that it makes.
+        lines = [
+            line
+            for line in ax.lines
+            if line.get_gid() == _LINE or not str(line.get_label()).startswith("_")
+        ]
+        labels = [str(line.get_label()) for line in lines]
         longest = max(len(line.get_xdata()) for line in lines)
         set_segment_axis(ax, longest)
         top = max(np.nanmax(line.get_ydata()) for line in lines)
@@ -309,7 +321,7 @@ class HellingerDisplay:
         known = self._distances()
         if to is None:
             to = next(iter(known))
-        if to not in _TO:
+        if not isinstance(to, str) or to not in _TO:
             raise ValueError(f"to must be 'previous', 'document' or 'both', got {to!r}.")
         keys = _TO[:2] if to == "both" else (to,)
         for key in keys:
@@ -326,6 +338,7 @@ def _draw_line(ax: Any, values: NDArray[np.float64], label: str, style: dict[str
     alone = known & ~padded[:-2] & ~padded[2:]
     marked = known if len(values) <= _MAX_MARKED else alone
     style = {
+        "gid": _LINE,
         "marker": "o",
         "markersize": 3.0,
         "markevery": np.flatnonzero(marked).tolist(),
@@ -337,7 +350,7 @@ def _draw_line(ax: Any, values: NDArray[np.float64], label: str, style: dict[str
 def _check_distances(values: ArrayLike | None, name: str) -> NDArray[np.float64] | None:
     if values is None:
         return None
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must be a 1-D array of numbers, got shape {array.shape} and type "

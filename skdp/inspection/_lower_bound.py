@@ -9,8 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp.inspection._axes import GREY, PALETTE, add_legend, check_matplotlib, open_axes
-from skdp.inspection._matrix import check_names
+from skdp.inspection._axes import (
+    GREY,
+    PALETTE,
+    add_legend,
+    check_matplotlib,
+    check_names,
+    open_axes,
+)
+from skdp.processes._checks import as_array, check_unmasked
 
 _KINDS = ("bound", "gap")
 _SIZE = (5.4, 3.4)
@@ -71,6 +78,9 @@ class LowerBoundDisplay:
         *,
         names: Sequence[str] | None = None,
     ):
+        check_unmasked(lower_bounds, "lower_bounds")
+        if isinstance(lower_bounds, str) or not hasattr(lower_bounds, "__iter__"):
+            raise ValueError(f"lower_bounds must be a list of numbers, got {lower_bounds!r:.60}.")
         fits: list[Any] = list(lower_bounds)  # type: ignore[arg-type]
         if fits and np.ndim(fits[0]) == 0:
             fits = [fits]
@@ -146,7 +156,7 @@ class LowerBoundDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if kind not in _KINDS:
+        if not isinstance(kind, str) or kind not in _KINDS:
             raise ValueError(f"kind must be 'bound' or 'gap', got {kind!r}.")
         check_matplotlib(f"{type(self).__name__}.plot")
         names = [] if self.names is None else self.names
@@ -182,7 +192,7 @@ class LowerBoundDisplay:
 
 
 def _check_bounds(bounds: ArrayLike, i: int) -> NDArray[np.float64]:
-    array = np.asarray(bounds)
+    array = as_array(bounds, f"lower_bounds of fit {i}")
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iuf":
         raise ValueError(
             f"lower_bounds of fit {i} must be a 1-D array of numbers, at least one; got shape "

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skdp.inspection._axes import LITERAL, write_names
 
 MAX_VALUES = 12
 """With more rows or columns numbers in the cells would not be read."""
@@ -19,13 +20,13 @@ _MIN_SIDE, _MAX_SIDE = 1.8, 10.0
 """Of the matrix, in inches: room for labels, and on a screen."""
 
 
-def check_names(names: Sequence[str] | None, what: str, n: int) -> list[str]:
-    """Return n names; None stands for "0", "1", ..."""
-    if names is None:
-        return [str(k) for k in range(n)]
-    if len(names) != n:
-        raise ValueError(f"{what} must hold {n} names, got {len(names)}.")
-    return [str(name) for name in names]
+def decide_values(include_values: Any, n_cells: int) -> bool:
+    """Return whether numbers stand in the cells; None: with up to `MAX_VALUES` in a row."""
+    if include_values is None:
+        return n_cells <= MAX_VALUES
+    if not isinstance(include_values, bool | np.bool_):
+        raise ValueError(f"include_values must be True, False or None, got {include_values!r:.60}.")
+    return bool(include_values)
 
 
 def size_matrix(
@@ -35,7 +36,7 @@ def size_matrix(
     n_rows, n_columns = len(row_names), len(column_names)
     side = _VALUE_CELL if with_values else _CELL
     side = min(max(side, _MIN_SIDE / n_rows), _MAX_SIDE / max(n_rows, n_columns))
-    rows, columns = (0.08 * max(map(len, names)) for names in (row_names, column_names))
+    rows, columns = (0.08 * max(map(len, write_names(n))) for n in (row_names, column_names))
     return 1.6 + rows + side * n_columns, 0.6 + columns + side * n_rows
 
 
@@ -49,8 +50,9 @@ def _label_axis(axis: Any, names: list[str], rotation: int) -> None:
     step = math.ceil(len(names) / 70)  # more labels would not be read
     axis.set_ticks(
         np.arange(0, len(names), step),
-        names[::step],
+        write_names(names[::step]),
         fontsize="small" if len(names) <= 40 else "xx-small",
+        **LITERAL,
     )
     axis.set_tick_params(length=0)
     for label in axis.get_ticklabels():

@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp.data import check_sentences
 from skdp.data._parse_tree import ParseTree
 from skdp.data._tree_layout import TreeLayout, lay_out, text_width
-from skdp.inspection._axes import check_matplotlib, open_axes
-from skdp.inspection._matrix import check_names
+from skdp.inspection._axes import LITERAL, check_matplotlib, check_names, open_axes, write_name
 from skdp.processes._checks import check_count
 
 _FONT_SIZE = 10.0
@@ -75,7 +74,9 @@ class ParseTreeDisplay:
     def __init__(
         self, trees: ParseTree | Sequence[ParseTree], *, names: Sequence[str] | None = None
     ):
-        self.trees = [trees] if isinstance(trees, ParseTree) else list(trees)
+        if isinstance(trees, str) or not hasattr(trees, "__iter__"):
+            trees = [trees]
+        self.trees = list(trees)
         if not self.trees or not all(isinstance(tree, ParseTree) for tree in self.trees):
             raise ValueError(f"trees must be a ParseTree or several, got {trees!r}.")
         self.names = None if names is None else check_names(names, "names", len(self.trees))
@@ -180,8 +181,8 @@ class ParseTreeDisplay:
         self.titles_: list[Any] = []
         for i, (layout, left, top) in enumerate(zip(layouts, lefts, tops, strict=True)):
             if self.names is not None:
-                title = ax.text(left, top - _ROW, self.names[i], size=font_size, weight="bold")
-                title.set(ha="left", va="center")
+                title = ax.text(left, top - _ROW, write_name(self.names[i]), **LITERAL)
+                title.set(size=font_size, weight="bold", ha="left", va="center")
                 self.titles_.append(title)
             self._draw(layout, left, top, font_size)
         return self
@@ -194,12 +195,12 @@ class ParseTreeDisplay:
             self.ax_.text(
                 x[i],
                 y[i],
-                text,
+                write_name(text),
                 ha="center",
                 va="center",
                 size=font_size,
                 style="italic" if layout.is_word[i] else "normal",
-                parse_math=False,
+                **LITERAL,
             )
             for i, text in enumerate(layout.texts)
         ]
@@ -218,7 +219,7 @@ class ParseTreeDisplay:
 def _lay_out(tree: ParseTree) -> TreeLayout:
     items = tree._flat()
     texts = [item if isinstance(item, str) else item[0] for item in items]
-    return lay_out(items, [text_width(text) + _GAP for text in texts])
+    return lay_out(items, [text_width(write_name(text)) + _GAP for text in texts])
 
 
 def _arrange(
@@ -231,7 +232,9 @@ def _arrange(
     title = 0.0 if names is None else _ROW
     widths = [layout.width for layout in layouts]
     if names is not None:
-        widths = [max(w, text_width(name)) for w, name in zip(widths, names, strict=True)]
+        widths = [
+            max(w, text_width(write_name(name))) for w, name in zip(widths, names, strict=True)
+        ]
     heights = [title + _ROW * float(layout.depth.max()) for layout in layouts]
     column_widths = [max(widths[c::n_columns]) for c in range(n_columns)]
     rows = range(0, len(layouts), n_columns)

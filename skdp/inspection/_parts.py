@@ -9,11 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp.data._ragged import Offsets, offsets
+from skdp.inspection._axes import LITERAL, as_names, write_name
+from skdp.processes._checks import as_array
 
 _LINES = (("white", 2.4), ("#333333", 0.8))
 """Colours and widths of the lines between parts: a light rim shows the dark line on dark areas."""
 _NAMES = "part names"
 """Label of the axis of names, by which it is found again."""
+_LONGEST = 40
+"""Characters of a name that are drawn: upright they take the height of the axes."""
 _GAP_INCHES = 0.05
 """Least room between two names."""
 
@@ -38,21 +42,21 @@ def check_parts(
         if part_names is not None:
             raise ValueError("part_names are names of what boundaries part: give both.")
         return Parts(offsets([n_segments]), None)
-    inner = np.asarray(boundaries)
+    inner = as_array(boundaries, "boundaries")
     if inner.size == 0:
         inner = inner.astype(np.int64)
-    ptr = np.concatenate([[0], inner.ravel(), [n_segments]])
-    if inner.ndim != 1 or inner.dtype.kind not in "iu" or np.any(ptr[1:] <= ptr[:-1]):
+    ptr = np.array([0, 0])  # does not rise
+    if inner.ndim == 1 and inner.dtype.kind in "iu":
+        ptr = np.concatenate([[0], inner, [n_segments]])
+    if np.any(ptr[1:] <= ptr[:-1]):
         raise ValueError(
             f"boundaries must hold integers that rise and lie between 0 and {n_segments}, the "
             f"number of segments, both excluded; got {boundaries!r}."
         )
-    names = None if part_names is None else [str(name) for name in part_names]
-    if names is not None and len(names) != len(ptr) - 1:
-        raise ValueError(
-            f"part_names must hold {len(ptr) - 1} names, one more than there are boundaries, "
-            f"got {len(names)}."
-        )
+    names = None
+    if part_names is not None:
+        why = ", one more than there are boundaries"
+        names = as_names(part_names, "part_names", len(ptr) - 1, why)
     return Parts(ptr.astype(np.int64), names)
 
 
@@ -103,13 +107,17 @@ def draw_parts(ax: Any, parts: Parts) -> None:
                 gid=_NAMES,
             )
     if parts.names and not any(axis.get_label() == _NAMES for axis in ax.child_axes):
-        _write_names(ax, parts.ptr, np.asarray(parts.names, dtype=object))
+        _write_names(
+            ax,
+            parts.ptr,
+            np.array([write_name(name, _LONGEST) for name in parts.names], dtype=object),
+        )
 
 
 def _write_names(ax: Any, ptr: Offsets, names: NDArray[np.object_]) -> None:
     centres = (ptr[:-1] + ptr[1:] + 1) / 2
     axis = ax.secondary_xaxis("top", label=_NAMES)
-    axis.set_xticks(centres, names)
+    axis.set_xticks(centres, names, **LITERAL)
     axis.tick_params(length=0, labelsize="small", pad=2.0)
     axis.spines["top"].set_visible(False)
     figure = ax.figure.figure
@@ -121,7 +129,7 @@ def _write_names(ax: Any, ptr: Offsets, names: NDArray[np.object_]) -> None:
     kept = _find_room(at, widths + gap, np.diff(ptr))
     if len(kept) < len(names):  # upright they take the room of a line each
         kept = _find_room(at, np.full(len(at), boxes[0].height) + gap / 2, np.diff(ptr))
-        axis.set_xticks(centres[kept], names[kept], rotation=90)
+        axis.set_xticks(centres[kept], names[kept], rotation=90, **LITERAL)
 
 
 def _find_room(

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp.inspection._axes import GREY, PALETTE, add_legend, check_matplotlib, open_axes
 from skdp.inspection._estimators import choose_documents
 from skdp.inspection._parts import check_parts, choose_width, draw_parts, set_segment_axis
+from skdp.processes._checks import as_array, is_number
 
 _LABELS = ["the document", "the segment before"]
 
@@ -78,7 +79,7 @@ class SegmentMixingDisplay:
         boundaries: ArrayLike | None = None,
         part_names: Sequence[str] | None = None,
     ):
-        weights = np.asarray(segment_mixing)
+        weights = as_array(segment_mixing, "segment_mixing")
         if weights.ndim != 1 or len(weights) == 0 or weights.dtype.kind not in "biuf":
             raise ValueError(
                 f"segment_mixing must be a 1-D array of weights, got shape {weights.shape} and "
@@ -87,7 +88,7 @@ class SegmentMixingDisplay:
         if not np.all((weights >= 0.0) & (weights <= 1.0)):
             raise ValueError("segment_mixing must hold weights in [0, 1].")
         self.segment_mixing: NDArray[np.float64] = weights.astype(np.float64)
-        if prior_mean is not None and not 0.0 <= prior_mean <= 1.0:
+        if prior_mean is not None and not (is_number(prior_mean) and 0.0 <= prior_mean <= 1.0):
             raise ValueError(f"prior_mean must be in [0, 1], got {prior_mean!r}.")
         self.prior_mean = prior_mean
         self._parts = check_parts(len(weights), boundaries, part_names)

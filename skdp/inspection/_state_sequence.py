@@ -13,15 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 from skdp.data import check_panel
 from skdp.inspection._axes import (
     GREY,
+    LITERAL,
     PALETTE,
     add_legend,
+    check_cmap,
     check_matplotlib,
+    check_names,
     make_panels,
     open_axes,
+    write_names,
 )
-from skdp.inspection._matrix import check_names
 from skdp.inspection._states import check_matrix
-from skdp.processes._checks import check_count
+from skdp.processes._checks import as_array, check_count
 
 _KINDS = ("states", "factors")
 _WIDTH = 8.0
@@ -201,7 +204,7 @@ class StateSequenceDisplay:
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         check_is_fitted(estimator)
-        if kind not in (None, *_KINDS):
+        if kind is not None and (not isinstance(kind, str) or kind not in _KINDS):
             raise ValueError(f"kind must be 'states' or 'factors', got {kind!r}.")
         states, boundaries = _predict(estimator, X, sequence)
         if kind is None and (states.ndim == 2 or (true is not None and np.ndim(true) == 2)):
@@ -298,7 +301,7 @@ class StateSequenceDisplay:
         n_states = check_count(n_states, "n_states", at_least=1)
         check_matplotlib(f"{type(self).__name__}.plot")
         if self.predicted.ndim == 2:
-            self._draw_factors(ax, "Blues" if cmap is None else cmap)
+            self._draw_factors(ax, check_cmap("Blues" if cmap is None else cmap))
         else:
             self._draw_states(ax, n_states, cmap)
         lowest = 0.0
@@ -327,13 +330,14 @@ class StateSequenceDisplay:
         self.axes_ = make_panels(ax, len(shown), 1, list(range(len(shown))))
         ax.set(xlabel="time step", ylabel="factor")
         # Names longer than numbers push the label of the frame out.
-        ax.yaxis.labelpad += 4.5 * max(0, max(map(len, self.factor_names or [""])) - 3)
+        names = write_names(self.factor_names or [])
+        ax.yaxis.labelpad += 4.5 * max(0, max(map(len, names), default=0) - 3)
         self.images_ = []
         for panel, (name, values) in zip(self.axes_, shown.items(), strict=True):
             self.images_.append(_show(panel, values.T, cmap, (n_factors - 0.5, -0.5), 1.0))
             panel.set_title(name, loc="left", fontsize="small", pad=3.0)
             panel.spines[["top", "right"]].set_visible(True)
-            _label_factors(panel, self.factor_names or [])
+            _label_factors(panel, names)
         if self.agreement is not None:
             self.axes_[0].set_title(f"F1 = {self.agreement:.2f}", loc="right", fontsize="small")
         self.labels_, self.legend_ = [], None
@@ -403,10 +407,7 @@ class StateSequenceDisplay:
     def _colors(self, order: NDArray[np.intp], cmap: Any) -> list[Any]:
         """Return the colours of the codes shown."""
         if cmap is not None:
-            from matplotlib import colormaps
-            from matplotlib.colors import Colormap
-
-            cmap = cmap if isinstance(cmap, Colormap) else colormaps[cmap]
+            cmap = check_cmap(cmap)
             return [cmap(i / max(len(order) - 1, 1)) for i in range(len(order))]
         keys = np.arange(len(order))
         if self.true is None and self.predicted.max() < len(PALETTE):
@@ -415,7 +416,7 @@ class StateSequenceDisplay:
 
 
 def _check_predicted(predicted: Any, factors: Any) -> NDArray[Any]:
-    array = np.asarray(predicted)
+    array = as_array(predicted, "predicted")
     if array.ndim == 2:
         if factors is not None:
             raise ValueError("factors are those of states: predicted must be 1-D, got 2-D.")
@@ -437,7 +438,7 @@ def _check_predicted(predicted: Any, factors: Any) -> NDArray[Any]:
 
 
 def _check_true(true: Any, predicted: NDArray[Any]) -> NDArray[Any]:
-    array = check_matrix(true, "true") if predicted.ndim == 2 else np.asarray(true)
+    array = check_matrix(true, "true") if predicted.ndim == 2 else as_array(true, "true")
     if array.shape != predicted.shape:
         raise ValueError(
             f"true must have shape {predicted.shape}, as what is predicted, got {array.shape}."
@@ -446,11 +447,13 @@ def _check_true(true: Any, predicted: NDArray[Any]) -> NDArray[Any]:
 
 
 def _check_boundaries(boundaries: Any, n_steps: int) -> NDArray[np.int64]:
-    inner = np.asarray([] if boundaries is None else boundaries)
+    inner = as_array([] if boundaries is None else boundaries, "boundaries")
     if inner.size == 0:
         return np.empty(0, dtype=np.int64)
-    ends = np.concatenate([[0], inner.ravel(), [n_steps]])
-    if inner.ndim != 1 or inner.dtype.kind not in "iu" or np.any(np.diff(ends) <= 0):
+    ends = np.array([0, 0])  # does not rise
+    if inner.ndim == 1 and inner.dtype.kind in "iu":
+        ends = np.concatenate([[0], inner, [n_steps]])
+    if np.any(ends[1:] <= ends[:-1]):
         raise ValueError(
             f"boundaries must hold integers that rise and lie between 0 and {n_steps}, the number "
             f"of steps, both excluded; got {boundaries!r}."
@@ -543,5 +546,5 @@ def _show(
 
 def _label_factors(panel: Any, names: list[str]) -> None:
     step = -(-len(names) // _MAX_ROWS)
-    panel.set_yticks(np.arange(0, len(names), step), names[::step], fontsize="x-small")
+    panel.set_yticks(np.arange(0, len(names), step), names[::step], fontsize="x-small", **LITERAL)
     panel.tick_params(axis="y", length=0)

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp.processes._checks import as_array
+
 
 def check_matrix(values: Any, name: str) -> NDArray[np.float64]:
     """Return a 2-D array of numbers in [0, 1]."""
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must be a 2-D array of numbers, got shape {array.shape} and type "
@@ -23,7 +25,7 @@ def check_matrix(values: Any, name: str) -> NDArray[np.float64]:
 
 def check_shares(shares: ArrayLike, name: str, n_states: int) -> NDArray[np.float64]:
     """Return shares (n_states,) that sum to 1."""
-    array = np.asarray(shares)
+    array = as_array(shares, name)
     if array.shape != (n_states,) or array.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must hold {n_states} numbers, one a state, got shape {array.shape} and type "
@@ -46,7 +48,7 @@ def choose_states(
             return np.arange(n_states)
         order = np.argsort(-shares, kind="stable")
         return order[shares[order] > least]
-    chosen = np.asarray(states)
+    chosen = as_array(states, "states")
     if (
         chosen.ndim != 1
         or len(chosen) == 0

@@ -9,17 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp.inspection._axes import check_matplotlib, open_axes
-from skdp.inspection._estimators import name_topics
-from skdp.inspection._matrix import (
-    BAR,
-    MAX_VALUES,
+from skdp.inspection._axes import (
+    LITERAL,
+    check_cmap,
+    check_matplotlib,
     check_names,
-    label_matrix,
-    size_matrix,
-    write_values,
+    open_axes,
+    write_name,
 )
+from skdp.inspection._estimators import name_topics
+from skdp.inspection._matrix import BAR, decide_values, label_matrix, size_matrix, write_values
 from skdp.metrics import align_topics, hellinger_distance
+from skdp.processes._checks import as_array
 
 _KINDS = ("distance", "similarity")
 
@@ -95,7 +96,7 @@ class TopicAlignmentDisplay:
         column_names: Sequence[str] | None = None,
         names: tuple[str, str] | None = None,
     ):
-        array = np.asarray(distances)
+        array = as_array(distances, "distances")
         if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
             raise ValueError(
                 f"distances must be a 2-D array of numbers, got shape {array.shape} and type "
@@ -272,25 +273,24 @@ class TopicAlignmentDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if kind not in _KINDS:
+        if not isinstance(kind, str) or kind not in _KINDS:
             raise ValueError(f"kind must be 'distance' or 'similarity', got {kind!r}.")
         check_matplotlib(f"{type(self).__name__}.plot")
         shown = self.distances if kind == "distance" else 1.0 - self.distances
         if cmap is None:
             cmap = "YlGnBu_r" if kind == "distance" else "YlGnBu"
-        if include_values is None:
-            include_values = max(shown.shape) <= MAX_VALUES
+        include_values = decide_values(include_values, max(shown.shape))
         size = size_matrix(self.row_names, self.column_names, with_values=include_values)
         self.ax_ = ax = open_axes(ax, size, [])
         self.figure_ = ax.figure
         # With cells kept square a constrained layout does not settle, and cuts labels off.
-        self.image_ = ax.imshow(shown, cmap=cmap, vmin=0.0, vmax=1.0, aspect="auto")
+        self.image_ = ax.imshow(shown, cmap=check_cmap(cmap), vmin=0.0, vmax=1.0, aspect="auto")
         self.texts_ = write_values(ax, self.image_, shown) if include_values else None
         self.colorbar_ = self.figure_.colorbar(self.image_, cax=ax.inset_axes(BAR))
         self.colorbar_.set_label("1 - " * (kind == "similarity") + "Hellinger distance")
         label_matrix(ax, self.row_names, self.column_names)
         for axis, name in zip((ax.yaxis, ax.xaxis), self.names or ("", ""), strict=True):
-            axis.set_label_text(name or "topics")
+            axis.set_label_text(write_name(name) or "topics", **LITERAL)
         return self
 
 

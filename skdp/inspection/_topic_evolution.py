@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from skdp.inspection._axes import GREY, PALETTE, add_legend, check_matplotlib, open_axes
+from skdp.inspection._axes import GREY, PALETTE, add_legend, as_names, check_matplotlib, open_axes
 from skdp.inspection._estimators import choose_documents, name_topics, shares_of
 from skdp.inspection._parts import (
     average_neighbours,
@@ -19,7 +19,7 @@ from skdp.inspection._parts import (
     draw_parts,
     set_segment_axis,
 )
-from skdp.processes._checks import check_count
+from skdp.processes._checks import as_floats, check_count
 
 _KINDS = ("area", "step", "bar")
 _MAX_EDGED = 40
@@ -118,20 +118,17 @@ class TopicEvolutionDisplay:
         n_components = self.segment_topic.shape[1]
         self.doc_topic = None
         if doc_topic is not None:
-            if np.shape(doc_topic) != (n_components,):
+            shares = as_floats(doc_topic, "doc_topic")
+            if shares.shape != (n_components,):
                 raise ValueError(
                     f"doc_topic must have shape ({n_components},), one share for each column of "
-                    f"segment_topic, got {np.shape(doc_topic)}."
+                    f"segment_topic, got {shares.shape}."
                 )
-            self.doc_topic = _check_shares([doc_topic], "doc_topic")[0]
+            self.doc_topic = _check_shares([shares], "doc_topic")[0]
         if topic_names is None:
             topic_names = [f"topic {k}" for k in range(n_components)]
-        self.topic_names = [str(name) for name in topic_names]
-        if len(self.topic_names) != n_components:
-            raise ValueError(
-                f"topic_names must hold {n_components} names, one for each column of "
-                f"segment_topic, got {len(self.topic_names)}."
-            )
+        why = ", one for each column of segment_topic"
+        self.topic_names = as_names(topic_names, "topic_names", n_components, why)
         self._parts = check_parts(len(self.segment_topic), boundaries, part_names)
         self.boundaries, self.part_names = self._parts.boundaries, self._parts.names
 
@@ -317,7 +314,7 @@ class TopicEvolutionDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if kind not in _KINDS:
+        if not isinstance(kind, str) or kind not in _KINDS:
             raise ValueError(f"kind must be 'area' or 'bar', got {kind!r}.")
         n_topics = check_count(n_topics, "n_topics", at_least=1)
         smooth = check_count(smooth, "smooth", at_least=1)
@@ -326,8 +323,14 @@ class TopicEvolutionDisplay:
         if kind == "bar" and smooth > 1:
             raise ValueError("smooth must be 1 for kind='bar': bars are of single segments.")
         n_components = self.segment_topic.shape[1]
-        if colors is not None and len(colors) != n_components:
-            raise ValueError(f"colors must hold {n_components} colours, got {len(colors)}.")
+        if colors is not None:
+            if isinstance(colors, str | dict | set) or not hasattr(colors, "__iter__"):
+                raise ValueError(
+                    f"colors must be a list of {n_components} colours, got {colors!r:.60}."
+                )
+            colors = list(colors)
+            if len(colors) != n_components:
+                raise ValueError(f"colors must hold {n_components} colours, got {len(colors)}.")
         check_matplotlib(f"{type(self).__name__}.plot")
 
         order = np.argsort(-self.segment_topic.mean(axis=0), kind="stable")
@@ -351,6 +354,11 @@ class TopicEvolutionDisplay:
     def _colors(self, colors: Sequence[Any] | None) -> list[Any]:
         """Return the colours of the topics shown."""
         if colors is not None:
+            from matplotlib.colors import is_color_like
+
+            for k, color in enumerate(colors):
+                if not is_color_like(color):
+                    raise ValueError(f"colors must hold matplotlib colours, got {color!r} for {k}.")
             return [colors[k] for k in self.topics_]
         by_topic = self.segment_topic.shape[1] <= len(PALETTE)
         keys = self.topics_ if by_topic else range(len(self.topics_))
@@ -481,7 +489,8 @@ def _add_bars(
 
 
 def _check_shares(shares: Any, name: str) -> NDArray[np.float64]:
-    array: NDArray[np.float64] = check_array(shares, dtype=np.float64, input_name=name)
+    given = as_floats(shares, name)
+    array: NDArray[np.float64] = check_array(given, dtype=np.float64, input_name=name)
     if np.any(array < 0) or not np.allclose(array.sum(axis=1), 1.0, rtol=0, atol=1e-4):
         raise ValueError(f"{name} must hold shares: non-negative, with sums of 1.")
     return array

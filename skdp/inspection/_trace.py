@@ -10,7 +10,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skdp.inference import Trace
-from skdp.inspection._axes import PALETTE, add_legend, check_matplotlib, make_panels, open_axes
+from skdp.inspection._axes import (
+    LITERAL,
+    PALETTE,
+    add_legend,
+    check_matplotlib,
+    make_panels,
+    open_axes,
+    write_name,
+)
 
 
 class TraceDisplay:
@@ -161,7 +169,9 @@ class TraceDisplay:
                 for c, values in enumerate(self.trace[name])
             ]
             self.lines_.append(lines)
-            panel.set_title(name.replace("_", " "), loc="left", fontsize="small", pad=3.0)
+            panel.set_title(
+                write_name(name.replace("_", " ")), loc="left", fontsize="small", pad=3.0, **LITERAL
+            )
             panel.ticklabel_format(axis="y", useOffset=False, style="plain")
         self.legend_ = add_legend(ax, self.lines_[0], chains) if chains else None
         return self

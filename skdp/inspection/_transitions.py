@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp.inspection._axes import check_matplotlib, open_axes
-from skdp.inspection._matrix import (
-    BAR,
-    MAX_VALUES,
+from skdp.inspection._axes import (
+    LITERAL,
+    check_cmap,
+    check_matplotlib,
     check_names,
-    label_matrix,
-    size_matrix,
-    write_values,
+    open_axes,
+    write_name,
 )
+from skdp.inspection._matrix import BAR, decide_values, label_matrix, size_matrix, write_values
 from skdp.inspection._states import check_matrix, check_shares, choose_states
+from skdp.processes._checks import as_array, is_number
 
 _KINDS = ("matrix", "space")
 _SCALES = ("log", "linear")
@@ -242,11 +243,11 @@ class TransitionDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if kind not in _KINDS:
+        if not isinstance(kind, str) or kind not in _KINDS:
             raise ValueError(f"kind must be 'matrix' or 'space', got {kind!r}.")
-        if scale not in _SCALES:
+        if not isinstance(scale, str) or scale not in _SCALES:
             raise ValueError(f"scale must be 'log' or 'linear', got {scale!r}.")
-        if not 0.0 <= min_probability <= 1.0:
+        if not (is_number(min_probability) and 0.0 <= min_probability <= 1.0):
             raise ValueError(f"min_probability must be in [0, 1], got {min_probability!r}.")
         if kind == "space" and self.locations is None:
             raise ValueError(
@@ -255,7 +256,7 @@ class TransitionDisplay:
         self.states_ = choose_states(states, self.shares, len(self.transmat), self._least)
         check_matplotlib(f"{type(self).__name__}.plot")
         self.image_ = self.texts_ = self.points_ = self.arcs_ = self.positions_ = None
-        cmap = "YlGnBu" if cmap is None else cmap
+        cmap = check_cmap("YlGnBu" if cmap is None else cmap)
         if kind == "matrix":
             self._draw_matrix(ax, scale, include_values, cmap)
         else:
@@ -272,8 +273,7 @@ class TransitionDisplay:
         if self.startprob is not None:
             values = np.vstack([self.startprob[self.states_], values])
             rows = ["start", *columns]
-        if include_values is None:
-            include_values = len(columns) <= MAX_VALUES
+        include_values = decide_values(include_values, len(columns))
         size = size_matrix(rows, columns, with_values=include_values)
         self.ax_ = ax = open_axes(ax, size, [])
         norm = Normalize(0.0, 1.0)
@@ -315,13 +315,14 @@ class TransitionDisplay:
             red, green, blue, _ = self.points_.cmap(value)
             dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
             ax.annotate(
-                self.state_names[j],
+                write_name(self.state_names[j]),
                 (x, y),
                 color="white" if dark else "black",
                 ha="center",
                 va="center",
                 fontsize="x-small",
                 zorder=4,
+                **LITERAL,
             )
         ax.set(**labels)
         ax.margins(0.12)
@@ -372,7 +373,7 @@ def _check_transmat(transmat: ArrayLike) -> NDArray[np.float64]:
 
 
 def _check_locations(locations: ArrayLike, n_states: int) -> NDArray[np.float64]:
-    array = np.asarray(locations)
+    array = as_array(locations, "locations")
     numbers = array.dtype.kind in "biuf" and np.all(np.isfinite(array))
     if array.ndim != 2 or len(array) != n_states or array.shape[1] == 0 or not numbers:
         raise ValueError(

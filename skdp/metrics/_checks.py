@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from skdp.data import SegmentedCorpus
 from skdp.data._ragged import Offsets, _check_offsets
+from skdp.processes._checks import as_array
 
 
 def check_distributions(values: ArrayLike, name: str) -> NDArray[np.float64]:
     """Return the rows of a 2-D array of non-negative weights, each divided by its sum."""
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must be a 2-D array of numbers, each row a distribution; "

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 
 from skdp.data import SegmentedCorpus, check_corpus
 from skdp.metrics._kernels_coherence import count_windows
-from skdp.processes._checks import check_count
+from skdp.processes._checks import as_array, check_count, check_unmasked
 
 _WINDOWS: dict[str, int | str] = {"c_v": 110, "npmi": 10, "u_mass": "document"}
 """What counts as close, by measure, where the user does not say."""
@@ -120,7 +120,7 @@ def topic_coherence(
     >>> topic_coherence(components, documents, n_words=3).round(2)
     array([0.82, 0.4 ])
     """
-    if measure not in tuple(_WINDOWS):
+    if not isinstance(measure, str) or measure not in _WINDOWS:
         raise ValueError(f"measure must be one of {tuple(_WINDOWS)}, got {measure!r}.")
     n_words = check_count(n_words, "n_words", at_least=2)
     window = _WINDOWS[measure] if window is None else window
@@ -155,6 +155,9 @@ class _Coherence(BaseEstimator):
     n_features_in_: int
 
 
+_Coherence.__name__ = "topic_coherence"  # what errors of scikit-learn say that asks for X
+
+
 def _check_corpus(X: Any, n_features: int | None) -> SegmentedCorpus:
     """Return X as a corpus with tokens, of width `n_features` if that is known."""
     if hasattr(X, "columns"):  # topics have no feature names to compare those of a data frame with
@@ -168,10 +171,11 @@ def _check_corpus(X: Any, n_features: int | None) -> SegmentedCorpus:
 def _check_topics(topics: Any, n_words: int) -> tuple[NDArray[np.int64], int | None]:
     """Return the (K, n_words) ids of the top words, and the number of features if it is known."""
     if hasattr(topics, "__array__"):
-        topics = np.asarray(topics)
+        topics = as_array(topics, "topics")
     is_array = isinstance(topics, np.ndarray) and topics.ndim == 2
     is_list = isinstance(topics, (list, tuple))
-    rows = [np.asarray(row) for row in topics] if is_array or is_list else []
+    check_unmasked(topics, "topics")
+    rows = [as_array(row, "topics") for row in topics] if is_array or is_list else []
     if not rows or any(row.ndim != 1 or row.dtype.kind not in "iuf" for row in rows):
         raise ValueError(
             "topics must be a 2-D array of word probabilities (floats) or a list of lists of word "

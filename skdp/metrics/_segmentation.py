@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp.processes._checks import check_count
+from skdp.processes._checks import as_array, check_count
 
 
 def pk(true: ArrayLike, predicted: ArrayLike, k: int | None = None) -> float:
@@ -125,7 +125,7 @@ def _count_boundaries(
 
 
 def _check_boundaries(boundaries: ArrayLike, name: str) -> NDArray[np.int64]:
-    array = np.asarray(boundaries)
+    array = as_array(boundaries, name)
     if array.ndim != 1 or len(array) == 0:
         raise ValueError(
             f"{name} must be 1-D with an entry for each gap between units, at least one; "

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp._numba import njit
-from skdp.processes._checks import check_discount, check_integers
+from skdp.processes._checks import check_count, check_discount, check_integers
 from skdp.processes._kernels_stirling import fill_ratios, log_stirling, open_ratio, share_ratio
 
 _WHOLE_ROWS = 1_000  # rows up to this n hold all t
@@ -56,8 +56,7 @@ class StirlingRatios:
         -------
         ratios : StirlingRatios
         """
-        if n_max < 0:
-            raise ValueError(f"n_max must be >= 0, got {n_max}.")
+        n_max = check_count(n_max, "n_max")
         discount = check_discount(discount)
         n = np.arange(min(n_max, _MAX_ROWS) + 1)
         # Widths depend on n alone, so that weights do not depend on what else is in the batch.

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from skdp._memory import check_memory
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
-from skdp.processes._checks import check_beta_prior, check_gamma_prior
+from skdp.processes._checks import as_floats, check_beta_prior, check_gamma_prior
 from skdp.sequence._binary_factor_model import OUTPUTS
 from skdp.sequence._binary_factor_sampler import BinaryFactorSampler
 from skdp.sequence._factor_amplitudes import AmplitudeSampler
@@ -38,18 +39,20 @@ class BinaryFactorEmission(BaseEstimator):
     weights : (F + 1, D) array or None, default=None
         w, the background in row 0. None: drawn.
     weights_scale : float, default=1.0
-        Standard deviation of drawn weights, > 0.
+        Standard deviation of drawn weights, from 1e-30 to 1e30.
     noise_variance : float, (D,) array or "auto", default="auto"
-        sigma^2 > 0; of an array, the entries of probit columns mean nothing. "auto": drawn.
+        sigma^2, from 1e-60 to 1e60; of an array, the entries of probit columns mean nothing.
+        "auto": drawn.
     noise_prior : (shape, rate), default=(1.0, 1.0)
-        Gamma prior of drawn precisions 1 / sigma_d^2.
+        Gamma prior of drawn precisions 1 / sigma_d^2: a shape from 1e-8 to 1e8, a rate (in the unit
+        of squares of X) from 1e-60 to 1e60.
     amplitude_variance : float or "auto", default=0.0
-        tau^2 >= 0. "auto": drawn. Not 0 for normal columns only.
+        tau^2, from 0 to 1e8. "auto": drawn. Not 0 for normal columns only.
     amplitude_prior : (shape, rate), default=(1.0, 0.1)
-        Gamma prior of a drawn 1 / tau^2.
+        Gamma prior of a drawn 1 / tau^2, both from 1e-8 to 1e8.
     activity_prior : (p, q), default=(1.0, 1.0)
-        Beta prior of the share of states that have a factor, summed out. `FactorialHMM` has no
-        such states: leave it as it is there.
+        Beta prior of the share of states that have a factor, summed out; both from 1e-8 to 1e8.
+        `FactorialHMM` has no such states: leave it as it is there.
     init : {"data", "random"}, default="data"
         First states; `FactorialHMM` says what it does. "data" with given weights: least squares of
         every step with activities in [0, 1], from .5 on taken as 1; the most frequent vectors
@@ -76,12 +79,12 @@ class BinaryFactorEmission(BaseEstimator):
         "n_factors": [Interval(Integral, 1, None, closed="left")],
         "output": [StrOptions(set(OUTPUTS)), list, tuple],
         "weights": ["array-like", None],
-        "weights_scale": [Interval(Real, 0, None, closed="neither")],
+        "weights_scale": [Interval(Real, 1e-30, 1e30, closed="both")],
         "noise_variance": [
-            Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), "array-like",
+            Interval(Real, 1e-60, 1e60, closed="both"), StrOptions({"auto"}), "array-like",
         ],
         "noise_prior": [tuple, list],
-        "amplitude_variance": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "amplitude_variance": [Interval(Real, 0, 1e8, closed="both"), StrOptions({"auto"})],
         "amplitude_prior": [tuple, list],
         "activity_prior": [tuple, list],
         "init": [StrOptions({"data", "random"})],
@@ -153,6 +156,10 @@ class BinaryFactorEmission(BaseEstimator):
         """
         validate_parameters(self)
         n_dims = values.shape[1]
+        check_memory(
+            8.0 * self.n_factors * (3.0 * n_dims + n_states + self.n_factors),
+            f"n_factors={self.n_factors} with {n_dims} columns: weights",
+        )
         probit = _check_output(self.output, n_dims)
         variance = _check_amplitudes(self.amplitude_variance, probit)
         prior = check_gamma_prior(self.amplitude_prior, "amplitude_prior")
@@ -166,7 +173,7 @@ class BinaryFactorEmission(BaseEstimator):
             _check_weights(self.weights, (int(self.n_factors) + 1, n_dims)),
             float(self.weights_scale),
             _check_noise(self.noise_variance, probit),
-            check_gamma_prior(self.noise_prior, "noise_prior"),
+            check_gamma_prior(self.noise_prior, "noise_prior", largest=1e60),
             check_beta_prior(self.activity_prior, "activity_prior"),
             self.init,
             amplitudes,
@@ -188,7 +195,7 @@ def _check_weights(weights: Any, shape: tuple[int, int]) -> NDArray[np.float64] 
     """Return weights that are given."""
     if weights is None:
         return None
-    array = np.array(weights, dtype=np.float64)
+    array = np.array(as_floats(weights, "BinaryFactorEmission: weights"))
     if array.shape != shape or not np.isfinite(array).all():
         raise ValueError(
             f"BinaryFactorEmission: weights must be finite numbers of shape {shape}, one row more "
@@ -206,16 +213,17 @@ def _check_noise(variance: Any, probit: NDArray[np.bool_]) -> NDArray[np.float64
             f"BinaryFactorEmission: noise_variance={variance!r}, but all columns are probit, "
             "which have no noise."
         )
-    array = np.asarray(variance, dtype=np.float64)
+    array = as_floats(variance, "BinaryFactorEmission: noise_variance")
     if array.shape not in ((), probit.shape):
         raise ValueError(
             f"BinaryFactorEmission: noise_variance must be a number or {len(probit)} of them, "
             f"one a column of X; got shape {array.shape}."
         )
     array = np.where(probit, 1.0, array)
-    if not np.all((array > 0.0) & (array < np.inf)):
+    if not np.all((array >= 1e-60) & (array <= 1e60)):
         raise ValueError(
-            f"BinaryFactorEmission: noise_variance must be positive and finite, got {variance!r}."
+            "BinaryFactorEmission: noise_variance must be positive and finite, from 1e-60 to 1e60, "
+            f"got {variance!r}."
         )
     return array
 

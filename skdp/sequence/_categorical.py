@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from skdp._memory import check_memory
 from skdp._random import next_double
 from skdp._sklearn_compat import Interval, validate_parameters
+from skdp.processes._checks import LARGEST, SMALLEST, as_floats
 from skdp.sequence import _kernels_emissions as kernels
 from skdp.sequence._similarity import Coupling
 
@@ -27,7 +29,7 @@ class CategoricalEmission(BaseEstimator):
     n_symbols : int or None, default=None
         Number of symbols, V; observations are 0 to V - 1. None: one more than the largest in `fit`.
     prior : float or (V,) array, default=0.1
-        Parameters of the Dirichlet prior, > 0.
+        Parameters of the Dirichlet prior, from 1e-8 to 1e8.
 
     Notes
     -----
@@ -36,7 +38,7 @@ class CategoricalEmission(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_symbols": [Interval(Integral, 1, None, closed="left"), None],
-        "prior": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "prior": [Interval(Real, SMALLEST, LARGEST, closed="both"), "array-like"],
     }
 
     def __init__(self, n_symbols: int | None = None, prior: float | ArrayLike = 0.1):
@@ -70,12 +72,18 @@ class CategoricalEmission(BaseEstimator):
         n_symbols = self.n_symbols
         if n_symbols is None:
             n_symbols = int(as_symbols(values).max(initial=0)) + 1
-        prior = np.asarray(self.prior, dtype=np.float64)
-        if prior.shape not in ((), (n_symbols,)) or not np.all((prior > 0.0) & (prior < np.inf)):
+        prior = as_floats(self.prior, "CategoricalEmission: prior")
+        in_range = np.all((prior >= SMALLEST) & (prior <= LARGEST))
+        if prior.shape not in ((), (n_symbols,)) or not in_range:
             raise ValueError(
                 f"CategoricalEmission: prior must be a positive number or {n_symbols} of them, "
-                f"got {self.prior!r}."
+                f"from {SMALLEST:g} to {LARGEST:g}, got {self.prior!r}."
             )
+        check_memory(
+            24.0 * n_symbols * n_states,
+            f"X: CategoricalEmission of {n_symbols} symbols (one more than the largest in X, "
+            f"unless n_symbols is given) in {n_states} states",
+        )
         return CategoricalSampler(n_states, np.full(n_symbols, prior))
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._memory import check_memory
+from skdp._public import public
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
@@ -25,6 +27,7 @@ _NO_PRIOR = (1.0, 1.0)
 """Of the activities of states, which this model has not."""
 
 
+@public
 class FactorialHMM(SequenceEstimator):
     r"""Factorial hidden Markov model: F binary factors, each a Markov chain of its own.
 
@@ -46,8 +49,8 @@ class FactorialHMM(SequenceEstimator):
         draw from their prior.
     start_prior, switch_on_prior, switch_off_prior : (p, q), default=(1.0, 1.0)
         Beta priors of the probabilities that a factor is on at the first step of a sequence, that
-        it goes on from a step to the next, and that it goes off; p, q > 0. p / (p + q) is the
-        mean, p + q how much the prior counts.
+        it goes on from a step to the next, and that it goes off; p, q from 1e-8 to 1e8. p / (p + q)
+        is the mean, p + q how much the prior counts.
     block_size : int, default=4
         Number of factors, put together at random, whose activities are drawn jointly, 1 to 10. One
         factor at a time moves badly where several of them explain the same observation, the more
@@ -235,6 +238,12 @@ class FactorialHMM(SequenceEstimator):
         self, panel: SequencePanel, root: np.random.SeedSequence, c: int
     ) -> FactorialSampler:
         values = panel.values
+        n_entries = float(self.n_factors) * (len(values) + values.shape[1] + 10)
+        check_memory(
+            16.0 * self.n_chains * n_entries,
+            f"n_factors={self.n_factors} with {len(values)} observations and "
+            f"n_chains={self.n_chains}: activities and weights",
+        )
         emission = StepFactors(*self._emission_object().check_parts(values, len(values)))
         return FactorialSampler(
             panel,

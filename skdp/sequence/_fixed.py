@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from skdp._sklearn_compat import validate_parameters
+from skdp.processes._checks import as_array
 
 
 class FixedSimilarity(BaseEstimator):
@@ -44,10 +45,7 @@ class FixedSimilarity(BaseEstimator):
             If a parameter is invalid.
         """
         validate_parameters(self)
-        try:
-            matrix = np.asarray(self.matrix)
-        except ValueError:  # rows of different lengths
-            matrix = np.empty(0, dtype=object)
+        matrix = as_array(self.matrix, "FixedSimilarity: matrix")
         if matrix.dtype.kind not in "biuf":
             raise ValueError(
                 "FixedSimilarity: matrix must hold real numbers, in rows of one length; got "

@@ -12,6 +12,7 @@ from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator
 
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
+from skdp.processes._checks import as_floats
 from skdp.sequence import _kernels_gaussian as kernels
 from skdp.sequence._similarity import Coupling
 
@@ -22,6 +23,7 @@ _SHARE = 0.2
 _MEAN_PRECISION = 0.01
 _SHRINKAGE = 1e-4  # of the data's correlations: collinear columns leave a positive definite matrix
 _ROUNDING = 1e-12  # a column that varies by less, compared to its size, is constant
+_LARGEST = 1e100  # of observations: sums of their squares are finite
 _N_MOVES = 3  # of the first centres
 
 
@@ -40,8 +42,8 @@ class GaussianEmission(BaseEstimator):
     mean_prior : (D,) array or None, default=None
         m; None: the mean of the observations.
     mean_precision_prior : float or None, default=None
-        c > 0, how many observations the prior mean is worth. None: 0.01, so that the prior of
-        means is wider than the data.
+        c, from 1e-8 to 1e8: how many observations the prior mean is worth. None: 0.01, so that the
+        prior of means is wider than the data.
     degrees_of_freedom_prior : float or None, default=None
         nu > D - 1 ("full") or nu > 0 ("diag"). None: D + 2 or 3, the least whole number for which
         covariances have a prior mean.
@@ -67,8 +69,8 @@ class GaussianEmission(BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "covariance_type": [StrOptions({"full", "diag"})],
         "mean_prior": ["array-like", None],
-        "mean_precision_prior": [Interval(Real, 0, None, closed="neither"), None],
-        "degrees_of_freedom_prior": [Interval(Real, 0, None, closed="neither"), None],
+        "mean_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), None],
+        "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
         "covariance_prior": ["array-like", None],
     }
 
@@ -162,8 +164,8 @@ def _is_symmetric(matrix: NDArray[np.float64]) -> bool:
 def _read_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return a new array of finite numbers, or raise a ValueError."""
     try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = np.array(as_floats(value, name))
+    except ValueError:
         raise ValueError(f"GaussianEmission: {name} must hold numbers, got {value!r}.") from None
     if array.shape != shape:
         raise ValueError(
@@ -172,6 +174,8 @@ def _read_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> NDArray[
         )
     if not np.isfinite(array).all():
         raise ValueError(f"GaussianEmission: {name} must be finite.")
+    if (np.abs(array) > _LARGEST).any():
+        raise ValueError(f"GaussianEmission: {name} must hold numbers up to {_LARGEST:g}.")
     return array
 
 
@@ -180,6 +184,18 @@ def check_numbers(values: NDArray[np.float64]) -> None:
     if np.isinf(values).any():
         t, d = np.argwhere(np.isinf(values))[0]
         raise ValueError(f"X must hold finite numbers, or NaN where missing; got {values[t, d]:g}.")
+    check_scale(values)
+
+
+def check_scale(values: NDArray[np.float64]) -> None:
+    """Raise a ValueError if squares of observations would overflow."""
+    large = np.abs(values) > _LARGEST
+    if large.any():
+        t, d = np.argwhere(large)[0]
+        raise ValueError(
+            f"X must hold numbers up to {_LARGEST:g}, squares of larger ones overflow; got "
+            f"{values[t, d]:g} in column {d}: scale the columns of X."
+        )
 
 
 def moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

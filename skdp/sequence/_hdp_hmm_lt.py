@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._memory import check_memory
+from skdp._public import public
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
@@ -38,6 +40,7 @@ _LEARNT = ("top_concentration", "transition_concentration", "stickiness", "decay
 _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
+@public
 class HDPHMMLT(SequenceEstimator):
     r"""Infinite hidden Markov model with local transitions (HDP-HMM-LT).
 
@@ -62,7 +65,7 @@ class HDPHMMLT(SequenceEstimator):
         kappa from 0 to 1e8, extra rate of staying. "auto": drawn,
         kappa / (alpha + kappa) ~ Beta(stickiness_prior).
     stickiness_prior : (p, q), default=(1.0, 1.0)
-        Of that Beta distribution, both > 0.
+        Of that Beta distribution, both from 1e-8 to 1e8.
     duration : duration object or None, default=None
         How long states last: `PoissonDuration` or `NegativeBinomialDuration`, for the semi-Markov
         model; with neither stickiness nor beam sampling. None: as long as transitions to the same
@@ -73,7 +76,7 @@ class HDPHMMLT(SequenceEstimator):
         alpha, from 1e-8 to 1e8: the larger, the more the rows of the transition matrix are alike.
         With ``stickiness="auto"`` it is alpha + kappa. "auto": drawn, under a Gamma prior.
     top_concentration_prior, transition_concentration_prior : (shape, rate), default=(1.0, 0.1)
-        Of their Gamma priors, both > 0.
+        Of their Gamma priors, both from 1e-8 to 1e8.
     state_sampler : {"ffbs", "beam"}, default="ffbs"
         How states are drawn: among all paths by forward filtering and backward sampling, or among
         those whose transitions are likely enough (beam sampling, Van Gael et al. 2008). It may pay
@@ -281,11 +284,20 @@ class HDPHMMLT(SequenceEstimator):
             check_beta_prior(self.stickiness_prior, "stickiness_prior"),
         )
 
+    def _check_size(self, n_steps: int) -> None:
+        n_states = float(self.n_components)
+        check_memory(
+            8.0 * self.n_chains * n_states * (6.0 * n_states + n_steps),
+            f"n_components={self.n_components} states with {n_steps} observations and "
+            f"n_chains={self.n_chains}: transitions and densities",
+        )
+
     # Chains
 
     def _start_sampler(
         self, panel: SequencePanel, root: np.random.SeedSequence, c: int
     ) -> HMMSampler:
+        self._check_size(len(panel.values))
         init_stream = derive_stream(root, Role.INIT, c)
         similarity, duration = (
             None if part is None else make_part(part, name, self.n_components)

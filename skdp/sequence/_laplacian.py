@@ -25,13 +25,14 @@ class LaplacianSimilarity(BaseEstimator):
     Parameters
     ----------
     decay : float or "auto", default="auto"
-        lambda > 0. "auto": drawn. The model tends to one without similarities as lambda -> 0.
+        lambda, from 1e-12 to 1e6. "auto": drawn. The model tends to one without similarities as
+        lambda -> 0.
     decay_prior : (shape, rate), default=(1.0, 1.0)
-        Gamma prior of a drawn lambda, cut off at 1e-12 and 1e6.
+        Gamma prior of a drawn lambda, both from 1e-8 to 1e8; cut off at 1e-12 and 1e6.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "decay": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "decay": [Interval(Real, 1e-12, 1e6, closed="both"), StrOptions({"auto"})],
         "decay_prior": [tuple, list],
     }
 
@@ -58,7 +59,7 @@ class LaplacianSimilarity(BaseEstimator):
         """
         validate_parameters(self)
         prior = check_gamma_prior(self.decay_prior, "decay_prior")
-        return LaplacianSampler(None if self.decay == "auto" else float(self.decay), prior)
+        return LaplacianSampler(None if isinstance(self.decay, str) else float(self.decay), prior)
 
 
 class LaplacianSampler:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from skdp._memory import check_memory
 from skdp._random import draw_normal
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.processes._checks import check_gamma_prior
@@ -36,9 +37,9 @@ class GaussianSimilarity(BaseEstimator):
     n_dims : int, default=3
         Dimensions of the space, D >= 1.
     decay : float or "auto", default="auto"
-        lambda > 0; "auto": drawn.
+        lambda, from 1e-12 to 1e6; "auto": drawn.
     decay_prior : (float, float), default=(1.0, 1.0)
-        Shape and rate of the Gamma prior of a drawn decay.
+        Shape and rate of the Gamma prior of a drawn decay, from 1e-8 to 1e8.
 
     Notes
     -----
@@ -53,7 +54,7 @@ class GaussianSimilarity(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_dims": [Interval(Integral, 1, None, closed="left")],
-        "decay": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "decay": [Interval(Real, 1e-12, 1e6, closed="both"), StrOptions({"auto"})],
         "decay_prior": [tuple, list],
     }
 
@@ -86,6 +87,7 @@ class GaussianSimilarity(BaseEstimator):
         """
         validate_parameters(self)
         prior = check_gamma_prior(self.decay_prior, "decay_prior")
+        check_memory(64.0 * self.n_dims * n_states, f"n_dims={self.n_dims} with {n_states} states")
         decay = None if isinstance(self.decay, str) else float(self.decay)
         return GaussianSimilaritySampler(n_states, self.n_dims, decay, prior)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp._random import make_seed_sequence, make_stream
+from skdp.processes._checks import as_array, as_floats
 from skdp.sequence import _kernels_messages as kernels
 
 _TOLERANCE = 1e-6
@@ -168,7 +169,7 @@ def _check_model(
     startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None
 ) -> tuple[NDArray[Any], ...]:
     """Return ptr, startprob, transmat and log_obs as the kernels take them."""
-    log_obs = _as_floats(log_obs, "log_obs", 2)
+    log_obs = as_floats(log_obs, "log_obs", 2)
     if np.isnan(log_obs).any() or (log_obs == np.inf).any():
         raise ValueError("log_obs must hold log probabilities, got NaN or +inf.")
     n_states = log_obs.shape[1]
@@ -176,7 +177,7 @@ def _check_model(
         raise ValueError("log_obs must have a column for each state, got none.")
     startprob = _as_distributions(startprob, "startprob", (n_states,))
     transmat = _as_distributions(transmat, "transmat", (n_states, n_states))
-    bounds = np.array([0, len(log_obs)]) if ptr is None else np.asarray(ptr)
+    bounds = np.array([0, len(log_obs)]) if ptr is None else as_array(ptr, "ptr")
     if (
         bounds.ndim != 1
         or bounds.dtype.kind not in "iu"
@@ -193,16 +194,9 @@ def _check_model(
     return bounds, startprob, transmat, log_obs
 
 
-def _as_floats(values: ArrayLike, name: str, n_dimensions: int) -> NDArray[np.float64]:
-    array = np.ascontiguousarray(values, dtype=np.float64)
-    if np.ndim(values) != n_dimensions:
-        raise ValueError(f"{name} must have {n_dimensions} dimensions, got {np.ndim(values)}.")
-    return array
-
-
 def _as_distributions(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return an array whose rows are distributions."""
-    array = _as_floats(values, name, len(shape))
+    array = as_floats(values, name, len(shape))
     if array.shape != shape:
         raise ValueError(
             f"{name} must be of shape {shape}, log_obs having {shape[0]} columns; "

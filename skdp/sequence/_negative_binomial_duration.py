@@ -15,7 +15,7 @@ from skdp._random import draw_log_beta
 from skdp._sklearn_compat import Interval, validate_parameters
 from skdp.processes._checks import check_beta_prior
 from skdp.sequence import _kernels_durations as kernels
-from skdp.sequence._segment_counts import SegmentCounts
+from skdp.sequence._segment_counts import SegmentCounts, check_tables
 
 
 class NegativeBinomialDuration(BaseEstimator):
@@ -30,8 +30,8 @@ class NegativeBinomialDuration(BaseEstimator):
     n_phases : int, default=2
         r, >= 1: the variance of a duration is m (1 + m / r) where 1 + m is its mean.
     prior : (float, float), default=(1.0, 1.0)
-        Parameters (a, b) of the Beta prior, > 0. Before any data the mean is expected to be
-        1 + n_phases a / (b - 1), without bound for b <= 1.
+        Parameters (a, b) of the Beta prior, from 1e-8 to 1e8. Before any data the mean is expected
+        to be 1 + n_phases a / (b - 1), without bound for b <= 1.
     max_duration : int, default=100
         Longest duration, >= 1: D = min(1 + NB, max_duration). After so many steps another
         state follows for sure, and time is linear in it: take it well above the durations to be
@@ -87,6 +87,7 @@ class NegativeBinomialDuration(BaseEstimator):
         """
         validate_parameters(self)
         a, b = check_beta_prior(self.prior, "prior")
+        check_tables(n_states, self.max_duration)
         return NegativeBinomialDurationSampler(
             n_states, int(self.max_duration), int(self.n_phases), a, b
         )

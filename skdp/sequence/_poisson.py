@@ -13,8 +13,12 @@ from sklearn.base import BaseEstimator
 
 from skdp._random import next_double
 from skdp._sklearn_compat import Interval, validate_parameters
+from skdp.processes._checks import LARGEST, SMALLEST
 from skdp.sequence import _kernels_emissions as kernels
 from skdp.sequence._similarity import Coupling
+
+_MOST = 2.0**53
+"""Counts beyond are no longer whole numbers in double precision."""
 
 
 class PoissonEmission(BaseEstimator):
@@ -23,9 +27,9 @@ class PoissonEmission(BaseEstimator):
     Parameters
     ----------
     shape : float, default=1.0
-        Shape of the Gamma prior, > 0.
+        Shape of the Gamma prior, from 1e-8 to 1e8.
     rate : float, default=1.0
-        Rate of the Gamma prior, > 0: its mean is shape / rate.
+        Rate of the Gamma prior, from 1e-8 to 1e8: its mean is shape / rate.
 
     Notes
     -----
@@ -33,8 +37,8 @@ class PoissonEmission(BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "shape": [Interval(Real, 0, None, closed="neither")],
-        "rate": [Interval(Real, 0, None, closed="neither")],
+        "shape": [Interval(Real, SMALLEST, LARGEST, closed="both")],
+        "rate": [Interval(Real, SMALLEST, LARGEST, closed="both")],
     }
 
     def __init__(self, shape: float = 1.0, rate: float = 1.0):
@@ -70,6 +74,8 @@ def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
     if wrong.any():
         t, d = np.argwhere(wrong)[0]
         raise ValueError(f"X must hold counts, whole numbers >= 0; got {values[t, d]:g}.")
+    if np.any(values > _MOST):
+        raise ValueError(f"X must hold counts up to {_MOST:g}, got {values.max():g}.")
     return values
 
 

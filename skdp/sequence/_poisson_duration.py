@@ -14,8 +14,9 @@ from sklearn.base import BaseEstimator
 
 from skdp._random import draw_log_gamma
 from skdp._sklearn_compat import Interval, validate_parameters
+from skdp.processes._checks import LARGEST, SMALLEST
 from skdp.sequence import _kernels_durations as kernels
-from skdp.sequence._segment_counts import SegmentCounts
+from skdp.sequence._segment_counts import SegmentCounts, check_tables
 
 
 class PoissonDuration(BaseEstimator):
@@ -28,9 +29,9 @@ class PoissonDuration(BaseEstimator):
     Parameters
     ----------
     shape : float, default=1.0
-        Shape of the Gamma prior, > 0.
+        Shape of the Gamma prior, from 1e-8 to 1e8.
     rate : float, default=0.1
-        Rate of the Gamma prior, > 0.
+        Rate of the Gamma prior, from 1e-8 to 1e8.
     max_duration : int, default=100
         Longest duration, >= 1: D = min(1 + Poisson, max_duration). After so many steps another
         state follows for sure, and time is linear in it: take it well above the durations to be
@@ -52,8 +53,8 @@ class PoissonDuration(BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "shape": [Interval(Real, 0, None, closed="neither")],
-        "rate": [Interval(Real, 0, None, closed="neither")],
+        "shape": [Interval(Real, SMALLEST, LARGEST, closed="both")],
+        "rate": [Interval(Real, SMALLEST, LARGEST, closed="both")],
         "max_duration": [Interval(Integral, 1, None, closed="left")],
     }
 
@@ -80,6 +81,7 @@ class PoissonDuration(BaseEstimator):
             If a parameter is invalid.
         """
         validate_parameters(self)
+        check_tables(n_states, self.max_duration)
         return PoissonDurationSampler(
             n_states, int(self.max_duration), float(self.shape), float(self.rate)
         )

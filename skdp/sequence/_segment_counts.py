@@ -7,6 +7,17 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._memory import check_memory
+
+
+def check_tables(n_states: int, max_duration: int) -> None:
+    """Raise if tables of durations would not fit into memory."""
+    check_memory(
+        64.0 * n_states * max_duration,
+        f"max_duration={max_duration} with {n_states} states",
+        "Time is linear in max_duration, too: take it little above the durations to be expected.",
+    )
+
 
 class SegmentCounts:
     """Segments of all states by length, what both samplers go by.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
+from skdp._public import public
 from skdp.topics._base import PRIOR
 from skdp.topics._tables import BaseTableModel
 
 
+@public
 class AdaptiveTopicModel(BaseTableModel):
     r"""Topic model of documents whose segments follow their document or the one before (AdaTM).
 
@@ -41,18 +42,19 @@ class AdaptiveTopicModel(BaseTableModel):
         Dirichlet prior gamma of a topic's word probabilities, per word, in [1e-8, 1e8]. "auto"
         learns it by MAP under `dirichlet_prior`.
     dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate of the Gamma prior on every learnt entry of the two Dirichlet priors.
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learnt entry of the two
+        Dirichlet priors.
     discount : float in [0, 1) or "auto", default=0.0
         Discount a of the Poisson-Dirichlet process. "auto" draws it in every sweep under
         `discount_prior`.
     discount_prior : (float, float), default=(1.0, 1.0)
-        Parameters p and q of the Beta prior on a learnt `discount`.
+        Parameters p and q of the Beta prior on a learnt `discount`, in [1e-8, 1e8].
     concentration : float or "auto", default="auto"
         Concentration b of the Poisson-Dirichlet process, in [1e-8, 1e12]: how closely segments
         follow their parents, in words. "auto" draws it in every sweep under
         `concentration_prior`.
     concentration_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate of the Gamma prior on a learnt `concentration`.
+        Shape and rate of the Gamma prior on a learnt `concentration`, in [1e-8, 1e8].
     concentration_scope : {"corpus", "document", "segment"}, default="corpus"
         What shares a learnt `concentration`: the whole corpus; or each document, or each segment,
         draws its own under `concentration_prior`, unseen documents in their fold-in. It has no
@@ -229,7 +231,7 @@ class AdaptiveTopicModel(BaseTableModel):
 
     def _check_mixing_prior(self) -> tuple[float, float]:
         prior = self.mixing_prior
-        if len(prior) != 2 or not all(isinstance(x, Real) and x in PRIOR for x in prior):
+        if len(prior) != 2 or not all(x in PRIOR for x in prior):
             raise ValueError(
                 "mixing_prior must be two positive numbers (lambda_S, lambda_T), from "
                 f"{PRIOR.left:g} to {PRIOR.right:g}, got {prior!r}."

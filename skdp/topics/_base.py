@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from skdp._memory import check_memory
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.base import ChainEstimator
 from skdp.data import SegmentedCorpus, check_corpus
-from skdp.processes._checks import check_count, check_gamma_prior
+from skdp.processes._checks import as_array, as_floats, check_count, check_gamma_prior, is_number
 from skdp.topics._arrays import check_counts
 from skdp.topics._averages import TopicAverages
 from skdp.topics._completion import score_documents
@@ -68,6 +69,11 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
         return burn_in
 
+    def _topic_word_prior(self) -> float | str:
+        """Return the prior of words as a float, whatever number it is, or how it is learnt."""
+        gamma = self.topic_word_prior
+        return gamma if isinstance(gamma, str) else float(gamma)
+
     def _transform_burn_in(self) -> int:
         """Return the sweeps of a fold-in that do not count."""
         if self.transform_burn_in is None:
@@ -85,9 +91,24 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
             return self.init
         return check_topics(self.init, "init", (self.n_components, n_words))
 
+    def _check_size(self, corpus: SegmentedCorpus) -> None:
+        """Raise if the counts of topics would not fit into memory: of a stray id, say."""
+        n_topics, n_words = int(self.n_components), corpus.n_features
+        n_rows = float(n_words) * self.n_shards + len(corpus.segment_ptr)
+        what = f"n_components={n_topics} topics and n_features={n_words} words"
+        if n_words > max(len(corpus.tokens), 1):  # more words than tokens: is an id astray?
+            largest = int(np.argmax(corpus.tokens)) if len(corpus.tokens) else 0
+            place = corpus._locate((corpus.doc_ptr, corpus.segment_ptr), largest)
+            what += f" (the largest word id is {corpus.tokens[largest]}, {place})"
+        for name in ("n_chains", "n_shards"):
+            if getattr(self, name) > 1:
+                what += f", {name}={getattr(self, name)}"
+        check_memory(12.0 * n_topics * n_rows * self.n_chains, f"X: {what}: counts")
+
     def _check_input(self, X: Any) -> SegmentedCorpus:
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         check_counts(corpus)
+        self._check_size(corpus)
         self._check_init(corpus.n_features)
         return corpus
 
@@ -273,7 +294,7 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         check_is_fitted(self)
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
-        names = np.asarray(feature_names)
+        names = as_array(feature_names, "feature_names")
         if names.shape != (self.n_features_in_,):
             raise ValueError(
                 f"feature_names must hold n_features={self.n_features_in_} names, "
@@ -363,12 +384,9 @@ def check_dirichlet(value: Any, name: str, n: int, n_name: str = "n_components")
     """Return a Dirichlet prior as array (n,), or how it is to be learnt."""
     if isinstance(value, str):
         return value
-    if isinstance(value, Real):
+    if is_number(value):
         return np.full(n, float(value))
-    try:
-        prior = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        prior = np.empty(0)
+    prior = np.array(as_floats(value, name))
     if prior.shape != (n,) or not all(alpha in PRIOR for alpha in prior):
         raise ValueError(
             f"{name} must hold {n_name}={n} numbers from {PRIOR.left:g} to {PRIOR.right:g}, "
@@ -381,12 +399,20 @@ def check_topics(
     topics: ArrayLike, name: str, shape: tuple[int, int] | None
 ) -> NDArray[np.float64]:
     """Return given topics as word probabilities."""
-    array = check_array(topics, dtype=np.float64, input_name=name)
+    given = as_floats(topics.toarray() if hasattr(topics, "toarray") else topics, name)
+    if given.ndim != 2:
+        raise ValueError(
+            f"{name} must be a 2-D array (n_components, n_features), got shape {given.shape}."
+        )
+    array = check_array(given, dtype=np.float64, input_name=name)
     if shape is not None and array.shape != shape:
         raise ValueError(
             f"{name} must have shape (n_components, n_features) = {shape}, got {array.shape}."
         )
-    sums = array.sum(axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        sums = array.sum(axis=1, keepdims=True)
     if np.any(array < 0) or np.any(sums == 0):
         raise ValueError(f"{name} must hold non-negative numbers, none of the rows all zero.")
+    if not np.isfinite(sums).all():
+        raise ValueError(f"{name} must have rows with finite sums.")
     return array / sums

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skdp._public import public
 from skdp._random import Role
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import StrOptions
@@ -17,6 +18,7 @@ from skdp.topics._lda_sampler import LDASampler
 from skdp.topics._likelihood import LikelihoodMixin
 
 
+@public
 class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     r"""Latent Dirichlet allocation (LDA) by collapsed Gibbs sampling.
 
@@ -47,7 +49,8 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         Dirichlet prior gamma of a topic's word probabilities, per word, in [1e-8, 1e8]. "auto"
         learns it by MAP under `dirichlet_prior`.
     dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate of the Gamma prior on every learnt entry of the two Dirichlet priors.
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learnt entry of the two
+        Dirichlet priors.
     init : "random" or (n_components, n_features) array, default="random"
         The first state. "random": uniformly random topics. An array of word probabilities, such
         as another model's `components_`: the words are folded into these topics, so that the
@@ -182,7 +185,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             self.n_components,
             self.level,
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
-            self.topic_word_prior,
+            self._topic_word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
             self._check_init(corpus.n_features),
             self._streams(root, Role.INIT, c),

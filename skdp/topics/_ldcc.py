@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp._memory import check_memory
+from skdp._public import public
 from skdp._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
@@ -18,6 +20,7 @@ from skdp.topics._ldcc_model import CoClusterModel
 from skdp.topics._ldcc_sampler import CoClusterSampler
 
 
+@public
 class LatentDirichletCoClustering(BaseTopicModel):
     r"""Latent Dirichlet co-clustering (LDCC) by collapsed Gibbs sampling.
 
@@ -59,7 +62,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
         Dirichlet prior gamma of a word-topic's word probabilities, per word, in [1e-8, 1e8]. "auto"
         learns it by MAP under `dirichlet_prior`.
     dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate of the Gamma prior on every learnt entry of the Dirichlet priors.
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learnt entry of the Dirichlet
+        priors.
     init : "random" or (n_components, n_features) array, default="random"
         The first state. "random": uniformly random topics of words and of segments. An array of
         word probabilities, such as another model's `components_`: the words are folded into these
@@ -231,12 +235,22 @@ class LatentDirichletCoClustering(BaseTopicModel):
             self.n_document_topics,
             self._check_document_topic_prior(),
             self._check_segment_topic_prior(),
-            self.topic_word_prior,
+            self._topic_word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
             self._check_init(corpus.n_features),
             self._streams(root, Role.INIT, c),
             self._streams(root, Role.SWEEP, c),
             self.n_jobs,
+        )
+
+    def _check_size(self, corpus: SegmentedCorpus) -> None:
+        super()._check_size(corpus)
+        n_pairs = float(self.n_document_topics) * self.n_components
+        n_shares = float(self.n_document_topics) * len(corpus)
+        check_memory(
+            12.0 * (n_pairs + n_shares) * self.n_chains,
+            f"n_document_topics={self.n_document_topics} and n_components={self.n_components}: "
+            "counts",
         )
 
     def _make_averages(self) -> CoClusterAverages:

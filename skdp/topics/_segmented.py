@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from skdp._public import public
 from skdp.topics._tables import BaseTableModel
 
 
+@public
 class SegmentedTopicModel(BaseTableModel):
     r"""Topic model of documents made of segments (STM).
 
@@ -35,18 +37,19 @@ class SegmentedTopicModel(BaseTableModel):
         Dirichlet prior gamma of a topic's word probabilities, per word, in [1e-8, 1e8]. "auto"
         learns it by MAP under `dirichlet_prior`.
     dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate of the Gamma prior on every learnt entry of the two Dirichlet priors.
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learnt entry of the two
+        Dirichlet priors.
     discount : float in [0, 1) or "auto", default=0.0
         Discount a of the Poisson-Dirichlet process. "auto" draws it in every sweep under
         `discount_prior`.
     discount_prior : (float, float), default=(1.0, 1.0)
-        Parameters p and q of the Beta prior on a learnt `discount`.
+        Parameters p and q of the Beta prior on a learnt `discount`, in [1e-8, 1e8].
     concentration : float or "auto", default="auto"
         Concentration b of the Poisson-Dirichlet process, in [1e-8, 1e12]: how closely segments
         follow their document, in words. "auto" draws it in every sweep under
         `concentration_prior`.
     concentration_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate of the Gamma prior on a learnt `concentration`.
+        Shape and rate of the Gamma prior on a learnt `concentration`, in [1e-8, 1e8].
     concentration_scope : {"corpus", "document", "segment"}, default="corpus"
         What shares a learnt `concentration`: the whole corpus; or each document, or each segment,
         draws its own under `concentration_prior`, unseen documents in their fold-in. It has no

@@ -110,11 +110,13 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
     def _hyper_parameters(self) -> HyperParameters:
         return HyperParameters(
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
-            self.topic_word_prior,
+            self._topic_word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
             self.discount if isinstance(self.discount, str) else float(self.discount),
             check_beta_prior(self.discount_prior, "discount_prior"),
-            self.concentration,
+            self.concentration
+            if isinstance(self.concentration, str)
+            else float(self.concentration),
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
             self.concentration_scope if isinstance(self.concentration, str) else "corpus",
             self._parents,

@@ -12,7 +12,16 @@ PACKAGE = Path(skdp.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS = {
-    0: ("_numba", "_simd", "_simd_lanes", "_elementary", "_random", "processes"),
+    0: (
+        "_public",
+        "_memory",
+        "_numba",
+        "_simd",
+        "_simd_lanes",
+        "_elementary",
+        "_random",
+        "processes",
+    ),
     1: ("_sklearn_compat", "data", "datasets"),
     3: ("inference",),
     4: (

@@ -80,7 +80,7 @@ def test_duplicate_and_unsorted_entries_of_counts():
         ([[[1e12]]], "at most 2147483647 tokens, the counts sum to 1e"),
         ([[[2**62, 2**62, 2**62, 2**62]]], "at most 2147483647 tokens"),
         ([np.eye(2), np.eye(3)], r"one width.*\[2, 3\]"),
-        ([], "one width"),
+        ([], "no matrices: the size of the vocabulary is unknown"),
         ([[["a"]]], "could not convert string|not compatible"),
     ],
 )

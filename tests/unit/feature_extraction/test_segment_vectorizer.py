@@ -177,7 +177,10 @@ def test_bad_input(X, message):
         ({"min_df": -1}, "'min_df' parameter of SegmentVectorizer must be"),
         ({"analyzer": "sentence"}, "'analyzer' parameter of SegmentVectorizer must be"),
         ({"ngram_range": (2, 1)}, "Invalid value for ngram_range"),
-        ({"vocabulary": {"a": 0, "b": 2}}, "Vocabulary of size 2 doesn't contain index 1"),
+        (
+            {"vocabulary": {"a": 0, "b": 2}},
+            "vocabulary must map words to ids from 0 to 1, each once",
+        ),
     ],
 )
 def test_bad_parameters(params, message):
