@@ -2,6 +2,7 @@
 
 from skdp.inference._alignment import align_labels
 from skdp.inference._chain import Averages, Chain, Sampler
+from skdp.inference._convergence import warn_of_climbs, warn_of_truncation, warn_unconverged
 from skdp.inference._interrupt import InterruptGuard, TornInterrupt
 from skdp.inference._schedule import Schedule
 from skdp.inference._trace import Trace
@@ -15,4 +16,7 @@ __all__ = [
     "TornInterrupt",
     "Trace",
     "align_labels",
+    "warn_of_climbs",
+    "warn_of_truncation",
+    "warn_unconverged",
 ]
