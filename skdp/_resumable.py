@@ -132,6 +132,10 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
         """Tell whether an interrupted run can stand for a whole one."""
         raise NotImplementedError
 
+    def _warn_unless_converged(self, saved: SavedRuns) -> None:
+        """Warn of a fit, whose attributes are set, that is not done, and say what to raise."""
+        raise NotImplementedError
+
     def _progress(self, runs: list[Any]) -> str:
         """Return what a line of `verbose` says of the runs."""
         raise NotImplementedError
@@ -245,6 +249,7 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
             self.__dict__.pop("_under_way", None)
             if not is_shown:
                 self._restore_features(before)
+        self._warn_unless_converged(saved)
         return self
 
     def _restore_features(self, before: dict[str, Any]) -> None:

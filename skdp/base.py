@@ -14,7 +14,7 @@ from sklearn.base import clone
 from skdp._random import make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, validate_parameters
-from skdp.inference import Chain, Schedule, Sweeps, Trace
+from skdp.inference import Chain, Schedule, Sweeps, Trace, warn_of_climbs
 
 
 class ChainEstimator(ResumableEstimator):
@@ -132,6 +132,9 @@ class ChainEstimator(ResumableEstimator):
     @staticmethod
     def _has_result(run: Chain) -> bool:
         return bool(run.kept)
+
+    def _warn_unless_converged(self, saved: SavedRuns) -> None:
+        warn_of_climbs(self, self.trace_)
 
     def _progress(self, runs: list[Chain]) -> str:
         joints = ", ".join(f"{chain.sampler.log_joint():.6g}" for chain in runs)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from skdp.inference import warn_unconverged
+
 Expectation = Callable[[Any], tuple[float, Any]]
 """From weights of rules to the log likelihood of all data and the expected counts of rules."""
 
@@ -30,6 +32,11 @@ class CoordinateAscent:
         self._rise = np.inf
         self._start = start
         self._counts: Any = None
+
+    @property
+    def bound(self) -> float:
+        """The last lower bound, -inf if there is none yet."""
+        return self.lower_bounds[-1] if self.lower_bounds else -np.inf
 
     def step(self, expect: Expectation, tol: float) -> None:
         """Do one iteration: rules given trees, then trees given rules, and the bound.
@@ -67,3 +74,13 @@ class CoordinateAscent:
         self.grammar, self._counts = grammar, counts
         self._rise = np.inf
         self.converged = False
+
+
+def warn_unless_converged(estimator: Any, run: CoordinateAscent) -> None:
+    """Warn of the ascent that a fit shows, if it ended before the bound settled."""
+    if not run.converged:
+        warn_unconverged(
+            f"{type(estimator).__name__}: after {run.n_iter} iterations the lower bound has not "
+            f"converged (tol={estimator.tol:g} per word). Raise max_iter (now "
+            f"{estimator.max_iter}) or tol."
+        )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.grammar._layout import Layout
+from skdp.grammar._weights import RuleWeights
 
 Floats = NDArray[np.float64]
 
@@ -50,3 +51,11 @@ class RuleCounts(NamedTuple):
         if not layout.is_partitioned:
             types.insert(0, self.emission.sum(axis=1))
         return np.stack(types, axis=1)
+
+
+def count_active_rules(weights: RuleWeights, active: NDArray[np.bool_], layout: Layout) -> int:
+    """Return the number of rules of active symbols that have a weight of at least `ACTIVE`."""
+    least = np.log(ACTIVE)
+    emission = (weights.log_emission >= least)[active[layout.inventories[0]]]
+    binary = (weights.log_binary >= least)[active[layout.branching]]
+    return int(np.count_nonzero(emission) + np.count_nonzero(binary))

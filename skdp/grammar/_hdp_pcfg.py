@@ -18,9 +18,9 @@ from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters, with_callbacks
 from skdp.data import TokenSequences, check_sentences
 from skdp.data._parse_tree import ParseTree
-from skdp.grammar._ascent import Expectation
+from skdp.grammar._ascent import Expectation, warn_unless_converged
 from skdp.grammar._batches import SentenceBatches
-from skdp.grammar._counts import ACTIVE, RuleCounts
+from skdp.grammar._counts import RuleCounts, count_active_rules
 from skdp.grammar._engine import expected_counts, expected_symbols, inside, viterbi
 from skdp.grammar._induction import Induction, start_weights
 from skdp.grammar._layout import Layout, check_size, read_row
@@ -369,8 +369,11 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         bounds = [run.lower_bounds[-1] for run in runs if run.lower_bounds]
         return f"lower bound {max(bounds):.8g}" if bounds else "annealing"
 
+    def _warn_unless_converged(self, saved: SavedRuns) -> None:
+        warn_unless_converged(self, max(saved.runs, key=lambda run: run.bound))
+
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        bounds = [run.lower_bounds[-1] if run.lower_bounds else -np.inf for run in saved.runs]
+        bounds = [run.bound for run in saved.runs]
         best = saved.runs[int(np.argmax(bounds))]
         grammar = best.grammar
         probabilities = grammar.probabilities()
@@ -387,7 +390,7 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
             "lower_bounds_": np.array(best.lower_bounds),
             "init_lower_bounds_": np.array(bounds),
             "n_active_components_": int(np.count_nonzero(active)),
-            "n_active_rules_": _count_active_rules(grammar.weights(), active, grammar.layout),
+            "n_active_rules_": count_active_rules(grammar.weights(), active, grammar.layout),
             "n_iter_": best.n_iter,
             "_grammar": grammar,
         }
@@ -418,6 +421,11 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
             When interrupted, once the iteration under way is done. If every start has a bound by
             then, the estimator is fitted with what there is; another `fit` with
             ``warm_start=True`` goes on.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the best start did not converge within `max_iter` iterations.
         """
         return self._fit(X)
 
@@ -601,11 +609,3 @@ def _count_best_trees(
     log_prob, trees = viterbi(sentences, weights, n_jobs=n_jobs)
     shapes = tuple(part.shape for part in weights[:3])
     return float(log_prob.sum()), count_rules(trees, sentences, shapes, layout.branching.start)
-
-
-def _count_active_rules(weights: RuleWeights, active: NDArray[np.bool_], layout: Layout) -> int:
-    """Return the number of rules of active symbols that have a weight of at least `ACTIVE`."""
-    least = np.log(ACTIVE)
-    emission = (weights.log_emission >= least)[active[layout.inventories[0]]]
-    binary = (weights.log_binary >= least)[active[layout.branching]]
-    return int(np.count_nonzero(emission) + np.count_nonzero(binary))

@@ -21,7 +21,7 @@ from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters, with_callbacks
 from skdp.data._binarize import binarize, debinarize
 from skdp.data._parse_tree import ParseTree, name_other
-from skdp.grammar._ascent import Expectation
+from skdp.grammar._ascent import Expectation, warn_unless_converged
 from skdp.grammar._lexicon import Lexicon
 from skdp.grammar._refined_grammar import RefinementPriors, VariationalRefinement
 from skdp.grammar._refined_maximum_likelihood import MaximumLikelihoodRefinement
@@ -352,6 +352,9 @@ class HDPPCFGRefiner(ResumableEstimator):
     def _progress(self, runs: list[Refinement]) -> str:
         return f"lower bound {runs[0].lower_bounds[-1]:.8g}"
 
+    def _warn_unless_converged(self, saved: SavedRuns) -> None:
+        warn_unless_converged(self, saved.runs[0])
+
     def _keep(self, saved: SavedRuns) -> None:
         """Keep nothing of a fit that was interrupted: only one with a checkpoint goes on."""
 
@@ -407,6 +410,11 @@ class HDPPCFGRefiner(ResumableEstimator):
         KeyboardInterrupt
             When interrupted, once the iteration under way is done; the estimator is fitted with
             what there is.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If it did not converge within `max_iter` iterations.
         """
         return self._fit((X, y))
 

@@ -2,6 +2,7 @@
 
 from skdp.inference._alignment import align_labels
 from skdp.inference._chain import Averages, Chain, Sampler
+from skdp.inference._convergence import warn_of_climbs, warn_of_truncation, warn_unconverged
 from skdp.inference._interrupt import InterruptGuard
 from skdp.inference._schedule import Schedule
 from skdp.inference._sweeps import Sweeps
@@ -16,4 +17,7 @@ __all__ = [
     "Sweeps",
     "Trace",
     "align_labels",
+    "warn_of_climbs",
+    "warn_of_truncation",
+    "warn_unconverged",
 ]

@@ -3,16 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skdp.inference._diagnostics import bulk_ess, rank_r_hat
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+class ScalarSummary(NamedTuple):
+    """What a trace tells of one scalar."""
+
+    mean: float
+    sd: float
+    r_hat: float
+    ess_bulk: float
+
+
+class TraceSummary(Mapping[str, ScalarSummary]):
+    """Rows of a table by the names of scalars: ``summary["log_joint"].r_hat``.
+
+    Parameters
+    ----------
+    rows : dict of str to ScalarSummary
+    """
+
+    def __init__(self, rows: dict[str, ScalarSummary]):
+        self._rows = rows
+
+    def __getitem__(self, name: str) -> ScalarSummary:
+        """Return the row of one scalar."""
+        return self._rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        """Return the number of scalars."""
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        width = max(map(len, self), default=0)
+        lines = [" " * width + "".join(f"{name:>12}" for name in ScalarSummary._fields)]
+        for name, row in self.items():
+            cells = f"{row.mean:12.6g}{row.sd:12.4g}{row.r_hat:12.3f}{row.ess_bulk:12.0f}"
+            lines.append(f"{name:<{width}}{cells}")
+        return "\n".join(lines)
 
 
 class Trace(Mapping[str, NDArray[np.float64]]):
@@ -89,8 +132,51 @@ class Trace(Mapping[str, NDArray[np.float64]]):
         names = ", ".join(self)
         return f"Trace({names}; {self.n_chains} chains x {len(self.sweeps)} kept sweeps)"
 
+    def summary(self) -> TraceSummary:
+        """Return mean, standard deviation, R-hat and effective sample size of every scalar.
+
+        All kept sweeps of all chains count alike. R-hat is rank-normalised and split [1]_: beyond
+        1.01 chains, or the halves of a chain, do not agree. `ess_bulk`, the number of independent
+        draws that the kept sweeps are worth for a mean, should be 100 for each chain.
+
+        Returns
+        -------
+        TraceSummary
+            A read-only mapping from names to tuples (mean, sd, r_hat, ess_bulk), shown as a table.
+            ``pandas.DataFrame(summary.values(), index=summary)`` makes a data frame of it.
+
+        Notes
+        -----
+        The values are those of ArviZ, which however has no R-hat of a single chain: here the halves
+        of the chain are compared. With fewer than 4 kept sweeps, or where one of the values is not
+        finite, R-hat and `ess_bulk` are NaN. A scalar that does not vary, as a hyper-parameter that
+        is given, has an R-hat of NaN and all its draws for `ess_bulk`.
+
+        References
+        ----------
+        .. [1] A. Vehtari, A. Gelman, D. Simpson, B. Carpenter, P.-C. Bürkner (2021).
+           Rank-normalization, folding, and localization: an improved R-hat for assessing
+           convergence of MCMC. Bayesian Analysis 16.
+
+        Examples
+        --------
+        >>> from skdp.topics import GibbsLDA
+        >>> documents = [[[0, 1, 0], [2, 3, 2]], [[2, 3, 3], [1, 0]]]  # segments of word ids
+        >>> model = GibbsLDA(3, topic_word_prior=0.1, max_iter=500, n_chains=4, random_state=0)
+        >>> summary = model.fit(documents).trace_.summary()
+        >>> summary["log_joint"].r_hat < 1.2
+        True
+        """
+        rows = {}
+        for name, draws in self.items():
+            sd = float(draws.std(ddof=1)) if draws.size > 1 else np.nan
+            rows[name] = ScalarSummary(float(draws.mean()), sd, rank_r_hat(draws), bulk_ess(draws))
+        return TraceSummary(rows)
+
     def to_arviz(self) -> Any:
-        """Return the trace as ArviZ's data container, for R-hat, effective sample sizes, plots.
+        """Return the trace as ArviZ's data container, for its diagnostics and plots.
+
+        The coordinates of the draws are the kept sweeps, counted from 1.
 
         Returns
         -------
@@ -107,7 +193,8 @@ class Trace(Mapping[str, NDArray[np.float64]]):
             raise ImportError(
                 "Trace.to_arviz needs arviz: install it with `pip install skdp[arviz]`."
             ) from error
+        coords = {"draw": self.sweeps}
         try:
-            return arviz.from_dict(posterior=dict(self))
+            return arviz.from_dict(posterior=dict(self), coords=coords)
         except TypeError:  # ArviZ 1.0 and later
-            return arviz.from_dict({"posterior": dict(self)})
+            return arviz.from_dict({"posterior": dict(self)}, coords=coords)

@@ -15,6 +15,7 @@ from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import SequencePanel
+from skdp.inference import warn_of_truncation
 from skdp.processes._checks import check_beta_prior, check_count, check_gamma_prior
 from skdp.sequence._alignment import name_states
 from skdp.sequence._categorical import CategoricalEmission
@@ -53,7 +54,8 @@ class HDPHMMLT(SequenceEstimator):
     Parameters
     ----------
     n_components : int, default=20
-        Bound J of the number of states (weak limit, beta ~ Dirichlet(gamma / J)).
+        Bound J of the number of states (weak limit, beta ~ Dirichlet(gamma / J)). Where at least
+        half of `samples_` use all of them, `fit` warns that it is too low.
     emission : {"gaussian", "categorical", "poisson"} or emission object, default="gaussian"
         Distribution of the observations of a state; a name stands for `GaussianEmission`,
         `CategoricalEmission` or `PoissonEmission` with its defaults.
@@ -347,6 +349,11 @@ class HDPHMMLT(SequenceEstimator):
             **{name: value for name, value in geometry.items() if value is not None},
             **{f"{name}_": float(trace[name][best].mean()) for name in learnt},
         }
+
+    def _warn_unless_converged(self, saved: SavedRuns) -> None:
+        super()._warn_unless_converged(saved)
+        n_active = [sample.n_active_components for sample in self.samples_]
+        warn_of_truncation(self, self.trace_, n_active)
 
     # Public methods
 

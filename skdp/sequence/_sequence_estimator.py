@@ -77,6 +77,12 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         KeyboardInterrupt
             When interrupted, once the sweep under way is done. If a sample was kept by then, the
             estimator is fitted with what there is; another `fit` with ``warm_start=True`` goes on.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the log joint of a chain still climbs over the kept sweeps: raise `max_iter`. If all
+            states that `HDPHMMLT` may have are in use: raise its `n_components`.
         """
         return self._fit(X)
 

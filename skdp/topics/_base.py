@@ -165,6 +165,11 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         KeyboardInterrupt
             When interrupted, once the sweep under way is done. If a sample was kept by then, the
             estimator is fitted with what there is; another `fit` with ``warm_start=True`` goes on.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the log joint of a chain still climbs over the kept sweeps: raise `max_iter`.
         """
         return self._fit(X)
 

@@ -1,0 +1,63 @@
+"""The warning of fits that are not done."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from skdp.inference._diagnostics import N_BATCHES, find_climbs
+from skdp.inference._trace import Trace
+
+_FEW = 2
+"""With so many components a chain has no time to climb, and uses all it has: nothing is said."""
+
+
+def warn_unconverged(message: str) -> None:
+    """Warn at the user's line, below all of skdp's and scikit-learn's own."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and _is_internal(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, ConvergenceWarning, stacklevel=level)
+
+
+def warn_of_climbs(estimator: Any, trace: Trace) -> None:
+    """Warn if chains of an estimator still climb; its burn-in and truncation are parameters."""
+    if getattr(estimator, "n_components", _FEW + 1) <= _FEW:
+        return
+    climbs = find_climbs(trace["log_joint"])
+    if not climbs:
+        return
+    height, error = max(climbs.values())
+    which = "the log joint" if trace.n_chains == 1 else (
+        f"the log joint of {len(climbs)} of {trace.n_chains} chains"
+    )  # fmt: skip
+    given = "" if estimator.burn_in is None else f" and burn_in (now {estimator.burn_in})"
+    warn_unconverged(
+        f"{type(estimator).__name__}: {which} still climbs, from the first to the last third of "
+        f"the kept sweeps by {height:.4g}, with a Monte Carlo error of {error:.2g}. Raise max_iter "
+        f"(now {estimator.max_iter}){given}."
+    )
+
+
+def warn_of_truncation(
+    estimator: Any, trace: Trace, n_active: NDArray[np.integer] | list[int]
+) -> None:
+    """Warn if half of the stored samples, or more, use all the states that there may be."""
+    bound = estimator.n_components
+    if bound <= _FEW or len(trace.sweeps) < N_BATCHES:
+        return
+    n_full = int(np.count_nonzero(np.asarray(n_active) >= bound))
+    if 2 * n_full >= len(n_active):
+        warn_unconverged(
+            f"{type(estimator).__name__}: {n_full} of {len(n_active)} stored samples use all "
+            f"{bound} states that there may be. Raise n_components."
+        )
+
+
+def _is_internal(module: str) -> bool:
+    return module.split(".")[0] in ("skdp", "sklearn")

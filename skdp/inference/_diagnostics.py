@@ -1,0 +1,170 @@
+"""What a trace tells of its chains: R-hat, effective sample sizes, and whether they still climb."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.stats import norm, rankdata, t
+
+Floats = NDArray[np.float64]
+
+N_BATCHES = 12
+"""A climb is judged from the means of so many batches of kept sweeps: with fewer sweeps it is not.
+"""
+
+_LEVEL = 0.002
+"""Of the test for a climb, one-sided, for all chains of a fit together."""
+
+
+class Climb(NamedTuple):
+    """A chain's climb: the mean of its last third less that of its first, and the error of that."""
+
+    height: float
+    error: float
+
+
+def find_climbs(log_joints: Floats) -> dict[int, Climb]:
+    """Return the chains that still climb.
+
+    A chain's kept sweeps are cut into 12 batches. The climb is the mean of the last four batch
+    means less that of the first four. Its Monte Carlo error is taken to be the standard deviation
+    of the 7 steps between neighbours among the last 8 batches: a trend does not enlarge it, nor do
+    the sweeps before the trend ends. That is right for batch means with a correlation of 1/2 from
+    one to the next, too large where it is smaller. A chain climbs if height / error is beyond the
+    (1 - 0.002 / n_chains) quantile of Student's t with 6 degrees of freedom and the climb is larger
+    than the standard deviation of the log joint about the means of the two thirds.
+
+    Where batch means are an autoregressive process of correlation 0, 0.5, 0.7 or 0.9, one chain in
+    10,000, 600, 140 or 30 is found to climb that does not (40,000 simulations each). A correlation
+    of 0.9 stands for a single independent draw in the whole trace.
+
+    Parameters
+    ----------
+    log_joints : (n_chains, n_kept) array
+
+    Returns
+    -------
+    dict of int to Climb
+        By chain. Empty with fewer than 12 sweeps.
+    """
+    n_chains, n_kept = log_joints.shape
+    if n_kept < N_BATCHES:
+        return {}
+    least = t.isf(_LEVEL / n_chains, N_BATCHES // 2)
+    found = {}
+    for c, values in enumerate(log_joints):
+        if not np.isfinite(values).all():
+            continue
+        climb = _measure_climb(values)
+        if climb.height > max(least * climb.error, _spread(values)):
+            found[c] = climb
+    return found
+
+
+def _measure_climb(values: Floats) -> Climb:
+    centred = values - values[-1]  # sums of log joints in the millions would lose digits
+    ends = np.linspace(0, len(values), N_BATCHES + 1).round().astype(int)
+    means = np.array([centred[begin:end].mean() for begin, end in pairwise(ends)])
+    third = N_BATCHES // 3
+    height = means[-third:].mean() - means[:third].mean()
+    return Climb(float(height), float(np.diff(means[third:]).std(ddof=1)))
+
+
+def _spread(values: Floats) -> float:
+    """Return the standard deviation about the means of the first and the last third."""
+    third = len(values) // 3
+    return float(np.sqrt((values[:third].var() + values[-third:].var()) / 2.0))
+
+
+# R-hat and effective sample size: Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021),
+# Rank-normalization, folding, and localization: an improved R-hat, Bayesian Analysis 16.
+
+_LEAST_DRAWS = 4
+
+
+def rank_r_hat(draws: Floats) -> float:
+    """Return rank-normalised split R-hat, the larger of that of the bulk and that of the tails.
+
+    Parameters
+    ----------
+    draws : (n_chains, n_draws) array
+        A single chain is compared with itself, half with half.
+
+    Returns
+    -------
+    float
+        NaN with fewer than 4 draws, if one of them is not finite, or if all are equal.
+    """
+    if draws.shape[1] < _LEAST_DRAWS or not np.isfinite(draws).all():
+        return np.nan
+    halves = _split(draws)
+    folded = np.abs(halves - np.median(halves))
+    return max(_r_hat(_normalise(halves)), _r_hat(_normalise(folded)))
+
+
+def bulk_ess(draws: Floats) -> float:
+    """Return the effective sample size of the bulk, over all chains together.
+
+    Parameters
+    ----------
+    draws : (n_chains, n_draws) array
+
+    Returns
+    -------
+    float
+        NaN with fewer than 4 draws or if one of them is not finite; the number of draws if all are
+        equal.
+    """
+    if draws.shape[1] < _LEAST_DRAWS or not np.isfinite(draws).all():
+        return np.nan
+    z = _normalise(_split(draws))
+    if np.ptp(z) == 0.0:
+        return float(z.size)
+    n_draws = z.shape[1]
+    covariances = _autocovariances(z).mean(axis=0)
+    within = covariances[0] * n_draws / (n_draws - 1.0)
+    total = covariances[0] + z.mean(axis=1).var(ddof=1)
+    correlations = 1.0 - (within - covariances) / total
+    correlations[0] = 1.0
+    # Geyer's initial monotone sequence: sums of neighbours fall, and end where one is negative. Of
+    # the pair at the end the first counts, as in Stan and ArviZ.
+    evens = correlations[0 : n_draws - n_draws % 2 : 2]
+    sums = evens + correlations[1::2][: len(evens)]
+    last = max((n_draws - 3) // 2, 0)
+    end = int(np.argmax(np.append(sums[:last] <= 0.0, True)))
+    rest = evens[end] if max(evens[end], sums[end]) > 0.0 else 0.0
+    time = -1.0 + 2.0 * np.minimum.accumulate(sums[:end]).sum() + rest
+    return float(z.size / max(time, 1.0 / np.log10(z.size)))
+
+
+def _split(draws: Floats) -> Floats:
+    """Return the halves of all chains, as chains, without the middle one of an odd number."""
+    half = draws.shape[1] // 2
+    return np.concatenate([draws[:, :half], draws[:, -half:]])
+
+
+def _normalise(draws: Floats) -> Floats:
+    """Return normal scores of the ranks among all draws."""
+    ranks = rankdata(draws).reshape(draws.shape)
+    return np.asarray(norm.ppf((ranks - 0.375) / (draws.size + 0.25)))
+
+
+def _r_hat(chains: Floats) -> float:
+    n_draws = chains.shape[1]
+    within = chains.var(axis=1, ddof=1).mean()
+    between = chains.mean(axis=1).var(ddof=1)
+    if within == 0.0:
+        return np.inf if between > 0.0 else np.nan
+    return float(np.sqrt(between / within + (n_draws - 1.0) / n_draws))
+
+
+def _autocovariances(chains: Floats) -> Floats:
+    """Return the autocovariances of each chain, (n_chains, n_draws), over n_draws at every lag."""
+    n_draws = chains.shape[1]
+    length = next_fast_len(2 * n_draws, real=True)
+    spectra = np.abs(rfft(chains - chains.mean(axis=1, keepdims=True), length)) ** 2
+    return np.asarray(irfft(spectra, length)[:, :n_draws]) / n_draws
