@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._sklearn_compat import HasDocs
+
 
 class WordNumbers:
     """Texts as numbers of their words, counted in order of first appearance.
@@ -53,7 +55,7 @@ class WordNumbers:
         return tokens[kept], kept_before[np.asarray(self._ends)]
 
 
-class TextVectorizer(TransformerMixin, BaseEstimator):
+class TextVectorizer(HasDocs, TransformerMixin, BaseEstimator):
     """Base of the vectorizers: raw text in, a container of word ids out."""
 
     vocabulary_: dict[str, int]

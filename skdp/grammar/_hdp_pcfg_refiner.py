@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._random import Role, make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
-from skdp._sklearn_compat import Interval, StrOptions, validate_parameters, with_callbacks
+from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters, with_callbacks
 from skdp.data._binarize import binarize, debinarize
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._ascent import Expectation
@@ -48,7 +48,7 @@ class _Data(NamedTuple):
     n_words: int
 
 
-class HDPPCFGRefiner(ResumableEstimator):
+class HDPPCFGRefiner(HasDocs, ResumableEstimator):
     r"""Refined treebank grammar with a hierarchical Dirichlet process (HDP-PCFG-GR).
 
     A treebank's symbols say too little: an NP that is a subject is no NP that is an object. Every

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from skdp._random import next_double
-from skdp._sklearn_compat import Interval, validate_parameters
+from skdp._sklearn_compat import HasDocs, Interval, validate_parameters
 from skdp.sequence import _kernels_emissions as kernels
 from skdp.sequence._similarity import Coupling
 
@@ -19,7 +19,7 @@ MEAN_RUN = 3.0
 """Steps in a run of the first states."""
 
 
-class CategoricalEmission(BaseEstimator):
+class CategoricalEmission(HasDocs, BaseEstimator):
     """Categories: theta_j ~ Dirichlet(prior) are the probabilities of the symbols in state j.
 
     Parameters

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator
 
-from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
 from skdp.sequence import _kernels_gaussian as kernels
 from skdp.sequence._similarity import Coupling
 
@@ -25,7 +25,7 @@ _ROUNDING = 1e-12  # a column that varies by less, compared to its size, is cons
 _N_MOVES = 3  # of the first centres
 
 
-class GaussianEmission(BaseEstimator):
+class GaussianEmission(HasDocs, BaseEstimator):
     r"""Gaussian vectors: x_t ~ N(mu_j, Sigma_j) in state j, with a normal-inverse-Wishart prior.
 
     "full": Sigma_j ~ IW(nu, S), with density proportional to

@@ -12,12 +12,12 @@ from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 
 from skdp._random import next_double
-from skdp._sklearn_compat import Interval, validate_parameters
+from skdp._sklearn_compat import HasDocs, Interval, validate_parameters
 from skdp.sequence import _kernels_emissions as kernels
 from skdp.sequence._similarity import Coupling
 
 
-class PoissonEmission(BaseEstimator):
+class PoissonEmission(HasDocs, BaseEstimator):
     """Counts: x_td ~ Poisson(lambda_jd) in state j, independent, lambda_jd ~ Gamma(shape, rate).
 
     Parameters
