@@ -21,17 +21,21 @@ _DAMAGES = (
 _reported: set[str] = set()
 
 
-def is_safe_in_python(result: types.Type) -> bool:
+def is_safe_in_python(result: Any) -> bool:
     """Tell whether a kernel may return values of a type to Python: numbers and tuples of them.
 
     numba makes arrays and named tuples with the help of Python code (it unpickles their classes),
     and does not look whether that has worked. Signal handlers run as soon as Python code does, and
     if one raises there, numba goes on with a null pointer.
+
+    Parameters
+    ----------
+    result : numba type
     """
     if isinstance(result, types.BaseNamedTuple):
         return False
-    if isinstance(result, types.BaseTuple):
-        return all(map(is_safe_in_python, result))
+    if isinstance(result, types.Tuple | types.UniTuple):
+        return all(is_safe_in_python(part) for part in result.types)
     return isinstance(result, types.Number | types.Boolean | types.NoneType)
 
 
