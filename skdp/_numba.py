@@ -1,11 +1,120 @@
 """The one door to numba: how every kernel of skdp is compiled."""
 
+import contextlib
+import os
+import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba.core import types
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+
+_DAMAGES = (
+    AttributeError, EOFError, ImportError, IndexError, KeyError, OSError, RuntimeError, TypeError,
+    ValueError, pickle.PickleError,
+)  # fmt: skip
+"""What numba raises over a cache that it cannot read or write, or cannot make sense of."""
+
+_reported: set[str] = set()
+
+
+def is_safe_in_python(result: Any) -> bool:
+    """Tell whether a kernel may return values of a type to Python: numbers and tuples of them.
+
+    numba makes arrays and named tuples with the help of Python code (it unpickles their classes),
+    and does not look whether that has worked. Signal handlers run as soon as Python code does, and
+    if one raises there, numba goes on with a null pointer.
+
+    Parameters
+    ----------
+    result : numba type
+    """
+    if isinstance(result, types.BaseNamedTuple):
+        return False
+    if isinstance(result, types.Tuple | types.UniTuple):
+        return all(is_safe_in_python(part) for part in result.types)
+    return isinstance(result, types.Number | types.Boolean | types.NoneType)
+
+
+class KernelCache:
+    """The cache of a kernel's machine code, through which all that is compiled goes.
+
+    Its faults cost no more than the time to compile again. numba lets errors of its cache through:
+    a full disk or a file that was cut would end a fit. Here what cannot be read is discarded and
+    compiled anew, what cannot be written is not kept, and each of the two is reported once in a
+    process.
+
+    It also sees to it that no kernel hands Python what cannot be handed over safely: see
+    `is_safe_in_python`.
+
+    Parameters
+    ----------
+    cache : numba's cache of one function
+    called_from_python : bool
+        Whether the function can be.
+    """
+
+    def __init__(self, cache: Any, *, called_from_python: bool):
+        self._numba_cache = cache
+        self._called_from_python = called_from_python
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._numba_cache, name)
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the compiled function, or None if there is none that can be read."""
+        try:
+            compiled = self._numba_cache.load_overload(signature, target_context)
+        except _DAMAGES as error:
+            self._forgive(error, "read", "The kernel is compiled anew")
+            return None
+        if compiled is not None:
+            self._check_result(compiled)
+        return compiled
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Write a compiled function, if that can be done."""
+        self._check_result(data)
+        try:
+            self._numba_cache.save_overload(signature, data)
+        except _DAMAGES as error:
+            self._forgive(error, "written", "Every process has to compile what it cannot keep")
+
+    def _check_result(self, compiled: Any) -> None:
+        result = compiled.signature.return_type
+        if self._called_from_python and not is_safe_in_python(result):
+            raise TypeError(
+                f"{compiled.fndesc.qualname} returns {result}: a signal handler that raises while "
+                "it is handed to Python would end the interpreter. A kernel that Python calls "
+                "returns numbers and writes the rest to arrays it is given; one that kernels alone "
+                "call is made by njit_part, njit_inner or njit_inlined."
+            )
+
+    def _forgive(self, error: Exception, verb: str, consequence: str) -> None:
+        if isinstance(error, TimeoutError) and error.errno is None:
+            raise error  # no file's fault: a signal handler's
+        # numba writes the index before the code: it may name code that was never written.
+        path = self.index_path
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        if verb not in _reported:
+            _reported.add(verb)
+            warnings.warn(
+                f"numba's cache of compiled code could not be {verb} ({error!r}): {path}. "
+                f"{consequence}. If this goes on, look for room on the disk, or delete that "
+                "folder's files *.nbi and *.nbc.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    @property
+    def index_path(self) -> str:
+        """The file that lists what is cached; the folder where numba does not tell."""
+        index = getattr(getattr(self._numba_cache, "_cache_file", None), "_index_path", None)
+        return str(index or self._numba_cache.cache_path)
 
 
 def njit(function: Callable[..., Any], **options: Any) -> Any:
@@ -17,9 +126,19 @@ def njit(function: Callable[..., Any], **options: Any) -> Any:
     to set up its cache; the kernel is then compiled once in every process.
     """
     try:
-        return numba.njit(function, cache=True, **_OPTIONS, **options)
+        kernel = numba.njit(function, cache=True, **_OPTIONS, **options)
     except RuntimeError:  # "cannot cache function ...: no locator available"
-        return numba.njit(function, **_OPTIONS, **options)
+        kernel = numba.njit(function, **_OPTIONS, **options)
+    return _watched(kernel, options)
+
+
+def _watched(kernel: Any, options: dict[str, Any]) -> Any:
+    """Put a `KernelCache` around the cache of a kernel, where numba still has it there."""
+    cache = getattr(kernel, "_cache", None)
+    if hasattr(cache, "load_overload") and hasattr(cache, "save_overload"):
+        called_from_python = not options.get("no_cpython_wrapper", False)
+        kernel._cache = KernelCache(cache, called_from_python=called_from_python)
+    return kernel
 
 
 def njit_part(function: Callable[..., Any], **options: Any) -> Any:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.metadata
+import os
 from collections.abc import Callable, Iterable
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn import get_config
 from sklearn.utils._param_validation import HasMethods, StrOptions
@@ -14,6 +17,7 @@ from skdp.processes._checks import MAX_INTEGER, check_unmasked
 
 __all__ = [
     "CallbackSupportMixin",
+    "HasDocs",
     "HasMethods",
     "Interval",
     "StrOptions",
@@ -136,3 +140,32 @@ def _own(constraint: Any) -> Any:
     if type(constraint) is not _Interval:
         return constraint
     return Interval(constraint.type, constraint.left, constraint.right, closed=constraint.closed)
+
+
+@functools.cache
+def _published_documentation() -> str:
+    """Return the documentation's address as the installed package gives it, or nothing."""
+    try:
+        urls = importlib.metadata.metadata("skdp").get_all("Project-URL") or []
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    named = dict(url.split(", ", 1) for url in urls if ", " in url)
+    return str(named.get("Documentation", ""))
+
+
+class HasDocs:
+    """Mixin of all estimators: their HTML displays link to their pages of the reference.
+
+    To the pages below ``Documentation`` in the package's ``project.urls``, or below the environment
+    variable ``SKDP_DOCUMENTATION_URL``: documentation of one's own. Without either there is no
+    link. It stands before scikit-learn's ``BaseEstimator`` among the bases of a class.
+    """
+
+    _doc_link_module: ClassVar[str] = "skdp"
+
+    @property
+    def _doc_link_template(self) -> str:
+        base = os.environ.get("SKDP_DOCUMENTATION_URL") or _published_documentation()
+        if not base:
+            return ""
+        return base.rstrip("/") + "/api/generated/{estimator_module}.{estimator_name}.html"

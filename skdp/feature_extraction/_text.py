@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp.data import SegmentedCorpus, TokenSequences
 from skdp.processes._checks import check_unmasked
+from skdp._sklearn_compat import HasDocs
 
 
 class WordNumbers:
@@ -59,7 +60,7 @@ class WordNumbers:
         return tokens[kept], kept_before[np.asarray(self._ends)]
 
 
-class TextVectorizer(TransformerMixin, BaseEstimator):
+class TextVectorizer(HasDocs, TransformerMixin, BaseEstimator):
     """Base of the vectorizers: raw text in, a container of word ids out."""
 
     vocabulary_: dict[str, int]

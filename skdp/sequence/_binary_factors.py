@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from skdp._memory import check_memory
-from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
 from skdp.processes._checks import as_floats, check_beta_prior, check_gamma_prior
 from skdp.sequence._binary_factor_model import OUTPUTS
 from skdp.sequence._binary_factor_sampler import BinaryFactorSampler
 from skdp.sequence._factor_amplitudes import AmplitudeSampler
 
 
-class BinaryFactorEmission(BaseEstimator):
+class BinaryFactorEmission(HasDocs, BaseEstimator):
     r"""Binary factors: state j has a vector theta_j of F zeros and ones, which give its means.
 
     Column d of an observation in state j has mean m_jd = w_0d + sum_f theta_jf w_fd. Normal columns

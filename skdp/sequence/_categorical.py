@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from skdp._memory import check_memory
 from skdp._random import next_double
-from skdp._sklearn_compat import Interval, validate_parameters
+from skdp._sklearn_compat import HasDocs, Interval, validate_parameters
 from skdp.processes._checks import LARGEST, SMALLEST, as_floats
 from skdp.sequence import _kernels_emissions as kernels
 from skdp.sequence._similarity import Coupling
@@ -21,7 +21,7 @@ MEAN_RUN = 3.0
 """Steps in a run of the first states."""
 
 
-class CategoricalEmission(BaseEstimator):
+class CategoricalEmission(HasDocs, BaseEstimator):
     """Categories: theta_j ~ Dirichlet(prior) are the probabilities of the symbols in state j.
 
     Parameters

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from skdp._sklearn_compat import validate_parameters
+from skdp._sklearn_compat import HasDocs, validate_parameters
 from skdp.processes._checks import as_array
 
 
-class FixedSimilarity(BaseEstimator):
+class FixedSimilarity(HasDocs, BaseEstimator):
     """Known similarities of states.
 
     Parameters

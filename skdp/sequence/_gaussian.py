@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator
 
-from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
 from skdp.processes._checks import as_floats
 from skdp.sequence import _kernels_gaussian as kernels
 from skdp.sequence._similarity import Coupling
@@ -27,7 +27,7 @@ _LARGEST = 1e100  # of observations: sums of their squares are finite
 _N_MOVES = 3  # of the first centres
 
 
-class GaussianEmission(BaseEstimator):
+class GaussianEmission(HasDocs, BaseEstimator):
     r"""Gaussian vectors: x_t ~ N(mu_j, Sigma_j) in state j, with a normal-inverse-Wishart prior.
 
     "full": Sigma_j ~ IW(nu, S), with density proportional to

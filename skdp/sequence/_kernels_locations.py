@@ -28,26 +28,19 @@ from skdp._numba import njit, njit_loop, njit_step
 from skdp._random import draw_normal, next_double
 
 
-@njit
-def gather(counts, log_rates):
+def gather(
+    counts: np.ndarray, log_rates: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return rows, counts, n and log_rates of the states that are left, of tables (J + 1, J)."""
-    n_states = counts.shape[1]
-    rows = np.empty(n_states, dtype=np.int64)
-    n_rows = 0
-    for j in range(n_states):
-        rows[n_rows] = j
-        n_rows += counts[j].max() > 0
-    rows = rows[:n_rows].copy()
-    some_counts = np.empty((n_states, n_rows))
-    some_rates = np.empty((n_states, n_rows))
-    n = np.zeros(n_rows)
-    for v in range(n_rows):
-        largest = log_rates[rows[v]].max()
-        for j in range(n_states):
-            some_counts[j, v] = counts[rows[v], j]
-            some_rates[j, v] = log_rates[rows[v], j] - largest
-            n[v] += some_counts[j, v]
-    return rows, some_counts, n, some_rates
+    rows = np.flatnonzero(counts[:-1].any(axis=1))
+    some_counts = counts[rows].astype(np.float64)
+    some_rates = log_rates[rows] - log_rates[rows].max(axis=1, keepdims=True)
+    return (
+        rows,
+        np.ascontiguousarray(some_counts.T),
+        some_counts.sum(axis=1),
+        np.ascontiguousarray(some_rates.T),
+    )
 
 
 @njit_loop

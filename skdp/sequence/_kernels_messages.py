@@ -24,7 +24,7 @@ import math
 import numpy as np
 
 from skdp._elementary import fast_exp
-from skdp._numba import njit, njit_loop, njit_step
+from skdp._numba import njit, njit_loop, njit_part, njit_step
 from skdp._random import draw_categorical
 
 FLOOR = 1e-200
@@ -356,7 +356,7 @@ def log_predictives(startprob, transmat, log_obs, out):
         possible = out[t] > -math.inf
 
 
-@njit
+@njit_part
 def transpose(matrix):
     """Return the transposed matrix in an array of its own."""
     return np.ascontiguousarray(matrix.T)

@@ -40,7 +40,7 @@ from collections import namedtuple
 import numpy as np
 
 from skdp._elementary import fast_exp, fast_log
-from skdp._numba import njit, njit_loop, njit_step
+from skdp._numba import njit, njit_loop, njit_part, njit_step
 from skdp._random import draw_categorical, next_double
 from skdp.sequence._kernels_messages import (
     add_up,
@@ -72,7 +72,7 @@ def sum_logs(x, terms):
     return largest + math.log(add_up(terms))
 
 
-@njit
+@njit_part
 def unroll(log_table):
     """Return a table of durations in the order in which a ring of D rows needs it, (2 D - 1, J).
 
@@ -88,13 +88,13 @@ def unroll(log_table):
     return result
 
 
-@njit
+@njit_part
 def make_durations(log_pmf, log_survival):
     """Return the tables of durations that the kernels need."""
     return Durations(log_pmf, log_survival, unroll(log_pmf), unroll(log_survival))
 
 
-@njit
+@njit_part
 def make_scratch(n_states, longest_duration):
     """Return scratch arrays for one sequence at a time."""
     return Scratch(

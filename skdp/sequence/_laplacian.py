@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
 from skdp.processes._checks import check_gamma_prior
 from skdp.sequence import _kernels_similarity_laplacian as kernels
 from skdp.sequence._similarity import Coupling
 
 
-class LaplacianSimilarity(BaseEstimator):
+class LaplacianSimilarity(HasDocs, BaseEstimator):
     r"""phi_jj' = exp(-lambda D_jj'), D the Hamming distance of the binary vectors of two states.
 
     For observations whose states have binary vectors: `BinaryFactorEmission`. The transitions then

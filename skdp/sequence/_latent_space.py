@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from skdp._memory import check_memory
 from skdp._random import draw_normal
-from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
 from skdp.processes._checks import check_gamma_prior
 from skdp.sequence import _kernels_locations as kernels
 from skdp.sequence._slice import draw_slice
@@ -27,7 +27,7 @@ _TARGET_ACCEPTANCE = 0.8
 _SMALLEST_LOG_DECAY, _LARGEST_LOG_DECAY = math.log(1e-100), math.log(1e12)
 
 
-class GaussianSimilarity(BaseEstimator):
+class GaussianSimilarity(HasDocs, BaseEstimator):
     r"""States with locations in a latent space, similar where these are close.
 
     phi_jj' = exp(-lambda \|l_j - l_j'\|^2 / 2) with locations l_j ~ N(0, I).

@@ -12,13 +12,13 @@ from scipy.special import betaln
 from sklearn.base import BaseEstimator
 
 from skdp._random import draw_log_beta
-from skdp._sklearn_compat import Interval, validate_parameters
+from skdp._sklearn_compat import HasDocs, Interval, validate_parameters
 from skdp.processes._checks import check_beta_prior
 from skdp.sequence import _kernels_durations as kernels
 from skdp.sequence._segment_counts import SegmentCounts, check_tables
 
 
-class NegativeBinomialDuration(BaseEstimator):
+class NegativeBinomialDuration(HasDocs, BaseEstimator):
     """Durations 1 + NB(n_phases, p_j) in state j, p_j ~ Beta(prior).
 
     A state passes `n_phases` phases; before a phase ends it stays a step more with probability p_j,

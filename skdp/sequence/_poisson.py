@@ -12,7 +12,7 @@ from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 
 from skdp._random import next_double
-from skdp._sklearn_compat import Interval, validate_parameters
+from skdp._sklearn_compat import HasDocs, Interval, validate_parameters
 from skdp.processes._checks import LARGEST, SMALLEST
 from skdp.sequence import _kernels_emissions as kernels
 from skdp.sequence._similarity import Coupling
@@ -21,7 +21,7 @@ _MOST = 2.0**53
 """Counts beyond are no longer whole numbers in double precision."""
 
 
-class PoissonEmission(BaseEstimator):
+class PoissonEmission(HasDocs, BaseEstimator):
     """Counts: x_td ~ Poisson(lambda_jd) in state j, independent, lambda_jd ~ Gamma(shape, rate).
 
     Parameters

@@ -13,13 +13,13 @@ from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 
 from skdp._random import draw_log_gamma
-from skdp._sklearn_compat import Interval, validate_parameters
+from skdp._sklearn_compat import HasDocs, Interval, validate_parameters
 from skdp.processes._checks import LARGEST, SMALLEST
 from skdp.sequence import _kernels_durations as kernels
 from skdp.sequence._segment_counts import SegmentCounts, check_tables
 
 
-class PoissonDuration(BaseEstimator):
+class PoissonDuration(HasDocs, BaseEstimator):
     """Durations 1 + Poisson(omega_j) in state j, omega_j ~ Gamma(shape, rate).
 
     State j lasts 1 + omega_j steps on average, and the standard deviation is the square root of

@@ -77,6 +77,25 @@ def empty_assignments(corpus: Corpus, n_topics: int, *, seats: bool, chained: bo
     )
 
 
+def add_seats(assignments: Assignments, n_seats: int) -> Assignments:
+    """Return the state with a larger pool of seats, at least `n_seats` of them free.
+
+    The pool at least doubles. Its arrays are new ones: the old state stays whole.
+    """
+    n_old = len(assignments.seat_links)
+    n_added = max(n_old, n_seats)
+    links = np.arange(1, n_old + n_added + 1, dtype=np.int32)
+    links[:n_old] = assignments.seat_links
+    links[-1] = assignments.seat_free[0]
+    added = np.zeros(n_added, dtype=np.int32)
+    return assignments._replace(
+        seat_links=links,
+        seat_sizes=np.concatenate([assignments.seat_sizes, added]),
+        seat_kinds=np.concatenate([assignments.seat_kinds, added.astype(np.int8)]),
+        seat_free=np.array([n_old, assignments.seat_free[1] + n_added]),
+    )
+
+
 def empty_scratch(n_topics: int) -> Scratch:
     """Return vectors for the kernels."""
     width = padded(n_topics)
@@ -109,6 +128,7 @@ def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
         fixed_part=of_topics(),
         mu_part=of_topics(),
         base=aligned_zeros(padded(n_topics), dtype=np.float32),
+        total=aligned_zeros(1),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 from skdp.data import SegmentedCorpus
 
 _CHUNK_TOKENS = 20_000
+
+_SLICE_SECONDS = 0.1
+_FIRST_SLICE = 20_000
 
 Shares = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Topic shares of documents (D, ...) and of segments (J, K)."""
@@ -38,14 +42,57 @@ class FoldIn(NamedTuple):
     options: dict[str, Any]
 
 
+class Halt:
+    """Tells workers in other threads that nobody waits for them any more.
+
+    A worker in another process has a copy, which nobody sets: joblib ends such workers.
+    """
+
+    def __init__(self) -> None:
+        self.called = False
+
+
+def slices(halt: Halt) -> Iterator[int]:
+    """Yield how much work the next call of a kernel is to do, until the loop ends or is halted.
+
+    Python cannot raise a KeyboardInterrupt before a kernel returns. So a long task is cut into
+    calls of about a tenth of a second each. Where it is cut has no effect on the result, so the
+    clock may decide: what a word costs differs a thousandfold between models.
+    """
+    work = float(_FIRST_SLICE)
+    while not halt.called:
+        start = time.perf_counter()
+        yield int(work)
+        work *= min(max(_SLICE_SECONDS / max(time.perf_counter() - start, 1e-9), 0.25), 2.0)
+        work = max(work, 1.0)
+
+
+def run_in_threads(
+    function: Callable[..., Any], parts: list[tuple[Any, ...]], n_jobs: int | None
+) -> list[Any]:
+    """Return ``function(*part, halt)`` of every part.
+
+    After an exception here, such as a KeyboardInterrupt while workers are waited for, they stop.
+    """
+    halt = Halt()
+    try:
+        results = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(function)(*part, halt) for part in parts
+        )
+    except BaseException:
+        halt.called = True
+        raise
+    return list(results)
+
+
 class Folding(Protocol):
     """A function that folds documents in; a class, so that it can be pickled.
 
     Its objects are equal only to themselves (``eq=False``): joblib hashes what it sends to dask.
     """
 
-    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64]) -> Shares:
-        """Return the shares of the documents and of their segments."""
+    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
+        """Return the shares of the documents and of their segments; if halted, anything."""
 
 
 class Model(Protocol):
@@ -73,9 +120,8 @@ def fold_in_documents(
     for m, model in enumerate(models):
         fold_in = model.prepare(corpus, settings)
         key = settings.key + np.uint64(m)
-        parts = Parallel(n_jobs=settings.n_jobs, prefer="threads")(
-            delayed(fold_in)(corpus[begin:end], key) for begin, end in pairwise(bounds)
-        )
+        chunks = [(corpus[begin:end], key) for begin, end in pairwise(bounds)]
+        parts = run_in_threads(fold_in, chunks, settings.n_jobs)
         yield (
             np.concatenate([part[0] for part in parts]),
             np.concatenate([part[1] for part in parts]),

@@ -13,6 +13,7 @@ Symbols as in ``_kernels.py``; besides, level i is segment j = first + i of the 
 | opening | | (levels, K') float32 | weight of opening one, but for (b + a Td_j) |
 | fixed_part, mu_part | P, Q | (levels, K') float32 | weight of a topic / inverse: P + Q mu_k |
 | base | alpha_k + c_k | (K',) float32 | weight of a topic at the document's node |
+| total | A + c. | (1,) | of a sweep that stopped and is to go on |
 | mu | (alpha_k + c_k) / (A + c.) | | E[mu_k] given the tables |
 
 A customer of level i, a word or a table of the level below, chooses topic k with weight
@@ -44,8 +45,8 @@ from skdp.topics._kernels_seats import (
     DOCUMENT,
     PREVIOUS,
     leave_seat,
-    make_room,
     open_seat,
+    seats_for,
     take_seat,
 )
 from skdp.topics._kernels_tables import resample_tables
@@ -69,6 +70,7 @@ class Levels(NamedTuple):
     fixed_part: np.ndarray
     mu_part: np.ndarray
     base: np.ndarray
+    total: np.ndarray
 
 
 @njit_step
@@ -402,22 +404,33 @@ def sweep_segments(
 
 
 @njit_part
-def sweep_document(sampler, d, corpus, assignments, words, prior, ratios, scratch, levels, rng):
-    """Sweep the segments of document `d` in order; return the assignments, their pool as needed."""
-    total = 0.0
-    for k in range(prior.alpha.shape[0]):
-        levels.base[k] = prior.alpha[k] + assignments.document_tables[d, k]
-        total += prior.alpha[k] + assignments.document_tables[d, k]
-    begin, last = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
+def sweep_document(
+    sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
+):
+    """Sweep the segments of document `d` in order, from `begin` on.
+
+    Returns
+    -------
+    end : int
+        The segment to go on from with more seats; the document's end if there were enough.
+    """
+    total = levels.total[0]
+    if begin == corpus.doc_ptr[d]:
+        total = 0.0
+        for k in range(prior.alpha.shape[0]):
+            levels.base[k] = prior.alpha[k] + assignments.document_tables[d, k]
+            total += prior.alpha[k] + assignments.document_tables[d, k]
+    last = corpus.doc_ptr[d + 1]
     while begin < last:
         end = last
-        if sampler == SSA:  # every word may open a table at every level
+        if sampler == SSA:
+            if assignments.seat_free[1] < seats_for(d, begin, corpus, prior):
+                break
             end = begin + 1
-            n_words = corpus.segment_ptr[end] - corpus.segment_ptr[begin]
-            assignments = make_room(assignments, n_words * (end - corpus.doc_ptr[d]))
         total = sweep_segments(
             sampler, d, begin, end, total, corpus, assignments, words, prior, ratios, scratch,
             levels, rng,
         )  # fmt: skip
         begin = end
-    return assignments
+    levels.total[0] = total
+    return begin

@@ -419,10 +419,12 @@ def log_prior_of_clusters(corpus, clustering, prior):
 
 @njit
 def fold_in_clusters(
-    corpus, clustering, words, prior, rising, scratch, n_sweeps, burn_in, key, doc_topic,
-    segment_topic,
+    corpus, clustering, words, prior, rising, scratch, n_sweeps, burn_in, work, place, key,
+    doc_topic, segment_topic, rng,
 ):  # fmt: skip
-    """Write E[theta] and E[pi] of every document, with topics fixed, averaged over its own chain.
+    """Add E[theta] and E[pi] of every document, with topics fixed, over the sweeps of its chain.
+
+    It stops after the sweep with which `work` is done, and is called again until all are.
 
     Parameters
     ----------
@@ -432,20 +434,29 @@ def fold_in_clusters(
         Fixed.
     n_sweeps, burn_in : int
         Sweeps of a chain, and how many of its first ones do not count.
+    work : int
+        Words, segments and documents to sweep, each as often as it is.
+    place : (2,) int64, changed
+        Document, and the sweeps that it has had.
     key : (4,) uint64
         Keys the stream of each document together with its content.
     doc_topic : (D, Y) float64, output, zero on entry
     segment_topic : (J, K) float64, output, zero on entry
+    rng : (4,) uint64
+        Stream of the document.
     """
-    rng = np.empty(4, np.uint64)
     lengths = np.diff(corpus.segment_ptr)
-    for d in range(corpus.doc_ptr.shape[0] - 1):
+    while place[0] < corpus.doc_ptr.shape[0] - 1 and work > 0:
+        d = place[0]
         begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
         content = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
-        stream_of_content(key, content, lengths[begin:end], rng)
-        for sweep in range(n_sweeps):
+        if place[1] == 0:
+            stream_of_content(key, content, lengths[begin:end], rng)
+        while place[1] < n_sweeps and work > 0:
             sweep_documents(d, d + 1, corpus, clustering, words, prior, 0.0, rising, scratch, rng)
-            if sweep >= burn_in:
+            if place[1] >= burn_in:
                 add_cluster_estimates(d, d + 1, corpus, clustering, prior, doc_topic, segment_topic)
-    doc_topic /= n_sweeps - burn_in
-    segment_topic /= n_sweeps - burn_in
+            place[1] += 1
+            work -= content.shape[0] + (end - begin) + 1
+        if place[1] == n_sweeps:
+            place[0], place[1] = d + 1, 0

@@ -349,7 +349,7 @@ def enter_levels(n_levels, corpus, assignments, prior, ratios, levels):
 def move_document(seen, assignments, words, prior, ratios, scratch, levels, rng):
     """Sweep the words so far, those of the corpus `seen`."""
     if prior.to_previous > 0.0:
-        _sweep_chain(BTIGS, 0, seen, assignments, words, prior, ratios, scratch, levels, rng)
+        _sweep_chain(BTIGS, 0, 0, seen, assignments, words, prior, ratios, scratch, levels, rng)
     else:
         _sweep_btigs(0, seen, assignments, words, prior, ratios, scratch, rng)
 

@@ -63,9 +63,11 @@ def log_prior_of_topics(node_ptr, topics, alpha, n_k):
 @njit
 def fold_in_nodes(
     tokens, segment_ptr, doc_ptr, node_ptr, nodes_of, topics, words, alpha, scratch, n_sweeps,
-    burn_in, key, out,
+    burn_in, work, place, key, out, rng,
 ):  # fmt: skip
     """Write E[theta] of every node, with topics fixed, averaged over its document's chain.
+
+    It stops after the sweep with which `work` is done, and is called again until all are.
 
     Parameters
     ----------
@@ -76,25 +78,36 @@ def fold_in_nodes(
         Fixed.
     n_sweeps, burn_in : int
         Sweeps of a chain, and how many of its first ones do not count.
+    work : int
+        Words, nodes and documents to sweep, each as often as it is.
+    place : (2,) int64, changed
+        Document, and the sweeps that it has had.
     key : (4,) uint64
         Keys the stream of each document together with its content.
     out : (nodes, K) float64, output, zero on entry
+    rng : (4,) uint64
+        Stream of the document.
     """
-    rng = np.empty(4, np.uint64)
     lengths = np.diff(segment_ptr)
     scale = 1.0 / (n_sweeps - burn_in)
-    for d in range(doc_ptr.shape[0] - 1):
+    while place[0] < doc_ptr.shape[0] - 1 and work > 0:
+        d = place[0]
         begin, end = doc_ptr[d], doc_ptr[d + 1]
         content = tokens[segment_ptr[begin] : segment_ptr[end]]
-        stream_of_content(key, content, lengths[begin:end], rng)
+        if place[1] == 0:
+            stream_of_content(key, content, lengths[begin:end], rng)
         first, last = nodes_of[d], nodes_of[d + 1]
-        for sweep in range(n_sweeps):
+        while place[1] < n_sweeps and work > 0:
             sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, 0.0, scratch, rng)
-            if sweep >= burn_in:
+            if place[1] >= burn_in:
                 add_node_estimates(first, last, node_ptr, topics, alpha, out)
-        for x in range(first, last):
-            for k in range(alpha.shape[0]):
-                out[x, k] *= scale
+            place[1] += 1
+            work -= content.shape[0] + (last - first) + 1
+        if place[1] == n_sweeps:
+            for x in range(first, last):
+                for k in range(alpha.shape[0]):
+                    out[x, k] *= scale
+            place[0], place[1] = d + 1, 0
 
 
 @njit_inner

@@ -5,13 +5,12 @@ dish was ordered (`kinds`), and the next table of its segment and topic (`links`
 none are linked to each other from ``free[0]`` on, ``free[1]`` in number.
 
 A node's tables are all of its document's chain above it at the worst, so the pool cannot be made
-large enough once and for all in linear memory: it grows before a segment is swept.
+large enough once and for all in linear memory: it grows before a segment is swept. No kernel may
+return a larger one to Python (see "What a kernel may return" in the developers' guide), so it stops
+where seats are lacking, says how many it takes, and is called again with them (`add_seats`).
 """
 
-import numpy as np
-
-from skdp._numba import njit_part, njit_step
-from skdp.topics._kernels import Assignments
+from skdp._numba import njit_step
 
 DOCUMENT, PREVIOUS = 1, 2
 """Where the dish of a table was ordered."""
@@ -67,32 +66,15 @@ def leave_seat(j, k, target, heads, links, sizes, kinds, free):
     return kinds[seat]
 
 
-@njit_part
-def make_room(assignments, n_seats):
-    """Return assignments with at least `n_seats` free places: the same, or with a larger pool."""
-    links, sizes, kinds = assignments.seat_links, assignments.seat_sizes, assignments.seat_kinds
-    if assignments.seat_free[1] >= n_seats:
-        return assignments
-    n_old = links.shape[0]
-    n_new = n_old + max(n_old, n_seats)
-    new_links, new_sizes = np.empty(n_new, np.int32), np.empty(n_new, np.int32)
-    new_kinds = np.empty(n_new, np.int8)
-    new_links[:n_old], new_sizes[:n_old], new_kinds[:n_old] = links, sizes, kinds
-    for seat in range(n_old, n_new):
-        new_links[seat] = seat + 1
-    new_links[n_new - 1] = assignments.seat_free[0]
-    assignments.seat_free[0] = n_old
-    assignments.seat_free[1] += n_new - n_old
-    return Assignments(
-        assignments.topics,
-        assignments.tables,
-        assignments.segment_tables,
-        assignments.to_previous,
-        assignments.segment_to_previous,
-        assignments.document_tables,
-        assignments.seat_heads,
-        new_links,
-        new_sizes,
-        new_kinds,
-        assignments.seat_free,
-    )
+@njit_step
+def seats_for(d, j, corpus, prior):
+    """Return the free seats that the next part of a sweep may take.
+
+    It is segment `j` of a chain, where every word may open a table at every level above it too;
+    else the whole of document `d`.
+    """
+    begin = first = corpus.doc_ptr[d]
+    end, n_levels = corpus.doc_ptr[d + 1], 1
+    if prior.to_previous > 0.0:
+        begin, end, n_levels = j, j + 1, j + 1 - first
+    return (corpus.segment_ptr[end] - corpus.segment_ptr[begin]) * n_levels

@@ -18,7 +18,7 @@ from skdp.topics._kernels import (
     tables_below,
 )
 from skdp.topics._kernels_chain import BTIGS, CMGS, SSA
-from skdp.topics._kernels_seats import DOCUMENT, PREVIOUS, make_room, open_seat
+from skdp.topics._kernels_seats import DOCUMENT, PREVIOUS, open_seat, seats_for
 
 SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION = 1e-8, 1e12
 """Where b is as good as 0 and infinite: weights of topics would overflow or vanish beyond."""
@@ -30,39 +30,60 @@ _sweep_chain = _kernels_chain.sweep_document
 
 
 @njit_part
-def _sweep_document(sampler, d, corpus, assignments, words, prior, ratios, scratch, levels, rng):
-    """Sweep document `d`; return the assignments, which may have got more room for seats."""
+def _sweep_document(
+    sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
+):
+    """Sweep document `d` from segment `begin` on; return the segment to go on from.
+
+    It is the document's end unless seats are lacking: see `seats_for`.
+    """
     if prior.to_previous > 0.0:
         return _sweep_chain(
-            sampler, d, corpus, assignments, words, prior, ratios, scratch, levels, rng
+            sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
         )
     if sampler == BTIGS:
         _sweep_btigs(d, corpus, assignments, words, prior, ratios, scratch, rng)
     elif sampler == CMGS:
         _sweep_cmgs(d, corpus, assignments, words, prior, ratios, scratch, rng)
+    elif assignments.seat_free[1] < seats_for(d, begin, corpus, prior):
+        return begin
     else:
-        begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
-        n_words = corpus.segment_ptr[end] - corpus.segment_ptr[begin]
-        assignments = make_room(assignments, n_words)
         _sweep_ssa(d, corpus, assignments, words, prior, scratch, rng)
-    return assignments
+    return corpus.doc_ptr[d + 1]
 
 
 @njit
-def seat_randomly(sampler, corpus, assignments, prior, rng):
-    """Give every word a uniformly random topic, unless it has one; seat it at its only table."""
+def seat_randomly(sampler, corpus, assignments, prior, place, rng):
+    """Give every word a uniformly random topic, unless it has one; seat it at its only table.
+
+    Parameters
+    ----------
+    place : (1,) int64, changed
+        Segments that are done, counted from the last one.
+
+    Returns
+    -------
+    n_seats : int
+        Free seats that it takes to go on; 0 at the end.
+    """
     n_topics = prior.alpha.shape[0]
     for i in range(assignments.topics.shape[0]):
         if assignments.topics[i] < 0:
             assignments.topics[i] = int(next_double(rng) * n_topics)
     customers = np.zeros(n_topics, np.int64)
-    for d in range(corpus.doc_ptr.shape[0] - 1):
-        first, last = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
-        for j in range(last - 1, first - 1, -1):
-            assignments = _seat_segment(
-                sampler, d, j, first, last, corpus, assignments, prior, customers
-            )
-    return assignments
+    n_segments = corpus.segment_ptr.shape[0] - 1
+    d = corpus.doc_ptr.shape[0] - 2
+    for j in range(n_segments - 1 - place[0], -1, -1):
+        if sampler == SSA and assignments.seat_free[1] < n_topics:
+            place[0] = n_segments - 1 - j
+            return n_topics
+        while j < corpus.doc_ptr[d]:
+            d -= 1
+        _seat_segment(
+            sampler, d, j, corpus.doc_ptr[d], corpus.doc_ptr[d + 1], corpus, assignments, prior,
+            customers,
+        )  # fmt: skip
+    return 0
 
 
 @njit_part
@@ -74,8 +95,6 @@ def _seat_segment(sampler, d, j, first, last, corpus, assignments, prior, custom
         customers[:] = assignments.to_previous[j + 1]
     for i in range(corpus.segment_ptr[j], corpus.segment_ptr[j + 1]):
         customers[assignments.topics[i]] += 1
-    if sampler == SSA:
-        assignments = make_room(assignments, customers.shape[0])
     for k in range(customers.shape[0]):
         if customers[k] == 0:
             continue
@@ -98,18 +117,32 @@ def _seat_segment(sampler, d, j, first, last, corpus, assignments, prior, custom
                 assignments.seat_free,
             )
             assignments.seat_sizes[assignments.seat_heads[j, k]] = customers[k]
-    return assignments
 
 
 @njit
-def sweep_corpus(sampler, corpus, assignments, words, prior, ratios, scratch, levels, rng):
-    """Sweep every document once; return the assignments."""
+def sweep_corpus(sampler, corpus, assignments, words, prior, ratios, scratch, levels, place, rng):
+    """Sweep every document once.
+
+    Parameters
+    ----------
+    place : (2,) int64, changed
+        Document and segment to go on from.
+
+    Returns
+    -------
+    n_seats : int
+        Free seats that it takes to go on; 0 at the end.
+    """
     enter_corpus(words, prior, scratch)
-    for d in range(corpus.doc_ptr.shape[0] - 1):
-        assignments = _sweep_document(
-            sampler, d, corpus, assignments, words, prior, ratios, scratch, levels, rng
+    j = place[1]
+    for d in range(place[0], corpus.doc_ptr.shape[0] - 1):
+        j = _sweep_document(
+            sampler, d, j, corpus, assignments, words, prior, ratios, scratch, levels, rng
         )
-    return assignments
+        if j < corpus.doc_ptr[d + 1]:
+            place[0], place[1] = d, j
+            return seats_for(d, j, corpus, prior)
+    return 0
 
 
 @njit
@@ -172,11 +205,16 @@ def fold_in(
     levels,
     n_sweeps,
     burn_in,
+    work,
+    place,
     key,
     doc_topic,
     segment_topic,
+    rng,
 ):
     """Write E[mu] and E[nu] of every document, with topics fixed, averaged over its own chain.
+
+    It stops after the sweep with which `work` is done, and is called again until all are.
 
     Parameters
     ----------
@@ -189,30 +227,46 @@ def fold_in(
         Whether every segment draws one of its own instead.
     n_sweeps, burn_in : int
         Sweeps of a chain, and how many of its first ones do not count.
+    work : int
+        Words, segments and documents to sweep, each as often as it is.
+    place : (3,) int64, changed
+        Document, the sweeps that it has had, and the segment to go on from.
     key : (4,) uint64
         Keys the stream of each document together with its content.
     doc_topic : (D, K) float64, output, zero on entry
     segment_topic : (J, K) float64, output, zero on entry
+    rng : (4,) uint64
+        Stream of the document.
+
+    Returns
+    -------
+    n_seats : int
+        Free seats that it takes to go on; 0 otherwise.
     """
-    rng = np.empty(4, np.uint64)
     enter_corpus(words, prior, scratch)
     lengths = np.diff(corpus.segment_ptr)
     customers, tables = np.empty_like(lengths), np.empty_like(lengths)
     n_topics = prior.alpha.shape[0]
     scale = 1.0 / (n_sweeps - burn_in)
-    for d in range(corpus.doc_ptr.shape[0] - 1):
+    while place[0] < corpus.doc_ptr.shape[0] - 1 and work > 0:
+        d = place[0]
         begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
         content = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
-        stream_of_content(key, content, lengths[begin:end], rng)
+        size = content.shape[0] + (end - begin) + 1
+        if place[1] == 0 and place[2] == begin:
+            stream_of_content(key, content, lengths[begin:end], rng)
         groups = np.array([begin, end])
         if each_segment:
             groups = np.arange(begin, end + 1)
         drawn = prior.concentration[begin : begin + groups.shape[0] - 1].copy()
-        for sweep in range(n_sweeps):
-            assignments = _sweep_document(
-                sampler, d, corpus, assignments, words, prior, ratios, scratch, levels, rng
-            )
-            if sweep >= burn_in:
+        while place[1] < n_sweeps and work > 0:
+            place[2] = _sweep_document(
+                sampler, d, place[2], corpus, assignments, words, prior, ratios, scratch, levels,
+                rng,
+            )  # fmt: skip
+            if place[2] < end:
+                return seats_for(d, place[2], corpus, prior)
+            if place[1] >= burn_in:
                 add_estimates(
                     d,
                     corpus,
@@ -237,7 +291,13 @@ def fold_in(
                 )
                 for g in range(drawn.shape[0]):
                     prior.concentration[groups[g] : groups[g + 1]] = drawn[g]
-        for k in range(n_topics):
-            doc_topic[d, k] *= scale
-            for j in range(begin, end):
-                segment_topic[j, k] *= scale
+            place[1] += 1
+            place[2] = begin
+            work -= size
+        if place[1] == n_sweeps:
+            for k in range(n_topics):
+                doc_topic[d, k] *= scale
+                for j in range(begin, end):
+                    segment_topic[j, k] *= scale
+            place[0], place[1], place[2] = d + 1, 0, end
+    return 0

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
 from skdp.topics._arrays import fixed_words
-from skdp.topics._fold_in import FoldIn, Shares
+from skdp.topics._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._kernels import WordCounts
 from skdp.topics._kernels_lda import empty_dense_scratch
 from skdp.topics._kernels_nodes import estimate_nodes, fold_in_nodes
@@ -81,27 +81,38 @@ class LDAFoldIn:
     settings: FoldIn
     words: WordCounts
 
-    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64]) -> Shares:
+    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
         """Return E[theta] of documents (D, K) and of segments (J, K)."""
         model, settings = self.model, self.settings
         n_topics = len(model.doc_topic_prior)
         node_ptr = tokens_of_nodes(corpus, model.level)
         nodes = np.zeros((len(node_ptr) - 1, n_topics))
-        fold_in_nodes(
-            corpus.tokens,
-            corpus.segment_ptr,
-            corpus.doc_ptr,
-            node_ptr,
-            nodes_of_documents(corpus, model.level),
-            np.full(len(corpus.tokens), -1, dtype=np.int32),
-            self.words,
-            np.array(model.doc_topic_prior),  # as in `TableModel.prior`
-            empty_dense_scratch(n_topics),
-            settings.n_sweeps,
-            settings.burn_in,
-            key,
-            nodes,
-        )
+        nodes_of = nodes_of_documents(corpus, model.level)
+        topics = np.full(len(corpus.tokens), -1, dtype=np.int32)
+        prior = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
+        scratch = empty_dense_scratch(n_topics)
+        place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
+        for work in slices(halt):
+            fold_in_nodes(
+                corpus.tokens,
+                corpus.segment_ptr,
+                corpus.doc_ptr,
+                node_ptr,
+                nodes_of,
+                topics,
+                self.words,
+                prior,
+                scratch,
+                settings.n_sweeps,
+                settings.burn_in,
+                work,
+                place,
+                key,
+                nodes,
+                rng,
+            )
+            if place[0] == len(corpus):
+                break
         return shares_of_nodes(corpus, model.level, nodes, model.doc_topic_prior)
 
 

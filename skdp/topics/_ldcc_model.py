@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
 from skdp.topics._arrays import fixed_words, flat
-from skdp.topics._fold_in import FoldIn, Shares
+from skdp.topics._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._kernels import WordCounts
 from skdp.topics._kernels_ldcc import (
     Clustering,
@@ -53,7 +53,7 @@ class CoClusterFoldIn:
     words: WordCounts
     rising: Rising
 
-    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64]) -> Shares:
+    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
         """Return E[theta] of documents (D, Y) and E[pi] of segments (J, K)."""
         # Copies: read-only arrays of a memory-mapped model are of another type to numba.
         prior = ClusterPrior(
@@ -64,19 +64,31 @@ class CoClusterFoldIn:
         longest = int(np.diff(corpus.segment_ptr).max(initial=0))
         doc_topic = np.zeros((len(corpus), n_clusters))
         segment_topic = np.zeros((n_segments, n_topics))
-        fold_in_clusters(
-            flat(corpus),
-            empty_clustering(corpus),
-            self.words,
-            prior,
-            self.rising,
-            empty_cluster_scratch(n_topics, n_clusters, longest),
-            self.settings.n_sweeps,
-            self.settings.burn_in,
-            key,
-            doc_topic,
-            segment_topic,
-        )
+        n_sweeps, burn_in = self.settings.n_sweeps, self.settings.burn_in
+        arrays, clustering = flat(corpus), empty_clustering(corpus)
+        scratch = empty_cluster_scratch(n_topics, n_clusters, longest)
+        place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
+        for work in slices(halt):
+            fold_in_clusters(
+                arrays,
+                clustering,
+                self.words,
+                prior,
+                self.rising,
+                scratch,
+                n_sweeps,
+                burn_in,
+                work,
+                place,
+                key,
+                doc_topic,
+                segment_topic,
+                rng,
+            )
+            if place[0] == len(corpus):
+                break
+        doc_topic /= n_sweeps - burn_in
+        segment_topic /= n_sweeps - burn_in
         return doc_topic, segment_topic
 
 

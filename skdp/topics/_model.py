@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from skdp.data import SegmentedCorpus
 from skdp.topics import _kernels_sweeps as sweeps
 from skdp.topics._arrays import (
+    add_seats,
     empty_assignments,
     empty_levels,
     empty_scratch,
@@ -17,7 +18,7 @@ from skdp.topics._arrays import (
     sampler_weights,
     stirling_ratios,
 )
-from skdp.topics._fold_in import FoldIn, Shares
+from skdp.topics._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._kernels import Prior, Ratios, WordCounts
 from skdp.topics._kernels_left_to_right import estimate_documents
 
@@ -82,7 +83,7 @@ class TableFoldIn:
     words: WordCounts
     ratios: Ratios
 
-    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64]) -> Shares:
+    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
         """Return E[mu] (D, K) and E[nu] (J, K)."""
         model, settings = self.model, self.settings
         options: dict[str, Any] = settings.options
@@ -91,23 +92,37 @@ class TableFoldIn:
         n_segments = len(corpus.segment_ptr) - 1
         doc_topic = np.zeros((len(corpus), n_topics))
         segment_topic = np.zeros((n_segments, n_topics))
-        sweeps.fold_in(
-            SAMPLERS[options["sampler"]],
-            arrays,
-            empty_assignments(arrays, n_topics, seats=options["sampler"] == "ssa", chained=chained),
-            self.words,
-            model.prior(n_segments),
-            np.array(options["concentration_prior"] or (0.0, 0.0)),
-            options["each_segment"],
-            self.ratios,
-            empty_scratch(n_topics),
-            empty_levels(arrays, n_topics, chained=chained),
-            settings.n_sweeps,
-            settings.burn_in,
-            key,
-            doc_topic,
-            segment_topic,
-        )
+        seats = options["sampler"] == "ssa"
+        assignments = empty_assignments(arrays, n_topics, seats=seats, chained=chained)
+        prior = model.prior(n_segments)
+        concentration_prior = np.array(options["concentration_prior"] or (0.0, 0.0))
+        scratch = empty_scratch(n_topics)
+        levels = empty_levels(arrays, n_topics, chained=chained)
+        place, rng = np.zeros(3, dtype=np.int64), np.zeros(4, dtype=np.uint64)
+        for work in slices(halt):
+            while n_seats := sweeps.fold_in(
+                SAMPLERS[options["sampler"]],
+                arrays,
+                assignments,
+                self.words,
+                prior,
+                concentration_prior,
+                options["each_segment"],
+                self.ratios,
+                scratch,
+                levels,
+                settings.n_sweeps,
+                settings.burn_in,
+                work,
+                place,
+                key,
+                doc_topic,
+                segment_topic,
+                rng,
+            ):
+                assignments = add_seats(assignments, n_seats)
+            if place[0] == len(corpus):
+                break
         return doc_topic, segment_topic
 
 

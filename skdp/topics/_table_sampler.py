@@ -11,6 +11,7 @@ from skdp.data import SegmentedCorpus
 from skdp.processes._discount import draw_bounded_beta
 from skdp.topics import _kernels_sweeps as sweeps
 from skdp.topics._arrays import (
+    add_seats,
     empty_assignments,
     empty_levels,
     empty_scratch,
@@ -134,9 +135,11 @@ class TableSampler(TopicSampler):
                 end = begin + len(part.tokens)
                 if not isinstance(init, str):
                     self.shards[s].topics[:] = init[begin:end]
-                self.shards[s] = sweeps.seat_randomly(
-                    SAMPLERS[self.sampler], part, self.shards[s], self._prior(s), streams[s]
-                )
+                place = np.zeros(1, dtype=np.int64)
+                while n_seats := sweeps.seat_randomly(
+                    SAMPLERS[self.sampler], part, self.shards[s], self._prior(s), place, streams[s]
+                ):
+                    self.shards[s] = add_seats(self.shards[s], n_seats)
                 begin = end
         self._count_words()
 
@@ -156,7 +159,8 @@ class TableSampler(TopicSampler):
         self, s: int, shard: Assignments, words: WordCounts, stream: NDArray[np.uint64]
     ) -> Assignments:
         prior = self._prior(s)
-        return sweeps.sweep_corpus(
+        place = np.zeros(2, dtype=np.int64)
+        while n_seats := sweeps.sweep_corpus(
             SAMPLERS[self.sampler],
             self._corpora[s],
             shard,
@@ -165,8 +169,11 @@ class TableSampler(TopicSampler):
             self._weights,
             self._scratch[s],
             self._levels[s],
+            place,
             stream,
-        )
+        ):
+            shard = add_seats(shard, n_seats)
+        return shard
 
     def _update_parameters(self) -> None:
         hyper, stream = self.hyper, self.streams[0]

@@ -1,12 +1,17 @@
+import importlib.metadata
+from email.message import Message
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
 from sklearn import config_context
 from sklearn.base import BaseEstimator
 
+import skdp
 from skdp._sklearn_compat import (
     CallbackSupportMixin,
     StrOptions,
+    _published_documentation,
     begin_fit_task,
     get_parameter_constraints,
     validate_parameters,
@@ -85,3 +90,58 @@ def test_parameters_are_validated_unless_told_not_to():
 
 def test_get_parameter_constraints():
     assert list(get_parameter_constraints(Fitted, ["kind"])) == ["kind"]
+
+
+PAGES = Path(__file__).parents[2] / "doc/api.rst"
+
+
+@pytest.fixture
+def no_address(monkeypatch):
+    monkeypatch.delenv("SKDP_DOCUMENTATION_URL", raising=False)
+    _published_documentation.cache_clear()
+    yield monkeypatch
+    _published_documentation.cache_clear()
+
+
+def publish(monkeypatch, *urls):
+    metadata = Message()
+    for url in urls:
+        metadata["Project-URL"] = url
+    monkeypatch.setattr(importlib.metadata, "metadata", lambda name: metadata)
+
+
+class TestDocumentationLinks:
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "topics.SegmentedTopicModel", "topics.GibbsLDA", "topics.LatentDirichletCoClustering",
+            "sequence.HDPHMMLT", "sequence.FactorialHMM", "sequence.GaussianEmission",
+            "sequence.CategoricalEmission", "sequence.PoissonEmission",
+            "sequence.GaussianSimilarity", "sequence.LaplacianSimilarity",
+            "sequence.PoissonDuration", "sequence.NegativeBinomialDuration",
+            "grammar.HDPPCFG", "grammar.HDPPCFGRefiner",
+            "feature_extraction.SegmentVectorizer", "feature_extraction.TokenVectorizer",
+        ],
+    )  # fmt: skip
+    def test_an_address_of_ones_own(self, no_address, name):
+        no_address.setenv("SKDP_DOCUMENTATION_URL", "https://docs.example/skdp/")
+        module, _, kind = name.partition(".")
+        html = getattr(getattr(skdp, module), kind)()._repr_html_()
+        assert f'href="https://docs.example/skdp/api/generated/skdp.{name}.html"' in html
+        assert kind in PAGES.read_text("utf-8").split()  # it has a page there
+
+    def test_the_published_address(self, no_address):
+        publish(no_address, "Source, https://src.example", "Documentation, https://docs.example/en")
+        html = skdp.topics.GibbsLDA()._repr_html_()
+        assert 'href="https://docs.example/en/api/generated/skdp.topics.GibbsLDA.html"' in html
+
+    def test_without_an_address_there_is_no_link(self, no_address):
+        publish(no_address)
+        assert "href=" not in skdp.topics.GibbsLDA()._repr_html_()
+
+    def test_without_an_installed_package(self, no_address):
+        def missing(name):
+            raise importlib.metadata.PackageNotFoundError(name)
+
+        no_address.setattr(importlib.metadata, "metadata", missing)
+        assert skdp.topics.GibbsLDA()._get_doc_link() == ""

@@ -24,6 +24,7 @@ from unit.grammar.small_grammars import (
 from skdp.data import TokenSequences
 from skdp.feature_extraction import TokenVectorizer
 from skdp.grammar import ParseTree
+from skdp.utils._checking import interrupt
 
 
 class TestAttributes:
@@ -153,22 +154,6 @@ class TestDeterminism:
         assert quick(random_state=None).fit(SENTENCES).lower_bound_ < 0.0
 
 
-def interrupt(estimator, n_steps, X=SENTENCES):
-    """Fit, and press Ctrl-C after `n_steps` iterations."""
-    advance = estimator._advance
-
-    def advance_then_interrupt(run, *args):
-        advance(run, *args)
-        if run.n_iter >= n_steps:
-            raise KeyboardInterrupt
-        return run
-
-    estimator._advance = advance_then_interrupt
-    with pytest.raises(KeyboardInterrupt):
-        estimator.fit(X)
-    del estimator._advance
-
-
 class TestWarmStart:
     @every_model
     def test_goes_on(self, name):
@@ -222,7 +207,7 @@ class TestWarmStart:
         if n_steps >= straight.n_iter_:
             pytest.skip("It has converged by then.")
         stopped = quick(**params)
-        interrupt(stopped, n_steps)
+        interrupt(stopped, n_steps, SENTENCES)
         if "annealed" in name and n_steps == 1:
             assert not hasattr(stopped, "lower_bound_")
             with pytest.raises(NotFittedError):

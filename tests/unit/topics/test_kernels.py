@@ -7,6 +7,7 @@ from skdp._simd import padded
 from skdp.data import SegmentedCorpus
 from skdp.topics import _kernels_sweeps as sweeps
 from skdp.topics._arrays import (
+    add_seats,
     empty_assignments,
     empty_counts,
     empty_levels,
@@ -66,10 +67,12 @@ class Chain:
         self.stream = stream(seed)
 
     def sweep(self):
-        self.assignments = sweeps.sweep_corpus(
+        place = np.zeros(2, dtype=np.int64)
+        while n_seats := sweeps.sweep_corpus(
             SAMPLERS[self.sampler], flat(self.corpus), self.assignments, self.words, self.prior,
-            self.ratios, self.scratch, self.levels, self.stream,
-        )  # fmt: skip
+            self.ratios, self.scratch, self.levels, place, self.stream,
+        ):  # fmt: skip
+            self.assignments = add_seats(self.assignments, n_seats)
 
 
 def assert_consistent(corpus, assignments, n_topics):

@@ -1,0 +1,149 @@
+"""The cache of machine code: whatever befalls its files, kernels run and results are the same."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import skdp
+
+MODULE = """
+from skdp._numba import njit, njit_part
+
+@njit_part
+def add(x, y):
+    return x + y
+
+@njit
+def double(x):
+    return add(x, x)
+"""
+
+RUN = """
+import warnings
+from kernels import double
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    result = double(21.0), double(2)
+print(result, sum(double.stats.cache_hits.values()), len(caught))
+for warning in caught:
+    print(warning.category.__name__, warning.message)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "kernels.py").write_text(MODULE)
+    return tmp_path
+
+
+def run(folder, before=""):
+    """Run the kernel in a process of its own; return the result, the cache hits, the warnings."""
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+        "PYTHONPATH": os.pathsep.join([str(folder), str(Path(skdp.__file__).parents[1])]),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(before) + RUN], env=environment, text=True,
+        capture_output=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    first, *messages = done.stdout.splitlines()
+    result, _, rest = first.partition(") ")
+    assert result + ")" == "(42.0, 4)"
+    n_hits, n_warnings = map(int, rest.split())
+    assert n_warnings == len(messages)
+    return n_hits, messages
+
+
+def files(folder, pattern):
+    found = sorted((folder / "cache").rglob(pattern))
+    assert found
+    return found
+
+
+def test_it_is_used(folder):
+    assert run(folder) == (0, [])
+    assert run(folder) == (2, [])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "size"),
+    [("*double*.nbi", 0), ("*double*.nbi", 20), ("*double*.nbc", 0), ("*double*.nbc", -1),
+     ("*.nb?", 100)],
+)  # fmt: skip
+def test_cut_files(folder, pattern, size):
+    """They are written anew, and said to be damaged once."""
+    run(folder)
+    for path in files(folder, pattern):
+        path.write_bytes(path.read_bytes()[:size])
+    _, messages = run(folder)
+    assert len(messages) == 1
+    assert messages[0].startswith("RuntimeWarning")
+    assert str(folder / "cache") in messages[0]
+    assert ".nbi" in messages[0]
+    assert run(folder) == (2, [])
+
+
+def test_garbage(folder):
+    run(folder)
+    for path in files(folder, "*.nb?"):
+        path.write_bytes(b"no pickle")
+    assert len(run(folder)[1]) == 1
+    assert run(folder) == (2, [])
+
+
+def test_unreadable_files(folder):
+    """A folder in the place of a file: OSError on reading and on writing."""
+    run(folder)
+    for path in files(folder, "*double*.nbi"):
+        path.unlink()
+        path.mkdir()
+    _, messages = run(folder)
+    assert [message.split()[0] for message in messages] == ["RuntimeWarning"] * 2
+    assert "could not be read" in messages[0]
+    assert "could not be written" in messages[1]
+
+
+FULL_DISK = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no limits of a process")
+@pytest.mark.parametrize("limit", [0, 2000])  # 2000: room for an index, not for code
+def test_full_disk(folder, limit):
+    _, messages = run(folder, FULL_DISK.format(limit=limit))
+    assert len(messages) == 1
+    assert "could not be written" in messages[0]
+    assert run(folder) == (0, [])
+    assert run(folder) == (2, [])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no limits of a process")
+def test_a_full_disk_brings_no_old_code_back(folder):
+    """numba writes the index first: it would name the code of the file before it was edited."""
+    module = folder / "kernels.py"
+    module.write_text(MODULE.replace("add(x, x)", "add(x, 5 * x)"))
+    with pytest.raises(AssertionError):
+        run(folder)  # another result
+    module.write_text(MODULE)
+    run(folder, FULL_DISK.format(limit=2000))
+    run(folder)
+
+
+def test_a_handler_that_raises_is_heard():
+    """A timeout is an OSError too, but says nothing of files."""
+    from skdp._numba import KernelCache
+
+    class Interrupted:
+        def load_overload(self, signature, target_context):
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        KernelCache(Interrupted(), called_from_python=True).load_overload(None, None)
