@@ -22,7 +22,12 @@ from sklearn.base import clone
 from skdp._memory import check_memory, physical_memory
 from skdp._public import public
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
-from skdp.datasets import make_pcfg_corpus, make_segmented_corpus, make_sticky_panel
+from skdp.datasets import (
+    make_cocktail_party,
+    make_pcfg_corpus,
+    make_segmented_corpus,
+    make_sticky_panel,
+)
 from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
 from skdp.grammar import (
     HDPPCFG,
@@ -639,6 +644,36 @@ ROWS = [
     ("no number", lambda: make_segmented_corpus(None), ValueError, "n_documents must be an int"),
     ("a truth value", lambda: make_pcfg_corpus(True), ValueError, "n_sentences must be an int"),
     ("a huge number", lambda: make_sticky_panel(10**20), ValueError, "n_sequences must be at most"),
+    ("many documents", lambda: make_segmented_corpus(10**9), ValueError, "n_documents=10{9}.*GiB"),
+    ("long segments", lambda: make_segmented_corpus(9, segment_length=1e20), ValueError, "GiB"),
+    (
+        "a ragged prior",
+        lambda: make_segmented_corpus(mixing_prior=[[1], [1, 2]]),
+        ValueError,
+        "mix",
+    ),
+    ("an array", lambda: make_segmented_corpus(model=HALF), ValueError, "model must be one of"),
+    ("many sentences", lambda: make_pcfg_corpus(10**9), ValueError, "n_sentences=10{9}.*GiB"),
+    ("many steps", lambda: make_cocktail_party(2 * 10**9), ValueError, "n_steps=20{9}.*GiB"),
+    ("long turns", lambda: make_cocktail_party(turn_length=1e20), ValueError, "turn_length=1e.20"),
+    ("words as weights", lambda: make_cocktail_party(weights="x"), ValueError, "weights must hold"),
+    ("many states", lambda: make_sticky_panel(n_states=10**9), ValueError, "n_states=10{9}.*GiB"),
+    ("many sequences", lambda: make_sticky_panel(10**9), ValueError, "n_sequences=10{9}.*GiB"),
+    ("ragged sizes", lambda: make_sticky_panel(n_steps=[[1], [1, 2]]), ValueError, "n_steps"),
+    (
+        "a word",
+        lambda: sample_gem(discount=0.5, concentration=1.0, tolerance="x"),
+        ValueError,
+        "tolerance must be None or in",
+    ),
+    (
+        "a huge number",
+        lambda: sample_table_counts(
+            [5, 3], [0.5, 0.5], discount=0.5, concentration=1.0, n_sweeps=2**31 - 1
+        ),
+        ValueError,
+        "n_sweeps=2147483647 of 2 counts.*GiB",
+    ),
     ("a list", lambda: topic_coherence(TOPICS, DOCUMENTS, measure=[]), ValueError, "measure must"),
     ("ragged", lambda: hellinger_distance([[1, 2], [3]]), ValueError, "p must be a 2-D array"),
     ("ragged", lambda: segment_entropy(HALF, [[0], [1, 2]]), ValueError, "doc_ptr must be"),
