@@ -469,7 +469,7 @@ class HDPPCFGRefiner(ResumableEstimator):
 def _check_sentences(X: Any) -> list[tuple[str, ...]]:
     """Return sentences as tuples of words."""
     if isinstance(X, str | bytes) or not hasattr(X, "__iter__") or hasattr(X, "__next__"):
-        raise TypeError(f"X must be a list of sentences, got {type(X).__name__}.")
+        raise TypeError(f"X must be a sequence of sentences, got {type(X).__name__}.")
     sentences = []
     for i, sentence in enumerate(X):
         if isinstance(sentence, str) or not hasattr(sentence, "__iter__"):
@@ -489,7 +489,7 @@ def _check_trees(y: Any) -> list[ParseTree]:
     if y is None:
         raise ValueError("y must hold the parse trees of the sentences, got None.")
     if isinstance(y, str | bytes) or not hasattr(y, "__iter__") or hasattr(y, "__next__"):
-        raise TypeError(f"y must be a list of ParseTree, got {type(y).__name__}.")
+        raise TypeError(f"y must be a sequence of ParseTree, got {type(y).__name__}.")
     trees = list(y)
     for i, tree in enumerate(trees):
         if not isinstance(tree, ParseTree):

@@ -45,8 +45,11 @@ def check_names(names: Sequence[Any] | None, what: str, n: int) -> list[str]:
 
 
 def as_names(names: Sequence[Any], what: str, n: int, why: str = "") -> list[str]:
-    """Return n names, each the str of what was given; `why` says where the number comes from."""
-    if isinstance(names, str | bytes | dict) or not hasattr(names, "__iter__"):
+    """Return n names, each the str of what was given; `why` says where the number comes from.
+
+    A str is a name a character.
+    """
+    if isinstance(names, bytes | dict) or not hasattr(names, "__iter__"):
         raise ValueError(f"{what} must be a list of {n} names, got {names!r:.60}.")
     found = [str(name) for name in names]
     if len(found) != n:

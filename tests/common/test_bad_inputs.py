@@ -48,6 +48,7 @@ from skdp.inspection import (
     StateSequenceDisplay,
     TopicAlignmentDisplay,
     TopicEvolutionDisplay,
+    TraceDisplay,
     TransitionDisplay,
 )
 from skdp.metrics import hellinger_distance, pk, segment_entropy, topic_coherence
@@ -359,8 +360,8 @@ ROWS = [
     ),
     ("a generator", lambda: hmm(x for x in [SERIES]), TypeError, r"generator.*pass list\(X\)"),
     ("a generator", lambda: HDPPCFG(2).fit(s for s in SENTENCES), TypeError, r"pass list\(X\)"),
-    ("sentences read once", lambda: refine(iter(WORDS), TREES), TypeError, "X must be a list"),
-    ("trees read once", lambda: refine(WORDS, iter(TREES)), TypeError, "y must be a list of Parse"),
+    ("sentences read once", lambda: refine(iter(WORDS), TREES), TypeError, "X must be a sequence"),
+    ("trees read once", lambda: refine(WORDS, iter(TREES)), TypeError, "y must be a sequence"),
     # Parameters: truth values, huge numbers
     ("a truth value", lambda: stm(n_components=True), ValueError, "n_components.*int.*True"),
     ("a truth value", lambda: stm(topic_word_prior=True), ValueError, "topic_word_prior.*True"),
@@ -637,6 +638,20 @@ ROWS = [
     ("no number", lambda: SegmentMixingDisplay([0.5], prior_mean="x"), ValueError, "prior_mean"),
     ("dates", lambda: SegmentMixingDisplay([0.5, 1], boundaries=DAYS[0]), ValueError, "boundaries"),
     ("no bounds", lambda: LowerBoundDisplay(None), ValueError, "lower_bounds must be a list"),
+    ("no trace", lambda: TraceDisplay({}), TypeError, "trace must be a Trace, got dict"),
+    ("no names", lambda: TraceDisplay(hmm().trace_).plot(names=1.5), ValueError, "names must be"),
+    (
+        "no topics",
+        lambda: TopicAlignmentDisplay.from_components(TOPICS, None),
+        ValueError,
+        "other must be a 2-D array",
+    ),
+    (
+        "a word as words",
+        lambda: ParseTreeDisplay.from_estimator(pcfg(), SENTENCES, feature_names="x"),
+        ValueError,
+        "feature_names must hold 3 names",
+    ),
     ("no trees", lambda: ParseTreeDisplay(None), ValueError, "trees must be a ParseTree"),
     ("a word", lambda: HellingerDisplay([0.1]).plot(line_kw="red"), TypeError, "line_kw must be"),
     ("no topics", lambda: TopicEvolutionDisplay("x"), ValueError, "segment_topic must hold real"),
