@@ -105,7 +105,7 @@ def shows(texts, name):
     [
         (r"$a$ $\bad{", "costs $1 to $2"),
         (r"\$x\$ 5%_^", "_begins with an underscore"),
-        ("naïve Σ", "日本語"),
+        ("naïve Σ", "日本語 \u200c\u00ad می"),
         (None, 7),
         ("<b>&amp;</b>", "a{b}c"),
     ],
