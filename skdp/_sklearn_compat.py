@@ -48,7 +48,8 @@ class Interval(_Interval):
 
     def __contains__(self, val: Any) -> bool:
         """Tell whether `val` is a number in the interval."""
-        return not isinstance(val, bool) and bool(super().__contains__(val))
+        is_number = isinstance(val, self.type) and not isinstance(val, bool)
+        return is_number and bool(super().__contains__(val))
 
 
 def validate_parameters(estimator: Any) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from skdp.processes._checks import check_count, check_integers
+from skdp.processes._checks import as_array, check_count, check_integers
 
 
 def check_number(
@@ -19,6 +20,11 @@ def check_number(
         bound = f">= {at_least:g}" if at_least > -np.inf else f"> {above:g}"
         raise ValueError(f"{name} must be a finite number {bound}, got {value!r}.")
     return number
+
+
+def is_option(value: Any, options: Iterable[str]) -> bool:
+    """Tell whether a value is one of the options; arrays are none."""
+    return isinstance(value, str) and value in tuple(options)
 
 
 def check_sizes(
@@ -34,7 +40,7 @@ def check_sizes(
             raise ValueError(f"{name} as a tuple must be (low, high), got {sizes!r}.")
         low = check_count(sizes[0], name, at_least=at_least)
         return low, check_count(sizes[1], name, at_least=low)
-    if np.ndim(sizes) == 0:
+    if as_array(sizes, name).ndim == 0 and not isinstance(sizes, list):
         number = check_count(sizes, name, at_least=at_least)
         return number, number
     numbers = check_integers(sizes, name)

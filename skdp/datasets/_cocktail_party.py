@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import gaussian_filter1d
 from sklearn.utils import Bunch, check_array
 
+from skdp._memory import check_memory
 from skdp._random import make_seed_sequence
-from skdp.datasets._arguments import check_number
-from skdp.processes._checks import check_count, check_integers
+from skdp.datasets._arguments import check_number, is_option
+from skdp.processes._checks import as_floats, check_count, check_integers
 
 _AMPLITUDES = ("constant", "carrier")
 _DURATIONS = ("normal", "geometric")
@@ -124,7 +125,7 @@ def make_cocktail_party(
         (amplitude, "amplitude", _AMPLITUDES),
         (durations, "durations", _DURATIONS),
     ):
-        if value not in options:
+        if not is_option(value, options):
             raise ValueError(f"{name} must be {options[0]!r} or {options[1]!r}, got {value!r}.")
     turn = check_number(turn_length, "turn_length", at_least=1.0)
     pause = check_number(pause_length, "pause_length", at_least=1.0)
@@ -133,6 +134,11 @@ def make_cocktail_party(
     if matrix is not None:
         n_features = matrix.shape[1]
     n_features = check_count(n_features, "n_features", at_least=1)
+    check_memory(
+        24.0 * n_steps * (n_factors + n_features) + 3.0 * n_factors * (turn + pause) * _WARM_UP,
+        f"A party of n_steps={n_steps}, {n_factors} speakers, n_features={n_features}, "
+        f"turn_length={turn:g} and pause_length={pause:g}",
+    )
 
     # Streams of their own: what is asked of one does not change what the others draw.
     seeds = make_seed_sequence(random_state).spawn(4)
@@ -166,7 +172,8 @@ def _check_sizes(sizes: Any) -> NDArray[np.int64]:
 
 
 def _check_weights(weights: ArrayLike, n_factors: int) -> NDArray[np.float64]:
-    matrix: NDArray[np.float64] = check_array(weights, dtype=np.float64, input_name="weights")
+    given = as_floats(weights, "weights")
+    matrix: NDArray[np.float64] = check_array(given, dtype=np.float64, input_name="weights")
     if len(matrix) != n_factors + 1:
         raise ValueError(
             f"weights must have {n_factors + 1} rows, the background's and one a speaker, got "

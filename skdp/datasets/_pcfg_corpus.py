@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
+from skdp._memory import check_memory
 from skdp._random import make_seed_sequence
 from skdp.data import TokenSequences
 from skdp.data._brackets import Item
@@ -137,6 +138,7 @@ def make_pcfg_corpus(
     'a dog chased a black mouse'
     """
     n_sentences = check_count(n_sentences, "n_sentences", at_least=1)
+    check_memory(2000.0 * n_sentences, f"n_sentences={n_sentences} trees")
     limit = math.inf if max_length is None else check_count(max_length, "max_length", at_least=1)
     if isinstance(grammar, str):
         if grammar not in _GRAMMARS:

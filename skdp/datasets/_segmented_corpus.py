@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch, check_array
 
+from skdp._memory import check_memory
 from skdp._random import make_seed_sequence
 from skdp.data import SegmentedCorpus
 from skdp.data._ragged import offsets
-from skdp.datasets._arguments import check_number, check_sizes
-from skdp.processes._checks import check_concentration, check_count, check_discount
+from skdp.datasets._arguments import check_number, check_sizes, is_option
+from skdp.processes._checks import (
+    as_array,
+    as_floats,
+    check_concentration,
+    check_count,
+    check_discount,
+    is_number,
+)
 
 _MODELS = ("segmented", "sequential", "adaptive")
 
@@ -127,7 +134,7 @@ def make_segmented_corpus(
     ((3, 200), (3, 5), (12, 5))
     """
     n_documents = check_count(n_documents, "n_documents", at_least=1)
-    if model not in _MODELS:
+    if not is_option(model, _MODELS):
         raise ValueError(f"model must be one of {', '.join(map(repr, _MODELS))}, got {model!r}.")
     mean_length = check_number(segment_length, "segment_length", above=0.0)
     a = check_discount(discount)
@@ -146,6 +153,13 @@ def make_segmented_corpus(
     n_features = check_count(n_features, "n_features", at_least=1)
     alpha = _check_doc_topic_prior(doc_topic_prior, n_components)
     segment_range = check_sizes(n_segments, "n_segments", n_documents, "n_documents")
+    n_parts = float(np.mean(segment_range[1])) * n_documents
+    check_memory(
+        8.0 * n_components * (n_features + n_parts + n_documents) + 16.0 * n_parts * mean_length,
+        f"A corpus of n_documents={n_documents} with about {n_parts:.4g} segments of "
+        f"segment_length={mean_length:g} words, n_components={n_components} and "
+        f"n_features={n_features}",
+    )
 
     rng = np.random.default_rng(make_seed_sequence(random_state))
     if phi is None:
@@ -179,7 +193,7 @@ def make_segmented_corpus(
 
 
 def _check_mixing_prior(mixing_prior: Any) -> tuple[float, float]:
-    values = np.asarray(mixing_prior)
+    values = as_array(mixing_prior, "mixing_prior")
     if values.shape != (2,):
         raise ValueError(
             f"mixing_prior must be two positive numbers (lambda_S, lambda_T), got {mixing_prior!r}."
@@ -192,7 +206,8 @@ def _check_mixing_prior(mixing_prior: Any) -> tuple[float, float]:
 
 
 def _check_components(components: ArrayLike) -> NDArray[np.float64]:
-    phi = check_array(components, dtype=np.float64, input_name="components")
+    given = as_floats(components, "components")
+    phi = check_array(given, dtype=np.float64, input_name="components")
     sums = phi.sum(axis=1, keepdims=True)
     if np.any(phi < 0) or np.any(sums == 0):
         raise ValueError("components must hold non-negative numbers, none of the rows all zero.")
@@ -200,7 +215,7 @@ def _check_components(components: ArrayLike) -> NDArray[np.float64]:
 
 
 def _check_doc_topic_prior(prior: Any, n_topics: int) -> NDArray[np.float64]:
-    alpha = np.full(n_topics, prior) if isinstance(prior, Real) else np.asarray(prior)
+    alpha = np.full(n_topics, prior) if is_number(prior) else as_array(prior, "doc_topic_prior")
     numbers = alpha.dtype.kind in "iuf" and np.all(np.isfinite(alpha)) and np.all(alpha > 0)
     if alpha.shape != (n_topics,) or not numbers:
         raise ValueError(

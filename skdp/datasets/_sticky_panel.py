@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 
+from skdp._memory import check_memory
 from skdp._random import make_seed_sequence
 from skdp.data import SequencePanel
 from skdp.data._ragged import offsets
-from skdp.datasets._arguments import check_number, check_sizes
+from skdp.datasets._arguments import check_number, check_sizes, is_option
 from skdp.processes._checks import check_count
 
 _EMISSIONS = ("gaussian", "categorical", "poisson")
@@ -101,7 +102,7 @@ def make_sticky_panel(
     n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
     step_range = check_sizes(n_steps, "n_steps", n_sequences, "n_sequences", at_least=1)
     n_states = check_count(n_states, "n_states", at_least=1)
-    if emission not in _EMISSIONS:
+    if not is_option(emission, _EMISSIONS):
         raise ValueError(
             f"emission must be one of {', '.join(map(repr, _EMISSIONS))}, got {emission!r}."
         )
@@ -110,6 +111,12 @@ def make_sticky_panel(
     if stay >= 1.0:
         raise ValueError(f"stay must be below 1, got {stay:g}.")
     separation = check_number(separation, "separation", at_least=0.0)
+    n_rows = float(np.mean(step_range[1])) * n_sequences
+    check_memory(
+        8.0 * (n_rows * (n_features + 10) + n_states * (3.0 * n_states + n_features)),
+        f"A panel of n_sequences={n_sequences} of up to {np.max(step_range[1])} steps, "
+        f"n_states={n_states} and n_features={n_features}",
+    )
 
     # Streams of their own: what is asked of one does not change what the others draw.
     seeds = make_seed_sequence(random_state).spawn(3)

@@ -30,7 +30,7 @@ from skdp.grammar._refined_parser import RefinedParser
 from skdp.grammar._refinement import Refinement
 from skdp.grammar._treebank import CoarseRules, Treebank, flatten
 from skdp.metrics import bracket_scores
-from skdp.processes._checks import is_number
+from skdp.processes._checks import check_unmasked, is_number
 
 ACTIVE = 1e-6
 """Subsymbols with so many expected nodes, and their rules of so large a weight, are active."""
@@ -495,14 +495,15 @@ class HDPPCFGRefiner(HasDocs, ResumableEstimator):
         if not is_number(threshold) or not 0.0 < threshold < np.inf:
             raise ValueError(f"threshold must be a finite number > 0, got {threshold!r}.")
         return _count_active_rules(
-            self._parser.rules, self._logs, self.subsymbol_counts_, threshold
+            self._parser.rules, self._logs, self.subsymbol_counts_, float(threshold)
         )
 
 
 def _check_sentences(X: Any) -> list[tuple[str, ...]]:
     """Return sentences as tuples of words."""
     if isinstance(X, str | bytes) or not hasattr(X, "__iter__") or hasattr(X, "__next__"):
-        raise TypeError(f"X must be a list of sentences, got {type(X).__name__}.")
+        raise TypeError(f"X must be a sequence of sentences, got {type(X).__name__}.")
+    check_unmasked(X, "X")
     sentences = []
     for i, sentence in enumerate(X):
         if isinstance(sentence, str) or not hasattr(sentence, "__iter__"):
@@ -520,7 +521,7 @@ def _check_trees(y: Any) -> list[ParseTree | None]:
     if y is None:
         raise ValueError("y must hold the parse trees of the sentences, got None.")
     if isinstance(y, str | bytes) or not hasattr(y, "__iter__") or hasattr(y, "__next__"):
-        raise TypeError(f"y must be a list of ParseTree, got {type(y).__name__}.")
+        raise TypeError(f"y must be a sequence of ParseTree, got {type(y).__name__}.")
     trees = list(y)
     for i, tree in enumerate(trees):
         if tree is not None and not isinstance(tree, ParseTree):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +46,11 @@ def check_names(names: Sequence[Any] | None, what: str, n: int) -> list[str]:
 
 
 def as_names(names: Sequence[Any], what: str, n: int, why: str = "") -> list[str]:
-    """Return n names, each the str of what was given; `why` says where the number comes from."""
-    if isinstance(names, str | bytes | dict) or not hasattr(names, "__iter__"):
+    """Return n names, each the str of what was given; `why` says where the number comes from.
+
+    A str is a name a character.
+    """
+    if isinstance(names, bytes | dict) or not hasattr(names, "__iter__"):
         raise ValueError(f"{what} must be a list of {n} names, got {names!r:.60}.")
     found = [str(name) for name in names]
     if len(found) != n:
@@ -56,9 +60,9 @@ def as_names(names: Sequence[Any], what: str, n: int, why: str = "") -> list[str
 
 def write_name(name: str, longest: int = _LONGEST) -> str:
     """Return a name as it is drawn: on one line, without what no font has, and not too long."""
-    text = "".join(
-        c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in name
-    )
+    text = "".join(" " if c in "\t\n\v\f\r" else c for c in name)
+    broken = "\N{REPLACEMENT CHARACTER}"
+    text = "".join(broken if category(c) in ("Cc", "Cs") else c for c in text)
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
@@ -91,13 +95,13 @@ def check_matplotlib(caller: str) -> None:
 
 def open_axes(ax: Any, size: tuple[float, float], labels: list[str]) -> Any:
     """Return `ax`, or the axes of a new figure with room for `size` inches and for a legend."""
-    import matplotlib.pyplot as plt
-    from matplotlib.axes import Axes
-
-    if isinstance(ax, Axes):
-        return ax
     if ax is not None:
-        raise TypeError(f"ax must be a matplotlib Axes or None, got {type(ax).__name__}.")
+        from matplotlib.axes import Axes
+
+        if not isinstance(ax, Axes):
+            raise TypeError(f"ax must be a matplotlib Axes or None, got {type(ax).__name__}.")
+        return ax
+    import matplotlib.pyplot as plt
 
     width, height = size
     if labels:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skdp.data import check_sentences
@@ -87,7 +86,7 @@ class ParseTreeDisplay:
         estimator: Any,
         X: Any,
         *,
-        feature_names: ArrayLike | None = None,
+        feature_names: Any = None,
         names: Sequence[str] | None = None,
         n_columns: int = 1,
         ax: Any = None,
@@ -133,8 +132,7 @@ class ParseTreeDisplay:
             )
         if feature_names is not None:
             sentences = check_sentences(estimator, X, reset=False)
-            words = [str(word) for word in np.asarray(feature_names)]
-            check_names(words, "feature_names", sentences.n_features)
+            words = check_names(feature_names, "feature_names", sentences.n_features)
             trees = [
                 tree.with_leaves([words[w] for w in sentence])
                 for tree, sentence in zip(trees, sentences, strict=True)

@@ -207,7 +207,8 @@ class StateSequenceDisplay:
         if kind is not None and (not isinstance(kind, str) or kind not in _KINDS):
             raise ValueError(f"kind must be 'states' or 'factors', got {kind!r}.")
         states, boundaries = _predict(estimator, X, sequence)
-        if kind is None and (states.ndim == 2 or (true is not None and np.ndim(true) == 2)):
+        true = None if true is None else as_array(true, "true")
+        if kind is None and (states.ndim == 2 or (true is not None and true.ndim == 2)):
             kind = "factors"
         factors = _find_factors(estimator, states) if kind == "factors" else None
         if kind == "states" and states.ndim == 2:

@@ -20,6 +20,7 @@ from skdp.inspection._axes import (
 from skdp.inspection._estimators import name_topics
 from skdp.inspection._matrix import BAR, decide_values, label_matrix, size_matrix, write_values
 from skdp.metrics import align_topics, hellinger_distance
+from skdp.metrics._checks import check_distributions, check_same_width
 from skdp.processes._checks import as_array
 
 _KINDS = ("distance", "similarity")
@@ -221,7 +222,10 @@ class TopicAlignmentDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        distances = hellinger_distance(components, other)
+        first = check_distributions(components, "components")
+        second = check_distributions(other, "other")
+        check_same_width(first, "components", second, "other")
+        distances = hellinger_distance(first, second)
         n_rows, n_columns = distances.shape
         rows, columns = np.arange(n_rows), np.arange(n_columns)
         if n_rows <= n_columns:

@@ -61,6 +61,8 @@ class TraceDisplay:
     """
 
     def __init__(self, trace: Trace):
+        if not isinstance(trace, Trace):
+            raise TypeError(f"trace must be a Trace, got {type(trace).__name__}.")
         self.trace = trace
 
     @classmethod
@@ -180,8 +182,9 @@ class TraceDisplay:
         if names is None:
             varied = [name for name, values in self.trace.items() if np.ptp(values) > 0]
             return varied or list(self.trace)
-        names = [names] if isinstance(names, str) else list(names)
-        unknown = [name for name in names if name not in self.trace]
+        lone: Any = names
+        names = [lone] if isinstance(lone, str) or not hasattr(lone, "__iter__") else list(lone)
+        unknown = [name for name in names if name not in list(self.trace)]
         if unknown or not names:
             raise ValueError(f"names must be some of {', '.join(self.trace)}, got {names!r}.")
         return names

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_array
 
+from skdp._memory import check_memory
 from skdp.data import SegmentedCorpus, check_corpus
 from skdp.metrics._kernels_coherence import count_windows
 from skdp.processes._checks import as_array, check_count, check_unmasked
@@ -209,7 +210,7 @@ def _count(
     """Return the number of windows, of those with each word, and with each pair, of a topic."""
     n_topics, n_words = words.shape
     part_ptr = corpus.segment_ptr
-    if window == "document":
+    if isinstance(window, str) and window == "document":
         part_ptr = part_ptr[corpus.doc_ptr]
     if isinstance(window, str):
         if window not in ("segment", "document"):
@@ -219,6 +220,7 @@ def _count(
         size = len(corpus.tokens)
     else:
         size = min(check_count(window, "window", at_least=1), len(corpus.tokens))
+    check_memory(40.0 * corpus.n_features, f"X of {corpus.n_features} words: counts")
     places = np.argsort(words, axis=None, kind="stable")
     place_ptr = np.searchsorted(words.ravel()[places], np.arange(corpus.n_features + 1))
     n_w = np.zeros(corpus.n_features, dtype=np.int64)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp._memory import check_memory
 from skdp._numba import njit
 from skdp._random import (
     Role,
@@ -21,6 +22,7 @@ from skdp.processes._checks import (
     check_count,
     check_discount,
     check_integers,
+    is_number,
 )
 
 _MAX_COMPONENTS = 1_000_000
@@ -94,13 +96,14 @@ def sample_gem(
     """
     a = check_discount(discount)
     b = check_concentration(concentration, above=-a)
-    if tolerance is not None and not 0.0 <= tolerance < 1.0:
+    if tolerance is not None and not (is_number(tolerance) and 0.0 <= tolerance < 1.0):
         raise ValueError(f"tolerance must be None or in [0, 1), got {tolerance!r}.")
     if n_components is None and not tolerance:
         raise ValueError("n_components may be None only with a tolerance > 0.")
     limit = _MAX_COMPONENTS
     if n_components is not None:
         limit = check_count(n_components, "n_components", at_least=1)
+        check_memory(8.0 * limit, f"n_components={limit} weights")
     rng = derive_stream(make_seed_sequence(random_state), Role.INIT)
     if tolerance is None:
         weights = np.zeros(limit)
@@ -188,7 +191,9 @@ def sample_crp(
     """
     a = check_discount(discount)
     b = check_concentration(concentration, above=-a)
-    seats = np.empty(check_count(n, "n"), dtype=np.int64)
+    n = check_count(n, "n")
+    check_memory(16.0 * n, f"n={n} seats")
+    seats = np.empty(n, dtype=np.int64)
     _seat_all(a, b, seats, derive_stream(make_seed_sequence(random_state), Role.INIT))
     return seats
 

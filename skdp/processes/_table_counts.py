@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp._memory import check_memory
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp.processes._checks import (
+    as_array,
     check_concentration,
     check_count,
     check_discount,
@@ -80,7 +82,7 @@ def sample_table_counts(
     (3, 3)
     """
     counts = check_integers(counts, "counts")
-    base = np.asarray(base)
+    base = as_array(base, "base")
     if counts.ndim != 1 or len(counts) == 0 or base.shape != counts.shape:
         raise ValueError(
             "counts and base must be 1-D, not empty and of the same length, "
@@ -95,9 +97,11 @@ def sample_table_counts(
     base = base.astype(np.float64)
     a = check_discount(discount)
     b = check_concentration(concentration, above=-a)
-    if sampler not in _SAMPLERS:
+    if not isinstance(sampler, str) or sampler not in _SAMPLERS:
         raise ValueError(f"sampler must be one of {_SAMPLERS}, got {sampler!r}.")
-    out = np.empty((check_count(n_sweeps, "n_sweeps", at_least=1), len(counts)), dtype=np.int64)
+    n_sweeps = check_count(n_sweeps, "n_sweeps", at_least=1)
+    check_memory(8.0 * n_sweeps * len(counts), f"n_sweeps={n_sweeps} of {len(counts)} counts")
+    out = np.empty((n_sweeps, len(counts)), dtype=np.int64)
     rng = derive_stream(make_seed_sequence(random_state), Role.SWEEP)
     customer_ptr = np.concatenate([[0], np.cumsum(counts)])
     if sampler == "ssa":

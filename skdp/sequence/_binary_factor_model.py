@@ -11,7 +11,6 @@ from scipy.special import ndtr
 
 from skdp.sequence import _kernels_factors as kernels
 from skdp.sequence._factor_amplitudes import find_patterns, weigh_varying
-from skdp.sequence._gaussian import check_scale
 
 OUTPUTS = ("normal", "probit")
 
@@ -25,7 +24,6 @@ def check_outputs(values: NDArray[np.float64], probit: NDArray[np.bool_]) -> NDA
         t, d = np.argwhere(wrong)[0]
         allowed = "0, 1" if probit[d] else "finite numbers"
         raise ValueError(f"X must hold {allowed} or NaN in column {d}; got {values[t, d]:g}.")
-    check_scale(values)
     return values
 
 

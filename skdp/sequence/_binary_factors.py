@@ -15,6 +15,7 @@ from skdp.processes._checks import as_floats, check_beta_prior, check_gamma_prio
 from skdp.sequence._binary_factor_model import OUTPUTS
 from skdp.sequence._binary_factor_sampler import BinaryFactorSampler
 from skdp.sequence._factor_amplitudes import AmplitudeSampler
+from skdp.sequence._gaussian import check_scale
 
 
 class BinaryFactorEmission(HasDocs, BaseEstimator):
@@ -156,6 +157,7 @@ class BinaryFactorEmission(HasDocs, BaseEstimator):
         """
         validate_parameters(self)
         n_dims = values.shape[1]
+        check_scale(values)
         check_memory(
             8.0 * self.n_factors * (3.0 * n_dims + n_states + self.n_factors),
             f"n_factors={self.n_factors} with {n_dims} columns: weights",

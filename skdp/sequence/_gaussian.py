@@ -23,7 +23,7 @@ _SHARE = 0.2
 _MEAN_PRECISION = 0.01
 _SHRINKAGE = 1e-4  # of the data's correlations: collinear columns leave a positive definite matrix
 _ROUNDING = 1e-12  # a column that varies by less, compared to its size, is constant
-_LARGEST = 1e100  # of observations: sums of their squares are finite
+_LARGEST = 1e120  # of observations: sums of their squares are finite
 _N_MOVES = 3  # of the first centres
 
 

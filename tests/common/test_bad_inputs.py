@@ -22,7 +22,12 @@ from sklearn.base import clone
 from skdp._memory import check_memory, physical_memory
 from skdp._public import public
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
-from skdp.datasets import make_pcfg_corpus, make_segmented_corpus, make_sticky_panel
+from skdp.datasets import (
+    make_cocktail_party,
+    make_pcfg_corpus,
+    make_segmented_corpus,
+    make_sticky_panel,
+)
 from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
 from skdp.grammar import (
     HDPPCFG,
@@ -43,6 +48,7 @@ from skdp.inspection import (
     StateSequenceDisplay,
     TopicAlignmentDisplay,
     TopicEvolutionDisplay,
+    TraceDisplay,
     TransitionDisplay,
 )
 from skdp.metrics import hellinger_distance, pk, segment_entropy, topic_coherence
@@ -354,8 +360,8 @@ ROWS = [
     ),
     ("a generator", lambda: hmm(x for x in [SERIES]), TypeError, r"generator.*pass list\(X\)"),
     ("a generator", lambda: HDPPCFG(2).fit(s for s in SENTENCES), TypeError, r"pass list\(X\)"),
-    ("sentences read once", lambda: refine(iter(WORDS), TREES), TypeError, "X must be a list"),
-    ("trees read once", lambda: refine(WORDS, iter(TREES)), TypeError, "y must be a list of Parse"),
+    ("sentences read once", lambda: refine(iter(WORDS), TREES), TypeError, "X must be a sequence"),
+    ("trees read once", lambda: refine(WORDS, iter(TREES)), TypeError, "y must be a sequence"),
     # Parameters: truth values, huge numbers
     ("a truth value", lambda: stm(n_components=True), ValueError, "n_components.*int.*True"),
     ("a truth value", lambda: stm(topic_word_prior=True), ValueError, "topic_word_prior.*True"),
@@ -632,6 +638,20 @@ ROWS = [
     ("no number", lambda: SegmentMixingDisplay([0.5], prior_mean="x"), ValueError, "prior_mean"),
     ("dates", lambda: SegmentMixingDisplay([0.5, 1], boundaries=DAYS[0]), ValueError, "boundaries"),
     ("no bounds", lambda: LowerBoundDisplay(None), ValueError, "lower_bounds must be a list"),
+    ("no trace", lambda: TraceDisplay({}), TypeError, "trace must be a Trace, got dict"),
+    ("no names", lambda: TraceDisplay(hmm().trace_).plot(names=1.5), ValueError, "names must be"),
+    (
+        "no topics",
+        lambda: TopicAlignmentDisplay.from_components(TOPICS, None),
+        ValueError,
+        "other must be a 2-D array",
+    ),
+    (
+        "a word as words",
+        lambda: ParseTreeDisplay.from_estimator(pcfg(), SENTENCES, feature_names="x"),
+        ValueError,
+        "feature_names must hold 3 names",
+    ),
     ("no trees", lambda: ParseTreeDisplay(None), ValueError, "trees must be a ParseTree"),
     ("a word", lambda: HellingerDisplay([0.1]).plot(line_kw="red"), TypeError, "line_kw must be"),
     ("no topics", lambda: TopicEvolutionDisplay("x"), ValueError, "segment_topic must hold real"),
@@ -639,6 +659,36 @@ ROWS = [
     ("no number", lambda: make_segmented_corpus(None), ValueError, "n_documents must be an int"),
     ("a truth value", lambda: make_pcfg_corpus(True), ValueError, "n_sentences must be an int"),
     ("a huge number", lambda: make_sticky_panel(10**20), ValueError, "n_sequences must be at most"),
+    ("many documents", lambda: make_segmented_corpus(10**9), ValueError, "n_documents=10{9}.*GiB"),
+    ("long segments", lambda: make_segmented_corpus(9, segment_length=1e20), ValueError, "GiB"),
+    (
+        "a ragged prior",
+        lambda: make_segmented_corpus(mixing_prior=[[1], [1, 2]]),
+        ValueError,
+        "mix",
+    ),
+    ("an array", lambda: make_segmented_corpus(model=HALF), ValueError, "model must be one of"),
+    ("many sentences", lambda: make_pcfg_corpus(10**9), ValueError, "n_sentences=10{9}.*GiB"),
+    ("many steps", lambda: make_cocktail_party(2 * 10**9), ValueError, "n_steps=20{9}.*GiB"),
+    ("long turns", lambda: make_cocktail_party(turn_length=1e20), ValueError, "turn_length=1e.20"),
+    ("words as weights", lambda: make_cocktail_party(weights="x"), ValueError, "weights must hold"),
+    ("many states", lambda: make_sticky_panel(n_states=10**9), ValueError, "n_states=10{9}.*GiB"),
+    ("many sequences", lambda: make_sticky_panel(10**9), ValueError, "n_sequences=10{9}.*GiB"),
+    ("ragged sizes", lambda: make_sticky_panel(n_steps=[[1], [1, 2]]), ValueError, "n_steps"),
+    (
+        "a word",
+        lambda: sample_gem(discount=0.5, concentration=1.0, tolerance="x"),
+        ValueError,
+        "tolerance must be None or in",
+    ),
+    (
+        "a huge number",
+        lambda: sample_table_counts(
+            [5, 3], [0.5, 0.5], discount=0.5, concentration=1.0, n_sweeps=2**31 - 1
+        ),
+        ValueError,
+        "n_sweeps=2147483647 of 2 counts.*GiB",
+    ),
     ("a list", lambda: topic_coherence(TOPICS, DOCUMENTS, measure=[]), ValueError, "measure must"),
     ("ragged", lambda: hellinger_distance([[1, 2], [3]]), ValueError, "p must be a 2-D array"),
     ("ragged", lambda: segment_entropy(HALF, [[0], [1, 2]]), ValueError, "doc_ptr must be"),

@@ -127,7 +127,7 @@ def test_given_axes_and_colours():
     [
         ({"kind": "angle"}, "kind must be 'distance' or 'similarity'"),
         ({"components": TOPICS[0]}, "2-D array"),
-        ({"other": TOPICS[:, :3]}, "q must have as many columns"),
+        ({"other": TOPICS[:, :3]}, "other must have as many columns"),
         ({"topic_names": ["a"]}, "topic_names must hold 4 names"),
         ({"other_topic_names": ["a"]}, "other_topic_names must hold 4 names"),
         ({"names": ["a"]}, "names must hold 2 names"),

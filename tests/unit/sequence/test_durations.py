@@ -126,7 +126,7 @@ def test_posterior_means():
     "duration",
     [
         PoissonDuration(1e-3, 1e-3, 50),
-        PoissonDuration(1.0, 1e-200, 50),
+        PoissonDuration(1.0, 1e-8, 50),
         PoissonDuration(1e5, 1.0, 50),
         NegativeBinomialDuration(1, (1e-3, 1e-3), 50),
         NegativeBinomialDuration(40, (1e-2, 1e-2), 50),
