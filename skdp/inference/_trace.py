@@ -51,9 +51,9 @@ class TraceSummary(Mapping[str, ScalarSummary]):
 
     def __repr__(self) -> str:
         width = max(map(len, self), default=0)
-        lines = [" " * width + "".join(f"{name:>12}" for name in ScalarSummary._fields)]
+        lines = [f"{'':<{width}}{'mean':>14}{'sd':>12}{'r_hat':>8}{'ess_bulk':>10}"]
         for name, row in self.items():
-            cells = f"{row.mean:12.6g}{row.sd:12.4g}{row.r_hat:12.3f}{row.ess_bulk:12.0f}"
+            cells = f"{row.mean:14.8g}{row.sd:12.4g}{row.r_hat:8.3f}{row.ess_bulk:10.0f}"
             lines.append(f"{name:<{width}}{cells}")
         return "\n".join(lines)
 

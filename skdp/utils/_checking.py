@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from skdp.inference import Trace
 
 Check = Callable[[Any], None]
+
+
+def of_short_fits(check: Check) -> Check:
+    """Return a check whose fits may end before they are done: those of checks are short."""
+
+    @wraps(check)
+    def quiet(estimator: Any) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            check(estimator)
+
+    return quiet
 
 
 def seeded(estimator: Any, **params: Any) -> Any:

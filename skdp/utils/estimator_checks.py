@@ -36,7 +36,15 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.utils import get_tags
 
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
-from skdp.utils._checking import Check, clone_fitted, interrupt, same_fit, seeded, tear
+from skdp.utils._checking import (
+    Check,
+    clone_fitted,
+    interrupt,
+    of_short_fits,
+    same_fit,
+    seeded,
+    tear,
+)
 from skdp.utils._tree_checks import TREE_CHECKS
 
 __all__ = ["check_ragged_estimator", "parametrize_with_ragged_checks"]
@@ -535,7 +543,8 @@ RAGGED_CHECKS: tuple[Check, ...] = (
 
 
 def _checks_for(estimator: Any) -> tuple[Check, ...]:
-    return TREE_CHECKS if getattr(estimator, "_sample_kind", None) == "tree" else RAGGED_CHECKS
+    is_tree = getattr(estimator, "_sample_kind", None) == "tree"
+    return tuple(map(of_short_fits, TREE_CHECKS if is_tree else RAGGED_CHECKS))
 
 
 def check_ragged_estimator(estimator: BaseEstimator) -> None:

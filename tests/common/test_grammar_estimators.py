@@ -21,7 +21,7 @@ class TreesAsNumbers(HDPPCFG):
         return np.array([crc32(str(tree).encode()) for tree in super().predict(X)])
 
 
-@scikit_learn_checks([HDPPCFG(3, max_iter=10), TreesAsNumbers(2, n_preterminals=3, max_iter=10)])
+@scikit_learn_checks([HDPPCFG(3, tol=0.01), TreesAsNumbers(2, n_preterminals=3, tol=0.01)])
 def test_scikit_learn(estimator, check):
     check(estimator)
 

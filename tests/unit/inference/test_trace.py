@@ -58,3 +58,47 @@ def test_to_arviz(trace):
     pytest.importorskip("arviz")
     posterior = trace.to_arviz().posterior
     np.testing.assert_array_equal(posterior["b"].values, trace["b"])
+    np.testing.assert_array_equal(posterior.coords["draw"], [2, 4, 6])
+
+
+@pytest.fixture
+def summary():
+    rng = np.random.default_rng(0)
+    draws = rng.standard_normal((2, 100)) - 1e6
+    return Trace(np.arange(1, 101), {"log_joint": draws, "given": np.ones((2, 100))}).summary()
+
+
+def test_summary(summary):
+    assert list(summary) == ["log_joint", "given"]
+    mean, sd, r_hat, ess_bulk = row = summary["log_joint"]
+    assert (row.mean, row.sd, row.r_hat, row.ess_bulk) == row
+    assert mean == pytest.approx(-1e6, abs=0.3)
+    assert sd == pytest.approx(1.0, abs=0.2)
+    assert 0.99 < r_hat < 1.05
+    assert 100.0 < ess_bulk < 300.0
+    assert summary["given"][:2] == (1.0, 0.0)
+    assert np.isnan(summary["given"].r_hat)
+    assert summary["given"].ess_bulk == 200.0
+    with pytest.raises(KeyError):
+        summary["other"]
+
+
+def test_summary_is_shown_as_a_table(summary):
+    head, *lines = repr(summary).splitlines()
+    assert head.split() == ["mean", "sd", "r_hat", "ess_bulk"]
+    assert [line.split()[0] for line in lines] == ["log_joint", "given"]
+    assert len({len(line) for line in [head, *lines]}) == 1
+    assert lines[1].split()[1:] == ["1", "0", "nan", "200"]
+
+
+def test_summary_makes_a_data_frame(summary):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(summary.values(), index=summary)
+    assert frame.columns.tolist() == ["mean", "sd", "r_hat", "ess_bulk"]
+    assert frame.loc["given", "ess_bulk"] == 200.0
+
+
+def test_summary_of_a_single_sweep():
+    row = Trace(np.array([1]), {"log_joint": np.array([[-3.0]])}).summary()["log_joint"]
+    assert row.mean == -3.0
+    assert np.isnan(row[1:]).all()

@@ -1,0 +1,18 @@
+"""Which tests fit grammars for less time than these need."""
+
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+SHORT_ASCENTS = [HERE / folder for folder in ("unit/grammar", "exact/grammar", "unit/inspection")]
+"""What their tests look at is there after a few iterations, on purpose."""
+
+
+def pytest_collection_modifyitems(items):
+    mark = pytest.mark.filterwarnings(
+        "ignore:.*the lower bound has not converged:sklearn.exceptions.ConvergenceWarning"
+    )
+    for item in items:
+        if any(item.path.is_relative_to(folder) for folder in SHORT_ASCENTS):
+            item.add_marker(mark)

@@ -1,0 +1,196 @@
+"""The warning of fits that are not done: when it comes, what it says, and when it does not."""
+
+import warnings
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from skdp.datasets import make_segmented_corpus, make_sticky_panel
+from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
+from skdp.sequence import HDPHMMLT
+from skdp.topics import GibbsLDA, LatentDirichletCoClustering, SegmentedTopicModel
+
+CORPUS = make_segmented_corpus(30, random_state=0).data
+EIGHT_STATES = make_sticky_panel(6, n_steps=60, n_states=8, random_state=0).data
+SHORT = {"max_iter": 40, "thin": 1, "random_state": 0}
+
+SENTENCES = [[0, 1, 2], [0, 2], [0, 1, 1, 2], [0, 1, 2], [0, 2]]
+TREES = [
+    ParseTree.from_brackets("(S (NP (DT the) (NN dog)) (VP (VB barks)))"),
+    ParseTree.from_brackets("(S (NP (DT a) (NN cat)) (VP (VB sleeps)))"),
+]
+WORDS = [tree.leaves for tree in TREES]
+
+
+@contextmanager
+def collected():
+    """Collect warnings of convergence."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        messages = []
+        yield messages
+        messages += [str(w.message) for w in caught]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "model", [GibbsLDA(50), SegmentedTopicModel(50), LatentDirichletCoClustering(50)]
+)
+def test_far_too_many_topics_and_few_sweeps(model, seed):
+    model.set_params(**SHORT).set_params(random_state=seed)
+    with pytest.warns(ConvergenceWarning, match=r"the log joint still climbs.*Raise max_iter"):
+        model.fit(CORPUS)
+
+
+@pytest.mark.parametrize("start", ["random", "all alike", "apart"])
+def test_a_chain_from_afar(start):
+    """From topics that are drawn, the same, or of no words in common, with too few sweeps."""
+    init = start
+    if start != "random":
+        words = np.arange(CORPUS.n_features)
+        init = np.full((10, CORPUS.n_features), 1.0 if start == "all alike" else 1e-6)
+        init[words % 10, words] = 1.0
+    model = SegmentedTopicModel(10, init=init, burn_in=0, **SHORT)
+    with pytest.warns(ConvergenceWarning, match=r"max_iter \(now 40\) and burn_in \(now 0\)"):
+        model.fit(CORPUS)
+
+
+def test_chains_of_sequences_climb_too():
+    with pytest.warns(ConvergenceWarning, match="HDPHMMLT: the log joint still climbs"):
+        HDPHMMLT(20, burn_in=0, **SHORT).fit(EIGHT_STATES)
+
+
+def test_it_is_one_line_that_says_how_many_chains():
+    model = SegmentedTopicModel(50, n_chains=3, **SHORT)
+    with collected() as messages:
+        model.fit(CORPUS)
+    (message,) = messages
+    assert "\n" not in message
+    assert message.startswith("SegmentedTopicModel: the log joint of 3 of 3 chains still climbs")
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"n_components": 2},
+        {"n_components": 1},
+        {"burn_in": 29},  # 11 sweeps
+        {"thin": 10},
+    ],
+    ids=str,
+)
+def test_nothing_is_said_of_few_topics_or_few_sweeps(params):
+    SegmentedTopicModel(**{"n_components": 50, **SHORT, **params}).fit(CORPUS)
+
+
+def test_a_longer_fit_is_silent():
+    model = GibbsLDA(5, burn_in=5, **SHORT)
+    with pytest.warns(ConvergenceWarning, match="climbs"):
+        model.fit(CORPUS)
+    model.set_params(max_iter=500, burn_in=250).fit(CORPUS)
+
+
+def test_pieces_are_judged_by_what_was_kept():
+    straight = SegmentedTopicModel(50, burn_in=20, **SHORT)
+    with collected() as expected:
+        straight.fit(CORPUS)
+    model = SegmentedTopicModel(50, warm_start=True, **{**SHORT, "burn_in": 20, "max_iter": 30})
+    model.fit(CORPUS)  # 10 sweeps are too few
+    model.set_params(max_iter=40)
+    with collected() as messages:
+        model.fit(CORPUS)
+    assert messages == expected
+    assert messages
+
+
+@pytest.mark.parametrize("in_pipeline", [False, True])
+def test_it_points_to_the_line_of_the_user(in_pipeline):
+    model = GibbsLDA(50, **SHORT)
+    if in_pipeline:
+        model = make_pipeline(FunctionTransformer(), model)
+    with pytest.warns(ConvergenceWarning, match="climbs") as caught:
+        model.fit(CORPUS)
+    assert caught[0].filename == __file__
+
+
+def test_where_it_is_an_error_the_model_is_fitted():
+    model = GibbsLDA(50, warm_start=True, **SHORT)
+    with pytest.raises(ConvergenceWarning):
+        model.fit(CORPUS)
+    assert model.n_iter_ == 40
+    assert model.components_.shape == (50, CORPUS.n_features)
+    with pytest.raises(ConvergenceWarning):
+        model.set_params(max_iter=50).fit(CORPUS)
+    assert model.n_iter_ == 50
+
+
+def test_an_interrupted_fit_does_not_warn(monkeypatch):
+    model = GibbsLDA(50, **SHORT)
+    advance = model._advance
+
+    def press(chain, *args):
+        advance(chain, *args)
+        if chain.n_sweeps == 39:
+            raise KeyboardInterrupt
+        return chain
+
+    monkeypatch.setattr(model, "_advance", press)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(CORPUS)
+    assert model.n_iter_ == 39
+
+
+def test_all_states_are_in_use():
+    """Judged from the stored samples of the best chain."""
+    model = HDPHMMLT(4, max_iter=300, n_chains=2, random_state=0)
+    with pytest.warns(
+        ConvergenceWarning, match="use all 4 states that there may be. Raise n_components"
+    ):
+        model.fit(EIGHT_STATES)
+    assert np.median([sample.n_active_components for sample in model.samples_]) == 4
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*climbs")
+        model.set_params(n_components=20).fit(EIGHT_STATES)
+    assert max(sample.n_active_components for sample in model.samples_) < 20
+
+
+@pytest.mark.parametrize("params", [{"n_components": 2}, {"burn_in": 289}], ids=str)
+def test_nothing_is_said_of_all_states_if_there_are_two_or_sweeps_are_few(params):
+    base = {"n_components": 4, "max_iter": 300, "thin": 1, "random_state": 0}
+    HDPHMMLT(**{**base, **params}).fit(EIGHT_STATES)
+
+
+@pytest.mark.parametrize("inference", ["vb", "em", "viterbi-em"])
+def test_grammars_that_stop_early(inference):
+    model = HDPPCFG(3, inference=inference, max_iter=2, random_state=0)
+    with pytest.warns(
+        ConvergenceWarning, match=r"after 2 iterations .* not converged .* Raise max_iter \(now 2\)"
+    ):
+        model.fit(SENTENCES)
+    model.set_params(max_iter=500).fit(SENTENCES)
+    assert model.n_iter_ < 500
+
+
+def test_the_best_start_counts():
+    """Others may still be on their way."""
+    model = HDPPCFG(3, n_init=8, random_state=0, max_iter=500, warm_start=True).fit(SENTENCES)
+    lengths = sorted(run.n_iter for run in model._saved.runs)
+    assert model.n_iter_ < lengths[-1]
+    again = HDPPCFG(3, n_init=8, random_state=0, max_iter=model.n_iter_)
+    with collected() as messages:
+        again.fit(SENTENCES)
+    assert again.lower_bound_ == model.lower_bound_
+    assert not messages
+
+
+@pytest.mark.parametrize("inference", ["vb", "em", "viterbi-em"])
+def test_refinements_that_stop_early(inference):
+    model = HDPPCFGRefiner(2, inference=inference, min_word_count=1, max_iter=1, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="HDPPCFGRefiner: after 1 iterations"):
+        model.fit(WORDS, TREES)
+    model.set_params(max_iter=500).fit(WORDS, TREES)
+    assert model.n_iter_ < 500
