@@ -5,6 +5,9 @@ a time. Multiplying the matrices of all problems then needs neither padding nor 
 entries of a vector, however small the matrices, and a matrix that all problems share is read entry
 by entry. Arrays are two-dimensional, (rows, problems), contiguous, of float64 or float32; positions
 and strides count rows. Blocks of the result stay in registers: LLVM would not keep them there.
+
+One problem alone, if its matrices are large enough, has its columns side by side instead: the last
+two products, in flat arrays.
 """
 
 from llvmlite import ir
@@ -21,7 +24,11 @@ PRODUCT_ROWS = (4, 2, 1)
 """Rows, and columns, of a result that the products of matrices keep in registers."""
 
 COUNT_ROWS, COUNT_VECTORS = (1, 2, 4, 8), 3
-"""Rows, and most vectors of a row, of a result that `count_block` keeps in registers."""
+"""Rows, and most vectors of a row, of a result that `count_block` and `flat_block` keep in
+registers."""
+
+DOT_ROWS = (8, 4, 2, 1)
+"""Rows of a matrix that `dot_block` multiplies with a vector at a time."""
 
 _VECTOR_BYTES = 64
 _int32, _int64 = ir.IntType(32), ir.IntType(64)
@@ -243,6 +250,81 @@ def _write_count(code):
             code.store(builder.load(total), place)
 
 
+def _write_flat(code):
+    """Write the code of `flat_block`."""
+    builder = code.builder
+    left, right, result = code.data(0), code.data(4), code.data(7)
+    left0, left_a, left_c = (code.integer(i) for i in (1, 2, 3))
+    right0, right_c, out0, out_a = (code.integer(i) for i in (5, 6, 8, 9))
+    n_a, n_vectors, n_c, is_added = (code.integer(i) for i in (10, 11, 12, 13))
+    added = builder.icmp_signed("!=", is_added, ir.Constant(_int64, 0))
+    sizes = {
+        m * (COUNT_VECTORS + 1) + v: (m, v) for m in COUNT_ROWS for v in range(1, COUNT_VECTORS + 1)
+    }
+    choice = code.add(code.times(n_a, COUNT_VECTORS + 1), n_vectors)
+
+    def vectors(data, begin, v):
+        entries = (code.add(begin, ir.Constant(_int64, i * code.lanes)) for i in range(v))
+        return [code.vector_at(data, entry) for entry in entries]
+
+    for number in code.cases(choice, sizes):
+        m, v = sizes[number]
+        sums = code.accumulators(m * v)
+        rows = [code.add(out0, code.times(out_a, t)) for t in range(m)]
+        places = [place for row in rows for place in vectors(result, row, v)]
+        with builder.if_else(added) as (then, otherwise):
+            with then:
+                for total, place in zip(sums, places, strict=True):
+                    builder.store(code.load(place), total)
+            with otherwise:
+                for total in sums:
+                    builder.store(code.zero, total)
+        begins = [code.add(left0, code.times(left_a, t)) for t in range(m)]
+        with code.loop(n_c) as loop:
+            at = code.times(left_c, loop.index)
+            values = vectors(right, code.add(right0, code.times(right_c, loop.index)), v)
+            values = [code.load(place) for place in values]
+            for t in range(m):
+                weight = builder.load(builder.gep(left, [code.add(begins[t], at)]))
+                weight = code.broadcast(weight)
+                for i in range(v):
+                    total = sums[t * v + i]
+                    value = code.multiply_add(weight, values[i], builder.load(total))
+                    builder.store(value, total)
+        for total, place in zip(sums, places, strict=True):
+            code.store(builder.load(total), place)
+
+
+def _write_dot(code):
+    """Write the code of `dot_block`."""
+    builder = code.builder
+    left, right, result = code.data(0), code.data(2), code.data(6)
+    left0, right0, right_a, n_vectors = (code.integer(i) for i in (1, 3, 4, 5))
+    out, n_a = code.integer(7), code.integer(8)
+    for m in code.cases(n_a, DOT_ROWS):
+        sums = code.accumulators(m)
+        for total in sums:
+            builder.store(code.zero, total)
+        begins = [code.add(right0, code.times(right_a, t)) for t in range(m)]
+        with code.loop(n_vectors) as loop:
+            at = code.times(loop.index, code.lanes)
+            x = code.load(code.vector_at(left, code.add(left0, at)))
+            for total, begin in zip(sums, begins, strict=True):
+                y = code.load(code.vector_at(right, code.add(begin, at)))
+                builder.store(code.multiply_add(x, y, builder.load(total)), total)
+        for t, total in enumerate(sums):
+            value, n = builder.load(total), code.lanes
+            while n > 1:  # halves are added until one entry is left
+                n //= 2
+                picks = ir.VectorType(_int32, n)
+                low = builder.shuffle_vector(value, value, ir.Constant(picks, list(range(n))))
+                high = ir.Constant(picks, list(range(n, 2 * n)))
+                value = builder.fadd(low, builder.shuffle_vector(value, value, high))
+            entry = code.add(out, ir.Constant(_int64, t))
+            value = builder.extract_element(value, ir.Constant(_int32, 0))
+            builder.store(value, builder.gep(result, [entry]))
+
+
 def _write_transpose(code):
     """Write the code of `transpose_block`: halves are exchanged, then quarters, and so on."""
     builder, n = code.builder, code.lanes
@@ -374,6 +456,35 @@ def count_block(typing_context, rows, first, n_rows, terms, column, width, resul
     """
     arguments = rows, first, n_rows, terms, column, width, result, out, n_vectors
     return _make(_write_count, arguments, types.void(*arguments))
+
+
+@intrinsic
+def flat_block(
+    typing_context, left, left0, left_a, left_c, right, right0, right_c,
+    result, out0, out_a, n_a, n_vectors, n_c, is_added,
+):  # fmt: skip
+    """Multiply two matrices of one problem, in flat arrays, the right one's rows whole vectors.
+
+    result[out0 + a out_a + i] = sum_c left[left0 + a left_a + c left_c] right[right0 + c right_c
+    + i] for n_a, of COUNT_ROWS, of a and `n_vectors` vectors of i, at most COUNT_VECTORS. With
+    `is_added` it is added to `result`. Positions count entries.
+    """
+    arguments = (
+        left, left0, left_a, left_c, right, right0, right_c,
+        result, out0, out_a, n_a, n_vectors, n_c, is_added,
+    )  # fmt: skip
+    return _make(_write_flat, arguments, types.void(*arguments))
+
+
+@intrinsic
+def dot_block(typing_context, left, left0, right, right0, right_a, n_vectors, result, out, n_a):
+    """Multiply a matrix of one problem with a vector, in flat arrays.
+
+    result[out + a] = sum_i left[left0 + i] right[right0 + a right_a + i] for n_a, of DOT_ROWS, of a
+    and `n_vectors` vectors of i.
+    """
+    arguments = left, left0, right, right0, right_a, n_vectors, result, out, n_a
+    return _make(_write_dot, arguments, types.void(*arguments))
 
 
 @intrinsic

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from skdp.data import TokenSequences
 from skdp.grammar import _kernels_lanes as lanes
 from skdp.grammar._batches import SentenceBatches
+from skdp.grammar._kernels_long import sum_long
 from skdp.grammar._lanes import LaneRules
+from skdp.grammar._long import LongRules, are_long
 from skdp.grammar._weights import RuleWeights
 from skdp.grammar._wide import WideSpace, WideWeights, find_best_trees
 
@@ -250,6 +252,30 @@ class _LaneSums:
 
 
 @dataclass(frozen=True, eq=False)
+class _LongSums:
+    """As `_LaneSums`, of long sentences."""
+
+    batches: SentenceBatches
+    rules: LongRules
+    multiplicity: Floats
+    counts: bool
+    symbols: bool
+
+    def __call__(self, part: Places) -> tuple[Floats, NDArray[np.bool_], _Counts | None]:
+        batches, rules = self.batches, self.rules
+        which = batches.distinct[part]
+        found = _Counts.zeros(rules, len(part) if self.symbols else 0)
+        log_prob, unsafe = np.empty(len(part)), np.zeros(len(part), dtype=bool)
+        sum_long(
+            batches.sentences.tokens, batches.sentences.ptr, which, self.multiplicity[part],
+            rules.numbers, rules.make_space(int(batches.lengths(which).max())), log_prob, unsafe,
+            found.root, found.emission, found.words.ravel(), found.rest.ravel(), found.symbols,
+            self.counts,
+        )  # fmt: skip
+        return log_prob, unsafe, found if self.counts else None
+
+
+@dataclass(frozen=True, eq=False)
 class _WideSums:
     """Sums over trees in numbers of unlimited range: log probabilities, counts, and symbols."""
 
@@ -274,12 +300,12 @@ class _Counts(NamedTuple):
 
     root: Floats  # (S,)
     emission: Floats  # (V, P)
-    words: Floats  # (C, pairs)
+    words: Floats  # (C, pairs), of the layout of the rules
     rest: Floats
     symbols: Floats  # (m, S) or (0, S)
 
     @classmethod
-    def zeros(cls, rules: LaneRules, n_symbol_rows: int) -> _Counts:
+    def zeros(cls, rules: LaneRules | LongRules, n_symbol_rows: int) -> _Counts:
         n_words, n_rest = rules.n_pairs
         return cls(
             np.zeros(rules.n_symbols),
@@ -322,8 +348,8 @@ def _sum(
 ) -> tuple[Floats, list[Floats], Floats]:
     """Return log probabilities of the distinct sentences, expected counts, and symbols of each.
 
-    What single precision cannot do is done in double precision, and what that cannot, in numbers
-    of unlimited range.
+    Long sentences are done one at a time, others side by side. What single precision cannot do is
+    done in double precision, and what that cannot, in numbers of unlimited range.
     """
     n = len(batches.distinct)
     log_prob = np.empty(n)
@@ -335,21 +361,28 @@ def _sum(
             break
         rules = LaneRules(weights, precision)
 
-        work = _LaneSums(batches, rules, multiplicity, counts, symbols)
-        sums = _Counts.zeros(rules, 0)
+        long = are_long(batches.lengths(batches.distinct[left]), rules.n_lanes)
+        works: list[tuple[_LaneSums | _LongSums, Places, int]] = [
+            (_LaneSums(batches, rules, multiplicity, counts, symbols), left[~long], rules.n_lanes)
+        ]
+        if long.any():
+            alone = _LongSums(batches, LongRules(rules), multiplicity, counts, symbols)
+            works.append((alone, left[long], 1))
         unsafe = [left[:0]]
-        for part, (values, is_unsafe, found) in batches.map(work, left, rules.n_lanes, n_jobs):
-            log_prob[part] = values
-            unsafe.append(part[is_unsafe])
-            if found is not None:
-                for total, each in zip(sums[:4], found[:4], strict=True):
-                    total += each
-            if symbols:
-                all_symbols[part] = found.symbols
-        totals[0] += sums.root
-        totals[1] += np.where(weights.log_emission > -np.inf, sums.emission.T, 0.0)
-        totals[2] += rules.join(sums.words, sums.rest) * rules.binary
-        left = np.concatenate(unsafe)
+        for work, places, multiple in works:
+            sums = _Counts.zeros(work.rules, 0)
+            for part, (values, is_unsafe, found) in batches.map(work, places, multiple, n_jobs):
+                log_prob[part] = values
+                unsafe.append(part[is_unsafe])
+                if found is not None:
+                    for total, each in zip(sums[:4], found[:4], strict=True):
+                        total += each
+                if symbols:
+                    all_symbols[part] = found.symbols
+            totals[0] += sums.root
+            totals[1] += np.where(weights.log_emission > -np.inf, sums.emission.T, 0.0)
+            totals[2] += work.rules.join(sums.words, sums.rest) * rules.binary
+        left = np.sort(np.concatenate(unsafe))
     _sum_wide(batches, weights, multiplicity, left, log_prob, totals, all_symbols, n_jobs)
     return log_prob, totals, all_symbols
 

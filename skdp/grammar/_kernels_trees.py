@@ -5,6 +5,7 @@
 | words | x | (n,) int32 | a sentence |
 | log_root, log_emission, log_binary | | (S,), (P, V), (C, S, S) | logs of the rules' weights |
 | best | | (n n, S) | log weight of the best subtree; row s n + e - 1: words s, ..., e - 1 |
+| best_right | | (n n, S) | the same, in row (e - 1) n + s: right children stand together |
 | splits | M_ij | (S, S) | best, or sum, over the split points of a span |
 | symbols | | (2n - 1,) int32 | symbols of the nodes of a tree in pre-order |
 | lengths | | (2n - 1,) int32 | words below each of these nodes |
@@ -21,24 +22,26 @@ from skdp._numba import njit_loop, njit_step
 from skdp._random import next_double
 from skdp.grammar._kernels_wide import bounds, power_of_two, sum_splits
 
+_STRIP = 4  # words at whose ends spans are done together
+
 # The likeliest tree
 
 
 @njit_loop
-def find_splits(best, n, s, e, n_emitting, first_branching, splits):
+def find_splits(best, best_right, n, s, e, n_emitting, first_branching, splits):
     """Write the best split's weight for every pair of children's symbols."""
     n_symbols = splits.shape[0]
     for i in range(n_symbols):
         for j in range(n_symbols):
             splits[i, j] = -math.inf
     for m in range(s + 1, e):
-        left, right = s * n + m - 1, m * n + e - 1
+        left, right = s * n + m - 1, (e - 1) * n + m
         i0, i1 = bounds(m - s, n_emitting, first_branching, n_symbols)
         j0, j1 = bounds(e - m, n_emitting, first_branching, n_symbols)
         for i in range(i0, i1):
             x = best[left, i]
             for j in range(j0, j1):
-                y = x + best[right, j]
+                y = x + best_right[right, j]
                 splits[i, j] = y if y > splits[i, j] else splits[i, j]
 
 
@@ -59,24 +62,26 @@ def find_best_rule(log_binary, z, splits, row_best):
 
 
 @njit_loop
-def fill_best(words, log_root, log_emission, log_binary, best, splits, row_best):
-    """Fill the chart of best subtrees; return the root's symbol and the log weight of the tree.
+def fill_best(words, log_root, log_emission, log_binary, best, best_right, splits, row_best):
+    """Fill the charts of best subtrees; return the root's symbol and the log weight of the tree.
 
-    Of equally good symbols the first one wins.
+    Of equally good symbols the first one wins. The order of the spans is that of `_kernels_long`.
     """
     n, n_symbols = words.shape[0], log_root.shape[0]
     n_emitting = log_emission.shape[0]
     first_branching = n_symbols - log_binary.shape[0]
     for s in range(n):
         for z in range(n_emitting):
-            best[s * n + s, z] = log_emission[z, words[s]]
-    for length in range(2, n + 1):
-        for s in range(n - length + 1):
-            e = s + length
-            find_splits(best, n, s, e, n_emitting, first_branching, splits)
-            for z in range(log_binary.shape[0]):
-                top = find_best_rule(log_binary, z, splits, row_best)
-                best[s * n + e - 1, first_branching + z] = top
+            best[s * n + s, z] = best_right[s * n + s, z] = log_emission[z, words[s]]
+    for begin in range(2, n + 1, _STRIP):
+        end = min(begin + _STRIP - 1, n)
+        for s in range(end - 2, -1, -1):
+            for e in range(max(begin, s + 2), end + 1):
+                find_splits(best, best_right, n, s, e, n_emitting, first_branching, splits)
+                for z in range(log_binary.shape[0]):
+                    top = find_best_rule(log_binary, z, splits, row_best)
+                    best[s * n + e - 1, first_branching + z] = top
+                    best_right[(e - 1) * n + s, first_branching + z] = top
     first, last = bounds(n, n_emitting, first_branching, n_symbols)
     root, top = -1, -math.inf
     for z in range(first, last):
@@ -87,13 +92,13 @@ def fill_best(words, log_root, log_emission, log_binary, best, splits, row_best)
 
 
 @njit_loop
-def find_children(best, log_binary, n, s, e, z, n_emitting, first_branching, splits):
+def find_children(best, best_right, log_binary, n, s, e, z, n_emitting, first_branching, splits):
     """Return split point and symbols of the children of a node in the best tree.
 
     Of equally good pairs of symbols the first one wins, of equally good split points the leftmost.
     """
     n_symbols = splits.shape[0]
-    find_splits(best, n, s, e, n_emitting, first_branching, splits)
+    find_splits(best, best_right, n, s, e, n_emitting, first_branching, splits)
     top, left_symbol, right_symbol = -math.inf, 0, 0
     for i in range(n_symbols):
         for j in range(n_symbols):
@@ -113,15 +118,16 @@ def find_children(best, log_binary, n, s, e, z, n_emitting, first_branching, spl
 
 @njit_loop
 def find_best_tree(
-    words, log_root, log_emission, log_binary, best, splits, row_best, stack, symbols, lengths
-):
+    words, log_root, log_emission, log_binary, best, best_right, splits, row_best,
+    stack, symbols, lengths,
+):  # fmt: skip
     """Write the best tree of a sentence; return its log weight, -inf (and no tree) if it has none.
 
     Parameters
     ----------
     words : (n,) int32
     log_root, log_emission, log_binary : (S,), (P, V), (C, S, S) float64
-    best : (at least n n, S) float64, scratch
+    best, best_right : (at least n n, S) float64, scratch
     splits, row_best : (S, S), (S,) float64, scratch
     stack : (at least 2n - 1, 3) int64, scratch
     symbols, lengths : (2n - 1,) int32, output
@@ -133,7 +139,9 @@ def find_best_tree(
     n, n_symbols = words.shape[0], log_root.shape[0]
     n_emitting = log_emission.shape[0]
     first_branching = n_symbols - log_binary.shape[0]
-    root, log_weight = fill_best(words, log_root, log_emission, log_binary, best, splits, row_best)
+    root, log_weight = fill_best(
+        words, log_root, log_emission, log_binary, best, best_right, splits, row_best
+    )
     if root < 0:
         return log_weight
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, root
@@ -145,7 +153,7 @@ def find_best_tree(
         node += 1
         if e - s > 1:
             m, i, j = find_children(
-                best, log_binary, n, s, e, z, n_emitting, first_branching, splits
+                best, best_right, log_binary, n, s, e, z, n_emitting, first_branching, splits
             )
             n_waiting = push_children(stack, n_waiting, s, m, e, i, j)
     return log_weight

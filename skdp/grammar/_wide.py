@@ -98,7 +98,7 @@ def find_best_trees(
     """Return log weight, symbols and lengths of each sentence's best tree, or no nodes."""
     logs = tuple(np.ascontiguousarray(part) for part in weights[:3])
     longest = max(map(len, sentences))
-    best = np.empty((longest**2, weights.n_symbols))
+    best, best_right = np.empty((2, longest**2, weights.n_symbols))
     splits = np.empty((weights.n_symbols, weights.n_symbols))
     row_best = np.empty(weights.n_symbols)
     stack = np.empty((2 * longest, 3), dtype=np.int64)
@@ -106,7 +106,7 @@ def find_best_trees(
     for words in sentences:
         symbols, lengths = np.empty((2, 2 * len(words) - 1), dtype=np.int32)
         log_weight = trees.find_best_tree(
-            words, *logs, best, splits, row_best, stack, symbols, lengths
+            words, *logs, best, best_right, splits, row_best, stack, symbols, lengths
         )
         n_nodes = len(symbols) if log_weight > -np.inf else 0
         found.append((log_weight, symbols[:n_nodes], lengths[:n_nodes]))

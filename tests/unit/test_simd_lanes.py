@@ -34,6 +34,20 @@ def count(rows, n_rows, terms, column, result, n_vectors):
 
 
 @njit_loop
+def multiply_flat(left, right, result, n_a, n_vectors, n_c, is_added):
+    """Left (c, a), right (c, i), result (a, i), with strange places."""
+    lanes.flat_block(
+        left, 3, 1, n_a, right, 5, right.shape[0] // (n_c + 1), result, 2,
+        (result.shape[0] - 2) // n_a, n_a, n_vectors, n_c, is_added,
+    )  # fmt: skip
+
+
+@njit_loop
+def dot_flat(left, right, result, n_a, n_vectors):
+    lanes.dot_block(left, 1, right, 2, (right.shape[0] - 2) // n_a, n_vectors, result, 3, n_a)
+
+
+@njit_loop
 def transpose(rows, result):
     lanes.transpose_block(rows, 1, result, 8, result.shape[1])
 
@@ -108,3 +122,40 @@ def test_rows():
     expected = np.fmax(rows[1:4] * factors[1], 0.5)
     np.testing.assert_allclose(result[2:5], expected, rtol=1e-13)
     np.testing.assert_allclose(tops[1], expected.max(axis=0), rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_a", lanes.COUNT_ROWS)
+@pytest.mark.parametrize("n_vectors", range(1, lanes.COUNT_VECTORS + 1))
+@pytest.mark.parametrize("n_c", [0, 1, 7])
+def test_flat_block(dtype, n_a, n_vectors, n_c):
+    width = n_vectors * (64 // np.dtype(dtype).itemsize)
+    stride = width + 6
+    left = random(3 + n_a * n_c).astype(dtype)
+    right = random((n_c + 1) * stride).astype(dtype)
+    result = random(2 + n_a * (width + 3)).astype(dtype)
+    before = result.copy()
+    product = left[3:].reshape(n_c, n_a).T @ right[5 : 5 + n_c * stride].reshape(n_c, stride)
+    product = product[:, :width]
+    multiply_flat(left, right, result, n_a, n_vectors, n_c, 0)
+    rows = result[2:].reshape(n_a, -1)
+    np.testing.assert_allclose(rows[:, :width], product, rtol=1e-5)
+    multiply_flat(left, right, result, n_a, n_vectors, n_c, 1)
+    np.testing.assert_allclose(rows[:, :width], 2.0 * product, rtol=1e-5)
+    np.testing.assert_array_equal(rows[:, width:], before[2:].reshape(n_a, -1)[:, width:])
+    np.testing.assert_array_equal(result[:2], before[:2])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_a", lanes.DOT_ROWS)
+@pytest.mark.parametrize("n_vectors", [0, 1, 5])
+def test_dot_block(dtype, n_a, n_vectors):
+    width = n_vectors * (64 // np.dtype(dtype).itemsize)
+    left, right = random(1 + width).astype(dtype), random(2 + n_a * (width + 1)).astype(dtype)
+    result = random(3 + n_a + 2).astype(dtype)
+    before = result.copy()
+    dot_flat(left, right, result, n_a, n_vectors)
+    expected = right[2:].reshape(n_a, -1)[:, :width] @ left[1:]
+    np.testing.assert_allclose(result[3 : 3 + n_a], expected, rtol=1e-5, atol=1e-30)
+    np.testing.assert_array_equal(result[:3], before[:3])
+    np.testing.assert_array_equal(result[3 + n_a :], before[3 + n_a :])

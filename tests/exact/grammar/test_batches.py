@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy.special import logsumexp
 
 from skdp.data import TokenSequences
-from skdp.grammar import _lanes
+from skdp.grammar import _lanes, _long
 from skdp.grammar._batches import SentenceBatches
 from skdp.grammar._engine import expected_counts, expected_symbols, inside, sample_trees, viterbi
 from skdp.grammar._weights import RuleWeights
@@ -60,7 +61,60 @@ def test_all_sizes(sizes, unlimited):
         symbols = expected_symbols(sentences, weights, dtype=dtype)
         wanted = unlimited(expected_symbols, sentences, weights)
         np.testing.assert_allclose(symbols, wanted, rtol=0, atol=tolerance)
-        np.testing.assert_array_equal(inside(sentences, weights, dtype=dtype), found.log_prob)
+        assert_array_equal(inside(sentences, weights, dtype=dtype), found.log_prob)
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Let sentences of two words or more be done one at a time."""
+    monkeypatch.setattr(_long, "LEAST_WORDS", 2)
+    monkeypatch.setattr(_long, "MOST_WORDS", 2)
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_all_sizes_one_at_a_time(sizes, alone, unlimited):
+    """Symbols that fill vectors in all ways; spans whose counts are held back in all numbers."""
+    test_all_sizes(sizes, unlimited)
+
+
+def test_one_at_a_time_is_as_side_by_side(monkeypatch):
+    """Also in what follows from it: seven long sentences, equal ones among them, and short ones."""
+    weights = random_weights(3, 4)
+    sentences = random_sentences([60, 50, 50, 49, 48, 47, 5, 1])
+    sentences = sentences[[0, 1, 2, 1, 3, 4, 5, 6, 7]]
+    found = expected_counts(sentences, weights)
+    symbols, log_prob = expected_symbols(sentences, weights), inside(sentences, weights)
+    assert_array_equal(log_prob, found.log_prob)
+    two = expected_counts(sentences, weights, n_jobs=2)
+    for one, other in zip(found, two, strict=True):
+        assert_array_equal(one, other)
+    monkeypatch.setattr(_long, "LEAST_WORDS", 1000)
+    expected = expected_counts(sentences, weights)
+    for part, wanted in zip(found, expected, strict=True):
+        np.testing.assert_allclose(part, wanted, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(symbols, expected_symbols(sentences, weights), rtol=1e-11)
+    assert not np.array_equal(found.binary, expected.binary)  # it is another way
+
+
+def test_who_is_done_alone():
+    def lengths_of(*lengths):
+        return np.array(sorted(lengths, reverse=True))
+
+    for lengths, expected in [
+        ([100] * 5, 5),
+        ([100] * 16, 0),
+        ([100] * 16 + [90], 1),  # the last one would have a batch of its own
+        ([100] * 16 + [40], 0),
+        ([150, *[40] * 100], 1),
+        ([150, 140, *[60] * 14], 2),
+        ([40], 0),
+        ([250] * 32, 32),
+        ([], 0),
+    ]:
+        found = _long.are_long(lengths_of(*lengths), 16)
+        assert found.sum() == expected
+    found = _long.are_long(lengths_of(150, *[100] * 16, 90), 16)
+    assert_array_equal(np.flatnonzero(found), [0, 17])
 
 
 def log_prob_in_logs(words, weights):
@@ -90,7 +144,11 @@ def test_long_sentences(shift, unlimited):
     expected = unlimited(expected_counts, sentences, weights)
     for part, wanted in zip(found, expected, strict=True):
         np.testing.assert_allclose(part, wanted, rtol=1e-12, atol=1e-10)
-    np.testing.assert_array_equal(inside(sentences, weights), found.log_prob)
+    assert_array_equal(inside(sentences, weights), found.log_prob)
+
+
+def test_unlikely_words_one_at_a_time(alone, unlimited):
+    test_unlikely_words(unlimited)
 
 
 def test_unlikely_words(unlimited):
@@ -116,21 +174,21 @@ def test_threads_and_batches_change_nothing():
     sentences = random_sentences(lengths)
     first, second = (expected_counts(sentences, weights, n_jobs=n) for n in (1, 2))
     for one, other in zip(first, second, strict=True):
-        np.testing.assert_array_equal(one, other)
+        assert_array_equal(one, other)
     some = np.array([5, 700, 31, 2, 5])
-    np.testing.assert_array_equal(inside(sentences[some], weights), first.log_prob[some])
+    assert_array_equal(inside(sentences[some], weights), first.log_prob[some])
     one = expected_symbols(sentences, weights)
-    np.testing.assert_array_equal(expected_symbols(sentences[some], weights, n_jobs=2), one[some])
+    assert_array_equal(expected_symbols(sentences[some], weights, n_jobs=2), one[some])
     np.testing.assert_allclose(one.sum(axis=1), 2 * lengths - 1)
     streams = np.random.default_rng(0).integers(1, 2**63, size=(800, 4)).astype(np.uint64)
     one, other = (sample_trees(sentences, weights, streams.copy(), n_jobs=n) for n in (1, 2))
     for a, b in zip(one, other, strict=True):
-        np.testing.assert_array_equal(a, b)
+        assert_array_equal(a, b)
     few = sample_trees(sentences[some], weights, streams[some])
     for k, i in enumerate(some):
         begin, end = one.node_ptr[i : i + 2]
         drawn = few.symbols[few.node_ptr[k] : few.node_ptr[k + 1]]
-        np.testing.assert_array_equal(drawn, one.symbols[begin:end])
+        assert_array_equal(drawn, one.symbols[begin:end])
 
 
 def test_equal_sentences_are_done_once():
@@ -149,7 +207,7 @@ def test_equal_sentences_are_done_once():
         total = sum(getattr(part, name) for part in parts)
         np.testing.assert_allclose(getattr(found, name), total, rtol=1e-12)
     _, trees = viterbi(batches, weights)
-    np.testing.assert_array_equal(np.diff(trees.node_ptr), [5, 1, 5, 5, 1, 5])
+    assert_array_equal(np.diff(trees.node_ptr), [5, 1, 5, 5, 1, 5])
 
 
 def test_empty_sentence():

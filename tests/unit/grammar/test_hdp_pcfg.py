@@ -402,7 +402,7 @@ class TestEmptySentences:
 
     @pytest.mark.parametrize("n_preterminals", [None, 3])
     def test_shares_of_a_most_likely_grammar(self, n_preterminals):
-        """Trees of any grammar have root + sum over parents of rules; EM's have `symbol_shares_`."""
+        """Nodes of drawn trees are the root and children of nodes; EM's have `symbol_shares_`."""
         model = quick(inference="em", n_preterminals=n_preterminals, max_iter=3000, tol=0.0)
         model.fit(SENTENCES)
         binary = model.binary_probs_
