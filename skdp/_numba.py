@@ -39,6 +39,14 @@ def njit_loop(function: Callable[..., Any]) -> Any:
     return njit(function, _nrt=False)
 
 
+def njit_apart(function: Callable[..., Any]) -> Any:
+    """Compile a function that makes arrays and that inner loops call, which have none of their own.
+
+    What a function calls is compiled without reference counts, too, unless it says that it has them.
+    """
+    return njit(function, _nrt=True)
+
+
 def njit_inner(function: Callable[..., Any]) -> Any:
     """Compile an inner loop that kernels alone may call."""
     return njit_part(function, _nrt=False)

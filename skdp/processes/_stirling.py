@@ -8,6 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from skdp._numba import njit
 from skdp.processes._checks import check_discount, check_integers
 from skdp.processes._kernels_stirling import fill_ratios, log_stirling, open_ratio, share_ratio
+from skdp.processes._kernels_stirling_patches import (
+    HEAD,
+    PAIRS,
+    SMALLEST_COUNT,
+    clear_patches,
+    count_patches,
+)
 
 _WHOLE_ROWS = 1_000  # rows up to this n hold all t
 _MAX_ROWS = 10_000
@@ -42,7 +49,9 @@ class StirlingRatios:
         self.discount = discount
 
     @classmethod
-    def for_counts(cls, n_max: int, discount: float) -> StirlingRatios:
+    def for_counts(
+        cls, n_max: int, discount: float, *, max_rows: int = _MAX_ROWS
+    ) -> StirlingRatios:
         """Make the table for counts up to `n_max`.
 
         Parameters
@@ -51,6 +60,9 @@ class StirlingRatios:
             Largest number of customers of one dish, >= 0.
         discount : float
             Discount a, in [0, 1).
+        max_rows : int, default=10000
+            Number of customers, 1000 at least, up to which ratios are tabulated. The patches have
+            those of more.
 
         Returns
         -------
@@ -59,12 +71,18 @@ class StirlingRatios:
         if n_max < 0:
             raise ValueError(f"n_max must be >= 0, got {n_max}.")
         discount = check_discount(discount)
-        n = np.arange(min(n_max, _MAX_ROWS) + 1)
+        n = np.arange(min(n_max, max_rows) + 1)
         # Widths depend on n alone, so that weights do not depend on what else is in the batch.
         widths = np.where(n <= _WHOLE_ROWS, n, _ROW_PAIRS // np.maximum(n, 1))
         row_ptr = np.concatenate([[0], np.cumsum(widths + 1)]).astype(np.int64)
-        values = np.empty((row_ptr[-1], 2))
+        n_patched = 0
+        if n_max >= SMALLEST_COUNT:
+            rows, columns = count_patches(n_max, discount)
+            n_patched = HEAD + rows * columns * PAIRS
+        values = np.empty((row_ptr[-1] + n_patched, 2))
         fill_ratios(values, row_ptr, discount)
+        if n_patched:
+            clear_patches(values, row_ptr[-1], n_max, discount)
         return cls(values, row_ptr, int(n_max), discount)
 
 

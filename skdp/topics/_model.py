@@ -16,6 +16,7 @@ from skdp.topics._arrays import (
     flat,
     sampler_weights,
     stirling_ratios,
+    writable,
 )
 from skdp.topics._fold_in import FoldIn, Shares
 from skdp.topics._kernels import Prior, Ratios, WordCounts
@@ -99,7 +100,7 @@ class TableFoldIn:
             model.prior(n_segments),
             np.array(options["concentration_prior"] or (0.0, 0.0)),
             options["each_segment"],
-            self.ratios,
+            writable(self.ratios),
             empty_scratch(n_topics),
             empty_levels(arrays, n_topics, chained=chained),
             settings.n_sweeps,
@@ -136,7 +137,7 @@ class TableLikelihood:
             np.array(options["concentration_prior"] or (0.0, 0.0)),
             options["each_segment"],
             empty_assignments(arrays, n_topics, seats=False, chained=chained),
-            self.weights,
+            writable(self.weights),
             empty_scratch(n_topics),
             empty_levels(arrays, n_topics, chained=chained),
             key,

@@ -17,6 +17,7 @@ from skdp.topics._arrays import (
     fixed_words,
     sampler_weights,
     stirling_ratios,
+    writable,
 )
 from skdp.topics._kernels import (
     Assignments,
@@ -162,7 +163,7 @@ class TableSampler(TopicSampler):
             shard,
             words,
             prior._replace(gamma=0.0) if words.fixed else prior,
-            self._weights,
+            writable(self._weights),
             self._scratch[s],
             self._levels[s],
             stream,
