@@ -40,9 +40,9 @@ def njit_loop(function: Callable[..., Any]) -> Any:
 
 
 def njit_apart(function: Callable[..., Any]) -> Any:
-    """Compile a function that makes arrays and that inner loops call, which have none of their own.
+    """Compile a function that makes arrays, for inner loops that make none to call.
 
-    What a function calls is compiled without reference counts, too, unless it says that it has them.
+    They pass on to what they call that it owns no array, unless that says otherwise.
     """
     return njit(function, _nrt=True)
 

@@ -25,13 +25,14 @@ class StirlingRatios:
     """Table of the ratios U and V of generalised Stirling numbers of one discount.
 
     ``U = S^{n+1}_t / S^n_t`` and ``V = S^{n+1}_{t+1} / S^n_t`` lie side by side, row by row, small
-    n together. Kernels read them by functions that compute what the table does not hold. The
-    table's size depends on the arguments alone and is at most 2 million pairs.
+    n together. Kernels read them by functions that take what the table does not hold from patches
+    behind it: polynomials to a relative error of 1e-9 (a <= 0.999), which are filled when they are
+    first needed. The size depends on the arguments alone, and the table is at most 2 million pairs.
 
     Parameters
     ----------
     values : ndarray of shape (n_pairs, 2)
-        The pairs (U, V).
+        The pairs (U, V), ``row_ptr[-1]`` of them, and the patches.
     row_ptr : ndarray of shape (n_rows + 1,)
         The pair of (n, t) is ``values[row_ptr[n] + t]``.
     n_max : int

@@ -89,4 +89,3 @@ def stirling_ratios_far(n: int, t_max: int, a: Decimal) -> list[Decimal]:
                 terms = [(-1) ** j * comb(t, j) * rising[j] for j in range(t + 1)]
                 numbers.append(sum(terms, Decimal(0)) / (a**t * factorial(t)))
         return [+(numbers[i] / numbers[i - 1]) for i in range(1, t_max)]
-

@@ -100,6 +100,20 @@ def test_patches_do_not_depend_on_what_was_asked_before(a):
     assert inside < beyond < 1.01 * inside
 
 
+@pytest.mark.parametrize("a", [0.0, 0.5])
+def test_a_long_segment_asks_for_few_patches(a):
+    """A patch is 72 integrals: what a topic passes on its way to 30,000 customers is 30 of them."""
+    table = StirlingRatios.for_counts(30_000, a)
+    arrays = table.values, table.row_ptr
+    for n in range(1_001, 30_000):
+        t = int(20 * (1 + n**a))
+        for i in (t - 1, t, t + 1):
+            share_ratio(*arrays, n, i, a)
+            open_ratio(*arrays, n, i, a)
+    patches = table.values[table.row_ptr[-1] + 2 :].reshape(-1, 72)
+    assert 0 < np.sum(np.isfinite(patches[:, 0])) <= 30
+
+
 def test_rows_beyond_the_whole_ones():
     whole, beyond = StirlingRatios.for_counts(1_000, 0.4), StirlingRatios.for_counts(5_000, 0.4)
     np.testing.assert_array_equal(beyond.values[: len(whole.values)], whole.values)
