@@ -158,6 +158,14 @@ def njit_loop(function: Callable[..., Any]) -> Any:
     return njit(function, _nrt=False)
 
 
+def njit_apart(function: Callable[..., Any]) -> Any:
+    """Compile a function that makes arrays, for inner loops that make none to call.
+
+    They pass on to what they call that it owns no array, unless that says otherwise.
+    """
+    return njit(function, _nrt=True)
+
+
 def njit_inner(function: Callable[..., Any]) -> Any:
     """Compile an inner loop that kernels alone may call."""
     return njit_part(function, _nrt=False)

@@ -265,6 +265,52 @@ def locate(typing_context, ids, begin, n, k):
 
 
 @intrinsic
+def evaluate_polynomial(typing_context, values, row, x, y):
+    """Return the sum of c_ij x^i y^j, i <= 8, j <= 7; c_00, c_01, ... begin at ``values[row]``.
+
+    `values` is a contiguous matrix of doubles. A coefficient that is NaN makes the sum NaN.
+    """
+    signature = types.float64(values, row, types.float64, types.float64)
+
+    def codegen(context, builder, signature, arguments):
+        data = _row_pointer(context, builder, signature, arguments, 1)
+        x, y = arguments[2:]
+        double = ir.DoubleType()
+        lanes = ir.VectorType(double, 8)
+        undefined = ir.Constant(lanes, ir.Undefined)
+
+        def everywhere(scalar, n):
+            first = builder.insert_element(undefined, scalar, ir.Constant(_int32, 0))
+            return _shuffle(builder, first, undefined, [0] * n)
+
+        def row_of(i):
+            pointer = builder.gep(data, [ir.Constant(_int64, 8 * i)])
+            return builder.load(builder.bitcast(pointer, lanes.as_pointer()), align=8)
+
+        powers = [x]  # 1, 2, 4, 8
+        for _ in range(3):
+            powers.append(builder.fmul(powers[-1], powers[-1]))
+        sums = [row_of(i) for i in range(8)]
+        for power in powers[:3]:  # Estrin's scheme: short chains of operations
+            power = everywhere(power, 8)
+            sums = [
+                builder.fadd(low, builder.fmul(high, power))
+                for low, high in zip(sums[::2], sums[1::2], strict=True)
+            ]
+        vector = builder.fadd(sums[0], builder.fmul(row_of(8), everywhere(powers[3], 8)))
+        n_lanes, power = 8, y
+        while n_lanes > 1:
+            n_lanes //= 2
+            low = _shuffle(builder, vector, vector, range(0, 2 * n_lanes, 2))
+            high = _shuffle(builder, vector, vector, range(1, 2 * n_lanes, 2))
+            vector = builder.fadd(low, builder.fmul(high, everywhere(power, n_lanes)))
+            power = builder.fmul(power, power)
+        return builder.extract_element(vector, ir.Constant(_int32, 0))
+
+    return signature, codegen
+
+
+@intrinsic
 def natural(typing_context, i):
     """Return the integer `i`, which is not negative, as an index.
 

@@ -8,6 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from skdp._numba import njit
 from skdp.processes._checks import check_count, check_discount, check_integers
 from skdp.processes._kernels_stirling import fill_ratios, log_stirling, open_ratio, share_ratio
+from skdp.processes._kernels_stirling_patches import (
+    HEAD,
+    PAIRS,
+    SMALLEST_COUNT,
+    clear_patches,
+    count_patches,
+)
 
 _WHOLE_ROWS = 1_000  # rows up to this n hold all t
 _MAX_ROWS = 10_000
@@ -18,13 +25,14 @@ class StirlingRatios:
     """Table of the ratios U and V of generalised Stirling numbers of one discount.
 
     ``U = S^{n+1}_t / S^n_t`` and ``V = S^{n+1}_{t+1} / S^n_t`` lie side by side, row by row, small
-    n together. Kernels read them by functions that compute what the table does not hold. The
-    table's size depends on the arguments alone and is at most 2 million pairs.
+    n together. Kernels read them by functions that take what the table does not hold from patches
+    behind it: polynomials to a relative error of 1e-9 (a <= 0.999), which are filled when they are
+    first needed. The size depends on the arguments alone, and the table is at most 2 million pairs.
 
     Parameters
     ----------
     values : ndarray of shape (n_pairs, 2)
-        The pairs (U, V).
+        The pairs (U, V), ``row_ptr[-1]`` of them, and the patches.
     row_ptr : ndarray of shape (n_rows + 1,)
         The pair of (n, t) is ``values[row_ptr[n] + t]``.
     n_max : int
@@ -42,7 +50,9 @@ class StirlingRatios:
         self.discount = discount
 
     @classmethod
-    def for_counts(cls, n_max: int, discount: float) -> StirlingRatios:
+    def for_counts(
+        cls, n_max: int, discount: float, *, max_rows: int = _MAX_ROWS
+    ) -> StirlingRatios:
         """Make the table for counts up to `n_max`.
 
         Parameters
@@ -51,6 +61,9 @@ class StirlingRatios:
             Largest number of customers of one dish, >= 0.
         discount : float
             Discount a, in [0, 1).
+        max_rows : int, default=10000
+            Number of customers, 1000 at least, up to which ratios are tabulated. The patches have
+            those of more.
 
         Returns
         -------
@@ -58,12 +71,18 @@ class StirlingRatios:
         """
         n_max = check_count(n_max, "n_max")
         discount = check_discount(discount)
-        n = np.arange(min(n_max, _MAX_ROWS) + 1)
+        n = np.arange(min(n_max, max_rows) + 1)
         # Widths depend on n alone, so that weights do not depend on what else is in the batch.
         widths = np.where(n <= _WHOLE_ROWS, n, _ROW_PAIRS // np.maximum(n, 1))
         row_ptr = np.concatenate([[0], np.cumsum(widths + 1)]).astype(np.int64)
-        values = np.empty((row_ptr[-1], 2))
+        n_patched = 0
+        if n_max >= SMALLEST_COUNT:
+            rows, columns = count_patches(n_max, discount)
+            n_patched = HEAD + rows * columns * PAIRS
+        values = np.empty((row_ptr[-1] + n_patched, 2))
         fill_ratios(values, row_ptr, discount)
+        if n_patched:
+            clear_patches(values, row_ptr[-1], n_max, discount)
         return cls(values, row_ptr, int(n_max), discount)
 
 

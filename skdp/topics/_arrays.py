@@ -19,7 +19,7 @@ MAX_COUNT = 2**24
 
 
 CHAIN_ROWS = 1000
-"""Rows of the Stirling table in a chain whose segments are shorter."""
+"""Customers up to which the Stirling table of a chain goes."""
 
 
 def check_counts(corpus: SegmentedCorpus) -> None:
@@ -136,13 +136,15 @@ def stirling_ratios(corpus: SegmentedCorpus, discount: float, *, chained: bool) 
     """Return the table of Stirling ratios U and V for the segments of a corpus.
 
     In a chain a segment's customers are its words and the tables of the segment below, all of the
-    document's words at the worst: the table covers what is common, and the rest is computed.
+    document's words at the worst: the table covers what is common, patches the rest. No ratio
+    depends on what else is in the corpus.
     """
-    longest = int(np.diff(corpus.segment_ptr).max(initial=0))
     if chained:
         in_document = int(np.diff(corpus.segment_ptr[corpus.doc_ptr]).max(initial=0))
-        longest = max(longest, min(in_document, CHAIN_ROWS))
-    table = StirlingRatios.for_counts(longest + 1, discount)
+        table = StirlingRatios.for_counts(in_document + 1, discount, max_rows=CHAIN_ROWS)
+    else:
+        longest = int(np.diff(corpus.segment_ptr).max(initial=0))
+        table = StirlingRatios.for_counts(longest + 1, discount)
     return Ratios(table.values, table.row_ptr)
 
 
@@ -153,6 +155,13 @@ def sampler_weights(stirling: Ratios, sampler: str) -> Ratios:
     weights = np.empty_like(stirling.values)
     weigh_tables(stirling.values, stirling.row_ptr, weights)
     return Ratios(weights, stirling.row_ptr)
+
+
+def writable(ratios: Ratios) -> Ratios:
+    """Return ratios whose patches can be filled: other processes may get arrays read-only."""
+    if ratios.values.flags.writeable:
+        return ratios
+    return Ratios(np.array(ratios.values), np.array(ratios.row_ptr))
 
 
 def empty_counts(n_words: int, n_topics: int) -> WordCounts:

@@ -62,6 +62,8 @@ def weigh_tables(values, row_ptr, out):
         for i in range(row_ptr[n], row_ptr[n + 1]):
             t = i - row_ptr[n]
             out[i, 0], out[i, 1] = weigh_table(n, t, values[i, 0], values[i, 1])
+    for i in range(row_ptr[row_ptr.shape[0] - 1], values.shape[0]):  # patches: of ratios here, too
+        out[i, 0], out[i, 1] = values[i, 0], values[i, 1]
 
 
 @njit_step

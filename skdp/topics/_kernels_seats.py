@@ -15,6 +15,21 @@ from skdp._numba import njit_step
 DOCUMENT, PREVIOUS = 1, 2
 """Where the dish of a table was ordered."""
 
+LONG_WALK = 128
+"""Tables passed in a list from which on the one that is reached moves to the head.
+
+Large tables are reached often, so they gather there: without it a word of a topic with T tables
+costs T / 2 steps. A draw has the same law in any order.
+"""
+
+
+@njit_step
+def move_ahead(j, k, before, seat, heads, links):
+    """Put `seat`, which follows `before` in the list of topic `k` in segment `j`, at its head."""
+    links[before] = links[seat]
+    links[seat] = heads[j, k]
+    heads[j, k] = seat
+
 
 @njit_step
 def open_seat(j, k, kind, heads, links, sizes, kinds, free):
@@ -31,12 +46,14 @@ def open_seat(j, k, kind, heads, links, sizes, kinds, free):
 @njit_step
 def take_seat(j, k, target, a, heads, links, sizes):
     """Seat a customer where the running sum of (size - a) passes `target`."""
-    seat = heads[j, k]
+    before, seat, passed = -1, heads[j, k], 0
     target -= sizes[seat] - a
     while target >= 0.0 and links[seat] >= 0:  # the last one, should rounding lead beyond it
-        seat = links[seat]
+        before, seat, passed = seat, links[seat], passed + 1
         target -= sizes[seat] - a
     sizes[seat] += 1
+    if passed >= LONG_WALK:
+        move_ahead(j, k, before, seat, heads, links)
 
 
 @njit_step

@@ -17,6 +17,7 @@ from skdp.topics._arrays import (
     flat,
     sampler_weights,
     stirling_ratios,
+    writable,
 )
 from skdp.topics._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._kernels import Prior, Ratios, WordCounts
@@ -96,7 +97,7 @@ class TableFoldIn:
         assignments = empty_assignments(arrays, n_topics, seats=seats, chained=chained)
         prior = model.prior(n_segments)
         concentration_prior = np.array(options["concentration_prior"] or (0.0, 0.0))
-        scratch = empty_scratch(n_topics)
+        ratios, scratch = writable(self.ratios), empty_scratch(n_topics)
         levels = empty_levels(arrays, n_topics, chained=chained)
         place, rng = np.zeros(3, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         for work in slices(halt):
@@ -108,7 +109,7 @@ class TableFoldIn:
                 prior,
                 concentration_prior,
                 options["each_segment"],
-                self.ratios,
+                ratios,
                 scratch,
                 levels,
                 settings.n_sweeps,
@@ -151,7 +152,7 @@ class TableLikelihood:
             np.array(options["concentration_prior"] or (0.0, 0.0)),
             options["each_segment"],
             empty_assignments(arrays, n_topics, seats=False, chained=chained),
-            self.weights,
+            writable(self.weights),
             empty_scratch(n_topics),
             empty_levels(arrays, n_topics, chained=chained),
             key,

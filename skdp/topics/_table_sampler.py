@@ -18,6 +18,7 @@ from skdp.topics._arrays import (
     fixed_words,
     sampler_weights,
     stirling_ratios,
+    writable,
 )
 from skdp.topics._kernels import (
     Assignments,
@@ -166,7 +167,7 @@ class TableSampler(TopicSampler):
             shard,
             words,
             prior._replace(gamma=0.0) if words.fixed else prior,
-            self._weights,
+            writable(self._weights),
             self._scratch[s],
             self._levels[s],
             place,

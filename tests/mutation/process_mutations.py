@@ -6,6 +6,7 @@ PROCESSES = "tests/exact/processes"
 
 DISCOUNT = "processes/_discount.py"
 STIRLING = "processes/_kernels_stirling.py"
+PATCHES = "processes/_kernels_stirling_patches.py"
 TABLE_COUNTS = "processes/_kernels_table_counts.py"
 
 _PROCESSES = [
@@ -24,6 +25,22 @@ _PROCESSES = [
         "values[row + t, 0] = n - t + 1.0 / r[t]",
         "The recursion's second term, (n - a t) S^n_t (3.4).",
         f"{PROCESSES}/test_stirling.py::test_table_and_integral_match_integers",
+    ),
+    Mutation(
+        "stirling-patch-of-next-t",
+        PATCHES,
+        "integrate(n, m + 1.0, a)[1] * n * m / (n - m)",
+        "integrate(n, m + 1.0, a)[1] * n * m / (n - m + 1.0)",
+        "H is 2 / (1 - a) at t = n: R falls to 0 at t = n + 1, where m = n.",
+        f"{PROCESSES}/test_stirling.py::test_patches_match_closed_form_of_one_half[100000]",
+    ),
+    Mutation(
+        "stirling-patch-rounded-points",
+        PATCHES,
+        "m = 4.0 * octave / (s[j] + 3.0)",
+        "m = math.floor(4.0 * octave / (s[j] + 3.0))",
+        "Chebyshev's points lie between whole numbers.",
+        f"{PROCESSES}/test_stirling.py::test_patches_follow_the_recursion[0.3]",
     ),
     Mutation(
         "table-counts-special-rule",

@@ -14,6 +14,7 @@ from skdp._simd import (
     LANES,
     aligned_zeros,
     draw_product,
+    evaluate_polynomial,
     natural,
     padded,
     prefetch,
@@ -174,3 +175,21 @@ def test_prefetch_has_no_effect(shape):
     before = matrix.copy()
     assert prefetch_all(matrix) is None
     np.testing.assert_array_equal(matrix, before)
+
+
+def test_evaluate_polynomial():
+    @numba.njit
+    def evaluate(values, row, x, y):
+        return evaluate_polynomial(values, row, x, y)
+
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(50, 2))
+    for row in (0, 3, 14):
+        coefficients = values[row : row + 36].reshape(9, 8)
+        for x, y in rng.uniform(-1.0, 1.0, (5, 2)):
+            expected = np.polynomial.polynomial.polyval2d(x, y, coefficients)
+            assert evaluate(values, row, x, y) == pytest.approx(expected, rel=1e-13, abs=1e-13)
+    for entry in range(72):
+        unfilled = values.copy()
+        unfilled.reshape(-1)[entry] = np.nan
+        assert np.isnan(evaluate(unfilled, 0, 0.0, 0.0))

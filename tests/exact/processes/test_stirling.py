@@ -13,9 +13,12 @@ from exact.oracles.partitions import (
     stirling_row,
 )
 from exact.oracles.segmented import rising
+from exact.oracles.stirling_far import stirling_ratios_far
 
 from skdp.processes import StirlingRatios, log_stirling_numbers, stirling_ratios
 from skdp.processes._kernels_stirling import open_ratio, share_ratio
+
+WHOLE_ROWS = 1_000  # customers up to which the table has all tables
 
 DISCOUNTS = [Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10), Fraction(999, 1000)]
 every_discount = pytest.mark.parametrize("a", DISCOUNTS, ids=float)
@@ -116,3 +119,78 @@ def test_all_tables_at_5000_match_50_digits(a):
         for i in t
     ]
     np.testing.assert_allclose(found, np.stack([share, opening], axis=1), rtol=1e-9)
+
+
+def patched_ratios(n: int, t: np.ndarray, a: float) -> np.ndarray:
+    """Return U and V from the patches behind a table, (2, T)."""
+    table = StirlingRatios.for_counts(n, a, max_rows=WHOLE_ROWS)
+    return np.array([
+        [kernel(table.values, table.row_ptr, n, int(i), a) for i in t]
+        for kernel in (share_ratio, open_ratio)
+    ])  # fmt: skip
+
+
+@every_discount
+@pytest.mark.parametrize("n", [1_001, 5_000])
+def test_patches_match_integers(n, a):
+    """Few tables and many, from the first row of patches on."""
+    columns = stirling_columns(n, 42, a)
+    t = np.arange(2, 41)
+    share, opening = patched_ratios(n, t, float(a))
+    expected = [n - float(a) * i + float(columns[i - 1] / columns[i]) for i in t]
+    np.testing.assert_allclose(share, expected, rtol=2e-9)
+    expected = [float(1 + (n - a * (int(i) + 1)) * columns[i + 1] / columns[i]) for i in t]
+    np.testing.assert_allclose(opening, expected, rtol=2e-9)
+
+    diagonals = stirling_diagonals(n, 42, a)
+    d = np.arange(0, 40)
+    share, opening = patched_ratios(n, n - d, float(a))
+    expected = [float(n - a * (n - int(i)) + diagonals[i + 1] / diagonals[i]) for i in d]
+    np.testing.assert_allclose(share, expected, rtol=2e-9)
+    expected = [
+        float(1 + (n - a * (n - int(i) + 1)) * (diagonals[i - 1] / diagonals[i] if i > 0 else 0))
+        for i in d
+    ]
+    np.testing.assert_allclose(opening, expected, rtol=2e-9)
+
+
+@pytest.mark.parametrize("n", [1_001, 30_000, 1_000_000, 2_000_000])
+@pytest.mark.parametrize("a", ["0", "0.05", "0.3", "0.5", "0.9", "0.999"])
+def test_patches_match_sums_of_140_digits(n, a):
+    """Few tables beside very many customers; the sums know nothing of the recursion."""
+    ratio = np.array(stirling_ratios_far(n, 40, Decimal(a)), dtype=float)  # from t = 2 on
+    t = np.arange(1, 40)
+    share, opening = patched_ratios(n, t, float(a))
+    before = np.concatenate([[0.0], 1.0 / ratio[:-1]])
+    np.testing.assert_allclose(share, n - float(a) * t + before, rtol=1e-9)
+    np.testing.assert_allclose(opening, 1.0 + (n - float(a) * (t + 1)) * ratio, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [1_001, 5_000, 100_000, 1_000_000, 2_000_000])
+def test_patches_match_closed_form_of_one_half(n):
+    t = np.unique(np.concatenate([
+        np.arange(2, 40), np.geomspace(2, n - 1, 400).astype(int), n - np.arange(0, 40)
+    ]))  # fmt: skip
+    share, opening = patched_ratios(n, t, 0.5)
+    expected = [float(n - Fraction(int(i), 2) + 1 / half_stirling_ratio(n, int(i))) for i in t]
+    np.testing.assert_allclose(share, expected, rtol=1e-9)
+    expected = [
+        float(1 + (n - Fraction(int(i) + 1, 2)) * half_stirling_ratio(n, int(i) + 1)) for i in t
+    ]
+    np.testing.assert_allclose(opening, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("a", [0.0, 1e-7, 0.1, 0.3, 0.7, 0.9, 0.99])
+def test_patches_follow_the_recursion(a):
+    """V / U at (n, t) is R^{n+1}_{t+1}, which V at (n + 1, t) tells: everywhere, not at edges."""
+    rng = np.random.default_rng(0)
+    table = StirlingRatios.for_counts(2_000_001, a, max_rows=WHOLE_ROWS)
+    for _ in range(3_000):
+        n = int(np.exp(rng.uniform(np.log(1_001), np.log(2e6))))
+        t = int(np.exp(rng.uniform(0.0, np.log(n))))
+        if rng.random() < 0.5:
+            t = n - t + 1
+        arrays = table.values, table.row_ptr
+        share, opening = share_ratio(*arrays, n, t, a), open_ratio(*arrays, n, t, a)
+        expected = 1.0 + (n + 1 - a * (t + 1)) * opening / share
+        assert open_ratio(*arrays, n + 1, t, a) == pytest.approx(expected, rel=1e-9)

@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -63,11 +65,53 @@ def test_arguments_broadcast():
 @pytest.mark.parametrize("n_max", [0, 1, 999, 1_000, 1_001, 3_000, 10_000, 1_000_000])
 def test_size_of_the_table_is_bounded(n_max):
     table = StirlingRatios.for_counts(n_max, 0.4)
-    assert len(table.values) == table.row_ptr[-1] <= 2_000_000
-    assert np.all(np.isfinite(table.values))
+    n_pairs = table.row_ptr[-1]
+    assert n_pairs <= 2_000_000
+    assert np.all(np.isfinite(table.values[:n_pairs]))
+    assert len(table.values) == n_pairs if n_max <= 1_000 else len(table.values) < n_pairs + 100_000
     assert (table.n_max, table.discount) == (n_max, 0.4)
     again = StirlingRatios.for_counts(n_max, 0.4)
     np.testing.assert_array_equal(table.values, again.values)
+
+
+def far_pairs(n_max):
+    """Return pairs (n, t) of many patches, in random order."""
+    rng = np.random.default_rng(0)
+    n = np.exp(rng.uniform(np.log(1_001), np.log(n_max), 300)).astype(int)
+    return [(int(i), int(np.exp(rng.uniform(0.0, np.log(i))))) for i in n]
+
+
+def far_ratios(table, pairs):
+    arrays = table.values, table.row_ptr
+    return [open_ratio(*arrays, n, t, table.discount) for n, t in pairs]
+
+
+@every_discount
+def test_patches_do_not_depend_on_what_was_asked_before(a):
+    pairs = far_pairs(20_000)
+    found = far_ratios(StirlingRatios.for_counts(20_000, a, max_rows=1_000), pairs)
+    backwards = far_ratios(StirlingRatios.for_counts(900_000, a, max_rows=1_000), pairs[::-1])
+    assert found == backwards[::-1]
+    shared = StirlingRatios.for_counts(20_000, a, max_rows=1_000)
+    with ThreadPoolExecutor(4) as pool:
+        for other in pool.map(far_ratios, [shared] * 4, [pairs] * 4):
+            assert other == found
+    inside, beyond = (open_ratio(shared.values, shared.row_ptr, n, 3, a) for n in (1_000, 1_001))
+    assert inside < beyond < 1.01 * inside
+
+
+@pytest.mark.parametrize("a", [0.0, 0.5])
+def test_a_long_segment_asks_for_few_patches(a):
+    """A patch is 72 integrals: what a topic passes on its way to 30,000 customers is 30 of them."""
+    table = StirlingRatios.for_counts(30_000, a)
+    arrays = table.values, table.row_ptr
+    for n in range(1_001, 30_000):
+        t = int(20 * (1 + n**a))
+        for i in (t - 1, t, t + 1):
+            share_ratio(*arrays, n, i, a)
+            open_ratio(*arrays, n, i, a)
+    patches = table.values[table.row_ptr[-1] + 2 :].reshape(-1, 72)
+    assert 0 < np.sum(np.isfinite(patches[:, 0])) <= 30
 
 
 def test_rows_beyond_the_whole_ones():

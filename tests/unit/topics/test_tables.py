@@ -10,6 +10,7 @@ from sklearn.base import clone
 from skdp.data import SegmentedCorpus
 from skdp.datasets import make_segmented_corpus
 from skdp.topics import AdaptiveTopicModel, SegmentedTopicModel, SequentialLDA
+from skdp.topics._arrays import stirling_ratios, writable
 from skdp.utils.estimator_checks import (
     check_chains_do_not_depend_on_jobs,
     check_resume_after_interruption,
@@ -370,3 +371,33 @@ def test_a_segment_of_100_000_words():
     fitted = quick(AdaptiveTopicModel, max_iter=2, sampler="cmgs").fit(corpus)
     assert np.isfinite(fitted.trace_["log_joint"]).all()
     assert_allclose(fitted.segment_topic_.sum(axis=1), 1.0)
+
+
+@every_model
+@pytest.mark.parametrize("discount", [0.0, 0.5])
+def test_long_documents_do_not_depend_on_the_batch(model, discount):
+    """Ratios beyond the table are the same with every table, and whatever was asked before."""
+    documents = [[RNG.integers(0, 30, n)] for n in (40, 3_000, 25_000, 1_500)]
+    topics = RNG.dirichlet(np.full(30, 0.1), 3)
+    fitted = model.from_topics(
+        topics,
+        doc_topic_prior=0.5,
+        discount=discount,
+        concentration=5.0,
+        transform_max_iter=3,
+        random_state=0,
+    )
+    together = fitted.transform(SegmentedCorpus.from_documents(documents, 30))
+    for document, shares in zip(documents, together, strict=True):
+        alone = fitted.transform(SegmentedCorpus.from_documents([document], 30))
+        assert_array_equal(alone[0], shares)
+
+
+def test_read_only_ratios_are_copied():
+    """Another process gets arrays that it may not write to, as patches are when they are filled."""
+    ratios = stirling_ratios(CORPUS, 0.5, chained=False)
+    assert writable(ratios) is ratios
+    ratios.values.flags.writeable = False
+    copy = writable(ratios)
+    assert copy.values.flags.writeable
+    assert_array_equal(copy.values, ratios.values)
