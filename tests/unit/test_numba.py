@@ -72,10 +72,8 @@ def test_it_is_used(folder):
 
 
 @pytest.mark.parametrize(
-    ("pattern", "size"),
-    [("*double*.nbi", 0), ("*double*.nbi", 20), ("*double*.nbc", 0), ("*double*.nbc", -1),
-     ("*.nb?", 100)],
-)  # fmt: skip
+    ("pattern", "size"), [("*double*.nbi", 20), ("*double*.nbc", -1), ("*.nb?", 0)]
+)
 def test_cut_files(folder, pattern, size):
     """They are written anew, and said to be damaged once."""
     run(folder)
