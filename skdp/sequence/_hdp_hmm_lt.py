@@ -425,6 +425,10 @@ class HDPHMMLT(SequenceEstimator):
         check_is_fitted(self)
         n_steps = check_count(n_steps, "n_steps", at_least=1)
         n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
+        check_memory(
+            8.0 * n_steps * n_sequences * (self.n_features_in_ + 3.0),
+            f"n_sequences={n_sequences} of n_steps={n_steps}",
+        )
         rng = np.random.default_rng(make_seed_sequence(random_state))
         sequences, states = [], []
         for s in rng.integers(len(self.samples_), size=n_sequences):

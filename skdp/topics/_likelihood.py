@@ -10,6 +10,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._memory import check_memory
 from skdp.data import SegmentedCorpus, check_corpus
 from skdp.processes._checks import check_count
 from skdp.topics._fold_in import FoldIn
@@ -83,6 +84,11 @@ class LikelihoodMixin:
         n_particles = check_count(n_particles, "n_particles", at_least=1)
         estimator: Any = self
         corpus = check_corpus(estimator, X, reset=False)
+        longest = int(np.diff(corpus.segment_ptr[corpus.doc_ptr]).max(initial=0))
+        check_memory(
+            4.0 * n_particles * longest,
+            f"n_particles={n_particles} of a document of {longest} words",
+        )
         settings = estimator._fold_in_settings()._replace(key=estimator._likelihood_key)
         return estimate_corpus(corpus, estimator._models, settings, n_particles)
 

@@ -440,6 +440,24 @@ ROWS = [
         ValueError,
         "counts must hold integers",
     ),
+    (
+        "a long sequence",
+        lambda: hmm().sample(2**31 - 1, 5),
+        ValueError,
+        "n_sequences=5 of n_steps=2147483647.*GiB",
+    ),
+    (
+        "many sequences",
+        lambda: factorial().sample(5, 2**31 - 1),
+        ValueError,
+        "n_sequences=2147483647 of n_steps=5.*GiB",
+    ),
+    (
+        "many particles",
+        lambda: given(TOPICS).log_likelihood([[[0, 1, 2] * 9]], n_particles=2**31 - 1),
+        ValueError,
+        "n_particles=2147483647 of a document of 27 words.*GiB",
+    ),
     # Parameters: extreme priors
     ("a tiny prior", lambda: stm(dirichlet_prior=TINY), ValueError, "dirichlet_prior.*1e-08 to"),
     ("a tiny prior", lambda: stm(concentration_prior=TINY), ValueError, "concentration_prior"),
