@@ -100,7 +100,7 @@ def count_warnings(model, draw, n_fits):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fits", type=int, default=50)
-    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=MODELS)
+    parser.add_argument("--models", nargs="*", default=list(MODELS), choices=MODELS)
     parser.add_argument("--budgets", nargs="+", default=list(BUDGETS), choices=BUDGETS)
     parser.add_argument("--undone", nargs="*", default=list(UNDONE), choices=UNDONE)
     options = parser.parse_args()

@@ -13,8 +13,7 @@ from scipy.stats import norm, rankdata, t
 Floats = NDArray[np.float64]
 
 N_BATCHES = 12
-"""A climb is judged from the means of so many batches of kept sweeps: with fewer sweeps it is not.
-"""
+"""Batches of kept sweeps whose means show a climb; with fewer sweeps none is seen."""
 
 _LEVEL = 0.002
 """Of the test for a climb, one-sided, for all chains of a fit together."""
@@ -32,15 +31,15 @@ def find_climbs(log_joints: Floats) -> dict[int, Climb]:
 
     A chain's kept sweeps are cut into 12 batches. The climb is the mean of the last four batch
     means less that of the first four. Its Monte Carlo error is taken to be the standard deviation
-    of the 7 steps between neighbours among the last 8 batches: a trend does not enlarge it, nor do
-    the sweeps before the trend ends. That is right for batch means with a correlation of 1/2 from
-    one to the next, too large where it is smaller. A chain climbs if height / error is beyond the
+    of the 7 steps between neighbours among the last 8 batches, which neither a steady climb nor a
+    late burn-in enlarges. That is about right for batch means with a correlation of 1/2 from one to
+    the next, and too large where it is smaller. A chain climbs if height / error is beyond the
     (1 - 0.002 / n_chains) quantile of Student's t with 6 degrees of freedom and the climb is larger
     than the standard deviation of the log joint about the means of the two thirds.
 
-    Where batch means are an autoregressive process of correlation 0, 0.5, 0.7 or 0.9, one chain in
-    10,000, 600, 140 or 30 is found to climb that does not (40,000 simulations each). A correlation
-    of 0.9 stands for a single independent draw in the whole trace.
+    Where batch means are an autoregressive process with a correlation of 0, 0.5, 0.7 or 0.9, one
+    chain in 10,000, 600, 140 or 30 is said to climb that does not (40,000 simulations each). At
+    0.5 the whole trace is worth four independent draws, at 0.9 less than one.
 
     Parameters
     ----------
@@ -54,7 +53,8 @@ def find_climbs(log_joints: Floats) -> dict[int, Climb]:
     n_chains, n_kept = log_joints.shape
     if n_kept < N_BATCHES:
         return {}
-    least = t.isf(_LEVEL / n_chains, N_BATCHES // 2)
+    n_steps = 2 * N_BATCHES // 3 - 1
+    least = t.isf(_LEVEL / n_chains, n_steps - 1)
     found = {}
     for c, values in enumerate(log_joints):
         if not np.isfinite(values).all():
