@@ -14,6 +14,12 @@ from skdp.data import TokenSequences
 _CHUNK_WORDS = 2000
 
 
+def without_empty(sentences: TokenSequences) -> tuple[TokenSequences, NDArray[np.bool_]]:
+    """Return the sentences that have words, and which ones these are."""
+    has_words = np.diff(sentences.ptr) > 0
+    return (sentences if has_words.all() else sentences[has_words]), has_words
+
+
 class SentenceBatches(NamedTuple):
     """Sentences in the order in which they are done, equal ones once.
 

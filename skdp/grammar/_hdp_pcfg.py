@@ -19,7 +19,7 @@ from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_paramet
 from skdp.data import TokenSequences, check_sentences
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._ascent import Expectation, warn_unless_converged
-from skdp.grammar._batches import SentenceBatches
+from skdp.grammar._batches import SentenceBatches, without_empty
 from skdp.grammar._counts import RuleCounts, count_active_rules
 from skdp.grammar._engine import expected_counts, expected_symbols, inside, viterbi
 from skdp.grammar._induction import Induction, start_weights
@@ -27,7 +27,7 @@ from skdp.grammar._layout import Layout, check_size, read_row
 from skdp.grammar._maximum_likelihood import MaximumLikelihoodGrammar
 from skdp.grammar._sample import draw_sentences
 from skdp.grammar._top_weights import TopPrior
-from skdp.grammar._trees import count_rules, make_trees
+from skdp.grammar._trees import count_best_trees, make_trees
 from skdp.grammar._variational import GrammarPriors, VariationalGrammar
 from skdp.grammar._weights import RuleWeights
 from skdp.processes._checks import check_count
@@ -290,7 +290,7 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         )
 
     def _check_input(self, X: Any) -> TokenSequences:
-        sentences, has_words = _without_empty(check_sentences(self, X, reset=True))
+        sentences, has_words = without_empty(check_sentences(self, X, reset=True))
         if not has_words.any():
             raise ValueError(
                 f"Found 0 word(s) in X while a minimum of 1 is required by {type(self).__name__}."
@@ -336,7 +336,7 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
     def _plan(self, run: Induction, data: TokenSequences) -> tuple[Expectation, float, int]:
         n_jobs = self.n_jobs if self.n_init == 1 else 1  # starts have the threads
         if self.inference == "viterbi-em":
-            expect = partial(_count_best_trees, data, run.grammar.layout, n_jobs)
+            expect = partial(count_best_trees, data, run.grammar.layout, n_jobs)
         else:
             batches = SentenceBatches.of(data)
             expect = partial(_expect, batches, np.dtype(self.dtype), n_jobs)
@@ -445,7 +445,7 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
             words, of which there is no tree.
         """
         check_is_fitted(self)
-        sentences, has_words = _without_empty(check_sentences(self, X, reset=False))
+        sentences, has_words = without_empty(check_sentences(self, X, reset=False))
         layout = self._grammar.layout
         if self.predict_method == "mean":
             weights = self._mean_weights()
@@ -473,7 +473,7 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
             sentence; one that has no parse gets them, too, with a warning.
         """
         check_is_fitted(self)
-        sentences, has_words = _without_empty(check_sentences(self, X, reset=False))
+        sentences, has_words = without_empty(check_sentences(self, X, reset=False))
         nodes = expected_symbols(sentences, self._mean_weights(), n_jobs=self.n_jobs)
         unparsed = nodes.sum(axis=1) == 0.0
         self._warn_unparsed(unparsed, "get mean shares")
@@ -496,7 +496,7 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
             with a warning, for one that has no parse.
         """
         check_is_fitted(self)
-        sentences, has_words = _without_empty(check_sentences(self, X, reset=False))
+        sentences, has_words = without_empty(check_sentences(self, X, reset=False))
         scores = np.zeros(len(has_words))
         scores[has_words] = inside(sentences, self._mean_weights(), n_jobs=self.n_jobs)
         self._warn_unparsed(np.isneginf(scores), "have probability 0")
@@ -587,12 +587,6 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
             )
 
 
-def _without_empty(sentences: TokenSequences) -> tuple[TokenSequences, NDArray[np.bool_]]:
-    """Return the sentences that have words, and which ones these are."""
-    has_words = np.diff(sentences.ptr) > 0
-    return (sentences if has_words.all() else sentences[has_words]), has_words
-
-
 def _expect(
     sentences: SentenceBatches, dtype: np.dtype[Any], n_jobs: int | None, weights: RuleWeights
 ) -> tuple[float, RuleCounts]:
@@ -600,12 +594,3 @@ def _expect(
     expected = expected_counts(sentences, weights, dtype=dtype, n_jobs=n_jobs)
     counts = RuleCounts(expected.root, expected.emission, expected.binary)
     return float(expected.log_prob.sum()), counts
-
-
-def _count_best_trees(
-    sentences: TokenSequences, layout: Layout, n_jobs: int | None, weights: RuleWeights
-) -> tuple[float, RuleCounts]:
-    """Return the log probability of the best trees and the counts of their rules."""
-    log_prob, trees = viterbi(sentences, weights, n_jobs=n_jobs)
-    shapes = tuple(part.shape for part in weights[:3])
-    return float(log_prob.sum()), count_rules(trees, sentences, shapes, layout.branching.start)

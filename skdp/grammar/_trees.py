@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from skdp.data import TokenSequences
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._counts import RuleCounts
-from skdp.grammar._engine import TreeArrays
+from skdp.grammar._engine import TreeArrays, viterbi
+from skdp.grammar._layout import Layout
+from skdp.grammar._weights import RuleWeights
 
 
 def count_rules(
@@ -41,6 +43,15 @@ def count_rules(
     right = left + 2 * lengths[left] - 1
     np.add.at(binary, (symbols[parents] - first, symbols[left], symbols[right]), 1.0)
     return RuleCounts(root, emission, binary)
+
+
+def count_best_trees(
+    sentences: TokenSequences, layout: Layout, n_jobs: int | None, weights: RuleWeights
+) -> tuple[float, RuleCounts]:
+    """Return the log probability of the best trees and the counts of their rules."""
+    log_prob, trees = viterbi(sentences, weights, n_jobs=n_jobs)
+    shapes = tuple(part.shape for part in weights[:3])
+    return float(log_prob.sum()), count_rules(trees, sentences, shapes, layout.branching.start)
 
 
 def make_trees(

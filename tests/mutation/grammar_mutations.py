@@ -6,6 +6,7 @@ LANES = "grammar/_kernels_lanes.py"
 WIDE = "grammar/_kernels_wide.py"
 TREES = "grammar/_kernels_trees.py"
 ENGINE = "grammar/_engine.py"
+LONG = "grammar/_kernels_long.py"
 
 
 def _trees(function: str, case: str) -> str:
@@ -17,6 +18,38 @@ def _batches(function: str) -> str:
 
 
 MUTATIONS = [
+    Mutation(
+        "grammar-long-last-counts-forgotten",
+        LONG,
+        "    add_held(space, n_held, c, n_pairs, space.count)\n    for s",
+        "    for s",
+        "Counts of the last spans wait for others that never come.",
+        _batches("test_one_at_a_time_is_as_side_by_side"),
+    ),
+    Mutation(
+        "grammar-long-left-children-only",
+        LONG,
+        "x = space.outside_left[row * z + i] + space.outside_right[column * z + i]",
+        "x = space.outside_left[row * z + i]",
+        "A span may be a right child, too.",
+        _batches("test_one_at_a_time_is_as_side_by_side"),
+    ),
+    Mutation(
+        "grammar-long-never-unsafe",
+        LONG,
+        "if not ((worst <= rules.limit) & (total * rules.limit >= 1.0)):",
+        "if n < 0:",
+        "Sums raised to the floor may be all that a sentence's weight comes from.",
+        _batches("test_unlikely_words_one_at_a_time"),
+    ),
+    Mutation(
+        "grammar-long-log-probabilities-unchecked",
+        LONG,
+        "        if not is_counted and is_surely_safe(rules, space, n, total):",
+        "        if not is_counted:",
+        "Log probabilities alone may have lost something, too.",
+        _batches("test_unlikely_words_one_at_a_time"),
+    ),
     Mutation(
         "grammar-scale-forgotten-on-the-way-up",
         LANES,

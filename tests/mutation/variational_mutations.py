@@ -330,8 +330,8 @@ _PREDICTION = [
     Mutation(
         "grammar-scores-of-expected-logs",
         ESTIMATOR,
-        "        log_prob = inside(sentences, self._mean_weights(), n_jobs=self.n_jobs)",
-        "        log_prob = inside(sentences, self._grammar.weights(), n_jobs=self.n_jobs)",
+        "inside(sentences, self._mean_weights(), n_jobs=self.n_jobs)",
+        "inside(sentences, self._grammar.weights(), n_jobs=self.n_jobs)",
         "exp E log phi is no proper grammar.",
         f"{PREDICTION_TESTS}::test_probabilities_of_all_sentences_sum_to_one",
     ),

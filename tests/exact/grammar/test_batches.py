@@ -159,6 +159,7 @@ def test_unlikely_words(unlimited):
         part[rng.random(part.shape) < 0.9] -= 10_000.0
     sentences = random_sentences([*range(1, 9)] * 4)
     found = expected_counts(sentences, weights)
+    assert_array_equal(inside(sentences, weights), found.log_prob)
     expected = unlimited(expected_counts, sentences, weights)
     assert found.log_prob.min() < -10_000.0
     for part, wanted in zip(found, expected, strict=True):

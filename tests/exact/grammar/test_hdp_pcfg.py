@@ -20,11 +20,12 @@ from numpy.testing import assert_allclose
 
 from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG
-from skdp.grammar._hdp_pcfg import _count_best_trees, _expect
+from skdp.grammar._hdp_pcfg import _expect
 from skdp.grammar._induction import start_weights
 from skdp.grammar._layout import Layout
 from skdp.grammar._maximum_likelihood import MaximumLikelihoodGrammar
 from skdp.grammar._top_weights import MIN_WEIGHT
+from skdp.grammar._trees import count_best_trees
 from skdp.grammar._variational import VariationalGrammar
 
 every_case = pytest.mark.parametrize("case", CASES)
@@ -214,7 +215,7 @@ def test_bound_never_falls(case, seed):
 def test_likelihood_never_falls(case, pseudo_count, viterbi):
     layout = layout_of(case)
     if viterbi:
-        expect = partial(_count_best_trees, sentences(), layout, 1)
+        expect = partial(count_best_trees, sentences(), layout, 1)
     else:
         expect = partial(_expect, sentences(), np.dtype(np.float64), 1)
     for seed in range(3):
