@@ -158,12 +158,12 @@ def njit_loop(function: Callable[..., Any]) -> Any:
     return njit(function, _nrt=False)
 
 
-def njit_apart(function: Callable[..., Any]) -> Any:
-    """Compile a function that makes arrays, for inner loops that make none to call.
+def njit_apart(function: Callable[..., Any], *, makes_arrays: bool = False) -> Any:
+    """Compile a long and rare part of inner loops by itself, once and not into each of them.
 
-    They pass on to what they call that it owns no array, unless that says otherwise.
+    What a loop is compiled with passes on to what it calls, unless that says otherwise.
     """
-    return njit(function, _nrt=True)
+    return njit(function, _nrt=makes_arrays, forceinline=False)
 
 
 def njit_inner(function: Callable[..., Any]) -> Any:

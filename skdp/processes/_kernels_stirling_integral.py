@@ -6,7 +6,7 @@ Symbols as in ``_kernels_stirling.py``.
 import cmath
 import math
 
-from skdp._numba import njit
+from skdp._numba import njit, njit_apart
 
 
 @njit
@@ -36,7 +36,7 @@ def _saddle_point(n, p, a):
     return v
 
 
-@njit
+@njit_apart
 def integrate(n, t, a):
     """Return log S^n_{t-1} and R^n_t = S^n_t / S^n_{t-1} for 2 <= t <= n - 1, any n.
 

@@ -28,10 +28,11 @@ as 72 integrals, and a topic passes some ten of them on its way to 10^5 customer
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
-from skdp._numba import njit, njit_apart, njit_loop
+from skdp._numba import njit, njit_apart
 from skdp._simd import evaluate_polynomial, natural
 from skdp.processes._kernels_stirling_integral import integrate
 
@@ -70,7 +71,7 @@ def _expand(points, heights):
             heights[i] -= points[order] * heights[i + 1]
 
 
-@njit_apart
+@partial(njit_apart, makes_arrays=True)
 def fill_patch(values, patch, row, column, a):
     """Fill the patch that begins at pair `patch`."""
     octave = 2.0**row
@@ -100,7 +101,7 @@ def fill_patch(values, patch, row, column, a):
             values[patch + (i * S_POINTS + j) // 2, j % 2] = coefficients[i, j]
 
 
-@njit_loop
+@njit_apart
 def patched_ratio(values, first, n, t, a):
     """Return R^n_t = S^n_t / S^n_{t-1} from its patch, 2 <= t <= n, `SMALLEST_COUNT` <= n."""
     m = t - 1.0
