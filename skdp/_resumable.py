@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar
@@ -15,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from skdp._sklearn_compat import CallbackSupportMixin, Interval, begin_fit_task, get_callbacks
 from skdp.callback._checkpoint import Checkpoint, CheckpointContent
-from skdp.inference import InterruptGuard
+from skdp.inference import InterruptGuard, warn_user
 
 _ROUNDS = 50
 """Several runs together report, and can be interrupted, so many times in a fit."""
@@ -203,10 +202,10 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
         if saved is None:
             return self._start(data)
         if saved.is_torn:
-            warnings.warn(
+            warn_user(
                 f"The last fit ended in the middle of a {self._step_name}, by an error or a second "
                 "interrupt: it cannot go on. This fit starts anew.",
-                stacklevel=4,
+                UserWarning,
             )
             return self._start(data)
         return self._resume(saved, data)

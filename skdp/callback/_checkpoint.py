@@ -6,7 +6,6 @@ import contextlib
 import os
 import pickle
 import time
-import warnings
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ import sklearn
 
 import skdp
 from skdp._sklearn_compat import has_callbacks
+from skdp.inference import warn_user
 
 _MAGIC = "skdp checkpoint"
 _LONGEST_HEADER = 1000
@@ -201,10 +201,9 @@ class Checkpoint:
                 beside.unlink(missing_ok=True)
             _flush_folder(self.path.parent)
         except OSError as error:
-            warnings.warn(
+            warn_user(
                 f"The checkpoint {self.path} could not be written: {error}. The fit goes on.",
                 RuntimeWarning,
-                stacklevel=2,
             )
         self._n_sweeps = estimator._n_steps_done()
         self._time = time.monotonic()

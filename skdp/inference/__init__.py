@@ -2,7 +2,12 @@
 
 from skdp.inference._alignment import align_labels
 from skdp.inference._chain import Averages, Chain, Sampler
-from skdp.inference._convergence import warn_of_climbs, warn_of_truncation, warn_unconverged
+from skdp.inference._convergence import (
+    warn_of_climbs,
+    warn_of_truncation,
+    warn_unconverged,
+    warn_user,
+)
 from skdp.inference._interrupt import InterruptGuard
 from skdp.inference._schedule import Schedule
 from skdp.inference._sweeps import Sweeps
@@ -20,4 +25,5 @@ __all__ = [
     "warn_of_climbs",
     "warn_of_truncation",
     "warn_unconverged",
+    "warn_user",
 ]

@@ -1,4 +1,4 @@
-"""The warning of fits that are not done."""
+"""Warnings at the user's line, above all of fits that are not done."""
 
 from __future__ import annotations
 
@@ -17,12 +17,17 @@ _FEW = 2
 """With so many components a chain has no time to climb, and uses all it has: nothing is said."""
 
 
-def warn_unconverged(message: str) -> None:
+def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the user's line, below all of skdp's and scikit-learn's own."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and _is_internal(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, ConvergenceWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
+
+
+def warn_unconverged(message: str) -> None:
+    """Warn the user of a fit that is not done."""
+    warn_user(message, ConvergenceWarning)
 
 
 def warn_of_climbs(estimator: Any, trace: Trace) -> None:

@@ -36,17 +36,26 @@ def press_in_step(estimator, n_steps, *signums):
     estimator._advance = advance_and_press
 
 
+def press_once_it_runs(estimator):
+    """Let Ctrl-C come from outside some time after the first sweep."""
+    report = estimator._report
+
+    def start_the_clock(runs, step):
+        estimator._report = report
+        threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+
+    estimator._report = start_the_clock
+
+
 class TestInterruption:
     def test_a_real_signal(self):
         """Ctrl-C during a long fit leaves a usable estimator, and the fit can go on."""
         documents = DOCUMENTS * 50
         model(max_iter=1).fit(documents)  # everything is compiled
         long = model(max_iter=10**6, burn_in=0)
-        timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
-        timer.start()
+        press_once_it_runs(long)
         with pytest.raises(KeyboardInterrupt):
             long.fit(documents)
-        timer.join()
         assert 1 < long.n_iter_ < 10**6
         assert np.isfinite(long.score(documents))
         n_done = long.n_iter_
@@ -57,11 +66,9 @@ class TestInterruption:
         documents = DOCUMENTS * 50
         model(max_iter=1).fit(documents)
         long = model(max_iter=10**5, burn_in=0, n_chains=2, n_jobs=2)
-        timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
-        timer.start()
+        press_once_it_runs(long)
         with pytest.raises(KeyboardInterrupt):
             long.fit(documents)
-        timer.join()
         assert long.trace_.n_chains == 2
         assert 1 < long.n_iter_ < 10**5
 
