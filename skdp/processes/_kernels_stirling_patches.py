@@ -39,6 +39,9 @@ from skdp.processes._kernels_stirling_integral import integrate
 SMALLEST_COUNT = 1_001
 """Customers from which on patches hold: the table has all tables of fewer."""
 
+LARGEST_DISCOUNT = 1.0 - 1e-5
+"""Discount up to which patches hold, to 1e-7; the integrals beyond it are slow and right."""
+
 HEAD = 2
 COLUMNS = 4  # an octave of w: the top two bits of its mantissa are the column
 X_POINTS, S_POINTS = 9, 8

@@ -10,6 +10,7 @@ from skdp.processes._checks import check_count, check_discount, check_integers
 from skdp.processes._kernels_stirling import fill_ratios, log_stirling, open_ratio, share_ratio
 from skdp.processes._kernels_stirling_patches import (
     HEAD,
+    LARGEST_DISCOUNT,
     PAIRS,
     SMALLEST_COUNT,
     clear_patches,
@@ -76,7 +77,7 @@ class StirlingRatios:
         widths = np.where(n <= _WHOLE_ROWS, n, _ROW_PAIRS // np.maximum(n, 1))
         row_ptr = np.concatenate([[0], np.cumsum(widths + 1)]).astype(np.int64)
         n_patched = 0
-        if n_max >= SMALLEST_COUNT:
+        if n_max >= SMALLEST_COUNT and discount <= LARGEST_DISCOUNT:
             rows, columns = count_patches(n_max, discount)
             n_patched = HEAD + rows * columns * PAIRS
         values = np.empty((row_ptr[-1] + n_patched, 2))

@@ -154,6 +154,22 @@ def test_patches_match_integers(n, a):
     np.testing.assert_allclose(opening, expected, rtol=2e-9)
 
 
+@pytest.mark.parametrize("a", [1 - Fraction(1, 10**5), 1 - Fraction(1, 10**8)], ids=float)
+def test_discounts_next_to_one(a):
+    """Patches up to 1 - 1e-5, integrals beyond: a relative error of 1e-6 at most."""
+    n, d = 1_001, np.arange(0, 40)
+    a = Fraction(float(a))
+    diagonals = stirling_diagonals(n, 42, a)
+    share, opening = patched_ratios(n, n - d, float(a))
+    expected = [float(n - a * (n - int(i)) + diagonals[i + 1] / diagonals[i]) for i in d]
+    np.testing.assert_allclose(share, expected, rtol=1e-6)
+    expected = [
+        float(1 + (n - a * (n - int(i) + 1)) * (diagonals[i - 1] / diagonals[i] if i > 0 else 0))
+        for i in d
+    ]
+    np.testing.assert_allclose(opening, expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("n", [1_001, 30_000, 1_000_000, 2_000_000])
 @pytest.mark.parametrize("a", ["0", "0.05", "0.3", "0.5", "0.9", "0.999"])
 def test_patches_match_sums_of_140_digits(n, a):
