@@ -225,7 +225,8 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
                 data = self._check_input(X)
                 saved = self._under_way = self._begin(data)
                 self._keep(SavedRuns([], saved.root, is_torn=True))  # until there is better news
-                saved.parameters, saved.digest = self._frozen_parameters(), joblib.hash(data)
+                if self._checkpoints():
+                    self._sign(saved, data)
                 try:
                     self._run(saved, X, data, guard)
                 except BaseException as error:
@@ -234,14 +235,14 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
                         is_shown = is_interrupt and self._show_what_there_is(saved)
                         for checkpoint in self._checkpoints():
                             checkpoint._save(self)
-                        self._save(saved)
+                        self._save(saved, data)
                     raise
                 self._set_fitted_attributes(
                     self._showing(saved, final=not self.warm_start), final=not self.warm_start
                 )
                 is_shown = True
                 if self.warm_start:
-                    self._save(saved)
+                    self._save(saved, data)
                 else:
                     self.__dict__.pop("_saved", None)
         finally:
@@ -293,8 +294,8 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
         """Return the steps that runs do between two reports, interrupts or checkpoints."""
         if n_runs == 1:
             return 1
-        most = [checkpoint.every_sweeps or self.max_iter for checkpoint in self._checkpoints()]
-        return min(-(-self.max_iter // _ROUNDS), *most) if most else -(-self.max_iter // _ROUNDS)
+        every = [checkpoint.every_sweeps for checkpoint in self._checkpoints()]
+        return min([-(-self.max_iter // _ROUNDS), *filter(None, every)])
 
     def _report(self, runs: list[Any], step: int) -> None:
         """Print a line every `verbose` steps."""
@@ -306,8 +307,14 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
                 f"{self._progress(runs)}"
             )
 
-    def _save(self, saved: SavedRuns) -> None:
+    def _sign(self, saved: SavedRuns, data: Any) -> None:
+        """Record what the runs depend on."""
+        if not saved.digest:
+            saved.parameters, saved.digest = self._frozen_parameters(), joblib.hash(data)
+
+    def _save(self, saved: SavedRuns, data: Any) -> None:
         """Keep the runs for a later fit, without the data."""
+        self._sign(saved, data)
         for run in saved.runs:
             self._detach(run)
         self._keep(saved)

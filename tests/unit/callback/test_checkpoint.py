@@ -14,22 +14,15 @@ from sklearn.linear_model import LogisticRegression
 
 import skdp
 from skdp._sklearn_compat import has_callbacks
+from skdp.callback import Checkpoint
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.sequence import HDPHMMLT, FactorialHMM
 from skdp.topics import GibbsLDA, LatentDirichletCoClustering, SegmentedTopicModel
 from skdp.utils._checking import interrupt, same_fit, tear
 
-if not has_callbacks():
-
-    def test_old_scikit_learn_is_named():
-        from skdp.callback import Checkpoint
-
-        with pytest.raises(RuntimeError, match=rf"1\.9 or later.*{sklearn.__version__}"):
-            Checkpoint("file")
-
-    pytest.skip("callbacks came with scikit-learn 1.9", allow_module_level=True)
-
-from skdp.callback import Checkpoint
+needs_callbacks = pytest.mark.skipif(
+    not has_callbacks(), reason="callbacks came with scikit-learn 1.9"
+)
 
 DOCUMENTS = [[[0, 1, 0, 2], [3, 3]], [[3, 2, 1], [0, 0, 1]], [[2], [1, 3]]]
 PANEL = [np.random.default_rng(i).normal(size=(9, 1)).round(1) for i in range(3)]
@@ -63,6 +56,7 @@ def case(request):
     return sklearn.clone(model).set_params(**SHARED), data
 
 
+@needs_callbacks
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 class TestFits:
     def test_after_an_interrupt(self, case, tmp_path):
@@ -99,6 +93,7 @@ class TestFits:
         assert path.stat().st_size > 20 * 1000 * 4
 
 
+@needs_callbacks
 class TestWhen:
     @pytest.fixture
     def written(self, monkeypatch):
@@ -161,6 +156,7 @@ class TestWhen:
         assert os.listdir(tmp_path) == ["file"]
 
 
+@needs_callbacks
 class TestRefusals:
     @pytest.fixture
     def path(self, tmp_path):
@@ -238,6 +234,12 @@ class TestRefusals:
             Checkpoint("file", **params)
 
 
+def test_an_old_scikit_learn_is_named(monkeypatch):
+    monkeypatch.setattr("skdp.callback._checkpoint.has_callbacks", lambda: False)
+    with pytest.raises(RuntimeError, match=rf"1\.9 or later.*{sklearn.__version__}"):
+        Checkpoint("file")
+
+
 CHILD = """
 import sys
 import numpy as np
@@ -294,6 +296,7 @@ def run_and_kill(kind, path, seconds):
     return first
 
 
+@needs_callbacks
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 @pytest.mark.parametrize("kind", ["topics", "sequences", "grammar"])
