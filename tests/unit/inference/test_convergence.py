@@ -13,6 +13,7 @@ from skdp.datasets import make_segmented_corpus, make_sticky_panel
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.sequence import HDPHMMLT
 from skdp.topics import GibbsLDA, LatentDirichletCoClustering, SegmentedTopicModel
+from skdp.utils._checking import interrupt
 
 CORPUS = make_segmented_corpus(30, random_state=0).data
 EIGHT_STATES = make_sticky_panel(6, n_steps=60, n_states=8, random_state=0).data
@@ -128,19 +129,9 @@ def test_where_it_is_an_error_the_model_is_fitted():
     assert model.n_iter_ == 50
 
 
-def test_an_interrupted_fit_does_not_warn(monkeypatch):
+def test_an_interrupted_fit_does_not_warn():
     model = GibbsLDA(50, **SHORT)
-    advance = model._advance
-
-    def press(chain, *args):
-        advance(chain, *args)
-        if chain.n_sweeps == 39:
-            raise KeyboardInterrupt
-        return chain
-
-    monkeypatch.setattr(model, "_advance", press)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(CORPUS)
+    interrupt(model, 39, CORPUS)
     assert model.n_iter_ == 39
 
 
