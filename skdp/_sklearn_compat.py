@@ -157,9 +157,9 @@ def _published_documentation() -> str:
 class HasDocs:
     """Mixin of all estimators: their HTML displays link to their pages of the reference.
 
-    To the pages below ``Documentation`` in the package's ``project.urls``, or below the environment
-    variable ``SKDP_DOCUMENTATION_URL``: documentation of one's own. Without either there is no
-    link. It stands before scikit-learn's ``BaseEstimator`` among the bases of a class.
+    The address is ``Documentation`` in the package's ``project.urls``, or the environment variable
+    ``SKDP_DOCUMENTATION_URL``, for your own build of the documentation. Without either there is no
+    link. The mixin stands before scikit-learn's ``BaseEstimator`` among the bases of a class.
     """
 
     _doc_link_module: ClassVar[str] = "skdp"

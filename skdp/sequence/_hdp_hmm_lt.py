@@ -61,7 +61,7 @@ class HDPHMMLT(SequenceEstimator):
         `CategoricalEmission` or `PoissonEmission` with its defaults.
     similarity : similarity object or None, default=None
         Where phi comes from: `GaussianSimilarity` (latent locations), `LaplacianSimilarity`
-        (binary factors of `BinaryFactorEmission`), `FixedSimilarity`, or an object of one's own.
+        (binary factors of `BinaryFactorEmission`), `FixedSimilarity`, or an object of your own.
         None: phi = 1.
     stickiness : float or "auto", default=0.0
         kappa from 0 to 1e8, extra rate of staying. "auto": drawn,

@@ -44,7 +44,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         its segments', weighted by tokens.
     doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
         Dirichlet prior alpha of the topic shares, per topic, in [1e-8, 1e8]. "auto" learns one
-        value a topic, "auto-symmetric" one value for all, by MAP under `dirichlet_prior`.
+        value per topic, "auto-symmetric" one value for all, by MAP under `dirichlet_prior`.
     topic_word_prior : float or "auto", default="auto"
         Dirichlet prior gamma of a topic's word probabilities, per word, in [1e-8, 1e8]. "auto"
         learns it by MAP under `dirichlet_prior`.

@@ -33,7 +33,7 @@ class SequentialLDA(BaseTableModel):
         Number of topics K.
     doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
         Dirichlet prior alpha of a document's topic shares, per topic, in [1e-8, 1e8]. "auto"
-        learns one value a topic, "auto-symmetric" one value for all, by MAP under
+        learns one value per topic, "auto-symmetric" one value for all, by MAP under
         `dirichlet_prior`.
     topic_word_prior : float or "auto", default="auto"
         Dirichlet prior gamma of a topic's word probabilities, per word, in [1e-8, 1e8]. "auto"
