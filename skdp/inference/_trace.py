@@ -162,7 +162,7 @@ class Trace(Mapping[str, NDArray[np.float64]]):
         --------
         >>> from skdp.topics import GibbsLDA
         >>> documents = [[[0, 1, 0], [2, 3, 2]], [[2, 3, 3], [1, 0]]]  # segments of word ids
-        >>> model = GibbsLDA(3, doc_topic_prior=1.0, topic_word_prior=0.1, n_chains=4, random_state=0)
+        >>> model = GibbsLDA(3, doc_topic_prior=1.0, n_chains=4, random_state=0)
         >>> summary = model.fit(documents).trace_.summary()
         >>> summary["log_joint"].r_hat < 1.1
         True
