@@ -33,6 +33,7 @@ class Timer:
         signal.setitimer(signal.ITIMER_REAL, delay)
 
     def stop(self):
+        self.n_left = 0
         signal.setitimer(signal.ITIMER_REAL, 0.0)
 
     def handle(self, signum, frame):
@@ -59,17 +60,17 @@ def is_ended(timer, action, model, delay, pause):
     """Tell whether the timer has ended an action; the second interrupt may come at any time."""
     ended = True
     try:
-        try:
-            timer.start(delay, pause)
-            action(model)
-            ended = False
-        except (Alarm, KeyboardInterrupt):
-            pass
-        timer.stop()
+        timer.start(delay, pause)
+        action(model)
+        ended = False
     except (Alarm, KeyboardInterrupt):
         pass
-    timer.stop()
-    return ended
+    while True:
+        try:
+            timer.stop()
+            return ended
+        except (Alarm, KeyboardInterrupt):
+            pass
 
 
 def main(n_fits, seed):
