@@ -40,7 +40,7 @@ MUTATIONS = [
         "if not ((worst <= rules.limit) & (total * rules.limit >= 1.0)):",
         "if n < 0:",
         "Sums raised to the floor may be all that a sentence's weight comes from.",
-        _batches("test_unlikely_words_one_at_a_time"),
+        _batches("test_weights_far_apart_one_at_a_time"),
     ),
     Mutation(
         "grammar-long-log-probabilities-unchecked",

@@ -147,6 +147,18 @@ def test_long_sentences(shift, unlimited):
     assert_array_equal(inside(sentences, weights), found.log_prob)
 
 
+@pytest.mark.parametrize("seed", [7, 11])
+def test_weights_far_apart_one_at_a_time(seed):
+    """Up to 2,000 nats between rules: what is lost of the likely ones may be all there is."""
+    rng = np.random.default_rng(seed)
+    shapes = (3,), (3, 5), (3, 3, 3)
+    weights = RuleWeights(*(-2000.0 * rng.random(shape) for shape in shapes), None)
+    words = rng.integers(0, 5, 50)
+    found = expected_counts(TokenSequences.from_sequences([words], 5), weights)
+    np.testing.assert_allclose(found.log_prob[0], log_prob_in_logs(words, weights), rtol=1e-13)
+    np.testing.assert_allclose(found.binary.sum(), 49.0, rtol=1e-12)
+
+
 def test_unlikely_words_one_at_a_time(alone, unlimited):
     test_unlikely_words(unlimited)
 
