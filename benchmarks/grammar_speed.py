@@ -19,8 +19,8 @@ from report import print_header, print_table
 from threadpoolctl import threadpool_limits
 
 from skdp.data import TokenSequences
-from skdp.grammar._engine import expected_counts, inside, sample_trees, viterbi
-from skdp.grammar._weights import RuleWeights
+from skdp.grammar._chart._engine import expected_counts, inside, sample_trees, viterbi
+from skdp.grammar._chart._weights import RuleWeights
 
 N_WORDS = 1000
 

@@ -1,5 +1,7 @@
 """Exponentials and logarithms without a branch or a call: a loop of them becomes vectors."""
 
+# mypy: ignore-errors
+
 import numpy as np
 
 from skdp._numba import njit_step

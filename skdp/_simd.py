@@ -8,6 +8,8 @@ is one multiplication and two additions a block of LANES categories, and no bran
 the draw, on any machine: LLVM splits the vectors into whatever registers the processor has.
 """
 
+# mypy: ignore-errors
+
 from typing import Any
 
 import numpy as np

@@ -10,6 +10,8 @@ One problem alone, if its matrices are large enough, has its columns side by sid
 two products, in flat arrays.
 """
 
+# mypy: ignore-errors
+
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic

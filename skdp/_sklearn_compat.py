@@ -13,7 +13,7 @@ from sklearn import get_config
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval
 
-from skdp.processes._checks import MAX_INTEGER, check_unmasked
+from skdp._checks import MAX_INTEGER, check_unmasked
 
 __all__ = [
     "CallbackSupportMixin",

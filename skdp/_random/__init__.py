@@ -17,6 +17,7 @@ from skdp._random._draws import (
     draw_poisson,
     gamma_constants,
 )
+from skdp._random._generator import make_generator
 from skdp._random._streams import (
     Role,
     derive_stream,
@@ -43,6 +44,7 @@ __all__ = [
     "draw_normal",
     "draw_poisson",
     "gamma_constants",
+    "make_generator",
     "make_seed_sequence",
     "make_stream",
     "next_double",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp.processes._checks import as_array
+from skdp._checks import as_array
 
 Offsets = NDArray[np.int64]
 Selection = slice | NDArray[np.int64]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
+from skdp._checks import as_array, is_masked
 from skdp.data._ragged import Offsets, Ragged, offsets
-from skdp.processes._checks import as_array, is_masked
 
 MAX_TOKENS = int(np.iinfo(np.int32).max)
 """Of tokens, and of words in the vocabulary: both are counted in 32 bits by kernels."""

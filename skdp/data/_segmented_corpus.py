@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, vstack
 from sklearn.utils.validation import check_array
 
+from skdp._checks import check_unmasked
 from skdp._memory import check_memory
 from skdp._public import public
 from skdp.data._ragged import Offsets, offsets, read_parts
 from skdp.data._ragged_tokens import MAX_TOKENS, RaggedTokens
-from skdp.processes._checks import check_unmasked
 
 
 @public

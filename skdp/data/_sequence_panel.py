@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp._checks import as_array
 from skdp._public import public
 from skdp.data._ragged import Ragged, offsets, read_parts
-from skdp.processes._checks import as_array
 
 
 @public

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 
+from skdp._checks import check_unmasked
 from skdp.data._ragged import Ragged
 from skdp.data._ragged_tokens import MAX_TOKENS
 from skdp.data._segmented_corpus import SegmentedCorpus
 from skdp.data._sequence_panel import SequencePanel
 from skdp.data._token_sequences import TokenSequences
-from skdp.processes._checks import check_unmasked
 
 
 def check_corpus(

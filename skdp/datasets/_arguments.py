@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skdp.processes._checks import as_array, check_count, check_integers
+from skdp._checks import as_array, check_count, check_integers
 
 
 def check_number(

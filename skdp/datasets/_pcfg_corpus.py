@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
+from skdp._checks import check_count
 from skdp._memory import check_memory
 from skdp._random import make_seed_sequence
 from skdp.data import TokenSequences
@@ -27,7 +28,6 @@ from skdp.datasets._grammars import (
     mean_growth,
     to_normal_form,
 )
-from skdp.processes._checks import check_count
 
 
 class _Alternatives(NamedTuple):

@@ -8,12 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch, check_array
 
-from skdp._memory import check_memory
-from skdp._random import make_seed_sequence
-from skdp.data import SegmentedCorpus
-from skdp.data._ragged import offsets
-from skdp.datasets._arguments import check_number, check_sizes, is_option
-from skdp.processes._checks import (
+from skdp._checks import (
     as_array,
     as_floats,
     check_concentration,
@@ -21,6 +16,11 @@ from skdp.processes._checks import (
     check_discount,
     is_number,
 )
+from skdp._memory import check_memory
+from skdp._random import make_seed_sequence
+from skdp.data import SegmentedCorpus
+from skdp.data._ragged import offsets
+from skdp.datasets._arguments import check_number, check_sizes, is_option
 
 _MODELS = ("segmented", "sequential", "adaptive")
 

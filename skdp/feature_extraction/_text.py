@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import check_unmasked
 from skdp._sklearn_compat import HasDocs
 from skdp.data import SegmentedCorpus, TokenSequences
-from skdp.processes._checks import check_unmasked
 
 
 class WordNumbers:

@@ -12,25 +12,25 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import check_count
 from skdp._public import public
 from skdp._random import Role, make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters, with_callbacks
 from skdp.data import TokenSequences, check_sentences
 from skdp.data._parse_tree import ParseTree
-from skdp.grammar._ascent import Expectation, warn_unless_converged
-from skdp.grammar._batches import SentenceBatches, without_empty
-from skdp.grammar._counts import RuleCounts, count_active_rules
-from skdp.grammar._engine import expected_counts, expected_symbols, inside, viterbi
-from skdp.grammar._induction import Induction, start_weights
-from skdp.grammar._layout import Layout, check_size, read_row
-from skdp.grammar._maximum_likelihood import MaximumLikelihoodGrammar
-from skdp.grammar._sample import draw_sentences
+from skdp.grammar._chart._batches import SentenceBatches, without_empty
+from skdp.grammar._chart._engine import expected_counts, expected_symbols, inside, viterbi
+from skdp.grammar._chart._sample import draw_sentences
+from skdp.grammar._chart._weights import RuleWeights
+from skdp.grammar._coordinate_ascent import Expectation, warn_unless_converged
+from skdp.grammar._induction._ascent import Induction, start_weights
+from skdp.grammar._induction._counts import RuleCounts, count_active_rules
+from skdp.grammar._induction._layout import Layout, check_size, read_row
+from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
+from skdp.grammar._induction._trees import count_best_trees, make_trees
+from skdp.grammar._induction._variational import GrammarPriors, VariationalGrammar
 from skdp.grammar._top_weights import TopPrior
-from skdp.grammar._trees import count_best_trees, make_trees
-from skdp.grammar._variational import GrammarPriors, VariationalGrammar
-from skdp.grammar._weights import RuleWeights
-from skdp.processes._checks import check_count
 
 _ANNEALED_SHARE = 0.2
 """Annealed starts anneal for this share of the iterations, at most `_MOST_ANNEALED`."""

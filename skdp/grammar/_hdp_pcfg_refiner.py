@@ -14,6 +14,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import check_unmasked, is_number
 from skdp._memory import check_memory
 from skdp._public import public
 from skdp._random import Role, make_seed_sequence
@@ -21,16 +22,15 @@ from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters, with_callbacks
 from skdp.data._binarize import binarize, debinarize
 from skdp.data._parse_tree import ParseTree, name_other
-from skdp.grammar._ascent import Expectation, warn_unless_converged
-from skdp.grammar._lexicon import Lexicon
-from skdp.grammar._refined_grammar import RefinementPriors, VariationalRefinement
-from skdp.grammar._refined_maximum_likelihood import MaximumLikelihoodRefinement
-from skdp.grammar._refined_messages import RefinedTables, expect, expect_best
-from skdp.grammar._refined_parser import RefinedParser
-from skdp.grammar._refinement import Refinement
-from skdp.grammar._treebank import CoarseRules, Treebank, flatten
+from skdp.grammar._coordinate_ascent import Expectation, warn_unless_converged
+from skdp.grammar._refinement._ascent import Refinement
+from skdp.grammar._refinement._lexicon import Lexicon
+from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
+from skdp.grammar._refinement._messages import RefinedTables, expect, expect_best
+from skdp.grammar._refinement._parser import RefinedParser
+from skdp.grammar._refinement._treebank import CoarseRules, Treebank, flatten
+from skdp.grammar._refinement._variational import RefinementPriors, VariationalRefinement
 from skdp.metrics import bracket_scores
-from skdp.processes._checks import check_unmasked, is_number
 
 ACTIVE = 1e-6
 """Subsymbols with so many expected nodes, and their rules of so large a weight, are active."""

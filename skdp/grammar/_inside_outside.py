@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from skdp._checks import as_floats
 from skdp.data import TokenSequences, check_sentences
-from skdp.grammar._engine import expected_counts
-from skdp.grammar._weights import RuleWeights
-from skdp.processes._checks import as_floats
+from skdp.grammar._chart._engine import expected_counts
+from skdp.grammar._chart._weights import RuleWeights
 
 Floats = NDArray[np.float64]
 

@@ -1,7 +1,7 @@
 """Chains: what runs, keeps, traces and aligns the samples of every estimator."""
 
 from skdp.inference._alignment import align_labels
-from skdp.inference._chain import Averages, Chain, Sampler
+from skdp.inference._chain import Averages, Chain, NoAverages, Sampler
 from skdp.inference._convergence import (
     warn_of_climbs,
     warn_of_truncation,
@@ -10,6 +10,7 @@ from skdp.inference._convergence import (
 )
 from skdp.inference._interrupt import InterruptGuard
 from skdp.inference._schedule import Schedule
+from skdp.inference._slice import draw_slice
 from skdp.inference._sweeps import Sweeps
 from skdp.inference._trace import Trace
 
@@ -17,11 +18,13 @@ __all__ = [
     "Averages",
     "Chain",
     "InterruptGuard",
+    "NoAverages",
     "Sampler",
     "Schedule",
     "Sweeps",
     "Trace",
     "align_labels",
+    "draw_slice",
     "warn_of_climbs",
     "warn_of_truncation",
     "warn_unconverged",

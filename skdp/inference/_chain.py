@@ -38,6 +38,13 @@ class Averages(Protocol):
         """Take the sampler's current state into the means."""
 
 
+class NoAverages:
+    """No means at all, for models whose samples have none that is a model itself."""
+
+    def add(self, sampler: Any) -> None:
+        """Take nothing."""
+
+
 class Chain:
     """A chain that can be stopped after any sweep, pickled, and taken up again.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import as_array, check_count, is_number
 from skdp.data._tree_layout import text_width
 from skdp.inspection._axes import (
     GREY,
@@ -20,7 +21,6 @@ from skdp.inspection._axes import (
     write_name,
 )
 from skdp.inspection._states import check_shares
-from skdp.processes._checks import as_array, check_count, is_number
 
 _FONT_SIZE = 10.0
 _LINE, _BLOCK_GAP = 1.75, 0.7

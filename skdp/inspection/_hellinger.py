@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp._checks import as_array
 from skdp.data import SegmentedCorpus
 from skdp.inspection._axes import PALETTE, add_legend, check_matplotlib, open_axes, write_name
-from skdp.inspection._estimators import choose_documents, shares_of
-from skdp.inspection._parts import check_parts, choose_width, draw_parts, set_segment_axis
+from skdp.inspection._segments import check_parts, choose_width, draw_parts, set_segment_axis
+from skdp.inspection._topic_models import choose_documents, shares_of
 from skdp.metrics import hellinger_to_document, hellinger_to_previous
-from skdp.processes._checks import as_array
 
 _TO = ("previous", "document", "both")
 _LONGEST_NAME = 60

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import as_array, check_unmasked
 from skdp.inspection._axes import (
     GREY,
     PALETTE,
@@ -17,7 +18,6 @@ from skdp.inspection._axes import (
     check_names,
     open_axes,
 )
-from skdp.processes._checks import as_array, check_unmasked
 
 _KINDS = ("bound", "gap")
 _SIZE = (5.4, 3.4)

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import check_count
 from skdp.data import check_sentences
 from skdp.data._parse_tree import ParseTree
 from skdp.data._tree_layout import TreeLayout, lay_out, text_width
 from skdp.inspection._axes import LITERAL, check_matplotlib, check_names, open_axes, write_name
-from skdp.processes._checks import check_count
 
 _FONT_SIZE = 10.0
 _ROW, _GAP = 2.4, 0.8

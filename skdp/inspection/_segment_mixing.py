@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import as_array, is_number
 from skdp.inspection._axes import GREY, PALETTE, add_legend, check_matplotlib, open_axes
-from skdp.inspection._estimators import choose_documents
-from skdp.inspection._parts import check_parts, choose_width, draw_parts, set_segment_axis
-from skdp.processes._checks import as_array, is_number
+from skdp.inspection._segments import check_parts, choose_width, draw_parts, set_segment_axis
+from skdp.inspection._topic_models import choose_documents
 
 _LABELS = ["the document", "the segment before"]
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import as_array, check_count
 from skdp.data import check_panel
 from skdp.inspection._axes import (
     GREY,
@@ -24,7 +25,6 @@ from skdp.inspection._axes import (
     write_names,
 )
 from skdp.inspection._states import check_matrix
-from skdp.processes._checks import as_array, check_count
 
 _KINDS = ("states", "factors")
 _WIDTH = 8.0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp.processes._checks import as_array
+from skdp._checks import as_array
 
 
 def check_matrix(values: Any, name: str) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import as_array
 from skdp.inspection._axes import (
     LITERAL,
     check_cmap,
@@ -17,11 +18,10 @@ from skdp.inspection._axes import (
     open_axes,
     write_name,
 )
-from skdp.inspection._estimators import name_topics
 from skdp.inspection._matrix import BAR, decide_values, label_matrix, size_matrix, write_values
+from skdp.inspection._topic_models import name_topics
 from skdp.metrics import align_topics, hellinger_distance
 from skdp.metrics._checks import check_distributions, check_same_width
-from skdp.processes._checks import as_array
 
 _KINDS = ("distance", "similarity")
 

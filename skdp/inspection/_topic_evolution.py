@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
+from skdp._checks import as_floats, check_count
 from skdp.inspection._axes import GREY, PALETTE, add_legend, as_names, check_matplotlib, open_axes
-from skdp.inspection._estimators import choose_documents, name_topics, shares_of
-from skdp.inspection._parts import (
+from skdp.inspection._segments import (
     average_neighbours,
     check_parts,
     choose_width,
     draw_parts,
     set_segment_axis,
 )
-from skdp.processes._checks import as_floats, check_count
+from skdp.inspection._topic_models import choose_documents, name_topics, shares_of
 
 _KINDS = ("area", "step", "bar")
 _MAX_EDGED = 40

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import as_array, is_number
 from skdp.inspection._axes import (
     LITERAL,
     check_cmap,
@@ -19,7 +20,6 @@ from skdp.inspection._axes import (
 )
 from skdp.inspection._matrix import BAR, decide_values, label_matrix, size_matrix, write_values
 from skdp.inspection._states import check_matrix, check_shares, choose_states
-from skdp.processes._checks import as_array, is_number
 
 _KINDS = ("matrix", "space")
 _SCALES = ("log", "linear")

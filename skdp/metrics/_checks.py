@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp._checks import as_array
 from skdp.data import SegmentedCorpus
 from skdp.data._ragged import Offsets, _check_offsets
-from skdp.processes._checks import as_array
 
 
 def check_distributions(values: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_array
 
+from skdp._checks import as_array, check_count, check_unmasked
 from skdp._memory import check_memory
 from skdp.data import SegmentedCorpus, check_corpus
 from skdp.metrics._kernels_coherence import count_windows
-from skdp.processes._checks import as_array, check_count, check_unmasked
 
 _WINDOWS: dict[str, int | str] = {"c_v": 110, "npmi": 10, "u_mass": "document"}
 """What counts as close, by measure, where the user does not say."""

@@ -11,6 +11,8 @@
 | n_krq | n(v_kr, v_kq) | (K, M, M) | windows that hold both words; 0 for r = q |
 """
 
+# mypy: ignore-errors
+
 from skdp._numba import njit
 
 

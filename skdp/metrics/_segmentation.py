@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp.processes._checks import as_array, check_count
+from skdp._checks import as_array, check_count
 
 
 def pk(true: ArrayLike, predicted: ArrayLike, k: int | None = None) -> float:

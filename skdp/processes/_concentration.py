@@ -14,6 +14,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp._checks import (
+    check_concentration,
+    check_count,
+    check_discount,
+    check_gamma_prior,
+    check_integers,
+)
 from skdp._numba import njit
 from skdp._random import (
     Role,
@@ -22,13 +29,6 @@ from skdp._random import (
     draw_gamma,
     draw_log_beta,
     make_seed_sequence,
-)
-from skdp.processes._checks import (
-    check_concentration,
-    check_count,
-    check_discount,
-    check_gamma_prior,
-    check_integers,
 )
 
 _SMALLEST = 1e-100  # a draw may underflow; at b = 0 the chain would stay for ever

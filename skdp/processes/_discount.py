@@ -18,6 +18,13 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp._checks import (
+    check_beta_prior,
+    check_concentrations,
+    check_count,
+    check_discount,
+    check_integers,
+)
 from skdp._numba import njit, njit_loop, njit_step
 from skdp._random import (
     Role,
@@ -25,13 +32,6 @@ from skdp._random import (
     draw_beta,
     make_seed_sequence,
     next_double,
-)
-from skdp.processes._checks import (
-    check_beta_prior,
-    check_concentrations,
-    check_count,
-    check_discount,
-    check_integers,
 )
 from skdp.processes._kernels_stirling import open_ratio
 from skdp.processes._stirling import StirlingRatios

@@ -17,6 +17,8 @@ them, and for the numbers themselves, from an integral (``_kernels_stirling_inte
 | r | R^n_t | (width + 2,) | S^n_t / S^n_{t-1} of the current row: infinite at t = 1, 0 at t > n |
 """
 
+# mypy: ignore-errors
+
 import math
 
 import numpy as np

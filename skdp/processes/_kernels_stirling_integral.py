@@ -3,6 +3,8 @@
 Symbols as in ``_kernels_stirling.py``.
 """
 
+# mypy: ignore-errors
+
 import cmath
 import math
 

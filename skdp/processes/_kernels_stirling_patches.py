@@ -27,6 +27,8 @@ as 72 integrals, and a topic passes some ten of them on its way to 10^5 customer
 | patch | c_ij | (PAIRS, 2) | coefficient of x^i s^j is number i S_POINTS + j |
 """
 
+# mypy: ignore-errors
+
 import math
 from functools import partial
 

@@ -16,6 +16,8 @@ All three leave p(t | n) propto (b | a)_T prod_k S^{n_k}_{t_k} H_k^{t_k} invaria
 | out | | (sweeps, K) int64 | table counts after every sweep |
 """
 
+# mypy: ignore-errors
+
 import math
 
 import numpy as np

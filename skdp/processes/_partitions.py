@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp._checks import check_concentration, check_count, check_discount, check_integers, is_number
 from skdp._memory import check_memory
 from skdp._numba import njit
 from skdp._random import (
@@ -16,13 +17,6 @@ from skdp._random import (
     draw_log_beta,
     make_seed_sequence,
     next_double,
-)
-from skdp.processes._checks import (
-    check_concentration,
-    check_count,
-    check_discount,
-    check_integers,
-    is_number,
 )
 
 _MAX_COMPONENTS = 1_000_000

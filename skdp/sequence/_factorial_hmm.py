@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import check_beta_prior, check_count
 from skdp._memory import check_memory
 from skdp._public import public
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SequencePanel
-from skdp.processes._checks import check_beta_prior, check_count
-from skdp.sequence._binary_factor_model import OUTPUTS
-from skdp.sequence._binary_factors import BinaryFactorEmission
-from skdp.sequence._factorial_alignment import name_factors
-from skdp.sequence._factorial_sampler import FactorialSampler
-from skdp.sequence._sequence_estimator import SequenceEstimator, split
-from skdp.sequence._step_factors import StepFactors
+from skdp.emissions._binary_factor_model import OUTPUTS
+from skdp.emissions._binary_factors import BinaryFactorEmission
+from skdp.sequence._base import SequenceEstimator, split
+from skdp.sequence._factorial._alignment import name_factors
+from skdp.sequence._factorial._sampler import FactorialSampler
+from skdp.sequence._factorial._step_factors import StepFactors
 
 _NO_PRIOR = (1.0, 1.0)
 """Of the activities of states, which this model has not."""

@@ -9,22 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import check_beta_prior, check_count, check_gamma_prior
 from skdp._memory import check_memory
 from skdp._public import public
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import SequencePanel
+from skdp.emissions._categorical import CategoricalEmission
+from skdp.emissions._gaussian import GaussianEmission
+from skdp.emissions._poisson import PoissonEmission
 from skdp.inference import warn_of_truncation
-from skdp.processes._checks import check_beta_prior, check_count, check_gamma_prior
-from skdp.sequence._alignment import name_states
-from skdp.sequence._categorical import CategoricalEmission
-from skdp.sequence._gaussian import GaussianEmission
+from skdp.sequence._base import SequenceEstimator, split
+from skdp.sequence._hmm._alignment import name_states
+from skdp.sequence._hmm._sampler import HMMSampler
+from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._parts import check_part, make_part
-from skdp.sequence._poisson import PoissonEmission
-from skdp.sequence._sampler import HMMSampler
-from skdp.sequence._sequence_estimator import SequenceEstimator, split
-from skdp.sequence._transitions import TransitionPriors, Transitions
 
 EMISSIONS = {
     "gaussian": GaussianEmission,

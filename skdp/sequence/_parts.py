@@ -5,9 +5,9 @@ from __future__ import annotations
 from inspect import signature
 from typing import Any
 
-from skdp.sequence._duration import DurationSampler
-from skdp.sequence._emission import EmissionSampler
-from skdp.sequence._similarity import SimilaritySampler
+from skdp.emissions._protocol import EmissionSampler
+from skdp.sequence._durations._protocol import DurationSampler
+from skdp.sequence._similarities._protocol import SimilaritySampler
 
 _PROTOCOLS: dict[str, type] = {
     "emission": EmissionSampler,

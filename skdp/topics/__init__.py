@@ -2,7 +2,7 @@
 
 from skdp.topics._adaptive import AdaptiveTopicModel
 from skdp.topics._gibbs_lda import GibbsLDA
-from skdp.topics._ldcc import LatentDirichletCoClustering
+from skdp.topics._latent_dirichlet_co_clustering import LatentDirichletCoClustering
 from skdp.topics._segmented import SegmentedTopicModel
 from skdp.topics._sequential import SequentialLDA
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from skdp._public import public
 from skdp.topics._base import PRIOR
-from skdp.topics._tables import BaseTableModel
+from skdp.topics._tables._base import BaseTableModel
 
 
 @public

@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from skdp._checks import as_array, as_floats, check_count, check_gamma_prior, is_number
 from skdp._memory import check_memory
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasDocs, Interval, StrOptions, with_callbacks
 from skdp.base import ChainEstimator
 from skdp.data import SegmentedCorpus, check_corpus
-from skdp.processes._checks import as_array, as_floats, check_count, check_gamma_prior, is_number
-from skdp.topics._arrays import check_counts
-from skdp.topics._averages import TopicAverages
-from skdp.topics._completion import score_documents
-from skdp.topics._fold_in import FoldIn, fold_in_documents
+from skdp.topics._shared._arrays import check_counts
+from skdp.topics._shared._averages import TopicAverages
+from skdp.topics._shared._completion import score_documents
+from skdp.topics._shared._fold_in import FoldIn, fold_in_documents
 
 # Weights of topics are single-precision numbers: with the priors in this range no product of
 # them overflows or vanishes. At its ends a prior is as good as 0 or infinity.

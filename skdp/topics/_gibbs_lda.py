@@ -6,16 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skdp._checks import check_gamma_prior
 from skdp._public import public
 from skdp._random import Role
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import StrOptions
 from skdp.data import SegmentedCorpus
-from skdp.processes._checks import check_gamma_prior
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
-from skdp.topics._lda_model import LDAModel
-from skdp.topics._lda_sampler import LDASampler
-from skdp.topics._likelihood import LikelihoodMixin
+from skdp.topics._lda._model import LDAModel
+from skdp.topics._lda._sampler import LDASampler
+from skdp.topics._shared._likelihood import LikelihoodMixin
 
 
 @public

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skdp._public import public
-from skdp.topics._tables import BaseTableModel
+from skdp.topics._tables._base import BaseTableModel
 
 
 @public

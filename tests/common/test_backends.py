@@ -10,8 +10,8 @@ from numpy.testing import assert_array_equal
 
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
-from skdp.grammar._engine import sample_trees
-from skdp.grammar._weights import RuleWeights
+from skdp.grammar._chart._engine import sample_trees
+from skdp.grammar._chart._weights import RuleWeights
 from skdp.sequence import (
     HDPHMMLT,
     BinaryFactorEmission,

@@ -13,6 +13,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS = {
     0: (
+        "_checks",
         "_public",
         "_memory",
         "_numba",
@@ -28,6 +29,7 @@ LAYERS = {
         "_resumable",
         "base",
         "callback",
+        "emissions",
         "topics",
         "sequence",
         "grammar",

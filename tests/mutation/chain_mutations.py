@@ -21,12 +21,12 @@ def _transform(sampler: str, case: str, of: str = TOPICS) -> str:
     return f"{of}::test_transform[{sampler}-{case}]"
 
 
-KERNELS = "topics/_kernels.py"
-CHAIN = "topics/_kernels_chain.py"
-TABLES = "topics/_kernels_tables.py"
-SEATS = "topics/_kernels_seats.py"
-SWEEPS = "topics/_kernels_sweeps.py"
-TABLE_SAMPLER = "topics/_table_sampler.py"
+KERNELS = "topics/_tables/_kernels.py"
+CHAIN = "topics/_tables/_kernels_chain.py"
+TABLES = "topics/_tables/_kernels_table_counts.py"
+SEATS = "topics/_tables/_kernels_seats.py"
+SWEEPS = "topics/_tables/_kernels_sweeps.py"
+TABLE_SAMPLER = "topics/_tables/_sampler.py"
 
 _CHAIN_ADD = [
     Mutation(

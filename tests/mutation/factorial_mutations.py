@@ -5,9 +5,9 @@ from mutation.mutation import Mutation
 CHAIN_TESTS = "tests/exact/sequence/test_factorial_hmm.py"
 FACTORIAL_TESTS = "tests/unit/sequence/test_factorial_hmm.py"
 
-CHAINS = "sequence/_kernels_factorial.py"
-JOINT = "sequence/_kernels_factorial_joint.py"
-FACTORIAL = "sequence/_factorial_model.py"
+CHAINS = "sequence/_factorial/_kernels_block.py"
+JOINT = "sequence/_factorial/_kernels_joint.py"
+FACTORIAL = "sequence/_factorial/_model.py"
 
 _STEPS = "            for t in range(ptr[s], ptr[s + 1]):\n                "
 

@@ -2,11 +2,11 @@
 
 from mutation.mutation import Mutation
 
-LANES = "grammar/_kernels_lanes.py"
-WIDE = "grammar/_kernels_wide.py"
-TREES = "grammar/_kernels_trees.py"
-ENGINE = "grammar/_engine.py"
-LONG = "grammar/_kernels_long.py"
+LANES = "grammar/_chart/_kernels_lanes.py"
+WIDE = "grammar/_chart/_kernels_extended_range.py"
+TREES = "grammar/_chart/_kernels_trees.py"
+ENGINE = "grammar/_chart/_engine.py"
+LONG = "grammar/_chart/_kernels_long.py"
 
 
 def _trees(function: str, case: str) -> str:
@@ -14,7 +14,7 @@ def _trees(function: str, case: str) -> str:
 
 
 def _batches(function: str) -> str:
-    return f"tests/exact/grammar/test_batches.py::{function}"
+    return f"tests/exact/grammar/chart/test_batches.py::{function}"
 
 
 MUTATIONS = [

@@ -13,10 +13,10 @@ def _likelihood(case: str, n_particles: int, model: str = "segmented") -> str:
     return f"{LIKELIHOODS}::test_mean_is_the_probability[{n_particles}-{model}-{case}]"
 
 
-NODES = "topics/_kernels_nodes.py"
-PARTICLES = "topics/_kernels_particles.py"
-LEFT_TO_RIGHT = "topics/_kernels_left_to_right.py"
-LDCC = "topics/_kernels_ldcc.py"
+NODES = "topics/_lda/_kernels_nodes.py"
+PARTICLES = "topics/_shared/_kernels_particles.py"
+LEFT_TO_RIGHT = "topics/_tables/_kernels_left_to_right.py"
+LDCC = "topics/_ldcc/_kernels.py"
 
 _LDCC = [
     Mutation(
@@ -200,7 +200,7 @@ _LIKELIHOOD = [
     ),
     Mutation(
         "likelihood-mean-of-logs",
-        "topics/_likelihood.py",
+        "topics/_shared/_likelihood.py",
         "return np.logaddexp.reduce(estimates, axis=0) - np.log(len(models))",
         "return estimates.mean(axis=0)",
         "Stored samples are averaged as probabilities.",

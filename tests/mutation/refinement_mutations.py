@@ -3,11 +3,11 @@
 from mutation.mutation import Mutation
 
 TESTS = "tests/exact/grammar/test_refinement.py"
-GRAMMAR = "grammar/_refined_grammar.py"
-FOREST = "grammar/_kernels_forest.py"
-LABELS = "grammar/_kernels_refined.py"
-REFINEMENT = "grammar/_refinement.py"
-CHART = "grammar/_kernels_coarse.py"
+GRAMMAR = "grammar/_refinement/_variational.py"
+FOREST = "grammar/_refinement/_kernels_forest.py"
+LABELS = "grammar/_refinement/_kernels_messages.py"
+REFINEMENT = "grammar/_refinement/_ascent.py"
+CHART = "grammar/_refinement/_kernels_coarse.py"
 
 MUTATIONS = [
     Mutation(
@@ -24,7 +24,7 @@ MUTATIONS = [
         "            if axis <= n_children:",
         "            if False:",
         "Halves of a child share its weight.",
-        "tests/unit/grammar/test_refinement.py::test_split_grammar_is_the_same",
+        "tests/unit/grammar/refinement/test_ascent.py::test_split_grammar_is_the_same",
     ),
     Mutation(
         "refinement-prior-without-base",
@@ -80,6 +80,6 @@ MUTATIONS = [
         "        (made.unary, 2, rules.unary[:, 0]),\n",
         "",
         "A subsymbol that joins another one takes the rules along of which it is the parent.",
-        "tests/unit/grammar/test_refined_grammar.py::test_join[1]",
+        "tests/unit/grammar/refinement/test_variational.py::test_join[1]",
     ),
 ]

@@ -2,35 +2,35 @@
 
 from mutation.mutation import Mutation
 
-EXACT = "tests/exact/sequence"
-DRAWS = f"{EXACT}/test_transition_draws.py"
-ROWS = f"{EXACT}/test_transitions.py"
-DURATION_TESTS = f"{EXACT}/test_durations.py"
-SEGMENT_TESTS = f"{EXACT}/test_segments.py"
-LOCATION_TESTS = f"{EXACT}/test_locations.py"
-GAUSSIAN_TESTS = f"{EXACT}/test_gaussian.py"
-VECTORS = f"{EXACT}/test_binary_factors.py"
-BEAM_TESTS = "tests/unit/sequence/test_beam.py"
-NAMES = "tests/unit/sequence/test_alignment.py"
+DRAWS = "tests/exact/sequence/hmm/test_transition_draws.py"
+ROWS = "tests/exact/sequence/hmm/test_transitions.py"
+DURATION_TESTS = "tests/exact/sequence/durations/test_durations.py"
+SEGMENT_TESTS = "tests/exact/sequence/hmm/test_segments.py"
+LOCATION_TESTS = "tests/exact/sequence/similarities/test_locations.py"
+GAUSSIAN_TESTS = "tests/exact/emissions/test_gaussian.py"
+VECTORS = "tests/exact/emissions/test_binary_factors.py"
+BEAM_TESTS = "tests/unit/sequence/hmm/test_beam.py"
+NAMES = "tests/unit/sequence/hmm/test_alignment.py"
 
-MESSAGES = "sequence/_kernels_messages.py"
-BEAM = "sequence/_kernels_beam.py"
-TRANSITIONS = "sequence/_kernels_transitions.py"
-CONCENTRATIONS = "sequence/_transitions.py"
-DURATIONS = "sequence/_kernels_durations.py"
-SEGMENTS = "sequence/_kernels_segments.py"
-LOCATIONS = "sequence/_kernels_locations.py"
-SPACE = "sequence/_latent_space.py"
-GAUSSIANS = "sequence/_kernels_gaussian.py"
-FACTORS = "sequence/_kernels_factors.py"
-AMPLITUDES = "sequence/_kernels_factor_amplitudes.py"
-LAPLACIAN = "sequence/_kernels_similarity_laplacian.py"
-ALIGNMENT = "sequence/_alignment.py"
-SYMBOLS = "sequence/_categorical.py"
+MESSAGES = "sequence/_hmm/_kernels_messages.py"
+BEAM = "sequence/_hmm/_kernels_beam.py"
+TRANSITIONS = "sequence/_hmm/_kernels_transitions.py"
+CONCENTRATIONS = "sequence/_hmm/_transitions.py"
+DURATIONS = "sequence/_durations/_kernels.py"
+SEGMENTS = "sequence/_hmm/_kernels_segments.py"
+LOCATIONS = "sequence/_similarities/_kernels_locations.py"
+SPACE = "sequence/_similarities/_gaussian.py"
+GAUSSIANS = "emissions/_kernels_gaussian.py"
+FACTORS = "emissions/_kernels_factors.py"
+AMPLITUDES = "emissions/_kernels_factor_amplitudes.py"
+LAPLACIAN = "sequence/_similarities/_kernels_laplacian.py"
+LINKS = "emissions/_kernels_links.py"
+ALIGNMENT = "sequence/_hmm/_alignment.py"
+SYMBOLS = "emissions/_categorical.py"
 
 
 def _messages(function: str, case: str) -> str:
-    return f"tests/exact/sequence/test_messages.py::{function}[{case}]"
+    return f"tests/exact/sequence/hmm/test_messages.py::{function}[{case}]"
 
 
 _MESSAGES = [
@@ -152,7 +152,7 @@ _FACTORS = [
     ),
     Mutation(
         "laplacian-moves-one-way",
-        LAPLACIAN,
+        LINKS,
         "counts[j, k] + counts[k, j]",
         "2 * counts[j, k]",
         "Moves into a state count as those out of it.",
@@ -168,7 +168,7 @@ _FACTORS = [
     ),
     Mutation(
         "laplacian-own-row-forgotten",
-        LAPLACIAN,
+        LINKS,
         "    if links.left[j] > 0.0:\n        steps[j]",
         "    if False:\n        steps[j]",
         "A vector changes the normaliser of its own row.",
@@ -176,7 +176,7 @@ _FACTORS = [
     ),
     Mutation(
         "laplacian-totals-stay",
-        LAPLACIAN,
+        LINKS,
         "            links.log_totals[i] += links.steps[i]\n    for k",
         "            links.log_totals[i] += 0.0\n    for k",
         "Normalisers follow the changes that are kept.",
@@ -184,7 +184,7 @@ _FACTORS = [
     ),
     Mutation(
         "laplacian-column-forgotten",
-        LAPLACIAN,
+        LINKS,
         "steps[i] = small_log_1p(terms[i] * (growth[i] - 1.0))",
         "steps[i] = 0.0",
         "A vector changes the normalisers of other rows, where the change is small, too.",
@@ -391,7 +391,7 @@ _LOCATIONS = [
         "if self.fixed_decay is None and not hold:",
         "if self.fixed_decay is None:",
         "While states follow each other at random they say that no similarity matters.",
-        "tests/unit/sequence/test_latent_space.py::test_held_decay_stays",
+        "tests/unit/sequence/similarities/test_gaussian.py::test_held_decay_stays",
     ),
 ]
 
@@ -542,7 +542,7 @@ _SYMBOLS = [
         "if t == 0 or next_double(rng) * MEAN_RUN < 1.0:",
         "if True:",
         "First states come in runs, or chains of many symbols get stuck.",
-        "tests/unit/sequence/test_categorical.py::test_first_states_come_in_runs",
+        "tests/unit/emissions/test_categorical.py::test_first_states_come_in_runs",
     ),
 ]
 

@@ -18,13 +18,14 @@ def _transform(sampler: str, case: str, of: str = TOPICS) -> str:
     return f"{of}::test_transform[{sampler}-{case}]"
 
 
-KERNELS = "topics/_kernels.py"
-BTIGS = "topics/_kernels_btigs.py"
-CMGS = "topics/_kernels_cmgs.py"
-SSA = "topics/_kernels_ssa.py"
-TABLES = "topics/_kernels_tables.py"
-PRIORS = "topics/_priors.py"
-COMPLETION = "topics/_completion.py"
+KERNELS = "topics/_tables/_kernels.py"
+WORDS = "topics/_shared/_kernels.py"
+BTIGS = "topics/_tables/_kernels_btigs.py"
+CMGS = "topics/_tables/_kernels_cmgs.py"
+SSA = "topics/_tables/_kernels_ssa.py"
+TABLES = "topics/_tables/_kernels_table_counts.py"
+PRIORS = "topics/_shared/_priors.py"
+COMPLETION = "topics/_shared/_completion.py"
 CONCENTRATION = "processes/_concentration.py"
 
 _ADD = [
@@ -424,7 +425,7 @@ _JOINT = [
     ),
     Mutation(
         "joint-without-words",
-        KERNELS,
+        WORDS,
         "result += math.lgamma(gamma + counts[w, k]) - at_zero",
         "result += math.lgamma(gamma + counts[w, k])",
         "The constant Gamma(gamma) of the word factor (5.2).",

@@ -4,16 +4,16 @@ from mutation.mutation import Mutation
 
 BOUND_TESTS = "tests/exact/grammar/test_hdp_pcfg.py"
 TOP_TESTS = "tests/exact/grammar/test_top_weights.py"
-INDUCTION_TESTS = "tests/unit/grammar/test_induction.py"
+INDUCTION_TESTS = "tests/unit/grammar/induction/test_ascent.py"
 PREDICTION_TESTS = "tests/exact/grammar/test_predictions.py"
 
-VARIATIONAL = "grammar/_variational.py"
+VARIATIONAL = "grammar/_induction/_variational.py"
 TOP = "grammar/_top_weights.py"
 DIRICHLET = "grammar/_dirichlet.py"
-COUNTS = "grammar/_counts.py"
-LAYOUT = "grammar/_layout.py"
-LIKELIHOOD = "grammar/_maximum_likelihood.py"
-INDUCTION = "grammar/_induction.py"
+COUNTS = "grammar/_induction/_counts.py"
+LAYOUT = "grammar/_induction/_layout.py"
+LIKELIHOOD = "grammar/_induction/_maximum_likelihood.py"
+INDUCTION = "grammar/_induction/_ascent.py"
 ESTIMATOR = "grammar/_hdp_pcfg.py"
 
 

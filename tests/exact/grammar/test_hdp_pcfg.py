@@ -21,12 +21,12 @@ from numpy.testing import assert_allclose
 from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG
 from skdp.grammar._hdp_pcfg import _expect
-from skdp.grammar._induction import start_weights
-from skdp.grammar._layout import Layout
-from skdp.grammar._maximum_likelihood import MaximumLikelihoodGrammar
+from skdp.grammar._induction._ascent import start_weights
+from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
+from skdp.grammar._induction._trees import count_best_trees
+from skdp.grammar._induction._variational import VariationalGrammar
 from skdp.grammar._top_weights import MIN_WEIGHT
-from skdp.grammar._trees import count_best_trees
-from skdp.grammar._variational import VariationalGrammar
 
 every_case = pytest.mark.parametrize("case", CASES)
 

@@ -9,14 +9,14 @@ import pytest
 from exact.oracles.grammar import Grammar, enumerate_trees
 
 from skdp.data import TokenSequences
-from skdp.grammar._engine import (
+from skdp.grammar._chart._engine import (
     expected_counts,
     expected_symbols,
     inside,
     sample_trees,
     viterbi,
 )
-from skdp.grammar._weights import RuleWeights
+from skdp.grammar._chart._weights import RuleWeights
 
 INF = np.inf
 N_WORDS = 4

@@ -10,13 +10,17 @@ from scipy.special import psi
 
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar import HDPPCFGRefiner
-from skdp.grammar import _kernels_coarse as coarse
-from skdp.grammar._refined_grammar import RefinementPriors, VariationalRefinement, _join
-from skdp.grammar._refined_maximum_likelihood import MaximumLikelihoodRefinement
-from skdp.grammar._refined_messages import RefinedTables, expect, expect_best
-from skdp.grammar._refined_parser import RefinedParser
-from skdp.grammar._refinement import count_coarse
-from skdp.grammar._treebank import flatten
+from skdp.grammar._refinement import _kernels_coarse as coarse
+from skdp.grammar._refinement._ascent import count_coarse
+from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
+from skdp.grammar._refinement._messages import RefinedTables, expect, expect_best
+from skdp.grammar._refinement._parser import RefinedParser
+from skdp.grammar._refinement._treebank import flatten
+from skdp.grammar._refinement._variational import (
+    RefinementPriors,
+    VariationalRefinement,
+    _join,
+)
 
 WORDS = {"a": 0, "b": 1, "c": 2}
 TREES = [

@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose
 from scipy.special import expit
 
 from skdp.grammar import HDPPCFG
-from skdp.grammar._layout import Layout
+from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._variational import RuleCounts, VariationalGrammar
 from skdp.grammar._top_weights import TopPrior, gradient, log_joint
-from skdp.grammar._variational import RuleCounts, VariationalGrammar
 
 PRIORS = [TopPrior(kind, gamma) for kind in ("gem", "dirichlet") for gamma in (0.6, 1.0, 2.5)]
 DENSITIES = {"gem": oracle.log_gem, "dirichlet": oracle.log_symmetric}

@@ -20,11 +20,11 @@ from scipy import stats
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, hmm_posterior
-from skdp.sequence import _kernels_factorial_joint as joint
+from skdp.sequence._factorial import _kernels_joint as joint
+from skdp.sequence._factorial._model import FactorialModel
+from skdp.sequence._factorial._sampler import FactorialSampler
+from skdp.sequence._factorial._step_factors import StepFactors
 from skdp.sequence._factorial_hmm import FactorialHMM
-from skdp.sequence._factorial_model import FactorialModel
-from skdp.sequence._factorial_sampler import FactorialSampler
-from skdp.sequence._step_factors import StepFactors
 
 NAN = np.nan
 N_DRAWS = 20_000

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from skdp._random import make_seed_sequence, make_stream
-from skdp.sequence._fixed import FixedSimilarity
-from skdp.sequence._transitions import TransitionPriors, Transitions
+from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
+from skdp.sequence._similarities._fixed import FixedSimilarity
 
 CHAINS = [
     np.array([[0.9, 0.1], [0.4, 0.6]]),

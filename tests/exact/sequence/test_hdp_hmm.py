@@ -6,10 +6,10 @@ from exact.oracles.hdp_hmm import Problem, expect
 
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
+from skdp.emissions._categorical import CategoricalSampler
 from skdp.sequence import FixedSimilarity
-from skdp.sequence._categorical import CategoricalSampler
-from skdp.sequence._sampler import HMMSampler
-from skdp.sequence._transitions import TransitionPriors, Transitions
+from skdp.sequence._hmm._sampler import HMMSampler
+from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
 ONE = ((0, 0, 1, 1, 0, 1, 1),)
 TWO = ((0, 0, 1), (1, 1, 0, 0))

@@ -8,10 +8,10 @@ from exact.oracles.hdp_hmm import NormalInverseWishart, Problem, expect
 
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
-from skdp.sequence._fixed import FixedSimilarity
-from skdp.sequence._gaussian import GaussianEmission
-from skdp.sequence._sampler import HMMSampler
-from skdp.sequence._transitions import TransitionPriors, Transitions
+from skdp.emissions._gaussian import GaussianEmission
+from skdp.sequence._hmm._sampler import HMMSampler
+from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
+from skdp.sequence._similarities._fixed import FixedSimilarity
 
 NAN = math.nan
 LINE = NormalInverseWishart(mean=(0.2,), precision=0.5, freedom=2.5, scale=((0.8,),))

@@ -5,8 +5,8 @@ from scipy import stats
 
 from skdp.data import SequencePanel
 from skdp.sequence import CategoricalEmission, GaussianSimilarity, PoissonDuration
-from skdp.sequence._sampler import HMMSampler
-from skdp.sequence._transitions import TransitionPriors, Transitions
+from skdp.sequence._hmm._sampler import HMMSampler
+from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
 N_STATES, LONGEST = 3, 4
 

@@ -9,7 +9,8 @@ from exact.oracles.lda import as_nodes, enumerate_lda, log_joint
 from exact.oracles.segmented import Problem
 from exact.topics.table_models import corpus
 
-from skdp.topics import GibbsLDA, _lda_sampler
+from skdp.topics import GibbsLDA
+from skdp.topics._lda import _sampler as _lda_sampler
 
 BURN_IN = 400
 CASES = {

@@ -23,7 +23,7 @@ from exact.oracles.ldcc import (
 
 from skdp.data import SegmentedCorpus
 from skdp.topics import LatentDirichletCoClustering
-from skdp.topics._priors import update_dirichlet
+from skdp.topics._shared._priors import update_dirichlet
 
 BURN_IN = 400
 N_SEEDS = 40
@@ -202,8 +202,8 @@ def test_learnt_priors_follow_their_counts():
 def test_long_segments_leave_the_tables(case, monkeypatch):
     """Rising factorials are the same where they are looked up and where they are computed."""
     expected = run(CASES[case], 500).clusters
-    monkeypatch.setattr("skdp.topics._kernels_ldcc.LARGEST_COUNT", 1)
-    monkeypatch.setattr("skdp.topics._kernels_ldcc.LONGEST_SEGMENT", 1)
+    monkeypatch.setattr("skdp.topics._ldcc._kernels.LARGEST_COUNT", 1)
+    monkeypatch.setattr("skdp.topics._ldcc._kernels.LONGEST_SEGMENT", 1)
     np.testing.assert_array_equal(run(CASES[case], 500).clusters, expected)
 
 

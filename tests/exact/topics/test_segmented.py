@@ -32,8 +32,8 @@ from exact.topics.table_models import (
 
 from skdp.data import SegmentedCorpus
 from skdp.topics import SegmentedTopicModel
-from skdp.topics._kernels_btigs import MOST_LISTED
-from skdp.topics._priors import update_dirichlet, update_symmetric_dirichlet
+from skdp.topics._shared._priors import update_dirichlet, update_symmetric_dirichlet
+from skdp.topics._tables._kernels_btigs import MOST_LISTED
 
 CASES = {
     "one segment": Problem(

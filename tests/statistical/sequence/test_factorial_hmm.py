@@ -18,9 +18,9 @@ from scipy.stats import norm
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission
+from skdp.sequence._factorial._sampler import FactorialSampler
+from skdp.sequence._factorial._step_factors import StepFactors
 from skdp.sequence._factorial_hmm import FactorialHMM
-from skdp.sequence._factorial_sampler import FactorialSampler
-from skdp.sequence._step_factors import StepFactors
 
 N_FACTORS = 3
 PTR = np.array([0, 6, 7, 10])

@@ -17,7 +17,7 @@ from exact.oracles.batch_means import N_BATCHES
 
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
-from skdp.topics._table_sampler import HyperParameters, TableSampler
+from skdp.topics._tables._sampler import HyperParameters, TableSampler
 
 N_WORDS = 4
 ALPHA = np.array([0.7, 0.4, 1.5])

@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 from skdp._random import make_seed_sequence
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, FactorialHMM
-from skdp.sequence._factorial_alignment import FactorialSample, name_factors
-from skdp.sequence._factorial_model import FactorialModel
+from skdp.sequence._factorial._alignment import FactorialSample, name_factors
+from skdp.sequence._factorial._model import FactorialModel
 
 WEIGHTS = np.array([[0.5, -0.2, 0.1], [2.0, 0.0, 1.0], [0.0, 2.0, -1.5]])
 

@@ -24,15 +24,15 @@ from unit.sequence.hmm_models import (
 )
 
 from skdp.data import SequencePanel
+from skdp.emissions._categorical import CategoricalModel
+from skdp.emissions._gaussian import GaussianModel
+from skdp.emissions._poisson import PoissonModel
 from skdp.sequence import (
     CategoricalEmission,
     GaussianEmission,
     GaussianSimilarity,
     PoissonDuration,
 )
-from skdp.sequence._categorical import CategoricalModel
-from skdp.sequence._gaussian import GaussianModel
-from skdp.sequence._poisson import PoissonModel
 
 
 class TestAttributes:

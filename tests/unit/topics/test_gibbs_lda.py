@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from skdp.data import SegmentedCorpus
 from skdp.datasets import make_segmented_corpus
 from skdp.topics import GibbsLDA
-from skdp.topics._kernels_lda import SPARSE_FROM
+from skdp.topics._lda._kernels_sweeps import SPARSE_FROM
 from skdp.utils.estimator_checks import (
     check_resume_after_interruption,
     check_warm_start_continues,

@@ -172,7 +172,7 @@ class TestBadInput:
             model.iter_sweeps(X)
 
     def test_a_word_more_frequent_than_counts_can_hold(self, monkeypatch):
-        monkeypatch.setattr("skdp.topics._arrays.MAX_COUNT", 8)
+        monkeypatch.setattr("skdp.topics._shared._arrays.MAX_COUNT", 8)
         quick().fit([[[0] * 8, [1]]])
         model = quick()
         with pytest.raises(ValueError, match="the word 0 9 times"):

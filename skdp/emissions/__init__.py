@@ -1,0 +1,18 @@
+"""Distributions of observations given a state: shared by sequences and mixtures."""
+
+from skdp._random import make_generator
+from skdp.emissions._binary_factors import BinaryFactorEmission
+from skdp.emissions._categorical import CategoricalEmission
+from skdp.emissions._gaussian import GaussianEmission
+from skdp.emissions._poisson import PoissonEmission
+from skdp.emissions._protocol import EmissionModel, EmissionSampler
+
+__all__ = [
+    "BinaryFactorEmission",
+    "CategoricalEmission",
+    "EmissionModel",
+    "EmissionSampler",
+    "GaussianEmission",
+    "PoissonEmission",
+    "make_generator",
+]

@@ -1,0 +1,104 @@
+"""Binary factors with known parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from skdp.emissions import _kernels_factors as kernels
+from skdp.emissions._factor_amplitudes import find_patterns, weigh_varying
+
+OUTPUTS = ("normal", "probit")
+
+
+def check_outputs(values: NDArray[np.float64], probit: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return observations if they are what the columns can hold, or raise a ValueError."""
+    if values.shape[1] != len(probit):
+        raise ValueError(f"X must have {len(probit)} features, got {values.shape[1]}.")
+    wrong = np.isinf(values) | (probit & ~np.isnan(values) & (values != 0.0) & (values != 1.0))
+    if wrong.any():
+        t, d = np.argwhere(wrong)[0]
+        allowed = "0, 1" if probit[d] else "finite numbers"
+        raise ValueError(f"X must hold {allowed} or NaN in column {d}; got {values[t, d]:g}.")
+    return values
+
+
+def weigh(
+    values: NDArray[np.float64],
+    centres: NDArray[np.float64],
+    precisions: NDArray[np.float64],
+    probit: NDArray[np.bool_],
+    out: NDArray[np.float64],
+) -> None:
+    """Write the log density of every observation in every state, (N, J), to `out`.
+
+    `centres` are m, (D, J); `precisions` and `probit` are (D,).
+    """
+    log_probs = np.empty((2, *centres.shape))
+    kernels.weigh_factors(values, centres, precisions, probit, log_probs, out)
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryFactorModel:
+    """Binary factors with known parameters.
+
+    Attributes
+    ----------
+    factors : (J, F) array of int8
+        Vectors of the states.
+    weights : (F + 1, D) array
+        The background in row 0.
+    noise_variance : (D,) array
+        1 for probit columns.
+    output : tuple of str
+        "normal" or "probit", for every column.
+    amplitude_variance : float, default=0.0
+        tau^2.
+    """
+
+    factors: NDArray[np.int8]
+    weights: NDArray[np.float64]
+    noise_variance: NDArray[np.float64]
+    output: tuple[str, ...]
+    amplitude_variance: float = 0.0
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """(J, D) array: m, before Phi in probit columns."""
+        return self.weights[0] + self.factors @ self.weights[1:]
+
+    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the log density of every observation in every state, (N, J)."""
+        out = np.empty((len(values), len(self.factors)))
+        values = check_outputs(np.asarray(values, dtype=np.float64), self._probit)
+        if self.amplitude_variance > 0.0:
+            weigh_varying(
+                values, find_patterns(values), self.factors, self.weights,
+                1.0 / self.noise_variance, self.amplitude_variance, out,
+            )  # fmt: skip
+            return out
+        centres = np.ascontiguousarray(self.means.T)
+        weigh(values, centres, 1.0 / self.noise_variance, self._probit, out)
+        return out
+
+    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return an observation for each state, (N, D)."""
+        means = self.means[states]
+        if self.amplitude_variance > 0.0:
+            deviations = rng.standard_normal((len(states), self.factors.shape[1]))
+            deviations *= np.sqrt(self.amplitude_variance) * self.factors[states]
+            means += deviations @ self.weights[1:]
+        normal = means + np.sqrt(self.noise_variance) * rng.standard_normal(means.shape)
+        return np.where(self._probit, rng.random(means.shape) < ndtr(means), normal)
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the same states in another order."""
+        return replace(self, factors=self.factors[order])
+
+    @property
+    def _probit(self) -> NDArray[np.bool_]:
+        return np.array([kind == "probit" for kind in self.output])

@@ -1,0 +1,240 @@
+"""Observations that depend on binary vectors of the states."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from skdp._checks import as_floats, check_beta_prior, check_gamma_prior
+from skdp._memory import check_memory
+from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
+from skdp.emissions._binary_factor_model import OUTPUTS
+from skdp.emissions._binary_factor_part import BinaryFactorSampler
+from skdp.emissions._factor_amplitudes import AmplitudeSampler
+from skdp.emissions._gaussian import check_scale
+
+
+class BinaryFactorEmission(HasDocs, BaseEstimator):
+    r"""Binary factors: state j has a vector theta_j of F zeros and ones, which give its means.
+
+    Column d of an observation in state j has mean m_jd = w_0d + sum_f theta_jf w_fd. Normal columns
+    are m_jd plus noise of variance sigma_d^2; probit columns are 1 with probability Phi(m_jd),
+    else 0. theta_jf ~ Bernoulli(mu_f) with mu_f ~ Beta(activity_prior),
+    w_fd ~ N(0, weights_scale^2) and 1 / sigma_d^2 ~ Gamma(noise_prior).
+
+    With an amplitude variance tau^2 a factor is not as strong at every step: y_td = w_0d +
+    sum_f theta_jf a_tf w_fd + noise with a_tf ~ N(1, tau^2), for every step and factor. The
+    amplitudes are summed out: an observation in state j is normal, of mean m_j and covariance
+    diag(sigma^2) + tau^2 sum_f theta_jf w_f w_f^T.
+
+    Parameters
+    ----------
+    n_factors : int
+        F, the length of the vectors.
+    output : {"normal", "probit"} or list of them, default="normal"
+        What the columns are, one for all or one a column.
+    weights : (F + 1, D) array or None, default=None
+        w, the background in row 0. None: drawn.
+    weights_scale : float, default=1.0
+        Standard deviation of drawn weights, from 1e-30 to 1e30.
+    noise_variance : float, (D,) array or "auto", default="auto"
+        sigma^2, from 1e-60 to 1e60; of an array, the entries of probit columns mean nothing.
+        "auto": drawn.
+    noise_prior : (shape, rate), default=(1.0, 1.0)
+        Gamma prior of drawn precisions 1 / sigma_d^2: a shape from 1e-8 to 1e8, a rate (in the unit
+        of squares of X) from 1e-60 to 1e60.
+    amplitude_variance : float or "auto", default=0.0
+        tau^2, from 0 to 1e8. "auto": drawn. Not 0 for normal columns only.
+    amplitude_prior : (shape, rate), default=(1.0, 0.1)
+        Gamma prior of a drawn 1 / tau^2, both from 1e-8 to 1e8.
+    activity_prior : (p, q), default=(1.0, 1.0)
+        Beta prior of the share of states that have a factor, summed out; both from 1e-8 to 1e8.
+        `FactorialHMM` has no such states: leave it as it is there.
+    init : {"data", "random"}, default="data"
+        First states; `FactorialHMM` says what it does. "data" with given weights: least squares of
+        every step with activities in [0, 1], from .5 on taken as 1; the most frequent vectors
+        become states. "data" with drawn weights: groups of similar steps (k-means), and random
+        vectors. "random": states and vectors at random.
+
+    Notes
+    -----
+    NaN is a missing value, in columns of either kind. Probit columns hold 0 and 1 otherwise.
+
+    Drawn weights tell neither the order of factors nor which of their two values is 1.
+
+    With drawn weights the posterior distribution has poor modes that chains do not leave: run
+    several (`n_chains`); the likeliest is used.
+
+    Without an amplitude variance a factor is on or off: amplitudes that vary while it is on are
+    taken for noise, or for further factors.
+    """
+
+    allows_nan = True
+    """NaN is a missing value."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_factors": [Interval(Integral, 1, None, closed="left")],
+        "output": [StrOptions(set(OUTPUTS)), list, tuple],
+        "weights": ["array-like", None],
+        "weights_scale": [Interval(Real, 1e-30, 1e30, closed="both")],
+        "noise_variance": [
+            Interval(Real, 1e-60, 1e60, closed="both"), StrOptions({"auto"}), "array-like",
+        ],
+        "noise_prior": [tuple, list],
+        "amplitude_variance": [Interval(Real, 0, 1e8, closed="both"), StrOptions({"auto"})],
+        "amplitude_prior": [tuple, list],
+        "activity_prior": [tuple, list],
+        "init": [StrOptions({"data", "random"})],
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        n_factors: int,
+        *,
+        output: str | list[str] = "normal",
+        weights: ArrayLike | None = None,
+        weights_scale: float = 1.0,
+        noise_variance: float | ArrayLike | str = "auto",
+        noise_prior: tuple[float, float] = (1.0, 1.0),
+        amplitude_variance: float | str = 0.0,
+        amplitude_prior: tuple[float, float] = (1.0, 0.1),
+        activity_prior: tuple[float, float] = (1.0, 1.0),
+        init: str = "data",
+    ):
+        self.n_factors = n_factors
+        self.output = output
+        self.weights = weights
+        self.weights_scale = weights_scale
+        self.noise_variance = noise_variance
+        self.noise_prior = noise_prior
+        self.amplitude_variance = amplitude_variance
+        self.amplitude_prior = amplitude_prior
+        self.activity_prior = activity_prior
+        self.init = init
+
+    def make_sampler(self, values: NDArray[np.float64], n_states: int) -> BinaryFactorSampler:
+        """Return the part of a chain for observations like these.
+
+        Parameters
+        ----------
+        values : (N, D) array
+            The observations, for priors that come from the data.
+        n_states : int
+            J.
+
+        Returns
+        -------
+        EmissionSampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid or does not suit the observations.
+        """
+        return BinaryFactorSampler(*self.check_parts(values, n_states))
+
+    def check_parts(self, values: NDArray[np.float64], n_states: int) -> tuple[Any, ...]:
+        """Return what the part of a chain is made of: parameters that were checked.
+
+        Parameters
+        ----------
+        values, n_states
+            As in `make_sampler`.
+
+        Returns
+        -------
+        tuple
+            The arguments of `BinaryFactorSampler`.
+
+        Raises
+        ------
+        ValueError
+            As `make_sampler` does.
+        """
+        validate_parameters(self)
+        n_dims = values.shape[1]
+        check_scale(values)
+        check_memory(
+            8.0 * self.n_factors * (3.0 * n_dims + n_states + self.n_factors),
+            f"n_factors={self.n_factors} with {n_dims} columns: weights",
+        )
+        probit = _check_output(self.output, n_dims)
+        variance = _check_amplitudes(self.amplitude_variance, probit)
+        prior = check_gamma_prior(self.amplitude_prior, "amplitude_prior")
+        amplitudes = None
+        if variance != 0.0:
+            amplitudes = AmplitudeSampler(n_states, int(self.n_factors), n_dims, variance, prior)
+        return (
+            n_states,
+            int(self.n_factors),
+            probit,
+            _check_weights(self.weights, (int(self.n_factors) + 1, n_dims)),
+            float(self.weights_scale),
+            _check_noise(self.noise_variance, probit),
+            check_gamma_prior(self.noise_prior, "noise_prior", largest=1e60),
+            check_beta_prior(self.activity_prior, "activity_prior"),
+            self.init,
+            amplitudes,
+        )
+
+
+def _check_output(output: str | list[str], n_dims: int) -> NDArray[np.bool_]:
+    """Return which of the columns are probit."""
+    kinds = [output] * n_dims if isinstance(output, str) else list(output)
+    if len(kinds) != n_dims or not all(kind in OUTPUTS for kind in kinds):
+        raise ValueError(
+            f"BinaryFactorEmission: output must be 'normal', 'probit' or a list of {n_dims} of "
+            f"them, one a column of X; got {output!r}."
+        )
+    return np.array([kind == "probit" for kind in kinds])
+
+
+def _check_weights(weights: Any, shape: tuple[int, int]) -> NDArray[np.float64] | None:
+    """Return weights that are given."""
+    if weights is None:
+        return None
+    array = np.array(as_floats(weights, "BinaryFactorEmission: weights"))
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ValueError(
+            f"BinaryFactorEmission: weights must be finite numbers of shape {shape}, one row more "
+            f"than factors and a column for each of X; got shape {array.shape}."
+        )
+    return array
+
+
+def _check_noise(variance: Any, probit: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+    """Return variances that are given, 1 for probit columns."""
+    if isinstance(variance, str):
+        return None
+    if probit.all():
+        raise ValueError(
+            f"BinaryFactorEmission: noise_variance={variance!r}, but all columns are probit, "
+            "which have no noise."
+        )
+    array = as_floats(variance, "BinaryFactorEmission: noise_variance")
+    if array.shape not in ((), probit.shape):
+        raise ValueError(
+            f"BinaryFactorEmission: noise_variance must be a number or {len(probit)} of them, "
+            f"one a column of X; got shape {array.shape}."
+        )
+    array = np.where(probit, 1.0, array)
+    if not np.all((array >= 1e-60) & (array <= 1e60)):
+        raise ValueError(
+            "BinaryFactorEmission: noise_variance must be positive and finite, from 1e-60 to 1e60, "
+            f"got {variance!r}."
+        )
+    return array
+
+
+def _check_amplitudes(variance: Any, probit: NDArray[np.bool_]) -> float | None:
+    """Return the variance of amplitudes, None if it is drawn."""
+    if variance != 0.0 and probit.any():
+        raise ValueError(
+            f"BinaryFactorEmission: amplitude_variance={variance!r}, but there are probit columns: "
+            "amplitudes may vary where all columns are normal."
+        )
+    return None if isinstance(variance, str) else float(variance)

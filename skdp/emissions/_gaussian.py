@@ -1,0 +1,446 @@
+"""Observations that are Gaussian vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
+from sklearn.base import BaseEstimator
+
+from skdp._checks import as_floats
+from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
+from skdp.emissions import _kernels_gaussian as kernels
+from skdp.emissions._protocol import Coupling
+
+# Priors from the data. A state is expected to have this share of their covariance: with all of it
+# small states blur into each other, with .05 large ones split. Means are all but free: at .1 the
+# prior all but asks for more states than there are, since each of them is cheap.
+_SHARE = 0.2
+_MEAN_PRECISION = 0.01
+_SHRINKAGE = 1e-4  # of the data's correlations: collinear columns leave a positive definite matrix
+_ROUNDING = 1e-12  # a column that varies by less, compared to its size, is constant
+_LARGEST = 1e120  # of observations: sums of their squares are finite
+_N_MOVES = 3  # of the first centres
+
+
+class GaussianEmission(HasDocs, BaseEstimator):
+    r"""Gaussian vectors: x_t ~ N(mu_j, Sigma_j) in state j, with a normal-inverse-Wishart prior.
+
+    "full": Sigma_j ~ IW(nu, S), with density proportional to
+    \|Sigma\|^(-(nu + D + 1) / 2) exp(-tr(S Sigma^-1) / 2), and mu_j ~ N(m, Sigma_j / c).
+    "diag": the same for each column on its own, with D = 1: precisions, the inverse variances, are
+    Gamma(nu / 2, S_d / 2) (shape and rate), and mu_jd ~ N(m_d, variance / c).
+
+    Parameters
+    ----------
+    covariance_type : {"full", "diag"}, default="full"
+        Whether columns are correlated, given the state.
+    mean_prior : (D,) array or None, default=None
+        m; None: the mean of the observations.
+    mean_precision_prior : float or None, default=None
+        c, from 1e-8 to 1e8: how many observations the prior mean is worth. None: 0.01, so that the
+        prior of means is wider than the data.
+    degrees_of_freedom_prior : float or None, default=None
+        nu > D - 1 ("full") or nu > 0 ("diag"). None: D + 2 or 3, the least whole number for which
+        covariances have a prior mean.
+    covariance_prior : (D, D) or (D,) array or None, default=None
+        S, symmetric and positive definite ("full"), or positive numbers ("diag"). The prior mean of
+        a covariance is S / (nu - D - 1), or S_d / (nu - 2). None: 0.2 times the covariance (or
+        variances) of the observations: a state is expected to be tighter than all the data, and may
+        be far tighter. Columns that do not vary count as if they had variance 1.
+
+    Notes
+    -----
+    NaN is a missing value, of all columns or of some, missing at random. States are drawn given
+    what was observed. With full covariances the missing values of a row that was observed in part
+    are drawn, too, once a sweep; the log evidence is that of the observations so completed.
+
+    A stored sample holds the posterior means of mu and Sigma given the states; where that of Sigma
+    does not exist (nu + n_j <= D + 1), the inverse of the posterior mean of Sigma^-1.
+    """
+
+    allows_nan = True
+    """NaN is a missing value."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "covariance_type": [StrOptions({"full", "diag"})],
+        "mean_prior": ["array-like", None],
+        "mean_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), None],
+        "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
+        "covariance_prior": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        covariance_type: str = "full",
+        *,
+        mean_prior: ArrayLike | None = None,
+        mean_precision_prior: float | None = None,
+        degrees_of_freedom_prior: float | None = None,
+        covariance_prior: ArrayLike | None = None,
+    ):
+        self.covariance_type = covariance_type
+        self.mean_prior = mean_prior
+        self.mean_precision_prior = mean_precision_prior
+        self.degrees_of_freedom_prior = degrees_of_freedom_prior
+        self.covariance_prior = covariance_prior
+
+    def make_sampler(self, values: NDArray[np.float64], n_states: int) -> GaussianSampler:
+        """Return the part of a chain for observations like these.
+
+        Parameters
+        ----------
+        values : (N, D) array
+            The observations, for priors that come from the data.
+        n_states : int
+            J.
+
+        Returns
+        -------
+        EmissionSampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid or does not suit the observations.
+        """
+        validate_parameters(self)
+        check_numbers(values)
+        n_dims = values.shape[1]
+        width = n_dims if self.covariance_type == "full" else 1
+        freedom = self.degrees_of_freedom_prior
+        freedom = width + 2.0 if freedom is None else float(freedom)
+        if freedom <= width - 1:
+            raise ValueError(
+                "GaussianEmission: degrees_of_freedom_prior must be above the number of features "
+                f"minus 1, {width - 1}; got {self.degrees_of_freedom_prior!r}."
+            )
+        precision = self.mean_precision_prior
+        mean, scale = self._read_arrays(n_dims)
+        if mean is None or scale is None:
+            mean_of_data, covariance = moments(values)
+            mean = mean_of_data if mean is None else mean
+            if scale is None:
+                full = self.covariance_type == "full"
+                scale = _SHARE * (covariance if full else np.diag(covariance))
+        prior = GaussianPrior(
+            mean.reshape(-1, width),
+            _MEAN_PRECISION if precision is None else float(precision),
+            freedom,
+            np.ascontiguousarray(scale).reshape(-1, width, width),
+        )
+        return GaussianSampler(n_states, prior)
+
+    def _read_arrays(
+        self, n_dims: int
+    ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        """Return m and S, checked, where they are given."""
+        mean = scale = None
+        if self.mean_prior is not None:
+            mean = _read_array("mean_prior", self.mean_prior, (n_dims,))
+        if self.covariance_prior is not None:
+            full = self.covariance_type == "full"
+            shape = (n_dims, n_dims) if full else (n_dims,)
+            scale = _read_array("covariance_prior", self.covariance_prior, shape)
+            if full and not _is_symmetric(scale):
+                raise ValueError("GaussianEmission: covariance_prior must be symmetric.")
+            if not kernels.factorise(scale.copy() if full else np.diag(scale)):
+                wanted = "positive definite" if full else "positive"
+                raise ValueError(f"GaussianEmission: covariance_prior must be {wanted}.")
+        return mean, scale
+
+
+def _is_symmetric(matrix: NDArray[np.float64]) -> bool:
+    """Tell whether a matrix is symmetric, but for rounding on the scale of its diagonal."""
+    deviations = np.sqrt(np.abs(np.diag(matrix)))
+    bound = 1e-8 * np.multiply.outer(deviations, deviations)
+    return bool(np.all(np.abs(matrix - matrix.T) <= bound))
+
+
+def _read_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return a new array of finite numbers, or raise a ValueError."""
+    try:
+        array = np.array(as_floats(value, name))
+    except ValueError:
+        raise ValueError(f"GaussianEmission: {name} must hold numbers, got {value!r}.") from None
+    if array.shape != shape:
+        raise ValueError(
+            f"GaussianEmission: {name} must be of shape {shape} for X of {shape[0]} features, got "
+            f"{array.shape}."
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"GaussianEmission: {name} must be finite.")
+    if (np.abs(array) > _LARGEST).any():
+        raise ValueError(f"GaussianEmission: {name} must hold numbers up to {_LARGEST:g}.")
+    return array
+
+
+def check_numbers(values: NDArray[np.float64]) -> None:
+    """Raise a ValueError if an observation is infinite."""
+    if np.isinf(values).any():
+        t, d = np.argwhere(np.isinf(values))[0]
+        raise ValueError(f"X must hold finite numbers, or NaN where missing; got {values[t, d]:g}.")
+    check_scale(values)
+
+
+def check_scale(values: NDArray[np.float64]) -> None:
+    """Raise a ValueError if squares of observations would overflow."""
+    large = np.abs(values) > _LARGEST
+    if large.any():
+        t, d = np.argwhere(large)[0]
+        raise ValueError(
+            f"X must hold numbers up to {_LARGEST:g}, squares of larger ones overflow; got "
+            f"{values[t, d]:g} in column {d}: scale the columns of X."
+        )
+
+
+def moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean and a positive definite covariance of what was observed."""
+    seen = ~np.isnan(values)
+    sizes = np.maximum(seen.sum(axis=0), 1)
+    known = np.where(seen, values, 0.0)
+    mean = known.sum(axis=0) / sizes
+    centred = np.where(seen, values - mean, 0.0)
+    variances = (centred**2).sum(axis=0) / sizes
+    roundings = (_ROUNDING * np.abs(known).max(axis=0, initial=0.0)) ** 2
+    varies = variances > roundings
+    # Missing values count as means: correlations stay those of a positive definite matrix.
+    lengths = np.where(varies, np.sqrt((centred**2).sum(axis=0)), 1.0)
+    unit = np.where(varies, centred / lengths, 0.0)
+    correlations = (1.0 - _SHRINKAGE) * (unit.T @ unit)
+    np.fill_diagonal(correlations, 1.0)
+    deviations = np.sqrt(np.where(varies, variances, 1.0))
+    return mean, correlations * np.multiply.outer(deviations, deviations)
+
+
+class GaussianPrior(NamedTuple):
+    """Parameters of the prior, in B blocks of W columns: see `_kernels_gaussian`.
+
+    Attributes
+    ----------
+    mean : (B, W) array
+    precision, freedom : float
+    scale : (B, W, W) array
+    """
+
+    mean: NDArray[np.float64]
+    precision: float
+    freedom: float
+    scale: NDArray[np.float64]
+
+
+class Missing(NamedTuple):
+    """Rows with missing values, by pattern: see `_kernels_gaussian`."""
+
+    rows: NDArray[np.int64]
+    pattern_ptr: NDArray[np.int64]
+    orders: NDArray[np.int64]
+    n_seen: NDArray[np.int64]
+
+
+def list_missing(values: NDArray[np.float64], width: int) -> Missing | None:
+    """Return the rows with missing values, or None if there is none."""
+    hidden = np.isnan(values)
+    rows = np.flatnonzero(hidden.any(axis=1))
+    if len(rows) == 0:
+        return None
+    patterns, pattern, sizes = np.unique(
+        hidden[rows], axis=0, return_inverse=True, return_counts=True
+    )
+    patterns = patterns.reshape(len(patterns), -1, width)
+    return Missing(
+        rows[np.argsort(pattern.ravel(), kind="stable")],
+        np.concatenate([[0], np.cumsum(sizes)]),
+        np.argsort(patterns, axis=2, kind="stable"),
+        (~patterns).sum(axis=2),
+    )
+
+
+def write_log_densities(
+    values: NDArray[np.float64],
+    missing: Missing | None,
+    means: NDArray[np.float64],
+    whiteners: NDArray[np.float64],
+    log_dets: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Write the log densities of what was observed of all steps in all states, (N, J)."""
+    n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
+    scratch = np.empty((n_dims, width, n_states)), np.empty((n_dims + 2, n_states))
+    kernels.weigh_gaussians(values, means, whiteners, log_dets, *scratch, out)
+    if missing is not None:
+        more = np.empty((width, width)), np.empty(width)
+        kernels.weigh_incomplete(values, *missing, means, whiteners, *scratch, *more, out)
+
+
+class GaussianSampler:
+    """Means and covariances of all states, as a part of a chain."""
+
+    def __init__(self, n_states: int, prior: GaussianPrior):
+        self.prior = prior
+        self.n_states = n_states
+        n_blocks, width = prior.mean.shape
+        n_components = n_states * n_blocks
+        self.sizes = np.zeros(n_components)
+        self.centres = np.zeros((n_components, width))
+        self.squares = np.zeros((n_components, width, width))
+        self.means = np.tile(prior.mean, (n_states, 1))
+        whiteners = whiten(prior.scale / prior.freedom)
+        self.whiteners = np.tile(whiteners, (n_states, 1, 1))
+        self.log_dets = log_determinants(self.whiteners)
+
+    def attach(self, values: NDArray[np.float64]) -> None:
+        """Take the observations."""
+        check_numbers(values)
+        self._values = values
+        self._missing = list_missing(values, self.means.shape[1])
+
+    def detach(self) -> None:
+        """Drop the observations."""
+        del self._values, self._missing
+
+    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Write first states: the nearest of centres that are spread over the observations."""
+        filler = self.prior.mean.ravel()
+        weights = 1.0 / np.diagonal(self.prior.scale, axis1=1, axis2=2).ravel()
+        centres = np.empty((self.n_states, len(filler)))
+        scratch = np.empty(centres.shape), np.empty(centres.shape)
+        distances = np.empty(len(states))
+        kernels.seed_centres(self._values, weights, filler, centres, distances, rng)
+        kernels.find_nearest(self._values, weights, centres, states)
+        for _ in range(_N_MOVES):
+            kernels.move_centres(self._values, states, centres, *scratch)
+            kernels.find_nearest(self._values, weights, centres, states)
+        self.means[:] = centres.reshape(
+            self.means.shape
+        )  # missing values are first drawn about them
+
+    def draw(
+        self,
+        states: NDArray[np.int64],
+        rng: NDArray[np.uint64],
+        coupling: Coupling | None = None,
+    ) -> None:
+        """Draw the missing values, then mu and Sigma, given the states."""
+        prior = self.prior
+        width = prior.mean.shape[1]
+        statistics = self.sizes, self.centres, self.squares
+        kernels.add_up(self._completed(states, rng), states, *statistics)
+        possible = kernels.draw_gaussians(
+            *statistics, *prior, self.means, self.whiteners, self.log_dets,
+            np.empty((2, width, width)), rng,
+        )  # fmt: skip
+        if not possible:
+            raise ValueError(
+                "The covariance of a state is not positive definite to rounding: "
+                "scale the columns of X, or give a larger covariance_prior."
+            )
+
+    def _completed(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Return the observations, with drawn values where a block misses some but not all."""
+        missing, width = self._missing, self.means.shape[1]
+        if missing is None or np.isin(missing.n_seen, (0, width)).all():
+            return self._values
+        values = self._values.copy()
+        scratch = np.empty((width, width)), np.empty(width)
+        kernels.impute(values, states, *missing, self.means, self.whiteners, *scratch, rng)
+        values.flags.writeable = self._values.flags.writeable  # or kernels would be compiled twice
+        return values
+
+    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+        """Write the log densities of what was observed of all steps."""
+        write_log_densities(
+            self._values, self._missing, self.means, self.whiteners, self.log_dets, out
+        )
+
+    def log_evidence(self) -> float:
+        """Return log p(x | z), missing values as last drawn."""
+        width = self.prior.mean.shape[1]
+        return kernels.log_evidence_of_gaussians(
+            self.sizes, self.centres, self.squares, *self.prior, np.empty((width, width))
+        )
+
+    def model(self) -> GaussianModel:
+        """Return E[mu | z] and E[Sigma | z], or E[Sigma^-1 | z]^-1 where that does not exist."""
+        mean, precision, freedom, scale = self.prior
+        n_blocks, width = mean.shape
+        sizes = self.sizes[:, np.newaxis]
+        mean, scale = np.tile(mean, (self.n_states, 1)), np.tile(scale, (self.n_states, 1, 1))
+        away = self.centres - mean
+        weights = precision * sizes / (precision + sizes)
+        lower = np.tril(self.squares)
+        squares = lower + np.tril(lower, -1).swapaxes(1, 2)
+        scales = scale + squares + (weights * away)[:, :, np.newaxis] * away[:, np.newaxis]
+        freedoms = freedom + self.sizes
+        divisors = np.where(freedoms > width + 1, freedoms - width - 1, freedoms)
+        means = mean + sizes / (precision + sizes) * away
+        covariances = scales / divisors[:, np.newaxis, np.newaxis]
+        n_dims = n_blocks * width
+        shape = (n_dims, n_dims) if n_blocks == 1 else (n_dims,)
+        return GaussianModel(
+            means.reshape(self.n_states, n_dims), covariances.reshape(self.n_states, *shape)
+        )
+
+    def copy(self) -> Self:
+        """Return the same parameters in arrays of their own."""
+        other = object.__new__(type(self))
+        other.__dict__ = dict(self.__dict__)
+        for name in ("sizes", "centres", "squares", "means", "whiteners", "log_dets"):
+            setattr(other, name, getattr(self, name).copy())
+        return other
+
+
+def whiten(covariances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return lower triangular U with U^T U = Sigma^-1 for each covariance, (K, W, W)."""
+    identity = np.eye(covariances.shape[1])
+    factors = np.linalg.cholesky(covariances)
+    return np.array([solve_triangular(factor, identity, lower=True) for factor in factors])
+
+
+def log_determinants(whiteners: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log det U of triangular matrices, (K,)."""
+    return np.log(np.diagonal(whiteners, axis1=1, axis2=2)).sum(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianModel:
+    """Gaussian vectors with known means and covariances.
+
+    Attributes
+    ----------
+    means : (J, D) array
+    covariances : (J, D, D) or (J, D) array
+        Of each state, or the variances where columns are independent.
+    """
+
+    means: NDArray[np.float64]
+    covariances: NDArray[np.float64]
+
+    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the log density of what was observed of every step in every state, (N, J)."""
+        check_numbers(values)
+        n_states, n_dims = self.means.shape
+        width = n_dims if self.covariances.ndim == 3 else 1
+        whiteners = whiten(self.covariances.reshape(-1, width, width))
+        log_dets = log_determinants(whiteners)
+        out = np.empty((len(values), n_states))
+        missing = list_missing(values, width)
+        means = np.array(self.means).reshape(-1, width)  # a copy, as `HMMModel` makes them
+        write_log_densities(values, missing, means, whiteners, log_dets, out)
+        return out
+
+    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return an observation for each state, (N, D)."""
+        noise = rng.standard_normal((len(states), self.means.shape[1]))
+        if self.covariances.ndim == 2:
+            return self.means[states] + np.sqrt(self.covariances)[states] * noise
+        factors = np.linalg.cholesky(self.covariances)
+        return self.means[states] + np.einsum("tde,te->td", factors[states], noise)
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the same states in another order."""
+        return replace(self, means=self.means[order], covariances=self.covariances[order])

@@ -1,0 +1,136 @@
+r"""Observations of hidden Markov models, given their states.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| symbols | x_t | (N,) int32 | categories |
+| values | x_t | (N, D) | numbers |
+| states | z_t | (N,) int64 | |
+| counts | n_jv | (V, J) | symbol v in state j |
+| log_probs | log theta_jv | (V, J) | by symbol, so that a step reads one row |
+| log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
+| sizes | n_j | (J,) | steps in state j |
+| totals | | (J, D) | sums of the values of a state |
+| rng | | (4,) uint64 | stream, advanced in place |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._elementary import fast_exp
+from skdp._numba import njit_loop
+from skdp._random import draw_log_gamma, draw_log_small_gamma, gamma_constants
+
+# Categorical: theta_j ~ Dirichlet(prior)
+
+
+@njit_loop
+def count_symbols(symbols, states, counts):
+    """Write the number of times that each state emits each symbol to `counts`, (V, J)."""
+    for v in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
+            counts[v, j] = 0
+    for t in range(symbols.shape[0]):
+        counts[symbols[t], states[t]] += 1
+
+
+@njit_loop
+def draw_log_probs(counts, prior, log_probs, sums, rng):
+    """Draw log theta_j ~ Dirichlet(prior + n_j), for all states.
+
+    Parameters
+    ----------
+    counts : (V, J) int64
+    prior : (V,) float64
+    log_probs : (V, J) float64, output
+    sums : (2, J) float64, scratch
+    """
+    n_symbols, n_states = counts.shape
+    for j in range(n_states):
+        sums[0, j] = -math.inf
+        sums[1, j] = 0.0
+    for v in range(n_symbols):
+        # Most states have never emitted this symbol: draws of one shape, which may share constants.
+        small = prior[v] < 1.0
+        d, c = gamma_constants(1.0 + prior[v])
+        reciprocal = 1.0 / prior[v]
+        for j in range(n_states):
+            if small & (counts[v, j] == 0):
+                log_probs[v, j] = draw_log_small_gamma(d, c, reciprocal, rng)
+            else:
+                log_probs[v, j] = draw_log_gamma(prior[v] + counts[v, j], rng)
+        for j in range(n_states):
+            sums[0, j] = max(sums[0, j], log_probs[v, j])
+    for v in range(n_symbols):
+        for j in range(n_states):
+            sums[1, j] += fast_exp(log_probs[v, j] - sums[0, j])
+    for j in range(n_states):
+        sums[1, j] = sums[0, j] + math.log(sums[1, j])
+    for v in range(n_symbols):
+        for j in range(n_states):
+            log_probs[v, j] -= sums[1, j]
+
+
+@njit_loop
+def look_up(symbols, log_probs, log_obs):
+    """Write log theta_j of the symbol of every step to `log_obs`."""
+    for t in range(symbols.shape[0]):
+        for j in range(log_obs.shape[1]):
+            log_obs[t, j] = log_probs[symbols[t], j]
+
+
+@njit_loop
+def log_evidence_of_symbols(counts, prior):
+    """Return log p(x | z), theta summed out."""
+    n_symbols, n_states = counts.shape
+    total_prior = 0.0
+    for v in range(n_symbols):
+        total_prior += prior[v]
+    result = 0.0
+    for j in range(n_states):
+        n = 0
+        for v in range(n_symbols):
+            if counts[v, j] > 0:
+                result += math.lgamma(prior[v] + counts[v, j]) - math.lgamma(prior[v])
+                n += counts[v, j]
+        if n > 0:
+            result += math.lgamma(total_prior) - math.lgamma(total_prior + n)
+    return result
+
+
+# Poisson: lambda_jd ~ Gamma(shape, rate)
+
+
+@njit_loop
+def add_up_values(values, states, sizes, totals):
+    """Write the number of steps of each state and the sums of their values."""
+    for j in range(sizes.shape[0]):
+        sizes[j] = 0.0
+        for d in range(values.shape[1]):
+            totals[j, d] = 0.0
+    for t in range(values.shape[0]):
+        sizes[states[t]] += 1.0
+        for d in range(values.shape[1]):
+            totals[states[t], d] += values[t, d]
+
+
+@njit_loop
+def draw_log_intensities(sizes, totals, shape, rate, log_intensities, rng):
+    """Draw log lambda_jd ~ Gamma(shape + sum of values, rate + n_j); output is (J, D)."""
+    for j in range(sizes.shape[0]):
+        for d in range(totals.shape[1]):
+            draw = draw_log_gamma(shape + totals[j, d], rng)
+            log_intensities[j, d] = draw - math.log(rate + sizes[j])
+
+
+@njit_loop
+def weigh_counts(values, log_intensities, log_obs):
+    """Write sum_d log Poisson(x_td; lambda_jd) to `log_obs`."""
+    for t in range(values.shape[0]):
+        for j in range(log_obs.shape[1]):
+            log_obs[t, j] = 0.0
+        for d in range(values.shape[1]):
+            constant = math.lgamma(values[t, d] + 1.0)
+            for j in range(log_obs.shape[1]):
+                log_intensity = log_intensities[j, d]
+                log_obs[t, j] += values[t, d] * log_intensity - math.exp(log_intensity) - constant

@@ -1,0 +1,527 @@
+r"""Gaussian observations with a normal-inverse-Wishart prior.
+
+The D columns of an observation are B blocks of W columns, independent given the state: one block
+of all columns for full covariances, a block a column for diagonal ones. Block b of state j is
+component k = j B + b, with Sigma_k ~ IW(nu, S_b) and mu_k ~ N(m_b, Sigma_k / c). A covariance is
+held as a lower triangular whitening matrix U with U^T U = Sigma^-1: a density is a sum of squares.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| values | x_t | (N, D) float64 | NaN is missing |
+| states | z_t | (N,) integers | |
+| mean, precision, freedom, scale | m, c, nu, S | (B, W), , , (B, W, W) | prior |
+| sizes | n_k | (K,) | observations of a component |
+| centres | xbar_k | (K, W) | their mean |
+| squares | Q_k | (K, W, W) | sum of (x - xbar)(x - xbar)^T; lower triangle |
+| means | mu_k | (K, W) | |
+| whiteners | U_k | (K, W, W) | |
+| log_dets | log det U_k | (K,) | |
+| log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
+| rng | | (4,) uint64 | stream, advanced in place |
+
+Rows with missing values are listed by their pattern, the set of columns that are missing:
+
+| name | shape | meaning |
+|---|---|---|
+| rows | (R,) int64 | the rows, those of one pattern after another |
+| pattern_ptr | (P + 1,) int64 | rows pattern_ptr[p] to pattern_ptr[p + 1] - 1 have pattern p |
+| orders | (P, B, W) int64 | columns of a block, those that are missing last |
+| n_seen | (P, B) int64 | how many of a block are not missing |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numba import njit_loop, njit_step
+from skdp._random import draw_gamma, draw_normal, next_double
+
+HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)
+ROOT_HALF = math.sqrt(0.5)
+SMALLEST_ROOT = 1e-150  # of a precision: that of a tiny nu may underflow
+
+# Matrices
+
+
+@njit_loop
+def factorise(matrix):
+    """Turn a symmetric positive definite matrix into its Cholesky factor, in place.
+
+    The lower triangle is read and written; the rest is set to 0. Returns False if the matrix is not
+    positive definite.
+    """
+    n = matrix.shape[0]
+    for j in range(n):
+        for k in range(j):
+            for i in range(j, n):
+                matrix[i, j] -= matrix[i, k] * matrix[j, k]
+        if not 0.0 < matrix[j, j] < math.inf:
+            return False
+        root = math.sqrt(matrix[j, j])
+        for i in range(j, n):
+            matrix[i, j] /= root
+        for i in range(j):
+            matrix[i, j] = 0.0
+    return True
+
+
+@njit_step
+def move_to_end(matrix, d, n):
+    """Move column d of a whitening matrix to n - 1, and make it lower triangular again.
+
+    Row d, of which the last column alone is left when the others have moved, goes to the end, too;
+    then rotations with it take the last column out of the rows before. Nothing is lost to rounding.
+    """
+    for i in range(matrix.shape[0]):
+        first = matrix[i, d]
+        for e in range(d, n - 1):
+            matrix[i, e] = matrix[i, e + 1]
+        matrix[i, n - 1] = first
+    for e in range(n):
+        first = matrix[d, e]
+        for i in range(d, n - 1):
+            matrix[i, e] = matrix[i + 1, e]
+        matrix[n - 1, e] = first
+    for i in range(d, n - 1):
+        length = math.hypot(matrix[i, n - 1], matrix[n - 1, n - 1])
+        sine, cosine = matrix[i, n - 1] / length, matrix[n - 1, n - 1] / length
+        for e in range(n):
+            x, y = matrix[i, e], matrix[n - 1, e]
+            matrix[i, e] = cosine * x - sine * y
+            matrix[n - 1, e] = sine * x + cosine * y
+
+
+@njit_loop
+def write_in_order(whitener, order, n_seen, out):
+    """Write a lower triangular whitening matrix of the columns in order, missing ones last.
+
+    Its first rows whiten what was observed, the rest summed out; given these, the last rows whiten
+    what is missing.
+    """
+    n = whitener.shape[0]
+    for d in range(n):
+        for e in range(n):
+            out[d, e] = whitener[d, e] if e <= d else 0.0
+    for i in range(n - 1, n_seen - 1, -1):
+        move_to_end(out, order[i], i + 1)
+
+
+# Statistics
+
+
+@njit_loop
+def add_up(values, states, sizes, centres, squares):
+    """Write the statistics of all components; a block that is missing does not count.
+
+    Twice through the data: sums of squares about another point would lose digits.
+    """
+    n_components, width = centres.shape
+    n_blocks = values.shape[1] // width
+    for k in range(n_components):
+        sizes[k] = 0.0
+        for d in range(width):
+            centres[k, d] = 0.0
+            for e in range(d + 1):
+                squares[k, d, e] = 0.0
+    for t in range(values.shape[0]):
+        for b in range(n_blocks):
+            if not math.isnan(values[t, b * width]):
+                k = states[t] * n_blocks + b
+                sizes[k] += 1.0
+                for d in range(width):
+                    centres[k, d] += values[t, b * width + d]
+    for k in range(n_components):
+        for d in range(width):
+            centres[k, d] /= max(sizes[k], 1.0)
+    for t in range(values.shape[0]):
+        for b in range(n_blocks):
+            if not math.isnan(values[t, b * width]):
+                k = states[t] * n_blocks + b
+                for d in range(width):
+                    x = values[t, b * width + d] - centres[k, d]
+                    for e in range(d + 1):
+                        squares[k, d, e] += x * (values[t, b * width + e] - centres[k, e])
+
+
+@njit_loop
+def posterior_scale(k, sizes, centres, squares, mean, precision, scale, out):
+    """Write S + Q_k + c n_k / (c + n_k) (xbar - m)(xbar - m)^T, the posterior's, to `out`."""
+    b = k % mean.shape[0]
+    weight = precision * sizes[k] / (precision + sizes[k])
+    for d in range(out.shape[0]):
+        x = weight * (centres[k, d] - mean[b, d])
+        for e in range(d + 1):
+            out[d, e] = scale[b, d, e] + squares[k, d, e] + x * (centres[k, e] - mean[b, e])
+
+
+# Parameters
+
+
+@njit_step
+def draw_whitener(factor, freedom, bartlett, whitener, rng):
+    """Draw U with U^T U ~ Wishart(freedom, (L L^T)^-1); return log det U.
+
+    U = A L^-1 with the triangular A of Bartlett (1933), normal draws below a diagonal of roots of
+    chi-square draws; degrees of freedom rise along it, since it is A^T A that is Wishart.
+
+    Parameters
+    ----------
+    factor : (W, W) float64
+        L, lower triangular.
+    bartlett : (W, W) float64, scratch
+    whitener : (W, W) float64, output
+    """
+    width = factor.shape[0]
+    log_det = 0.0
+    for d in range(width):
+        for e in range(d):
+            bartlett[d, e] = draw_normal(rng)
+        chi_square = 2.0 * draw_gamma(0.5 * (freedom - (width - 1 - d)), rng)
+        bartlett[d, d] = max(math.sqrt(chi_square), SMALLEST_ROOT)
+        log_det += math.log(bartlett[d, d] / factor[d, d])
+        for e in range(d, -1, -1):
+            x = bartlett[d, e]
+            for f in range(e + 1, d + 1):
+                x -= whitener[d, f] * factor[f, e]
+            whitener[d, e] = x / factor[e, e]
+    return log_det
+
+
+@njit_loop
+def draw_gaussians(
+    sizes, centres, squares, mean, precision, freedom, scale, means, whiteners, log_dets, scratch,
+    rng,
+):  # fmt: skip
+    """Draw mu_k and Sigma_k of all components.
+
+    Parameters
+    ----------
+    scratch : (2, W, W) float64
+
+    Returns
+    -------
+    possible : bool
+        False if a scale is not positive definite.
+    """
+    width = means.shape[1]
+    factor, bartlett = scratch[0], scratch[1]
+    for k in range(sizes.shape[0]):
+        posterior_scale(k, sizes, centres, squares, mean, precision, scale, factor)
+        if not factorise(factor):
+            return False
+        log_dets[k] = draw_whitener(factor, freedom + sizes[k], bartlett, whiteners[k], rng)
+        # mu = m_n + y, U y normal.
+        b = k % mean.shape[0]
+        weight = precision + sizes[k]
+        noise = bartlett[0]
+        for d in range(width):
+            x = draw_normal(rng) / math.sqrt(weight)
+            for e in range(d):
+                x -= whiteners[k, d, e] * noise[e]
+            noise[d] = x / whiteners[k, d, d]
+            centre = (precision * mean[b, d] + sizes[k] * centres[k, d]) / weight
+            means[k, d] = centre + noise[d]
+    return True
+
+
+@njit_loop
+def log_evidence_of_gaussians(sizes, centres, squares, mean, precision, freedom, scale, factor):
+    """Return log p(x | z), means and covariances summed out.
+
+    Returns NaN if a scale is not positive definite.
+
+    Parameters
+    ----------
+    factor : (W, W) float64, scratch
+    """
+    n_blocks, width = mean.shape
+    result = 0.0
+    for k in range(sizes.shape[0]):
+        n = sizes[k]
+        if n == 0.0:
+            continue
+        for d in range(width):
+            for e in range(d + 1):
+                factor[d, e] = scale[k % n_blocks, d, e]
+        if not factorise(factor):
+            return math.nan
+        for d in range(width):
+            result += freedom * math.log(factor[d, d])
+            result += math.lgamma(0.5 * (freedom + n - d)) - math.lgamma(0.5 * (freedom - d))
+        posterior_scale(k, sizes, centres, squares, mean, precision, scale, factor)
+        if not factorise(factor):
+            return math.nan
+        for d in range(width):
+            result -= (freedom + n) * math.log(factor[d, d])
+        result += 0.5 * width * (math.log(precision / (precision + n)) - n * math.log(math.pi))
+    return result
+
+
+# Densities
+
+
+@njit_step
+def lay_out(whitener, mean, j, by_state, offsets):
+    """Write U and U mu of a component, by sqrt 2, where those of state j are.
+
+    Parameters
+    ----------
+    whitener, mean : (W, W), (n,) float64
+        The first n columns are written.
+    by_state, offsets : (W, W, J), (W, J) float64, output
+    """
+    for d in range(mean.shape[0]):
+        offset = 0.0
+        for e in range(d + 1):
+            u = whitener[d, e] * ROOT_HALF
+            by_state[d, e, j] = u
+            offset += u * mean[e]
+        offsets[d, j] = offset
+
+
+@njit_step
+def add_products(x, begin, rows, sums):
+    """Add four products x[e] rows[e] to `sums`."""
+    a, b, c, d = x[begin], x[begin + 1], x[begin + 2], x[begin + 3]
+    for j in range(sums.shape[0]):
+        sums[j] += (a * rows[begin, j] + b * rows[begin + 1, j]) + (
+            c * rows[begin + 2, j] + d * rows[begin + 3, j]
+        )
+
+
+@njit_step
+def subtract_square(x, begin, end, rows, sums, out):
+    """Subtract from `out` the square of `sums` and one to four products x[e] rows[e]."""
+    a = x[begin]
+    if end - begin == 1:
+        for j in range(out.shape[0]):
+            y = sums[j] + a * rows[begin, j]
+            out[j] -= y * y
+        return
+    b = x[begin + 1]
+    if end - begin == 2:
+        for j in range(out.shape[0]):
+            y = sums[j] + (a * rows[begin, j] + b * rows[begin + 1, j])
+            out[j] -= y * y
+        return
+    c = x[begin + 2]
+    if end - begin == 3:
+        for j in range(out.shape[0]):
+            y = sums[j] + (a * rows[begin, j] + b * rows[begin + 1, j]) + c * rows[begin + 2, j]
+            out[j] -= y * y
+        return
+    d = x[begin + 3]
+    for j in range(out.shape[0]):
+        y = sums[j] + (
+            (a * rows[begin, j] + b * rows[begin + 1, j])
+            + (c * rows[begin + 2, j] + d * rows[begin + 3, j])
+        )
+        out[j] -= y * y
+
+
+@njit_step
+def subtract_squares(x, by_state, offsets, sums, out):
+    """Subtract |U x - U mu|^2 / 2 of a block from the log densities of all states.
+
+    Loops over states are the inner ones, and become vector instructions; four columns at a time, to
+    go through the states as rarely as possible.
+
+    Parameters
+    ----------
+    x : (n,) float64
+    by_state, offsets : (W, W, J), (W, J) float64
+        See `lay_out`.
+    sums : (J,) float64, scratch
+    out : (J,) float64
+    """
+    for d in range(x.shape[0]):
+        last = d - d % 4
+        for j in range(out.shape[0]):
+            sums[j] = -offsets[d, j]
+        for begin in range(0, last, 4):
+            add_products(x, begin, by_state[d], sums)
+        subtract_square(x, last, d + 1, by_state[d], sums, out)
+
+
+@njit_loop
+def weigh_gaussians(values, means, whiteners, log_dets, by_state, vectors, log_obs):
+    """Write the log densities of all steps in all states; NaN for a step with missing values.
+
+    Parameters
+    ----------
+    by_state : (D, W, J) float64, scratch
+    vectors : (D + 2, J) float64, scratch
+        Offsets, constants and sums.
+    """
+    n_dims, width, n_states = by_state.shape
+    n_blocks = n_dims // width
+    offsets, constants, sums = vectors[:n_dims], vectors[n_dims], vectors[n_dims + 1]
+    for j in range(n_states):
+        constants[j] = -n_dims * HALF_LOG_2_PI
+        for b in range(n_blocks):
+            k, begin, end = j * n_blocks + b, b * width, (b + 1) * width
+            constants[j] += log_dets[k]
+            lay_out(whiteners[k], means[k], j, by_state[begin:end], offsets[begin:end])
+    for t in range(values.shape[0]):
+        for j in range(n_states):
+            log_obs[t, j] = constants[j]
+        for b in range(n_blocks):
+            begin, end = b * width, (b + 1) * width
+            subtract_squares(
+                values[t, begin:end], by_state[begin:end], offsets[begin:end], sums, log_obs[t]
+            )
+
+
+# Missing values
+
+
+@njit_loop
+def weigh_incomplete(
+    values, rows, pattern_ptr, orders, n_seen, means, whiteners, by_state, vectors, whitener, x,
+    log_obs,
+):  # fmt: skip
+    """Write the log densities of what was observed of incomplete steps.
+
+    Parameters
+    ----------
+    by_state : (D, W, J) float64, scratch
+    vectors : (D + 2, J) float64, scratch
+    whitener, x : (W, W), (W,) float64, scratch
+    """
+    n_patterns, n_blocks, width = orders.shape
+    n_dims, n_states = n_blocks * width, log_obs.shape[1]
+    offsets, constants, sums = vectors[:n_dims], vectors[n_dims], vectors[n_dims + 1]
+    for p in range(n_patterns):
+        for j in range(n_states):
+            constants[j] = 0.0
+            for b in range(n_blocks):
+                k, n, begin, end = j * n_blocks + b, n_seen[p, b], b * width, (b + 1) * width
+                write_in_order(whiteners[k], orders[p, b], n, whitener)
+                for d in range(n):
+                    constants[j] += math.log(whitener[d, d]) - HALF_LOG_2_PI
+                    x[d] = means[k, orders[p, b, d]]
+                lay_out(whitener, x[:n], j, by_state[begin:end], offsets[begin:end])
+        for t in rows[pattern_ptr[p] : pattern_ptr[p + 1]]:
+            for j in range(n_states):
+                log_obs[t, j] = constants[j]
+            for b in range(n_blocks):
+                n, begin, end = n_seen[p, b], b * width, (b + 1) * width
+                for d in range(n):
+                    x[d] = values[t, begin + orders[p, b, d]]
+                subtract_squares(x[:n], by_state[begin:end], offsets[begin:end], sums, log_obs[t])
+
+
+@njit_loop
+def impute(values, states, rows, pattern_ptr, orders, n_seen, means, whiteners, whitener, x, rng):
+    """Draw the missing values of blocks of which something was observed, in place.
+
+    Parameters
+    ----------
+    whitener, x : (W, W), (W,) float64, scratch
+    """
+    n_patterns, n_blocks, width = orders.shape
+    for p in range(n_patterns):
+        for b in range(n_blocks):
+            order, n = orders[p, b], n_seen[p, b]
+            if n == 0 or n == width:
+                continue
+            for t in rows[pattern_ptr[p] : pattern_ptr[p + 1]]:
+                k = states[t] * n_blocks + b
+                write_in_order(whiteners[k], order, n, whitener)
+                for d in range(width):
+                    if d >= n:
+                        x[d] = draw_normal(rng)
+                        for e in range(d):
+                            x[d] -= whitener[d, e] * x[e]
+                        x[d] /= whitener[d, d]
+                        values[t, b * width + order[d]] = means[k, order[d]] + x[d]
+                    else:
+                        x[d] = values[t, b * width + order[d]] - means[k, order[d]]
+
+
+# First states
+
+
+@njit_step
+def squared_distance(values, t, weights, centre):
+    """Return sum_d weights_d (x_td - centre_d)^2 over what was observed."""
+    result = 0.0
+    for d in range(centre.shape[0]):
+        y = values[t, d] - centre[d]
+        if not math.isnan(y):
+            result += weights[d] * y * y
+    return result
+
+
+@njit_loop
+def seed_centres(values, weights, filler, centres, distances, rng):
+    """Draw steps for centres, each with probability in proportion to its squared distance.
+
+    (k-means++, Arthur and Vassilvitskii 2007.) Where all distances are 0, any step.
+
+    Parameters
+    ----------
+    weights : (D,) float64
+        Of the squared distances of columns.
+    filler : (D,) float64
+        Stands for missing values of a step that becomes a centre.
+    centres : (J, D) float64, output
+    distances : (N,) float64, output
+        Squared, to the nearest centre.
+    """
+    n_steps, n_dims = values.shape
+    total = 0.0
+    for j in range(centres.shape[0]):
+        chosen = min(int(next_double(rng) * n_steps), n_steps - 1)
+        rest = next_double(rng) * total
+        if total > 0.0:
+            for t in range(n_steps):
+                if distances[t] > 0.0:
+                    chosen = t
+                    rest -= distances[t]
+                    if rest < 0.0:
+                        break
+        for d in range(n_dims):
+            missing = math.isnan(values[chosen, d])
+            centres[j, d] = filler[d] if missing else values[chosen, d]
+        total = 0.0
+        for t in range(n_steps):
+            distance = squared_distance(values, t, weights, centres[j])
+            distances[t] = min(distances[t], distance) if j > 0 else distance
+            total += distances[t]
+
+
+@njit_loop
+def find_nearest(values, weights, centres, states):
+    """Write the number of the nearest centre, the first of equal ones, of every step."""
+    for t in range(values.shape[0]):
+        smallest = math.inf
+        for j in range(centres.shape[0]):
+            distance = squared_distance(values, t, weights, centres[j])
+            if distance < smallest:
+                smallest = distance
+                states[t] = j
+
+
+@njit_loop
+def move_centres(values, states, centres, sums, sizes):
+    """Move centres to the means of what was observed of their steps, if anything.
+
+    Parameters
+    ----------
+    sums, sizes : (J, D) float64, scratch
+    """
+    n_states, n_dims = centres.shape
+    for j in range(n_states):
+        for d in range(n_dims):
+            sums[j, d] = 0.0
+            sizes[j, d] = 0.0
+    for t in range(values.shape[0]):
+        for d in range(n_dims):
+            if not math.isnan(values[t, d]):
+                sums[states[t], d] += values[t, d]
+                sizes[states[t], d] += 1.0
+    for j in range(n_states):
+        for d in range(n_dims):
+            if sizes[j, d] > 0.0:
+                centres[j, d] = sums[j, d] / sizes[j, d]

@@ -1,0 +1,320 @@
+r"""What transitions tell of binary vectors: similarities fall with the vectors' distances.
+
+phi_jj' = exp(-lambda D_jj'), D the Hamming distance of the binary vectors of states.
+
+Given rates pi and transitions n, times and failed jumps summed out, the vectors have the
+likelihood prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j. with T_j = sum_j' pi_jj' phi_jj'.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| factors | theta_jf | (J, F) int8 | binary vectors |
+| spins | 2 theta_jf - 1 | (F, J) float64 | by factor: loops over states are vector instructions |
+| decay | lambda | | |
+| distances | D_jj' | (J, J) float64 | |
+| counts | n_jj' | (J + 1, J) int64 | transitions; the last row, of first states, has phi = 1 |
+| log_rates | log pi_jj' | (J + 1, J) | they may be as low as -1e300 |
+| left | n_j. | (J,) float64 | transitions out of a state |
+| log_totals | log T_j | (J,) | kept for busy states: those with n_j. > 0 |
+| rng | | (4,) uint64 | stream, advanced in place |
+
+A change of the vector of state j touches row j and column j of phi. T_j is summed anew, any other
+T_i changes by one term. The terms of row and column j, relative to T, are kept while the bits of j
+are drawn, so that a proposal needs no exponentials. A row whose sum loses digits to a change is
+summed anew.
+"""
+
+# mypy: ignore-errors
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numba import njit_loop, njit_step
+
+NEGLIGIBLE = -42.0
+"""Terms below exp(-42) = 6e-19 of a sum do not change it in double precision."""
+
+LOST_IN_PROPOSAL = -0.999
+LOST_IN_STATE = -0.5
+"""Relative changes of T_i below which it is summed anew, in a proposal and when it is kept."""
+
+LARGEST_FAST_DECAY = 100.0
+"""Above it terms are weighed in logs: one that underflowed might grow by exp(2 lambda)."""
+
+SMALLEST_TOTAL = 1e-200
+"""A sum of terms below is made anew: some of them may have underflowed."""
+
+SMALL_GAIN = 1e-4
+"""Below it four terms of the series of log(1 + x) are exact."""
+
+
+class Links(NamedTuple):
+    """What the transitions tell of binary vectors, and what follows from the current vectors.
+
+    Attributes
+    ----------
+    log_rates : (J + 1, J) array
+    log_rates_into : (J, J) array
+        log pi, by destination.
+    moves : (J, J) array
+        n_jj' + n_j'j.
+    left : (J,) array
+    busy : (B,) array of int
+        The states j with n_j. > 0.
+    log_totals : (J,) array
+    distances : (J,) array
+        Those of one state, j.
+    terms : (J,) array
+        Transitions from j, pi_jk phi_jk / T_j; 0 unless j is busy.
+    terms_into : (J,) array
+        Transitions into j, pi_ij phi_ij / T_i; 0 unless i is busy.
+    change : (J,) array
+        What a proposal adds to the distances of j.
+    growth : (J,) array
+        By what it multiplies similarities to j.
+    steps : (J,) array
+        What it adds to log T; 0 for states that are not busy.
+    row : (J,) array
+        Scratch: distances of another state.
+    all_distances : (J, J) array
+    """
+
+    log_rates: NDArray[np.float64]
+    log_rates_into: NDArray[np.float64]
+    moves: NDArray[np.float64]
+    left: NDArray[np.float64]
+    busy: NDArray[np.int64]
+    log_totals: NDArray[np.float64]
+    distances: NDArray[np.float64]
+    terms: NDArray[np.float64]
+    terms_into: NDArray[np.float64]
+    change: NDArray[np.float64]
+    growth: NDArray[np.float64]
+    steps: NDArray[np.float64]
+    row: NDArray[np.float64]
+    all_distances: NDArray[np.float64]
+
+
+@njit_loop
+def write_distances(factors, distances):
+    """Write the Hamming distances of all pairs of states."""
+    n_states, n_factors = factors.shape
+    for j in range(n_states):
+        for k in range(j + 1):
+            distance = 0
+            for f in range(n_factors):
+                distance += factors[j, f] ^ factors[k, f]
+            distances[j, k] = distances[k, j] = distance
+
+
+@njit_step
+def log_total(log_rates, distances, decay):
+    """Return log T of one row."""
+    largest = -math.inf
+    for k in range(log_rates.shape[0]):
+        largest = max(largest, log_rates[k] - decay * distances[k])
+    total = 0.0
+    for k in range(log_rates.shape[0]):
+        term = log_rates[k] - decay * distances[k] - largest
+        if term > NEGLIGIBLE:
+            total += math.exp(term)
+    return largest + math.log(total)
+
+
+# The vectors
+
+
+@njit_step
+def write_distances_of(j, spins, out):
+    """Write the distances of one state."""
+    n_factors, n_states = spins.shape
+    for k in range(n_states):
+        out[k] = 0.5 * n_factors
+    for f in range(n_factors):
+        half = 0.5 * spins[f, j]
+        for k in range(n_states):
+            out[k] -= half * spins[f, k]
+
+
+@njit_loop
+def start_links(links, factors, counts, decay):
+    """Write what follows from transitions and vectors to `links`."""
+    n_states = factors.shape[0]
+    write_distances(factors, links.all_distances)
+    for j in range(n_states):
+        links.steps[j] = 0.0
+        links.terms_into[j] = 0.0
+        for k in range(n_states):
+            links.log_rates_into[k, j] = links.log_rates[j, k]
+            links.moves[j, k] = counts[j, k] + counts[k, j]
+    for b in range(links.busy.shape[0]):
+        i = links.busy[b]
+        links.log_totals[i] = log_total(links.log_rates[i], links.all_distances[i], decay)
+
+
+@njit_step
+def exp_or_0(x):
+    """Return exp(x), without numbers so small that they lose digits."""
+    return math.exp(x) if x > -700.0 else 0.0
+
+
+@njit_step
+def write_terms(links, j, decay):
+    """Write the terms of row and column j."""
+    log_rates, distances, log_totals = links.log_rates[j], links.distances, links.log_totals
+    log_rates_into = links.log_rates_into[j]
+    for b in range(links.busy.shape[0]):
+        i = links.busy[b]
+        links.terms_into[i] = exp_or_0(log_rates_into[i] - decay * distances[i] - log_totals[i])
+    links.terms_into[j] = 0.0  # no change reaches it
+    for k in range(distances.shape[0]):
+        links.terms[k] = 0.0
+        if links.left[j] > 0.0:
+            links.terms[k] = exp_or_0(log_rates[k] - decay * distances[k] - log_totals[j])
+
+
+@njit_loop
+def turn_to(links, spins, j, decay):
+    """Make state j the one whose vector may change."""
+    write_distances_of(j, spins, links.distances)
+    write_terms(links, j, decay)
+
+
+@njit_step
+def small_log_1p(x):
+    """Return log(1 + x), for |x| up to 1e-4."""
+    return x * (1.0 - x * (0.5 - x * (1.0 / 3.0 - 0.25 * x)))
+
+
+@njit_step
+def dot(x, y):
+    """Return a sum of products, in four chains of additions."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    n = x.shape[0] // 4 * 4
+    for k in range(0, n, 4):
+        a += x[k] * y[k]
+        b += x[k + 1] * y[k + 1]
+        c += x[k + 2] * y[k + 2]
+        d += x[k + 3] * y[k + 3]
+    for k in range(n, x.shape[0]):
+        a += x[k] * y[k]
+    return (a + b) + (c + d)
+
+
+@njit_loop
+def log_total_after(links, spins, i, j, decay):
+    """Return log T_i after the change of state j, by the sum of all terms."""
+    write_distances_of(i, spins, links.row)
+    links.row[j] += links.change[i]
+    return log_total(links.log_rates[i], links.row, decay)
+
+
+@njit_loop
+def log_own_total_after(links, j, decay):
+    """Return log T_j after its change."""
+    if decay <= LARGEST_FAST_DECAY:
+        total = dot(links.terms, links.growth)
+        if total > SMALLEST_TOTAL:
+            return links.log_totals[j] + math.log(total)
+    for k in range(links.change.shape[0]):
+        links.row[k] = links.distances[k] + links.change[k]
+    return log_total(links.log_rates[j], links.row, decay)
+
+
+@njit_loop
+def weigh_in_logs(links, spins, i, j, decay):
+    """Return what log T_i gains by the change of state j."""
+    log_term = links.log_rates_into[j, i] - decay * links.distances[i]
+    old = log_term - links.log_totals[i]
+    new = old - decay * links.change[i]
+    if max(old, new) < NEGLIGIBLE:
+        return 0.0
+    if new > 500.0:  # exp(new) may overflow, and nothing else counts
+        return new
+    gain = math.exp(new) - math.exp(old)
+    if gain > LOST_IN_PROPOSAL:
+        return math.log1p(gain)
+    return log_total_after(links, spins, i, j, decay) - links.log_totals[i]
+
+
+@njit_loop
+def weigh_change(links, spins, j, size, decay):
+    """Return the log ratio of likelihoods if `links.change` were added to the distances of state j.
+
+    What it would add to log T is written to `links.steps`. The last call of `turn_to` was for j.
+
+    Parameters
+    ----------
+    size : int
+        The entries of `change` are -size, 0 and size: 1 for a flip, 2 for a swap.
+    """
+    change, growth, steps = links.change, links.growth, links.steps
+    terms, log_totals = links.terms_into, links.log_totals
+    if decay <= LARGEST_FAST_DECAY:
+        farther, nearer = math.exp(-decay * size), math.exp(decay * size)
+        for i in range(change.shape[0]):
+            growth[i] = farther if change[i] > 0.0 else (nearer if change[i] < 0.0 else 1.0)
+        # First as if all gains were small: a loop of vector instructions.
+        for i in range(change.shape[0]):
+            steps[i] = small_log_1p(terms[i] * (growth[i] - 1.0))
+        for b in range(links.busy.shape[0]):
+            i = links.busy[b]
+            gain = terms[i] * (growth[i] - 1.0)
+            if gain < LOST_IN_PROPOSAL:
+                steps[i] = log_total_after(links, spins, i, j, decay) - log_totals[i]
+            elif abs(gain) > SMALL_GAIN:
+                steps[i] = math.log1p(gain)
+    else:
+        for b in range(links.busy.shape[0]):
+            i = links.busy[b]
+            steps[i] = weigh_in_logs(links, spins, i, j, decay) if change[i] != 0.0 else 0.0
+    if links.left[j] > 0.0:
+        steps[j] = log_own_total_after(links, j, decay) - log_totals[j]
+    return -decay * dot(links.moves[j], change) - dot(links.left, steps)
+
+
+@njit_loop
+def make_change(links, spins, j, decay):
+    """Add `links.change` to the distances of state j, after `weigh_change`; then change `spins`."""
+    log_lost = math.log1p(LOST_IN_STATE)
+    for b in range(links.busy.shape[0]):
+        i = links.busy[b]
+        if i != j and links.steps[i] < log_lost:
+            links.log_totals[i] = log_total_after(links, spins, i, j, decay)
+        elif i != j:
+            links.log_totals[i] += links.steps[i]
+    for k in range(links.change.shape[0]):
+        links.distances[k] += links.change[k]
+    if links.left[j] > 0.0:
+        links.log_totals[j] = log_total(links.log_rates[j], links.distances, decay)
+    write_terms(links, j, decay)
+
+
+@njit_loop
+def flip_spin(links, spins, j):
+    """Flip one bit of state j, and update the distances; totals stay behind.
+
+    Parameters
+    ----------
+    spins : (J,) float64
+        Those of the factor.
+    """
+    for k in range(spins.shape[0]):
+        if k != j:
+            links.all_distances[j, k] += spins[j] * spins[k]
+            links.all_distances[k, j] = links.all_distances[j, k]
+    spins[j] = -spins[j]
+
+
+@njit_loop
+def weigh_totals(links, decay):
+    """Return the log ratio of prod T^-n after distances have changed; write steps of log T."""
+    result = 0.0
+    for b in range(links.busy.shape[0]):
+        i = links.busy[b]
+        total = log_total(links.log_rates[i], links.all_distances[i], decay)
+        links.steps[i] = total - links.log_totals[i]
+        result -= links.left[i] * links.steps[i]
+    return result

@@ -1,0 +1,1 @@
+"""Inside-outside, Viterbi and sampling over charts of sentences."""

@@ -1,0 +1,415 @@
+"""Inside and outside sums, best trees and drawn trees of sentences under given weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data import TokenSequences
+from skdp.grammar._chart import _kernels_lanes as lanes
+from skdp.grammar._chart._batches import SentenceBatches
+from skdp.grammar._chart._extended_range import WideSpace, WideWeights, find_best_trees
+from skdp.grammar._chart._kernels_long import sum_long
+from skdp.grammar._chart._lanes import LaneRules
+from skdp.grammar._chart._long import LongRules, are_long
+from skdp.grammar._chart._weights import RuleWeights
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+
+class ExpectedCounts(NamedTuple):
+    """Expected uses of every rule, summed over sentences; those without a tree add nothing.
+
+    Attributes
+    ----------
+    log_prob : (n,) float64
+        Log of the summed weight of all trees of each sentence, -inf if it has none.
+    root : (S,) float64
+    emission : (P, V) float64
+    binary : (C, S, S) float64
+    """
+
+    log_prob: Floats
+    root: Floats
+    emission: Floats
+    binary: Floats
+
+
+class TreeArrays(NamedTuple):
+    """Trees of sentences, one after another, each in pre-order.
+
+    The left child of a node of length > 1 is the next node; its right child follows the left
+    one's subtree, which has 2 (its length) - 1 nodes. A sentence without a tree has no nodes.
+
+    Attributes
+    ----------
+    symbols : (N,) int32
+        Of every node.
+    lengths : (N,) int32
+        Number of words below every node.
+    node_ptr : (n + 1,) int64
+        Sentence s has the nodes ``node_ptr[s]`` to ``node_ptr[s + 1] - 1``.
+    """
+
+    symbols: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+    node_ptr: NDArray[np.int64]
+
+
+def expected_counts(
+    sentences: TokenSequences | SentenceBatches,
+    weights: RuleWeights,
+    *,
+    dtype: Any = np.float64,
+    n_jobs: int | None = None,
+) -> ExpectedCounts:
+    """Return log probabilities and the expected uses of rules.
+
+    Parameters
+    ----------
+    sentences : TokenSequences or SentenceBatches
+        Of one word or more.
+    weights : RuleWeights
+    dtype : float64 or float32, default=float64
+        Of the sums over trees.
+    n_jobs : int or None, default=None
+        Threads. They do not change the result.
+
+    Returns
+    -------
+    ExpectedCounts
+
+    Raises
+    ------
+    ValueError
+        If a sentence has no words.
+    """
+    batches = SentenceBatches.of(sentences)
+    log_prob, totals, _ = _sum(batches, weights, batches.multiplicity, dtype, n_jobs, counts=True)
+    return ExpectedCounts(log_prob[batches.inverse], *totals)
+
+
+def inside(
+    sentences: TokenSequences | SentenceBatches,
+    weights: RuleWeights,
+    *,
+    dtype: Any = np.float64,
+    n_jobs: int | None = None,
+) -> Floats:
+    """Return the log of the summed weight of all trees of each sentence, (n,).
+
+    Parameters and errors are those of `expected_counts`.
+    """
+    batches = SentenceBatches.of(sentences)
+    log_prob, *_ = _sum(batches, weights, batches.multiplicity, dtype, n_jobs)
+    return log_prob[batches.inverse]
+
+
+def expected_symbols(
+    sentences: TokenSequences | SentenceBatches,
+    weights: RuleWeights,
+    *,
+    dtype: Any = np.float64,
+    n_jobs: int | None = None,
+) -> Floats:
+    """Return the expected number of nodes of each symbol in each sentence, (n, S).
+
+    Rows sum to 2 (number of words) - 1, or to 0 if the sentence has no tree. Parameters and errors
+    are those of `expected_counts`.
+    """
+    batches = SentenceBatches.of(sentences)
+    once = np.ones(len(batches.distinct))
+    *_, symbols = _sum(batches, weights, once, dtype, n_jobs, counts=True, symbols=True)
+    return symbols[batches.inverse]
+
+
+def viterbi(
+    sentences: TokenSequences | SentenceBatches,
+    weights: RuleWeights,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[Floats, TreeArrays]:
+    """Return the log weight of the likeliest tree of each sentence, (n,), and the trees.
+
+    Of equally likely ones always the same: the root's symbol is the first that is best, then the
+    pair of its children's symbols, then the leftmost split point, and so on downwards.
+    """
+    batches = SentenceBatches.of(sentences)
+    log_prob = np.empty(len(batches.distinct))
+    found: list[Any] = [None] * len(log_prob)
+
+    everything = np.arange(len(log_prob))
+    for part, trees in batches.map(_BestTrees(batches, weights), everything, 1, n_jobs):
+        for place, (log_weight, *tree) in zip(part, trees, strict=True):
+            log_prob[place] = log_weight
+            found[place] = tree
+    return log_prob[batches.inverse], _join_trees([found[place] for place in batches.inverse])
+
+
+def sample_trees(
+    sentences: TokenSequences | SentenceBatches,
+    weights: RuleWeights,
+    streams: NDArray[np.uint64],
+    *,
+    n_jobs: int | None = None,
+) -> TreeArrays:
+    """Draw a tree of each sentence given its words.
+
+    Parameters
+    ----------
+    sentences : TokenSequences or SentenceBatches
+    weights : RuleWeights
+    streams : (n, 4) uint64
+        A random stream for each sentence, advanced in place.
+    n_jobs : int or None, default=None
+    """
+    batches = SentenceBatches.of(sentences)
+    rules = LaneRules(weights, np.float64)
+    order = np.argsort(batches.inverse, kind="stable")
+    ends = np.cumsum(batches.multiplicity).astype(np.int64)
+    members = np.split(order, ends[:-1])
+    found: list[Any] = [None] * len(batches.inverse)
+    everything = np.arange(len(batches.distinct))
+    draw = _Draws(batches, rules, weights, members, streams)
+    for _, drawn in batches.map(draw, everything, rules.n_lanes, n_jobs):
+        for i, stream, tree in drawn:
+            streams[i] = stream
+            found[i] = tree
+    return _join_trees(found)
+
+
+# What is done with a part of the sentences: classes, so that it can be pickled. Their objects are
+# equal only to themselves (eq=False): joblib hashes what it sends to dask.
+
+
+@dataclass(frozen=True, eq=False)
+class _BestTrees:
+    """Finds best trees."""
+
+    batches: SentenceBatches
+    weights: RuleWeights
+
+    def __call__(self, part: Places) -> list[tuple[float, Any, Any]]:
+        batches = self.batches
+        words = [batches.sentences[i] for i in batches.distinct[part]]
+        return find_best_trees(words, self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class _Draws:
+    """Draws trees: returns which of the sentences it is of, its stream afterwards, and the tree."""
+
+    batches: SentenceBatches
+    rules: LaneRules
+    weights: RuleWeights
+    members: list[Places]
+    """All sentences that are equal to each of the distinct ones."""
+    streams: NDArray[np.uint64]
+
+    def __call__(self, part: Places) -> list[tuple[int, NDArray[np.uint64], Any]]:
+        batches, rules, weights = self.batches, self.rules, self.weights
+        chart = WideSpace(weights, int(batches.lengths(batches.distinct[part]).max()))
+        numbers = WideWeights.of(weights)
+        drawn = []
+        for begin in range(0, len(part), rules.n_lanes):
+            batch = part[begin : begin + rules.n_lanes]
+            _, unsafe, space = _sum_part(batches, rules, batch, batches.multiplicity, None)
+            for w, place in enumerate(batch):
+                words = batches.sentences[batches.distinct[place]]
+                is_parsed = True
+                if unsafe[w]:
+                    is_parsed = chart.sum_inside(words, numbers)[2] > -np.inf
+                else:
+                    lanes.export_inside(
+                        space, w, rules.n_emitting, weights.first_branching, *chart.inside
+                    )
+                for i in self.members[place]:
+                    stream = self.streams[i].copy()
+                    tree = chart.draw(len(words), numbers, stream, is_parsed)
+                    drawn.append((int(i), stream, tree))
+        return drawn
+
+
+@dataclass(frozen=True, eq=False)
+class _LaneSums:
+    """Sums over trees: returns log probabilities, which of them are unsafe, and counts or None."""
+
+    batches: SentenceBatches
+    rules: LaneRules
+    multiplicity: Floats
+    counts: bool
+    symbols: bool
+
+    def __call__(self, part: Places) -> tuple[Floats, NDArray[np.bool_], _Counts | None]:
+        n_rows = len(part) if self.symbols else 0
+        found = _Counts.zeros(self.rules, n_rows) if self.counts else None
+        values, unsafe, _ = _sum_part(self.batches, self.rules, part, self.multiplicity, found)
+        return values, unsafe, found
+
+
+@dataclass(frozen=True, eq=False)
+class _LongSums:
+    """As `_LaneSums`, of long sentences."""
+
+    batches: SentenceBatches
+    rules: LongRules
+    multiplicity: Floats
+    counts: bool
+    symbols: bool
+
+    def __call__(self, part: Places) -> tuple[Floats, NDArray[np.bool_], _Counts | None]:
+        batches, rules = self.batches, self.rules
+        which = batches.distinct[part]
+        found = _Counts.zeros(rules, len(part) if self.symbols else 0)
+        log_prob, unsafe = np.empty(len(part)), np.zeros(len(part), dtype=bool)
+        sum_long(
+            batches.sentences.tokens, batches.sentences.ptr, which, self.multiplicity[part],
+            rules.numbers, rules.make_space(int(batches.lengths(which).max())), log_prob, unsafe,
+            found.root, found.emission, found.words.ravel(), found.rest.ravel(), found.symbols,
+            self.counts,
+        )  # fmt: skip
+        return log_prob, unsafe, found if self.counts else None
+
+
+@dataclass(frozen=True, eq=False)
+class _WideSums:
+    """Sums over trees in numbers of unlimited range: log probabilities, counts, and symbols."""
+
+    batches: SentenceBatches
+    weights: RuleWeights
+    multiplicity: Floats
+
+    def __call__(self, part: Places) -> tuple[Floats, list[Floats], Floats]:
+        batches, weights = self.batches, self.weights
+        space = WideSpace(weights, int(batches.lengths(batches.distinct[part]).max()))
+        numbers = WideWeights.of(weights)
+        counts = [np.zeros(part.shape) for part in weights[:3]]
+        found, nodes = np.empty(len(part)), np.zeros((len(part), weights.n_symbols))
+        for k, place in enumerate(part):
+            words = batches.sentences[batches.distinct[place]]
+            found[k] = space.count(words, numbers, self.multiplicity[place], counts, nodes[k])
+        return found, counts, nodes
+
+
+class _Counts(NamedTuple):
+    """What kernels add to."""
+
+    root: Floats  # (S,)
+    emission: Floats  # (V, P)
+    words: Floats  # (C, pairs), of the layout of the rules
+    rest: Floats
+    symbols: Floats  # (m, S) or (0, S)
+
+    @classmethod
+    def zeros(cls, rules: LaneRules | LongRules, n_symbol_rows: int) -> _Counts:
+        n_words, n_rest = rules.n_pairs
+        return cls(
+            np.zeros(rules.n_symbols),
+            np.zeros(rules.numbers.emission.shape),
+            np.zeros((rules.n_branching, n_words)),
+            np.zeros((rules.n_branching, n_rest)),
+            np.zeros((n_symbol_rows, rules.n_symbols)),
+        )
+
+
+def _sum_part(
+    batches: SentenceBatches,
+    rules: LaneRules,
+    part: Places,
+    multiplicity: Floats,
+    counts: _Counts | None,
+) -> tuple[Floats, NDArray[np.bool_], lanes.Space]:
+    """Return log probabilities, which of them are unsafe, and the work space of the last batch."""
+    sentences = batches.sentences
+    which = batches.distinct[part]
+    space = rules.make_space(int(batches.lengths(which).max()))
+    log_prob, unsafe = np.empty(len(part)), np.zeros(len(part), dtype=bool)
+    lanes.sum_batches(
+        sentences.tokens, sentences.ptr, which, rules.n_lanes, multiplicity[part],
+        rules.numbers, space, log_prob, unsafe,
+        *(counts or _Counts.zeros(rules, 0)), counts is not None,
+    )  # fmt: skip
+    return log_prob, unsafe, space
+
+
+def _sum(
+    batches: SentenceBatches,
+    weights: RuleWeights,
+    multiplicity: Floats,
+    dtype: Any,
+    n_jobs: int | None,
+    *,
+    counts: bool = False,
+    symbols: bool = False,
+) -> tuple[Floats, list[Floats], Floats]:
+    """Return log probabilities of the distinct sentences, expected counts, and symbols of each.
+
+    Long sentences are done one at a time, others side by side. What single precision cannot do is
+    done in double precision, and what that cannot, in numbers of unlimited range.
+    """
+    n = len(batches.distinct)
+    log_prob = np.empty(n)
+    totals = [np.zeros(part.shape) for part in weights[:3]]
+    all_symbols = np.zeros((n if symbols else 0, weights.n_symbols))
+    left = np.arange(n)
+    for precision in {np.dtype(dtype): None, np.dtype(np.float64): None}:
+        if len(left) == 0:
+            break
+        rules = LaneRules(weights, precision)
+
+        long = are_long(batches.lengths(batches.distinct[left]), rules.n_lanes)
+        works: list[tuple[_LaneSums | _LongSums, Places, int]] = [
+            (_LaneSums(batches, rules, multiplicity, counts, symbols), left[~long], rules.n_lanes)
+        ]
+        if long.any():
+            alone = _LongSums(batches, LongRules(rules), multiplicity, counts, symbols)
+            works.append((alone, left[long], 1))
+        unsafe = [left[:0]]
+        for work, places, multiple in works:
+            sums = _Counts.zeros(work.rules, 0)
+            for part, (values, is_unsafe, found) in batches.map(work, places, multiple, n_jobs):
+                log_prob[part] = values
+                unsafe.append(part[is_unsafe])
+                if found is not None:
+                    for total, each in zip(sums[:4], found[:4], strict=True):
+                        total += each
+                if symbols:
+                    all_symbols[part] = found.symbols
+            totals[0] += sums.root
+            totals[1] += np.where(weights.log_emission > -np.inf, sums.emission.T, 0.0)
+            totals[2] += work.rules.join(sums.words, sums.rest) * rules.binary
+        left = np.sort(np.concatenate(unsafe))
+    _sum_wide(batches, weights, multiplicity, left, log_prob, totals, all_symbols, n_jobs)
+    return log_prob, totals, all_symbols
+
+
+def _sum_wide(
+    batches: SentenceBatches,
+    weights: RuleWeights,
+    multiplicity: Floats,
+    places: Places,
+    log_prob: Floats,
+    totals: list[Floats],
+    symbols: Floats,
+    n_jobs: int | None,
+) -> None:
+    """Write log probabilities, and add counts, of sentences in numbers of unlimited range."""
+    work = _WideSums(batches, weights, multiplicity)
+    for part, (found, counts, nodes) in batches.map(work, places, 1, n_jobs):
+        log_prob[part] = found
+        for total, each in zip(totals, counts, strict=True):
+            total += each
+        if len(symbols):
+            symbols[part] = nodes
+
+
+def _join_trees(parts: list[tuple[NDArray[np.int32], NDArray[np.int32]]]) -> TreeArrays:
+    node_ptr = np.zeros(len(parts) + 1, dtype=np.int64)
+    node_ptr[1:] = np.cumsum([len(symbols) for symbols, _ in parts])
+    empty = [(np.empty(0, dtype=np.int32),) * 2]
+    symbols, lengths = (np.concatenate(arrays) for arrays in zip(*(parts or empty), strict=True))
+    return TreeArrays(symbols, lengths, node_ptr)

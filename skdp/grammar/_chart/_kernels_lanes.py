@@ -1,0 +1,575 @@
+r"""Inside and outside sums of many sentences side by side: the fast path.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| W | | | sentences in a batch, side by side: entry w of every row is of sentence w |
+| n | | | words of the longest sentence of the batch |
+| inside | I | (n n Z, W) | row (s n + e - 1) Z + z: words s, ..., e - 1 under the z-th symbol |
+| outside | O | (n n Z, W) | as `inside` |
+| exponents | | (n n, W) int64 | the inside sums of a span are those in `inside` times two to it |
+| rises | d | (n n, W) int64 | exponent of a span's largest sum over children brought to one scale |
+| factors | f | (n, W) | what brings the splits of a span to one scale |
+| splits | M_ij | (pairs, W) | sum_k f_k inside(s, k, i) inside(k, e, j) |
+| needs | G_ij | (pairs, W) | sum_z own_z B_zij |
+| own | | (Z, W) | outside sums of a span times 2^-d |
+| counts | | (C, pairs) | sum over spans and sentences of own_z M_ij |
+| worst | | (W,) | largest entry of `own` so far |
+
+Z is the most symbols that a span can have, the larger of P and C: the first P symbols emit and the
+last C branch, all do both if P = C = S. `pairs` are the pairs of children's symbols, row by row, of
+the blocks that a span can have: both of one word; or a word on the left, a word on the right, no
+word, in this order. Matrices of rules come packed, in blocks of the `MIX_ROWS` that fit.
+
+**Scale.** The inside sums of a span are brought to [1, 2) in their largest by a power of two of its
+own, sentence by sentence; outside sums are divided by the sentence's weight and by the inside sums'
+scale, so that inside times outside is a probability without further ado.
+
+**Error.** Before that, an inside sum below `floor` is set to it, where 1 is what children at their
+largest and a rule at its largest could give. So none is too small but by rounding (terms below the
+range of the numbers are far below `floor`), and an outside sum is an upper bound, too. What is
+added to a sum has the probability floor 2^-d O at most. It is nothing if no entry of `own` is
+beyond `limit`: floor x limit is 2^-60 in double precision. Otherwise the sentence is unsafe, and is
+done again in numbers with a wider exponent. That takes rules e^-580 below others that are needed.
+"""
+
+# mypy: ignore-errors
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._numba import njit_inner, njit_loop, njit_step
+from skdp._simd_lanes import (
+    COUNT_VECTORS,
+    MIX_ROWS,
+    add_product_block,
+    add_products,
+    count_block,
+    mix_block,
+    product_block,
+    raise_rows,
+    scale_rows,
+    transpose_block,
+)
+from skdp.grammar._chart._kernels_extended_range import exponent_of, power_of_two
+
+_LOG_TWO = math.log(2.0)
+_NEVER = -(1 << 60)
+
+
+class Rules(NamedTuple):
+    """Weights on a linear scale, as the kernels take them."""
+
+    root: np.ndarray  # (S,), the largest in [1, 2)
+    emission: np.ndarray  # (V, P), each word's largest in [1, 2)
+    emission_exponents: np.ndarray  # (V,) int64
+    up_words: np.ndarray  # (C pairs,), packed by parent: children of one word each
+    up: np.ndarray  # (C pairs,)
+    down_words: np.ndarray  # (C pairs,), packed by pair
+    down: np.ndarray
+    first_branching: int  # S - C
+    n_branching: int  # C
+    most_left: float  # the largest sum of the weights of all rules with one left child
+    most_right: float
+    root_exponent: int
+    binary_exponent: int
+    floor: float
+    limit: float
+
+
+class Space(NamedTuple):
+    """Work space for a batch."""
+
+    inside: np.ndarray
+    outside: np.ndarray
+    exponents: np.ndarray
+    rises: np.ndarray
+    factors: np.ndarray
+    scaled: np.ndarray  # (n Z, W): left children's inside sums times factors
+    splits: np.ndarray
+    needs: np.ndarray
+    own: np.ndarray
+    turned: np.ndarray  # (W, pairs): `splits` transposed
+    tops: np.ndarray  # (3, W): largest entries, scales
+    symbols: np.ndarray  # (S, W): expected number of nodes
+    words: np.ndarray  # (n, W) int32
+    lengths: np.ndarray  # (W,) int64
+    shares: np.ndarray  # (W,): 0 for a sentence that is not to be counted
+    totals: np.ndarray  # (W,): weights of the sentences, scaled
+    worst: np.ndarray
+    bounds: np.ndarray  # (n n, W)
+    count_words: np.ndarray  # counts of pairs of words
+    count: np.ndarray
+
+
+# Products
+
+
+@njit_step
+def mix_size(n_left):
+    """Return the size of the next block of a packed matrix of which `n_left` rows are left."""
+    size = 1
+    for possible in MIX_ROWS:
+        if size == 1 and possible <= n_left:
+            size = possible
+    return size
+
+
+@njit_step
+def product_size(n_left):
+    """Return how many of the rows, or columns, that are left a product does next."""
+    return 4 if n_left >= 4 else 2 if n_left >= 2 else 1
+
+
+@njit_inner
+def mix(matrix, n_rows, rows, n_terms, result, out):
+    """Write ``matrix @ rows``, the matrix packed, to rows of `result` from `out` on."""
+    t = 0
+    while t < n_rows:
+        m = mix_size(n_rows - t)
+        mix_block(matrix, t * n_terms, rows, 0, n_terms, result, out + t, m, 0)
+        t += m
+
+
+@njit_inner
+def multiply_splits(scaled, left, step, inside, right, stride, n_splits, n_i, n_j, splits, out):
+    """Write sum_k scaled(k, i) inside(k, j): rows left + k step + i and right + k stride + j."""
+    i = 0
+    while i < n_i:
+        a = product_size(n_i - i)
+        j = 0
+        while j < n_j:
+            b = product_size(n_j - j)
+            product_block(
+                scaled, left + i, 1, step, inside, right + j, 1, stride,
+                splits, out + i * n_j + j, n_j, 1, a, b, n_splits,
+            )  # fmt: skip
+            j += b
+        i += a
+
+
+@njit_inner
+def push_left(needs, pairs, inside, right, stride, n_splits, n_i, n_j, outside, out, step, f, k0):
+    """Add f_k sum_j needs(i, j) inside(k, j) to outside(k, i), for left children."""
+    i = 0
+    while i < n_i:
+        b = product_size(n_i - i)
+        k = 0
+        while k < n_splits:
+            a = product_size(n_splits - k)
+            add_product_block(
+                inside, right + k * stride, stride, 1, needs, pairs + i * n_j, n_j, 1,
+                outside, out + k * step + i, step, 1, a, b, n_j, f, k0 + k,
+            )  # fmt: skip
+            k += a
+        i += b
+
+
+@njit_inner
+def push_right(needs, pairs, inside, left, step, n_splits, n_i, n_j, outside, out, stride, f, k0):
+    """Add f_k sum_i needs(i, j) inside(k, i) to outside(k, j), for right children."""
+    j = 0
+    while j < n_j:
+        b = product_size(n_j - j)
+        k = 0
+        while k < n_splits:
+            a = product_size(n_splits - k)
+            add_product_block(
+                inside, left + k * step, step, 1, needs, pairs + j, 1, n_j,
+                outside, out + k * stride + j, stride, 1, a, b, n_i, f, k0 + k,
+            )  # fmt: skip
+            k += a
+        j += b
+
+
+@njit_inner
+def add_counts(own, n_rows, splits, n_pairs, turned, counts):
+    """Add sum_w own_z M_ij to the counts."""
+    width = counts.shape[1]
+    lanes = turned.shape[0] // 2  # of a vector
+    for column in range(0, n_pairs, lanes):
+        transpose_block(splits, column, turned, column, turned.shape[1])
+    n_vectors = (n_pairs + lanes - 1) // lanes
+    z = 0
+    while z < n_rows:
+        m = 8
+        while m > n_rows - z:
+            m //= 2
+        v = 0
+        while v < n_vectors:
+            some = min(COUNT_VECTORS, n_vectors - v)
+            count_block(own, z, m, turned, v * lanes, width, counts, z, some)
+            v += some
+        z += m
+
+
+# A span
+
+
+@njit_inner
+def find_factors(space, n, s, e, row, is_up):
+    """Bring the splits of a span to one scale; on the way down, it is known already."""
+    exponents, factors = space.exponents, space.factors
+    n_lanes = factors.shape[1]
+    top = exponents[row]
+    if is_up:
+        for w in range(n_lanes):
+            top[w] = _NEVER
+        for m in range(s + 1, e):
+            left, right = exponents[s * n + m - 1], exponents[m * n + e - 1]
+            for w in range(n_lanes):
+                top[w] = max(top[w], left[w] + right[w])
+        for m in range(s + 1, e):
+            left, right = exponents[s * n + m - 1], exponents[m * n + e - 1]
+            for w in range(n_lanes):
+                factors[m - s - 1, w] = power_of_two(left[w] + right[w] - top[w])
+    else:
+        rise = space.rises[row]
+        for m in range(s + 1, e):
+            left, right = exponents[s * n + m - 1], exponents[m * n + e - 1]
+            for w in range(n_lanes):
+                factors[m - s - 1, w] = power_of_two(left[w] + right[w] - top[w] + rise[w])
+
+
+@njit_step
+def block_of(rules, n_splits, b):
+    """Return what the splits of a block of pairs are: first one, number, symbols, first pair."""
+    p, c = rules.emission.shape[1], rules.n_branching
+    if n_splits == 1:
+        return 0, 1, p, p, 0
+    if rules.first_branching == 0:
+        return 0, n_splits, c, c, 0
+    if b == 0:
+        return 0, 1, p, c, 0
+    if b == 1:
+        return n_splits - 1, 1, c, p, p * c
+    return 1, n_splits - 2, c, c, 2 * p * c
+
+
+@njit_step
+def count_blocks(rules, n_splits):
+    """Return the number of blocks of pairs of children's symbols."""
+    return 1 if n_splits == 1 or rules.first_branching == 0 else 3
+
+
+@njit_step
+def count_pairs(rules, n_splits):
+    """Return the number of pairs of children's symbols."""
+    p, c = rules.emission.shape[1], rules.n_branching
+    if n_splits == 1:
+        return p * p
+    return c * c if rules.first_branching == 0 else (2 * p + c) * c
+
+
+@njit_inner
+def sum_splits(rules, space, n, s, e):
+    """Write M of the words s, ..., e - 1."""
+    inside, scaled, splits = space.inside, space.scaled, space.splits
+    p, c, z = rules.emission.shape[1], rules.n_branching, space.own.shape[0]
+    n_splits, stride = e - s - 1, n * z
+    for k in range(n_splits):
+        n_i = p if k == 0 else c
+        scale_rows(inside, (s * n + s + k) * z, n_i, space.factors, k, scaled, k * z)
+    for b in range(count_blocks(rules, n_splits)):
+        k, n_k, n_i, n_j, pair = block_of(rules, n_splits, b)
+        right = ((s + 1 + k) * n + e - 1) * z
+        multiply_splits(scaled, k * z, z, inside, right, stride, n_k, n_i, n_j, splits, pair)
+
+
+@njit_inner
+def push(rules, space, n, s, e):
+    """Add to the outside sums of the children of a span."""
+    inside, outside, needs, f = space.inside, space.outside, space.needs, space.factors
+    z = space.own.shape[0]
+    n_splits, stride = e - s - 1, n * z
+    for b in range(count_blocks(rules, n_splits)):
+        k, n_k, n_i, n_j, pair = block_of(rules, n_splits, b)
+        left = (s * n + s + k) * z
+        right = ((s + 1 + k) * n + e - 1) * z
+        push_left(needs, pair, inside, right, stride, n_k, n_i, n_j, outside, left, z, f, k)
+        push_right(needs, pair, inside, left, z, n_k, n_i, n_j, outside, right, stride, f, k)
+
+
+# A batch
+
+
+@njit_inner
+def fill_inside(rules, space, n):
+    """Fill the chart of inside sums."""
+    z, n_lanes = space.own.shape
+    p, c = rules.emission.shape[1], rules.n_branching
+    exponents, tops = space.exponents, space.tops
+    for s in range(n):
+        row = s * n + s
+        for w in range(n_lanes):
+            word = space.words[s, w]
+            exponents[row, w] = rules.emission_exponents[word]
+            space.rises[row, w] = 0
+            for i in range(p):
+                space.inside[row * z + i, w] = rules.emission[word, i]
+    for length in range(2, n + 1):
+        for s in range(n - length + 1):
+            e = s + length
+            row = s * n + e - 1
+            find_factors(space, n, s, e, row, True)
+            sum_splits(rules, space, n, s, e)
+            up = rules.up_words if length == 2 else rules.up
+            mix(up, c, space.splits, count_pairs(rules, e - s - 1), space.inside, row * z)
+            raise_rows(space.inside, row * z, c, rules.floor, tops, 0)
+            for w in range(n_lanes):
+                d = exponent_of(float(tops[0, w]))
+                space.rises[row, w] = d
+                exponents[row, w] += d
+                tops[1, w] = power_of_two(-d)
+            scale_rows(space.inside, row * z, c, tops, 1, space.inside, row * z)
+
+
+@njit_inner
+def finish_inside(rules, space, log_prob):
+    """Write scaled weights and log probabilities of the sentences of a batch."""
+    z = space.own.shape[0]
+    p, c = rules.emission.shape[1], rules.n_branching
+    for w in range(log_prob.shape[0]):
+        length = space.lengths[w]
+        first = rules.first_branching if length > 1 else 0
+        total = 0.0
+        for i in range(c if length > 1 else p):
+            total += rules.root[first + i] * space.inside[(length - 1) * z + i, w]
+        exponent = space.exponents[length - 1, w] + rules.root_exponent
+        exponent += (length - 1) * rules.binary_exponent
+        space.totals[w] = total
+        log_prob[w] = math.log(total) + exponent * _LOG_TWO
+
+
+@njit_inner
+def fill_outside(rules, space, n, is_counted):
+    """Fill the chart of outside sums, and add counts of binary rules if wanted."""
+    z, n_lanes = space.own.shape
+    p, c = rules.emission.shape[1], rules.n_branching
+    outside, tops, worst = space.outside, space.tops, space.worst
+    first_row = n - n  # an integer like others: for a constant numba would compile `mix` once more
+    for s in range(n):
+        begin = (s * n + s) * z
+        outside[begin : begin + (n - s) * z] = 0.0
+    for w in range(n_lanes):
+        worst[w] = 0.0
+        length = space.lengths[w]
+        first = rules.first_branching if length > 1 else 0
+        if space.shares[w] > 0.0:
+            scale = space.shares[w] / space.totals[w]
+            for i in range(c if length > 1 else p):
+                outside[(length - 1) * z + i, w] = rules.root[first + i] * scale
+    space.symbols[:] = 0.0
+    for length in range(n, 1, -1):
+        for s in range(n - length + 1):
+            e = s + length
+            row = s * n + e - 1
+            for w in range(n_lanes):
+                tops[1, w] = power_of_two(-space.rises[row, w])
+            scale_rows(outside, row * z, c, tops, 1, space.own, 0)
+            note_worst(space, c)
+            add_products(
+                outside, row * z, space.inside, row * z, c, space.symbols, rules.first_branching
+            )
+            find_factors(space, n, s, e, row, False)
+            n_pairs = count_pairs(rules, e - s - 1)
+            down = rules.down_words if length == 2 else rules.down
+            mix(down, n_pairs, space.own, c, space.needs, first_row)
+            if is_counted:
+                sum_splits(rules, space, n, s, e)
+                counts = space.count_words if length == 2 else space.count
+                add_counts(space.own, c, space.splits, n_pairs, space.turned, counts)
+            push(rules, space, n, s, e)
+    for s in range(n):
+        row = s * n + s
+        for w in range(n_lanes):
+            tops[1, w] = 1.0
+        scale_rows(outside, row * z, p, tops, 1, space.own, 0)
+        note_worst(space, p)
+        add_products(outside, row * z, space.inside, row * z, p, space.symbols, 0)
+
+
+@njit_step
+def note_worst(space, n_rows):
+    """Record the largest entries of `own`."""
+    tops, worst = space.tops, space.worst
+    raise_rows(space.own, 0, n_rows, 0.0, tops, 2)
+    for w in range(worst.shape[0]):
+        worst[w] = max(worst[w], tops[2, w])
+
+
+@njit_inner
+def load_batch(tokens, ptr, batch, multiplicity, space):
+    """Load sentences; return the length of the longest. Places left over repeat the last one."""
+    n_lanes = space.own.shape[1]
+    n = 0
+    for w in range(n_lanes):
+        sentence = batch[min(w, batch.shape[0] - 1)]
+        length = ptr[sentence + 1] - ptr[sentence]
+        n = max(n, length)
+        space.lengths[w] = length
+        space.shares[w] = multiplicity[w] if w < batch.shape[0] else 0.0
+    for w in range(n_lanes):
+        sentence = batch[min(w, batch.shape[0] - 1)]
+        begin = ptr[sentence]
+        for s in range(n):
+            # Beyond its end a sentence has any word: no span of its own has it.
+            space.words[s, w] = tokens[begin + s] if s < space.lengths[w] else 0
+    return n
+
+
+@njit_inner
+def find_unsafe(rules, space, unsafe):
+    """Mark sentences whose sums may have lost something, and count them no more."""
+    found = False
+    for w in range(unsafe.shape[0]):
+        is_safe = (space.worst[w] <= rules.limit) & (space.totals[w] * rules.limit >= 1.0)
+        if space.shares[w] > 0.0 and not is_safe:
+            unsafe[w] = True
+            space.shares[w] = 0.0
+            found = True
+    return found
+
+
+@njit_inner
+def is_surely_safe(rules, space, n):
+    """Tell whether no sentence of a batch is unsafe, by upper bounds alone.
+
+    ``bounds[row, w]`` bounds a span's outside sums: each symbol of a child gets at most the sum of
+    the weights of all rules that make it, times the largest of its parent's and its sibling's sums.
+    """
+    exponents, bounds = space.exponents, space.bounds
+    n_lanes = exponents.shape[1]
+    for s in range(n):
+        for w in range(n_lanes):
+            bounds[s * n + s : s * n + n, w] = 0.0
+    for w in range(n_lanes):
+        if space.shares[w] > 0.0:
+            if not space.totals[w] * rules.limit >= 1.0:
+                return False
+            bounds[space.lengths[w] - 1, w] = 2.0 / space.totals[w]
+    for length in range(n, 0, -1):
+        for s in range(n - length + 1):
+            e = s + length
+            row = s * n + e - 1
+            top, rise, bound = exponents[row], space.rises[row], bounds[row]
+            for w in range(n_lanes):
+                bound[w] *= power_of_two(-rise[w])
+                if not bound[w] <= rules.limit:
+                    return False
+            for m in range(s + 1, e):
+                left, right = s * n + m - 1, m * n + e - 1
+                for w in range(n_lanes):
+                    d = exponents[left, w] + exponents[right, w] - top[w] + rise[w]
+                    step = 2.0 * bound[w] * power_of_two(d)
+                    bounds[left, w] += rules.most_left * step
+                    bounds[right, w] += rules.most_right * step
+    return True
+
+
+@njit_loop
+def sum_batches(
+    tokens, ptr, order, n_per_batch, multiplicity, rules, space, log_prob, unsafe,
+    root_counts, emission_counts, counts_words, counts, symbol_counts, is_counted,
+):  # fmt: skip
+    """Write the log probabilities of sentences, and add expected counts if wanted.
+
+    Parameters
+    ----------
+    tokens, ptr : (N,) int32, (n + 1,) int64
+    order : (m,) int64
+        The sentences to be done, long ones first.
+    n_per_batch : int
+        W or less.
+    multiplicity : (m,) float64
+        How often each of these sentences counts.
+    rules : Rules
+    space : Space
+    log_prob : (m,) float64, output
+    unsafe : (m,) bool, output
+        Sentences that must be done in another way; what is written for them means nothing.
+    root_counts, emission_counts : (S,), (V, P) float64, added to
+    counts_words, counts : (C, pairs) float64, added to
+        To be multiplied by the weights of rules, scaled to the largest.
+    symbol_counts : (m, S) float64, output, or (0, S)
+        Expected number of nodes of each symbol, times the multiplicity.
+    is_counted : bool
+        Otherwise none of the counts is looked at.
+    """
+    for begin in range(0, order.shape[0], n_per_batch):
+        end = min(begin + n_per_batch, order.shape[0])
+        n = load_batch(tokens, ptr, order[begin:end], multiplicity[begin:end], space)
+        fill_inside(rules, space, n)
+        finish_inside(rules, space, log_prob[begin:end])
+        if not is_counted and is_surely_safe(rules, space, n):
+            continue
+        is_done = False
+        while not is_done:  # again without what turns out to be unsafe
+            space.count_words[:] = 0.0
+            space.count[:] = 0.0
+            fill_outside(rules, space, n, is_counted)
+            is_done = not find_unsafe(rules, space, unsafe[begin:end])
+        if is_counted:
+            add_matrix(space.count_words, counts_words)
+            add_matrix(space.count, counts)
+            for w in range(end - begin):
+                if space.shares[w] > 0.0:
+                    add_root_and_words(rules, space, n, w, root_counts, emission_counts)
+            if symbol_counts.shape[0]:
+                for w in range(end - begin):
+                    for i in range(symbol_counts.shape[1]):
+                        symbol_counts[begin + w, i] = space.symbols[i, w]
+
+
+@njit_step
+def add_root_and_words(rules, space, n, w, root_counts, emission_counts):
+    """Add the expected root and emissions of a sentence."""
+    z = space.own.shape[0]
+    p, c = rules.emission.shape[1], rules.n_branching
+    length = space.lengths[w]
+    first = rules.first_branching if length > 1 else 0
+    for i in range(c if length > 1 else p):
+        share = space.inside[(length - 1) * z + i, w] * (space.shares[w] / space.totals[w])
+        root_counts[first + i] += rules.root[first + i] * share
+    for s in range(length):
+        row = (s * n + s) * z
+        word = space.words[s, w]
+        for i in range(p):
+            share = space.outside[row + i, w] * space.inside[row + i, w]
+            emission_counts[word, i] += share
+
+
+@njit_loop
+def export_inside(space, w, n_emitting, first_branching, mantissas, exponents):
+    """Write the inside sums of a sentence as wide numbers, but for factors that all trees share.
+
+    Parameters
+    ----------
+    space : Space
+    w : int
+    n_emitting, first_branching : int
+    mantissas, exponents : (at least l l, S) float64 and int64, output
+        For the l words of the sentence: row s l + e - 1.
+    """
+    z = space.own.shape[0]
+    length, n_symbols = space.lengths[w], mantissas.shape[1]
+    n = 0
+    for other in range(space.lengths.shape[0]):
+        n = max(n, space.lengths[other])  # the width of the charts
+    for s in range(length):
+        for e in range(s + 1, length + 1):
+            row, out = s * n + e - 1, s * length + e - 1
+            first = 0 if e - s == 1 else first_branching
+            last = n_emitting if e - s == 1 else n_symbols
+            for i in range(last - first):
+                mantissas[out, first + i] = space.inside[row * z + i, w]
+                exponents[out, first + i] = space.exponents[row, w]
+
+
+@njit_step
+def add_matrix(part, total):
+    """Add a matrix to another one that may have fewer columns."""
+    for z in range(total.shape[0]):
+        for i in range(total.shape[1]):
+            total[z, i] += part[z, i]

@@ -1,0 +1,1 @@
+"""Grammars of sentences: layout, counts, updates, coordinate ascent."""

@@ -1,0 +1,144 @@
+"""Grammars on their way from a random start: annealing, and trials without a symbol."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.grammar._chart._weights import RuleWeights
+from skdp.grammar._coordinate_ascent import CoordinateAscent, Expectation
+from skdp.grammar._induction._layout import Layout
+
+_FIRST_POWER = 0.4
+"""Annealed starts raise weights, relative to those of a uniform grammar, to powers from it to 1."""
+
+_SETTLED = 1e-4
+"""Symbols are tried when the bound rises by no more than this share of itself."""
+
+_TRIAL = 10
+"""Expectations that a grammar without a symbol gets at most to show a higher bound."""
+
+
+class Induction(CoordinateAscent):
+    """A grammar of sentences on its way to a maximum of the lower bound.
+
+    When the bound hardly rises any more, the symbols are left out one by one, the least used first.
+    Where that leads to a higher bound within a few iterations, the ascent goes on without the
+    symbol. It has converged when no symbol can go.
+
+    Parameters
+    ----------
+    grammar : VariationalGrammar or MaximumLikelihoodGrammar
+        Before its first update.
+    start : RuleWeights
+        Weights of the first expectation.
+    flat : RuleWeights
+        Those of a uniform grammar.
+    n_annealed : int
+        Iterations under weights between the flat ones and the grammar's: they have no bound.
+    """
+
+    def __init__(self, grammar: Any, start: RuleWeights, flat: RuleWeights, n_annealed: int):
+        super().__init__(grammar, start)
+        self.n_annealed = n_annealed
+        self._flat = flat
+        self._untried: list[int] | None = None
+        """Symbols that are still to be left out; None: the bound has not settled yet."""
+
+    def step(self, expect: Expectation, tol: float) -> None:
+        """Do one iteration, or try to do without one symbol."""
+        if self._untried:
+            self._try_without(self._untried.pop(0), expect)
+            self.n_iter += 1
+        else:
+            super().step(expect, tol)
+            settled = max(tol, _SETTLED * abs(self.lower_bounds[-1])) if self.lower_bounds else 0.0
+            if self._untried is None and self._rise <= settled:
+                self._untried = self.grammar.removable()
+        self.judge(tol)
+
+    def judge(self, tol: float) -> None:
+        """Tell again whether it has converged: the tolerance may be another."""
+        self.converged = bool(self._rise <= tol) and self._untried == []
+
+    def copy(self) -> Self:
+        """Return an ascent that goes on apart from this one."""
+        other = copy(self)
+        other.lower_bounds = [*self.lower_bounds]
+        other._untried = None if self._untried is None else [*self._untried]
+        return other
+
+    def _try_without(self, symbol: int, expect: Expectation) -> None:
+        """Leave out a symbol; keep the grammar of before unless that raises the bound."""
+        best = self.lower_bounds[-1]
+        _, counts = expect(self.grammar.without(symbol))
+        grammar, previous = self.grammar, -np.inf
+        for left in reversed(range(_TRIAL)):
+            grammar = grammar.updated(counts)
+            log_likelihood, counts = expect(grammar.weights())
+            bound = grammar.lower_bound(log_likelihood)
+            if bound > best:
+                self.lower_bounds.append(bound)
+                self._jump(grammar, counts)
+                self._untried = None
+                return
+            if bound + left * (bound - previous) <= best:  # rises get smaller: it is too far
+                return
+            previous = bound
+
+    def _expect(self, grammar: Any, expect: Expectation) -> tuple[float | None, Any]:
+        power = self._power()
+        if power == 1.0:
+            return super()._expect(grammar, expect)
+        return None, expect(_mix(power, grammar.weights(), self._flat))[1]
+
+    def _power(self) -> float:
+        """Return the power of this iteration's weights; it rises to 1 in equal ratios."""
+        if self.n_iter > self.n_annealed:
+            return 1.0
+        return float(_FIRST_POWER ** (1.0 - (self.n_iter - 1) / self.n_annealed))
+
+
+def _mix(power: float, weights: RuleWeights, flat: RuleWeights) -> RuleWeights:
+    """Return weights^power flat^(1 - power)."""
+    root, emission, binary = (
+        power * own + (1.0 - power) * even for own, even in zip(weights[:3], flat[:3], strict=True)
+    )
+    return RuleWeights(root, emission, binary, weights.n_preterminals)
+
+
+def start_weights(
+    layout: Layout, rule_types: NDArray[np.float64], rng: np.random.Generator | None = None
+) -> RuleWeights:
+    """Return the weights of a grammar that knows no sentences.
+
+    Parameters
+    ----------
+    layout : Layout
+    rule_types : (n_types,) array
+        Probabilities of the types of rules, the same for all symbols. They decide much of the
+        brackets that are found.
+    rng : Generator or None, default=None
+        Draws all other distributions from flat Dirichlet ones; None: they are uniform.
+    """
+
+    def logs(n_rows: int, *shape: int) -> Any:
+        size = (n_rows, *shape)
+        cells = np.ones(size) if rng is None else rng.standard_exponential(size)
+        return np.log(cells / cells.reshape(n_rows, -1).sum(axis=1).reshape(-1, *[1] * len(shape)))
+
+    types = np.log(rule_types)
+    places = layout.inventories
+    sizes = [place.stop - place.start for place in places]
+    root = logs(1, layout.n_symbols)[0]
+    emission = logs(layout.n_emitting, layout.n_words)
+    if not layout.is_partitioned:
+        emission += types[0]
+    binary = np.empty((layout.n_components, layout.n_symbols, layout.n_symbols))
+    for block in layout.blocks:
+        pairs = logs(layout.n_components, sizes[block.left], sizes[block.right])
+        binary[:, places[block.left], places[block.right]] = types[block.rule_type] + pairs
+    return RuleWeights(root, emission, binary, layout.n_preterminals)

@@ -1,0 +1,61 @@
+"""How often the rules of a grammar are used."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.grammar._chart._weights import RuleWeights
+from skdp.grammar._induction._layout import Layout
+
+Floats = NDArray[np.float64]
+
+ACTIVE = 1e-6
+"""Symbols with so many expected nodes, and their rules of so large a weight, are active."""
+
+
+class RuleCounts(NamedTuple):
+    """Counts, expected or not, summed over sentences.
+
+    Parameters
+    ----------
+    root : (S,) array
+    emission : (P, V) array
+    binary : (C, S, S) array
+        Parent, left child, right child.
+    """
+
+    root: Floats
+    emission: Floats
+    binary: Floats
+
+    def of_nodes(self, layout: Layout) -> Floats:
+        """Return (S,): how many nodes have each symbol."""
+        nodes = np.zeros(layout.n_symbols)
+        nodes[layout.inventories[0]] += self.emission.sum(axis=1)
+        nodes[layout.branching] += self.binary.sum(axis=(1, 2))
+        return nodes
+
+    def active(self, layout: Layout) -> NDArray[np.bool_]:
+        """Return (S,): which symbols are used."""
+        return self.of_nodes(layout) >= ACTIVE
+
+    def of_rule_types(self, layout: Layout) -> Floats:
+        """Return (C, n_types): how often each symbol that branches uses each type of rule."""
+        places = layout.inventories
+        types = [
+            self.binary[:, places[b.left], places[b.right]].sum(axis=(1, 2)) for b in layout.blocks
+        ]
+        if not layout.is_partitioned:
+            types.insert(0, self.emission.sum(axis=1))
+        return np.stack(types, axis=1)
+
+
+def count_active_rules(weights: RuleWeights, active: NDArray[np.bool_], layout: Layout) -> int:
+    """Return the number of rules of active symbols that have a weight of at least `ACTIVE`."""
+    least = np.log(ACTIVE)
+    emission = (weights.log_emission >= least)[active[layout.inventories[0]]]
+    binary = (weights.log_binary >= least)[active[layout.branching]]
+    return int(np.count_nonzero(emission) + np.count_nonzero(binary))

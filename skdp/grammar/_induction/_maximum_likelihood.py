@@ -1,0 +1,91 @@
+"""Maximum likelihood, with or without pseudo-counts: the baselines in the same code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.grammar._chart._weights import RuleWeights
+from skdp.grammar._induction._counts import RuleCounts
+from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._variational import RuleProbabilities, uniform_weights
+
+Floats = NDArray[np.float64]
+
+
+class MaximumLikelihoodGrammar:
+    """Rule probabilities that maximise likelihood x prod phi^pseudo_count, given counts.
+
+    Parameters
+    ----------
+    layout : Layout
+    pseudo_count : float
+        Added to the count of every rule and root.
+    probabilities : RuleProbabilities or None, default=None
+        What symbols that are not used keep; None: uniform.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        pseudo_count: float,
+        probabilities: RuleProbabilities | None = None,
+        counts: RuleCounts | None = None,
+    ):
+        self.layout = layout
+        self.pseudo_count = pseudo_count
+        self.top_weights = uniform_weights(layout)
+        self.counts: Any = counts
+        self._probabilities = _uniform(layout) if probabilities is None else probabilities
+
+    def updated(self, used: RuleCounts) -> MaximumLikelihoodGrammar:
+        """Return the grammar that maximises the bound, given q(z)."""
+        counts = RuleCounts(*(part + self.pseudo_count for part in used))
+        types = counts.of_rule_types(self.layout)
+        tables = (counts.root[None], types, counts.emission, counts.binary)
+        before = self._probabilities._replace(root=self._probabilities.root[None])
+        new = RuleProbabilities(*map(_normalize, tables, before))
+        return MaximumLikelihoodGrammar(
+            self.layout, self.pseudo_count, new._replace(root=new.root[0]), used
+        )
+
+    def removable(self) -> list[int]:
+        """Return no symbols: a symbol more never lowers the likelihood."""
+        return []
+
+    def lower_bound(self, log_likelihood: float) -> float:
+        """Return the log likelihood, and that of the pseudo-counts if there are any."""
+        if self.pseudo_count == 0.0:
+            return log_likelihood
+        weights = self.weights()
+        logs = sum(table.sum() for table in (weights.log_root, weights.log_emission))
+        return log_likelihood + self.pseudo_count * float(logs + weights.log_binary.sum())
+
+    def weights(self) -> RuleWeights:
+        """Return the logarithms of the rules' probabilities."""
+        return self.probabilities().weights(self.layout)
+
+    def probabilities(self) -> RuleProbabilities:
+        """Return the grammar."""
+        return self._probabilities
+
+
+def _uniform(layout: Layout) -> RuleProbabilities:
+    """Return a grammar in which all rules of a symbol are equally likely."""
+    n_rules = layout.n_symbols**2
+    return RuleProbabilities(
+        np.full(layout.n_symbols, 1.0 / layout.n_symbols),
+        np.full((layout.n_components, layout.n_rule_types), 1.0 / layout.n_rule_types),
+        np.full((layout.n_emitting, layout.n_words), 1.0 / layout.n_words),
+        np.full((layout.n_components, layout.n_symbols, layout.n_symbols), 1.0 / n_rules),
+    )
+
+
+def _normalize(counts: Floats, previous: Floats) -> Floats:
+    """Return counts over the total of their row, or the previous row where that is 0."""
+    total = counts.reshape(len(counts), -1).sum(axis=1)
+    total = total.reshape(-1, *[1] * (counts.ndim - 1))
+    with np.errstate(invalid="ignore"):
+        return np.where(total > 0.0, counts / total, previous)

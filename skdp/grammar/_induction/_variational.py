@@ -1,0 +1,237 @@
+r"""Structured mean field: q(z) over trees, Dirichlet q(phi) over rules, a point q(beta).
+
+Symbols (Liang et al. 2009): beta top-level weights, phi^T rule types, phi^E emissions, phi^B binary
+productions. The state is beta and the expected counts under q(z): q(phi) is Dir(prior + counts).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.grammar._chart._weights import RuleWeights
+from skdp.grammar._dirichlet import expected_log, mean, negative_divergence
+from skdp.grammar._induction._counts import RuleCounts
+from skdp.grammar._induction._layout import Layout
+from skdp.grammar._top_weights import Family, TopPrior, maximize
+
+Floats = NDArray[np.float64]
+
+ROOT_KIND_PRIOR = np.ones(2)
+"""Whether a sentence begins with a preterminal (it is of one word) or a constituent: uniform."""
+
+
+_LEAST_LOG = -1e9
+"""E[log rule] is as low as -1e24 where beta is at its floor; such a rule is never used, and the
+exponents of a tree of any length stay within 64 bits above this."""
+
+
+_SMOOTHING = 0.1
+"""Share of a row that is spread evenly over its rules where a symbol is left out."""
+
+
+class GrammarPriors(NamedTuple):
+    """Hyper-parameters of the rules and of the top-level weights."""
+
+    top: TopPrior
+    root: float
+    rule_type: Floats
+    emission: float
+    binary: Floats
+    """A concentration for each block of binary rules."""
+
+
+class RuleProbabilities(NamedTuple):
+    """A proper grammar; the binary rules of a partitioned one include their type."""
+
+    root: Floats
+    rule_type: Floats
+    emission: Floats
+    binary: Floats
+
+    def weights(self, layout: Layout) -> RuleWeights:
+        """Return the logarithms of whole rules."""
+        emission, binary = self.emission, self.binary
+        if not layout.is_partitioned:
+            emission = self.rule_type[:, :1] * emission
+            binary = self.rule_type[:, 1, None, None] * binary
+        with np.errstate(divide="ignore"):
+            return RuleWeights(
+                np.log(self.root), np.log(emission), np.log(binary), layout.n_preterminals
+            )
+
+
+def uniform_weights(layout: Layout) -> list[Floats]:
+    """Return equal top-level weights for each inventory."""
+    sizes = (place.stop - place.start for place in layout.inventories)
+    return [np.full(size, 1.0 / size) for size in sizes]
+
+
+class VariationalGrammar:
+    """The factors q(beta) and q(phi), given the expected counts of an E-step.
+
+    Parameters
+    ----------
+    layout : Layout
+    priors : GrammarPriors
+    top_weights : list of arrays or None, default=None
+        beta of each inventory of symbols; None: uniform.
+    counts : RuleCounts or None, default=None
+        Expected under q(z); None: the grammar is not fitted yet.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        priors: GrammarPriors,
+        top_weights: list[Floats] | None = None,
+        counts: RuleCounts | None = None,
+    ):
+        self.layout = layout
+        self.priors = priors
+        self.top_weights = uniform_weights(layout) if top_weights is None else top_weights
+        self.counts: Any = counts
+
+    def updated(self, counts: RuleCounts) -> VariationalGrammar:
+        """Return the grammar that maximises the lower bound over q(phi) and q(beta), given q(z)."""
+        made = VariationalGrammar(self.layout, self.priors, self.top_weights, counts)
+        made.top_weights = maximize(self.priors.top, made._families(), self.top_weights)
+        made._sort_symbols()
+        return made
+
+    def _families(self) -> list[Family]:
+        """Return the rows whose prior is made of beta: roots and binary rules."""
+        layout, counts = self.layout, self.counts
+        places = layout.inventories
+        roots = [
+            Family(self.priors.root, i, None, counts.root[None, place])
+            for i, place in enumerate(places)
+        ]
+        blocks = [
+            Family(
+                concentration, b.left, b.right, counts.binary[:, places[b.left], places[b.right]]
+            )
+            for concentration, b in zip(self.priors.binary, layout.blocks, strict=True)
+        ]
+        return roots + blocks
+
+    def _other_rows(self) -> list[tuple[Floats, Floats]]:
+        """Return prior and counts of the rows that beta has no part in."""
+        emission = np.full(self.layout.n_words, self.priors.emission)
+        rows = [
+            (self.priors.rule_type, self.counts.of_rule_types(self.layout)),
+            (emission, self.counts.emission),
+        ]
+        if self.layout.is_partitioned:
+            rows.append((ROOT_KIND_PRIOR, self._root_kind_counts()))
+        return rows
+
+    def _root_kind_counts(self) -> Floats:
+        """Return (1, 2): sentences that begin with a preterminal, with a constituent."""
+        return np.array([[self.counts.root[place].sum() for place in self.layout.inventories]])
+
+    def _sort_symbols(self) -> None:
+        """Rename the symbols so that p(beta) rises; nothing else depends on their names."""
+        orders = [self.priors.top.best_order(beta) for beta in self.top_weights]
+        self.top_weights = [b[order] for b, order in zip(self.top_weights, orders, strict=True)]
+        joint = np.concatenate(
+            [o + p.start for o, p in zip(orders, self.layout.inventories, strict=True)]
+        )
+        root, emission, binary = self.counts
+        self.counts = RuleCounts(
+            root[joint], emission[orders[0]], binary[np.ix_(orders[-1], joint, joint)]
+        )
+
+    def lower_bound(self, log_likelihood: float) -> float:
+        """Return the lower bound of log p(sentences, beta).
+
+        Parameters
+        ----------
+        log_likelihood : float
+            Sum over sentences of the log inside weights under `weights`, that is with the best q(z)
+            for these factors.
+        """
+        families = [(f.prior(self.top_weights), f.counts) for f in self._families()]
+        bound = log_likelihood + sum(self.priors.top.log_density(b) for b in self.top_weights)
+        return bound + sum(
+            negative_divergence(prior, counts) for prior, counts in families + self._other_rows()
+        )
+
+    def weights(self) -> RuleWeights:
+        """Return E[log rule] (Liang et al. 2009, (6)-(8)), none below `_LEAST_LOG`."""
+        root, rule_type, emission, binary = self._expectations(expected_log, np.add)
+        if not self.layout.is_partitioned:
+            emission = rule_type[:, :1] + emission
+            binary = rule_type[:, 1, None, None] + binary
+        root, emission, binary = (np.maximum(x, _LEAST_LOG) for x in (root, emission, binary))
+        return RuleWeights(root, emission, binary, self.layout.n_preterminals)
+
+    def probabilities(self) -> RuleProbabilities:
+        """Return E[rule], a proper grammar."""
+        return RuleProbabilities(*self._expectations(mean, np.multiply))
+
+    def removable(self) -> list[int]:
+        """Return the symbols that are not the only one of their kind, the least used first."""
+        nodes, active = self.counts.of_nodes(self.layout), self.counts.active(self.layout)
+        shared = [
+            symbol
+            for place in self.layout.inventories
+            if np.count_nonzero(active[place]) > 1
+            for symbol in range(place.start, place.stop)
+            if active[symbol]
+        ]
+        return sorted(shared, key=lambda symbol: float(nodes[symbol]))
+
+    def without(self, symbol: int) -> RuleWeights:
+        """Return the posterior mean's weights without the rules that a symbol is in.
+
+        The others in use are to take over what it did, so that all rules of theirs are possible.
+        """
+        layout = self.layout
+        left = self.counts.active(layout)
+        left[symbol] = False
+        rows = left[layout.inventories[0], None]
+        words = np.broadcast_to(rows, (len(rows), layout.n_words))
+        pairs = left[layout.branching, None, None] & np.outer(left, left)
+        p = self.probabilities()
+        return p._replace(
+            root=_smooth(p.root, left),
+            emission=_smooth(p.emission, words, (1,)),
+            binary=_smooth(p.binary, pairs, (1, 2)),
+        ).weights(layout)
+
+    def _expectations(self, expectation: Any, join: Any) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return expectations of root, rule types, emissions and binary rules.
+
+        Where preterminals are set apart, `join` puts the kind into the root, the type into the
+        rules.
+        """
+        layout = self.layout
+        places = layout.inventories
+        families = self._families()
+        (type_prior, type_counts), (emission_prior, emission_counts), *kinds = self._other_rows()
+        rule_type = expectation(type_prior, type_counts)
+        emission = expectation(emission_prior, emission_counts)
+        root = np.empty(layout.n_symbols)
+        for place, family in zip(places, families, strict=False):
+            root[place] = expectation(family.prior(self.top_weights), family.counts)[0]
+        binary = np.empty((layout.n_components, layout.n_symbols, layout.n_symbols))
+        for block, family in zip(layout.blocks, families[len(places) :], strict=True):
+            rules = expectation(family.prior(self.top_weights), family.counts)
+            if kinds:
+                rules = join(rule_type[:, block.rule_type, None, None], rules)
+            binary[:, places[block.left], places[block.right]] = rules
+        for prior, counts in kinds:
+            for kind, place in zip(expectation(prior, counts)[0], places, strict=True):
+                root[place] = join(kind, root[place])
+        return root, rule_type, emission, binary
+
+
+def _smooth(
+    probabilities: Floats, allowed: NDArray[np.bool_], axes: tuple[int, ...] | None = None
+) -> Floats:
+    """Return the allowed cells, a little flatter, and 0 for the others; a row is all of `axes`."""
+    n_allowed = np.maximum(np.count_nonzero(allowed, axis=axes, keepdims=True), 1)
+    return allowed * ((1.0 - _SMOOTHING) * probabilities + _SMOOTHING / n_allowed)

@@ -1,0 +1,1 @@
+"""Refinements of treebank grammars: trees, messages, updates, parser."""

@@ -1,0 +1,207 @@
+"""The chart of a sentence under a coarse grammar, and the forest of what is worth refining.
+
+| name | shape | meaning |
+|---|---|---|
+| words | (n,) int32 | a sentence |
+| best_in, best_out | (n (n + 1) / 2, L + 2, S) | log weights of best insides and outsides |
+| items | as best_in, int32 | number of an item in the forest, -1: pruned |
+| emission | (E', 2) int32 | symbol, and row of the refined weights |
+| word_ptr | (V + 1,) int64 | rows of `emission` of a word |
+| log_emission, log_unary, log_binary, log_root | (E',), (U,), (B,), (R,) | coarse weights |
+| unary, binary, roots | (U, 2), (B, 3), (R,) int32 | symbols of rules, ordered by the parent |
+| rule_ptr | (S + 1,) int64 | binary rules of a symbol |
+| cut | | items and edges whose best tree has a lower log weight are pruned |
+| edge_ptr | (n_items + 1,) int64 | edges into an item |
+| edges | (n_edges, 4) int32 | kind, rule, items below (-1: none) |
+
+An item is a symbol over a span at a level: 0, made by a word or a binary rule; l, by a unary rule
+from level l - 1, up to the longest chain L; or the last, L + 1, a copy of any of these: what
+binary rules and the root see. So chains of unary rules are exact, and no item follows itself.
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numba import njit_loop, njit_step
+
+WORD, UNARY, BINARY, COPY = 0, 1, 2, 3
+
+
+@njit_step
+def span_of(s, e):
+    """Return the number of the span of words s, ..., e - 1; shorter ones at e come before."""
+    return (e - 1) * e // 2 + s
+
+
+@njit_loop
+def climb(chart, span, unary, log_unary):
+    """Write levels 1 and above of a span."""
+    n_levels, n_symbols = chart.shape[1], chart.shape[2]
+    last = n_levels - 1
+    for s in range(n_symbols):
+        chart[span, last, s] = chart[span, 0, s]
+    for level in range(1, last):
+        for s in range(n_symbols):
+            chart[span, level, s] = -math.inf
+        for u in range(unary.shape[0]):
+            s = unary[u, 0]
+            x = log_unary[u] + chart[span, level - 1, unary[u, 1]]
+            chart[span, level, s] = max(chart[span, level, s], x)
+            chart[span, last, s] = max(chart[span, last, s], x)
+
+
+@njit_loop
+def fill_inside(
+    words, emission, word_ptr, log_emission, unary, log_unary, binary, log_binary, best_in
+):
+    """Fill the chart of best subtrees."""
+    n, last, n_symbols = words.shape[0], best_in.shape[1] - 1, best_in.shape[2]
+    for e in range(1, n + 1):
+        for s in range(e - 1, -1, -1):
+            span = span_of(s, e)
+            for a in range(n_symbols):
+                best_in[span, 0, a] = -math.inf
+            if e == s + 1:
+                for i in range(word_ptr[words[s]], word_ptr[words[s] + 1]):
+                    a = emission[i, 0]
+                    best_in[span, 0, a] = max(best_in[span, 0, a], log_emission[i])
+            for m in range(s + 1, e):
+                lefts, rights = best_in[span_of(s, m), last], best_in[span_of(m, e), last]
+                for b in range(binary.shape[0]):
+                    x = log_binary[b] + lefts[binary[b, 1]] + rights[binary[b, 2]]
+                    a = binary[b, 0]
+                    if x > best_in[span, 0, a]:
+                        best_in[span, 0, a] = x
+            climb(best_in, span, unary, log_unary)
+
+
+@njit_loop
+def fill_outside(
+    n, roots, log_root, unary, log_unary, binary, rule_ptr, log_binary, best_in, width, best_out
+):
+    """Fill the chart of best contexts; return the cut, -inf if there is no tree.
+
+    Contexts of items that will be pruned are left incomplete.
+    """
+    last, n_symbols = best_in.shape[1] - 1, best_in.shape[2]
+    best_out[: span_of(n - 1, n) + 1] = -math.inf
+    top, best = span_of(0, n), -math.inf
+    for r in range(roots.shape[0]):
+        best_out[top, last, roots[r]] = log_root[r]
+        best = max(best, log_root[r] + best_in[top, last, roots[r]])
+    if not best > -math.inf:
+        return -math.inf
+    cut = best - width
+    for e in range(n, 0, -1):
+        for s in range(e):
+            span = span_of(s, e)
+            for level in range(last - 1, -1, -1):
+                for a in range(n_symbols):
+                    best_out[span, level, a] = best_out[span, last, a]
+                if level < last - 1:
+                    for u in range(unary.shape[0]):
+                        x = log_unary[u] + best_out[span, level + 1, unary[u, 0]]
+                        a = unary[u, 1]
+                        best_out[span, level, a] = max(best_out[span, level, a], x)
+            for a in range(n_symbols):
+                outer = best_out[span, 0, a]
+                if outer + best_in[span, 0, a] < cut:
+                    continue
+                for m in range(s + 1, e):
+                    first, second = span_of(s, m), span_of(m, e)
+                    for b in range(rule_ptr[a], rule_ptr[a + 1]):
+                        left, right = binary[b, 1], binary[b, 2]
+                        x = outer + log_binary[b]
+                        inner_left = best_in[first, last, left]
+                        inner_right = best_in[second, last, right]
+                        if x + inner_left + inner_right >= cut:
+                            y = x + inner_right
+                            best_out[first, last, left] = max(best_out[first, last, left], y)
+                            y = x + inner_left
+                            best_out[second, last, right] = max(best_out[second, last, right], y)
+    return cut
+
+
+@njit_loop
+def number_items(n, best_in, best_out, cut, items):
+    """Give numbers to the items that stay, those below first; return how many there are."""
+    n_items = 0
+    for e in range(1, n + 1):
+        for s in range(e - 1, -1, -1):
+            span = span_of(s, e)
+            for level in range(items.shape[1]):
+                for a in range(items.shape[2]):
+                    items[span, level, a] = -1
+                    if best_in[span, level, a] + best_out[span, level, a] >= cut:
+                        items[span, level, a] = n_items
+                        n_items += 1
+    return n_items
+
+
+@njit_loop
+def link_items(
+    words, emission, word_ptr, unary, log_unary, binary, rule_ptr, log_binary, best_in, best_out,
+    cut, items, edge_ptr, edges,
+):  # fmt: skip
+    """Write the edges of the forest, the binary ones of an item rule by rule; return how many.
+
+    With no room in `edges` they are only counted.
+    """
+    n, last = words.shape[0], best_in.shape[1] - 1
+    write = edges.shape[0] > 0
+    n_edges = 0
+    for e in range(1, n + 1):
+        for s in range(e - 1, -1, -1):
+            span = span_of(s, e)
+            for level in range(last + 1):
+                for a in range(items.shape[2]):
+                    item = items[span, level, a]
+                    if item < 0:
+                        continue
+                    edge_ptr[item] = n_edges
+                    outer = best_out[span, level, a]
+                    if level == last:
+                        for below in range(last):
+                            if items[span, below, a] >= 0:
+                                if write:
+                                    edges[n_edges, 0] = COPY
+                                    edges[n_edges, 2] = items[span, below, a]
+                                n_edges += 1
+                    elif level > 0:
+                        for u in range(unary.shape[0]):
+                            child = items[span, level - 1, unary[u, 1]]
+                            x = outer + log_unary[u] + best_in[span, level - 1, unary[u, 1]]
+                            if unary[u, 0] == a and child >= 0 and x >= cut:
+                                if write:
+                                    edges[n_edges, 0] = UNARY
+                                    edges[n_edges, 1] = u
+                                    edges[n_edges, 2] = child
+                                n_edges += 1
+                    elif e == s + 1:
+                        for i in range(word_ptr[words[s]], word_ptr[words[s] + 1]):
+                            if emission[i, 0] == a:
+                                if write:
+                                    edges[n_edges, 0] = WORD
+                                    edges[n_edges, 1] = emission[i, 1]
+                                n_edges += 1
+                    else:
+                        for b in range(rule_ptr[a], rule_ptr[a + 1]):
+                            x = outer + log_binary[b]
+                            for m in range(s + 1, e):
+                                first, second = span_of(s, m), span_of(m, e)
+                                left = items[first, last, binary[b, 1]]
+                                right = items[second, last, binary[b, 2]]
+                                if left < 0 or right < 0:
+                                    continue
+                                y = best_in[first, last, binary[b, 1]]
+                                y += best_in[second, last, binary[b, 2]]
+                                if x + y >= cut:
+                                    if write:
+                                        edges[n_edges, 0] = BINARY
+                                        edges[n_edges, 1] = b
+                                        edges[n_edges, 2] = left
+                                        edges[n_edges, 3] = right
+                                    n_edges += 1
+    edge_ptr[edge_ptr.shape[0] - 1] = n_edges
+    return n_edges

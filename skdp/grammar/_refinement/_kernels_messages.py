@@ -1,0 +1,254 @@
+"""Messages along observed trees whose symbols have subsymbols.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| left, right | | (n_nodes,) int32 | children of a node, -1: none; children come before parents |
+| rule | | (n_nodes,) int32 | id of a node's coarse rule among those of its kind |
+| emission | s -> x | (E, K) | weights of the refined rules: subsymbol z of s |
+| unary | s -> s' | (U, K, K) | z' of s', z of s |
+| binary | s -> s' s'' | (B, K, K, K) | z' of s', z'' of s'', z of s |
+| root | | (R, K) | of the root's subsymbol |
+| inside | I | (n_nodes, K) | scaled: rows sum to 1 |
+| outside | O | (n_nodes, K) | scaled: sum of I O is 1 |
+| pairs | | (K, K) | scratch |
+| counts_... | | as the weights | expected uses over the weight of the rule |
+| labels | z | (n_nodes,) int32 | subsymbols |
+
+A node without children emits a word, one with a left child only is a unary rule. Subsymbols of the
+parent lie along the last axis: all inner loops but those of the outside pass run along it.
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numba import njit_loop, njit_step
+
+# Sums over subsymbols
+
+
+@njit_step
+def collect(node, left, right, rule, emission, unary, binary, inside):
+    """Write a node's inside weights and return their sum, which they are divided by."""
+    n = inside.shape[1]
+    at, below, second = rule[node], left[node], right[node]
+    if below < 0:
+        for z in range(n):
+            inside[node, z] = emission[at, z]
+    else:
+        for z in range(n):
+            inside[node, z] = 0.0
+        if second < 0:
+            for i in range(n):
+                x = inside[below, i]
+                for z in range(n):
+                    inside[node, z] += x * unary[at, i, z]
+        else:
+            for i in range(n):
+                for j in range(n):
+                    x = inside[below, i] * inside[second, j]
+                    for z in range(n):
+                        inside[node, z] += x * binary[at, i, j, z]
+    total = 0.0
+    for z in range(n):
+        total += inside[node, z]
+    if total > 0.0:
+        for z in range(n):
+            inside[node, z] /= total
+    return total
+
+
+@njit_step
+def pass_unary(node, child, at, unary, inside, outside, counts_unary):
+    """Write a lone child's outside weights and add the uses of the rule."""
+    n = inside.shape[1]
+    total = 0.0
+    for i in range(n):
+        x = 0.0
+        for z in range(n):
+            x += unary[at, i, z] * outside[node, z]
+        outside[child, i] = x
+        total += x * inside[child, i]
+    for i in range(n):
+        outside[child, i] /= total
+        x = inside[child, i] / total
+        for z in range(n):
+            counts_unary[at, i, z] += x * outside[node, z]
+
+
+@njit_step
+def pass_binary(node, first, second, at, binary, inside, outside, pairs, counts_binary):
+    """Write two children's outside weights and add the uses of the rule."""
+    n = inside.shape[1]
+    for i in range(n):
+        outside[first, i] = 0.0
+        outside[second, i] = 0.0
+    total = 0.0
+    for i in range(n):
+        for j in range(n):
+            x = 0.0
+            for z in range(n):
+                x += binary[at, i, j, z] * outside[node, z]
+            pairs[i, j] = x
+        x = 0.0
+        for j in range(n):
+            x += pairs[i, j] * inside[second, j]
+        outside[first, i] = x
+        total += x * inside[first, i]
+    for i in range(n):
+        x = inside[first, i]
+        for j in range(n):
+            outside[second, j] += pairs[i, j] * x
+    for i in range(n):
+        outside[first, i] /= total
+        outside[second, i] /= total
+    for i in range(n):
+        for j in range(n):
+            x = inside[first, i] * inside[second, j] / total
+            for z in range(n):
+                counts_binary[at, i, j, z] += x * outside[node, z]
+
+
+@njit_loop
+def expect_labels(
+    left, right, rule, tree_ptr, root_rule, root, emission, unary, binary,
+    inside, outside, pairs, counts_root, counts_emission, counts_unary, counts_binary, log_sum,
+):  # fmt: skip
+    """Add the expected uses of the rules of all trees, over the rules' weights.
+
+    Parameters
+    ----------
+    left, right, rule : (N,) int32
+        Children are numbered within their tree.
+    tree_ptr : (n_trees + 1,) int64
+        A tree's root is its last node.
+    root_rule : (n_trees,) int32
+    root, emission, unary, binary : (R, K), (E, K), (U, K, K), (B, K, K, K) float64
+    inside, outside : (nodes of the largest tree, K) float64, scratch
+    pairs : (K, K) float64, scratch
+    counts_root, counts_emission, counts_unary, counts_binary : as the weights, added to
+        Nothing is added for a tree of weight 0.
+    log_sum : (n_trees,) float64, output
+        Log of the summed weight of a tree's labellings.
+    """
+    n = inside.shape[1]
+    for t in range(root_rule.shape[0]):
+        start, stop = tree_ptr[t], tree_ptr[t + 1]
+        lefts, rights, rules = left[start:stop], right[start:stop], rule[start:stop]
+        logs = 0.0
+        for node in range(stop - start):
+            logs += math.log(collect(node, lefts, rights, rules, emission, unary, binary, inside))
+        top, total = stop - start - 1, 0.0
+        for z in range(n):
+            total += root[root_rule[t], z] * inside[top, z]
+        log_sum[t] = logs + math.log(total)
+        if not log_sum[t] > -math.inf:
+            log_sum[t] = -math.inf
+            continue
+        for z in range(n):
+            outside[top, z] = root[root_rule[t], z] / total
+            counts_root[root_rule[t], z] += inside[top, z] / total
+        for node in range(top, -1, -1):
+            at = rules[node]
+            if lefts[node] < 0:
+                total = 0.0
+                for z in range(n):
+                    total += emission[at, z] * outside[node, z]
+                for z in range(n):
+                    counts_emission[at, z] += outside[node, z] / total
+            elif rights[node] < 0:
+                pass_unary(node, lefts[node], at, unary, inside, outside, counts_unary)
+            else:
+                pass_binary(
+                    node, lefts[node], rights[node], at, binary, inside, outside, pairs,
+                    counts_binary,
+                )  # fmt: skip
+
+
+# The likeliest subsymbols
+
+
+@njit_step
+def collect_best(node, left, right, rule, emission, unary, binary, inside):
+    """Write the weights of a node's best labellings and return the largest, which is taken out."""
+    n = inside.shape[1]
+    at, below, second = rule[node], left[node], right[node]
+    for z in range(n):
+        if below < 0:
+            best = emission[at, z]
+        elif second < 0:
+            best = 0.0
+            for i in range(n):
+                best = max(best, inside[below, i] * unary[at, i, z])
+        else:
+            best = 0.0
+            for i in range(n):
+                for j in range(n):
+                    x = inside[below, i] * inside[second, j] * binary[at, i, j, z]
+                    best = max(best, x)
+        inside[node, z] = best
+    largest = 0.0
+    for z in range(n):
+        largest = max(largest, inside[node, z])
+    if largest > 0.0:
+        for z in range(n):
+            inside[node, z] /= largest
+    return largest
+
+
+@njit_step
+def choose_children(node, left, right, rule, unary, binary, inside, labels):
+    """Write the subsymbols of a node's children in the best labelling; the first of equals."""
+    n = inside.shape[1]
+    at, below, second, z = rule[node], left[node], right[node], labels[node]
+    best = -1.0
+    for i in range(n):
+        if second < 0:
+            x = inside[below, i] * unary[at, i, z]
+            if x > best:
+                best = x
+                labels[below] = i
+        else:
+            for j in range(n):
+                x = inside[below, i] * inside[second, j] * binary[at, i, j, z]
+                if x > best:
+                    best = x
+                    labels[below] = i
+                    labels[second] = j
+
+
+@njit_loop
+def find_labels(
+    left, right, rule, tree_ptr, root_rule, root, emission, unary, binary, inside, labels,
+    log_best,
+):  # fmt: skip
+    """Write the likeliest subsymbols of all nodes.
+
+    Parameters
+    ----------
+    left, right, rule, tree_ptr, root_rule, root, emission, unary, binary, inside :
+        As in `expect_labels`.
+    labels : (N,) int32, output
+    log_best : (n_trees,) float64, output
+        Log weight of a tree's best labelling.
+    """
+    n = inside.shape[1]
+    for t in range(root_rule.shape[0]):
+        start, stop = tree_ptr[t], tree_ptr[t + 1]
+        lefts, rights, rules = left[start:stop], right[start:stop], rule[start:stop]
+        found = labels[start:stop]
+        logs = 0.0
+        for node in range(stop - start):
+            logs += math.log(
+                collect_best(node, lefts, rights, rules, emission, unary, binary, inside)
+            )
+        top, best = stop - start - 1, -1.0
+        for z in range(n):
+            x = root[root_rule[t], z] * inside[top, z]
+            if x > best:
+                best = x
+                found[top] = z
+        log_best[t] = logs + math.log(best)
+        for node in range(top, -1, -1):
+            if lefts[node] >= 0:
+                choose_children(node, lefts, rights, rules, unary, binary, inside, found)

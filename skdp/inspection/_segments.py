@@ -1,0 +1,143 @@
+"""Parts of what is drawn segment by segment: the chapters of a book, the documents of a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skdp._checks import as_array
+from skdp.data._ragged import Offsets, offsets
+from skdp.inspection._axes import LITERAL, as_names, write_name
+
+_LINES = (("white", 2.4), ("#333333", 0.8))
+"""Colours and widths of the lines between parts: a light rim shows the dark line on dark areas."""
+_NAMES = "part names"
+"""Label of the axis of names, by which it is found again."""
+_LONGEST = 40
+"""Characters of a name that are drawn: upright they take the height of the axes."""
+_GAP_INCHES = 0.05
+"""Least room between two names."""
+
+
+class Parts(NamedTuple):
+    """Where parts begin and end in a sequence of segments, and their names if they have some."""
+
+    ptr: Offsets
+    names: list[str] | None
+
+    @property
+    def boundaries(self) -> NDArray[np.int64]:
+        """(n_parts - 1,) array: the segments, from 0, with which all parts but the first begin."""
+        return self.ptr[1:-1]
+
+
+def check_parts(
+    n_segments: int, boundaries: ArrayLike | None, part_names: Sequence[str] | None
+) -> Parts:
+    """Return the parts that boundaries cut `n_segments` segments into."""
+    if boundaries is None:
+        if part_names is not None:
+            raise ValueError("part_names are names of what boundaries part: give both.")
+        return Parts(offsets([n_segments]), None)
+    inner = as_array(boundaries, "boundaries")
+    if inner.size == 0:
+        inner = inner.astype(np.int64)
+    ptr = np.array([0, 0])  # does not rise
+    if inner.ndim == 1 and inner.dtype.kind in "iu":
+        ptr = np.concatenate([[0], inner, [n_segments]])
+    if np.any(ptr[1:] <= ptr[:-1]):
+        raise ValueError(
+            f"boundaries must hold integers that rise and lie between 0 and {n_segments}, the "
+            f"number of segments, both excluded; got {boundaries!r}."
+        )
+    names = None
+    if part_names is not None:
+        why = ", one more than there are boundaries"
+        names = as_names(part_names, "part_names", len(ptr) - 1, why)
+    return Parts(ptr.astype(np.int64), names)
+
+
+def average_neighbours(
+    shares: NDArray[np.float64], ptr: Offsets, width: int
+) -> NDArray[np.float64]:
+    """Return the means of rows over windows of `width` rows, cut at the ends of their parts."""
+    if width == 1:
+        return shares
+    sizes = np.diff(ptr)
+    row = np.arange(len(shares))
+    low = np.maximum(row - width // 2, np.repeat(ptr[:-1], sizes))
+    high = np.minimum(row + width // 2 + 1, np.repeat(ptr[1:], sizes))
+    sums = np.vstack([np.zeros((1, shares.shape[1])), np.cumsum(shares, axis=0)])
+    means = np.maximum((sums[high] - sums[low]) / (high - low)[:, None], 0.0)
+    return means / means.sum(axis=1, keepdims=True)  # of the rounding errors
+
+
+def choose_width(parts: Parts, n_segments: int) -> float:
+    """Return the inches that a sequence of segments asks for."""
+    return float(np.clip(max(0.03 * n_segments, 0.27 * (len(parts.ptr) - 1)), 5.6, 10.0))
+
+
+def set_segment_axis(ax: Any, n_segments: int) -> None:
+    """Give the x axis the numbers of segments, from 1."""
+    from matplotlib.ticker import MaxNLocator
+
+    ticks = np.asarray(MaxNLocator(integer=True).tick_values(0, n_segments), dtype=int)
+    ticks = ticks[(ticks > ticks[1] // 2) & (ticks <= n_segments)]  # none too close to 1
+    ax.set_xticks(np.union1d(1, ticks))
+    ax.set(xlim=(0.5, n_segments + 0.5), xlabel="segment")
+
+
+def draw_parts(ax: Any, parts: Parts) -> None:
+    """Draw lines between parts and write their names above them, unless they are there already.
+
+    Comes last: how many names find room, and in which direction, is seen in the laid-out figure.
+    """
+    places = parts.boundaries + 0.5
+    if len(places) and not any(line.get_gid() == _NAMES for line in ax.collections):
+        for color, width in _LINES:
+            ax.vlines(
+                places,
+                *(0.0, 1.0),
+                transform=ax.get_xaxis_transform(),
+                color=color,
+                linewidth=width if len(places) <= 40 else width / 3,
+                gid=_NAMES,
+            )
+    if parts.names and not any(axis.get_label() == _NAMES for axis in ax.child_axes):
+        _write_names(
+            ax,
+            parts.ptr,
+            np.array([write_name(name, _LONGEST) for name in parts.names], dtype=object),
+        )
+
+
+def _write_names(ax: Any, ptr: Offsets, names: NDArray[np.object_]) -> None:
+    centres = (ptr[:-1] + ptr[1:] + 1) / 2
+    axis = ax.secondary_xaxis("top", label=_NAMES)
+    axis.set_xticks(centres, names, **LITERAL)
+    axis.tick_params(length=0, labelsize="small", pad=2.0)
+    axis.spines["top"].set_visible(False)
+    figure = ax.figure.figure
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in axis.get_xticklabels()]
+    at = ax.transData.transform(np.column_stack([centres, np.zeros(len(names))]))[:, 0]
+    widths = np.array([box.width for box in boxes])
+    gap = _GAP_INCHES * figure.dpi
+    kept = _find_room(at, widths + gap, np.diff(ptr))
+    if len(kept) < len(names):  # upright they take the room of a line each
+        kept = _find_room(at, np.full(len(at), boxes[0].height) + gap / 2, np.diff(ptr))
+        axis.set_xticks(centres[kept], names[kept], rotation=90, **LITERAL)
+
+
+def _find_room(
+    at: NDArray[np.float64], widths: NDArray[np.float64], sizes: NDArray[np.int64]
+) -> NDArray[np.intp]:
+    """Return which of the names, centred at `at`, do not overlap; those of large parts first."""
+    kept: list[int] = []
+    for i in np.argsort(-sizes, kind="stable").tolist():
+        if all(abs(at[i] - at[j]) >= (widths[i] + widths[j]) / 2 for j in kept):
+            kept.append(i)
+    return np.sort(np.array(kept, dtype=np.intp))

@@ -1,0 +1,99 @@
+"""What the displays ask of fitted topic models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import check_count
+from skdp.data import check_corpus
+from skdp.data._ragged import Offsets
+from skdp.inspection._segments import Parts, check_parts
+
+_N_LABEL_WORDS = 3
+
+
+class Chosen(NamedTuple):
+    """Documents of X to draw."""
+
+    samples: Any
+    """X of these documents."""
+    doc_ptr: Offsets
+    """Where they begin and end in their segments."""
+    rows: slice
+    """Their segments among those of X."""
+    n_rows: int
+    """Number of segments of X."""
+    parts: Parts
+
+
+def choose_documents(
+    estimator: Any,
+    X: Any,
+    document: int | None,
+    boundaries: ArrayLike | None,
+    part_names: Sequence[str] | None,
+) -> Chosen:
+    """Return one document, in the parts given, or (None) all, each of them a part."""
+    check_is_fitted(estimator)
+    corpus = check_corpus(estimator, X, reset=False)
+    ptr = corpus.doc_ptr
+    n_rows = int(ptr[-1])
+    if document is None:
+        parts = _documents_as_parts(ptr, boundaries, part_names)
+        return Chosen(X, ptr, slice(0, n_rows), n_rows, parts)
+    document = check_count(document, "document")
+    if document >= len(corpus):
+        raise ValueError(
+            f"document must be below the number of documents in X, {len(corpus)}, got {document}."
+        )
+    begin, end = ptr[document : document + 2].tolist()
+    if begin == end:
+        raise ValueError(f"document {document} has no segments to plot.")
+    # A data frame stays one: its columns have names to check.
+    samples = getattr(X, "iloc", X) if hasattr(X, "columns") else corpus
+    return Chosen(
+        samples[document : document + 1],
+        ptr[document : document + 2] - begin,
+        slice(begin, end),
+        n_rows,
+        check_parts(end - begin, boundaries, part_names),
+    )
+
+
+def _documents_as_parts(
+    ptr: Offsets, boundaries: ArrayLike | None, part_names: Sequence[str] | None
+) -> Parts:
+    if boundaries is not None:
+        raise ValueError("boundaries are those of the documents where document is None.")
+    if part_names is not None and len(part_names) != len(ptr) - 1:
+        raise ValueError(
+            f"part_names must hold {len(ptr) - 1} names, one for each document of X, "
+            f"got {len(part_names)}."
+        )
+    filled = np.flatnonzero(np.diff(ptr))  # others have no place
+    if len(filled) == 0:
+        raise ValueError("X has no segments to plot.")
+    names = None if part_names is None else [part_names[int(d)] for d in filled]
+    return check_parts(int(ptr[-1]), ptr[filled[1:]], names)
+
+
+def shares_of(estimator: Any, samples: Any) -> tuple[Any, Any]:
+    """Return topic shares of documents and of segments, from one fold-in.
+
+    The former are None where documents have shares of something else than topics (LDCC).
+    """
+    doc_topic, segment_topic = estimator._fold_in(samples)
+    return (doc_topic if estimator._documents_share_topics else None), segment_topic
+
+
+def name_topics(estimator: Any, feature_names: ArrayLike | None) -> list[str] | None:
+    """Return the number and most probable words of every topic, if words have names."""
+    if feature_names is None and not hasattr(estimator, "feature_names_in_"):
+        return None
+    words = estimator.top_words(feature_names, _N_LABEL_WORDS)
+    return [f"{k}: {', '.join(map(str, row))}" for k, row in enumerate(words)]

@@ -1,0 +1,182 @@
+"""What the estimators of sequences have in common, whatever their hidden states are."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._sklearn_compat import HasDocs, with_callbacks
+from skdp.base import ChainEstimator
+from skdp.data import SequencePanel, check_panel
+from skdp.inference import NoAverages
+
+
+class SequenceEstimator(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
+    """Base class: panels, fits, scores.
+
+    A subclass gives `_allows_nan` and `predict`. Its models, all in `_models` and those of the best
+    chain in `samples_`, have the methods `log_likelihoods`, `log_predictives` and `posteriors`.
+    """
+
+    samples_: list[Any]
+    _models: list[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._allows_nan()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _allows_nan(self) -> bool:
+        """Tell whether NaN is a missing value."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Any:
+        """Return the hidden states of sequences."""
+        raise NotImplementedError
+
+    def _check_panel(self, X: Any, *, reset: bool) -> tuple[SequencePanel, bool]:
+        finite = "allow-nan" if self._allows_nan() else True
+        return check_panel(self, X, reset=reset, ensure_all_finite=finite)
+
+    def _check_input(self, X: Any) -> SequencePanel:
+        return self._check_panel(X, reset=True)[0]
+
+    def _make_averages(self) -> NoAverages:
+        return NoAverages()
+
+    # Public methods
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn hidden states and transitions from sequences.
+
+        Parameters
+        ----------
+        X : SequencePanel, list of sequences, or (T, n_features) array
+            A list holds sequences, each a (T_i, n_features) or (T_i,) array. An array is one
+            sequence of T observations.
+        y : ignored
+            Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or a parameter is invalid. The estimator is left as it was.
+        KeyboardInterrupt
+            When interrupted, once the sweep under way is done. If a sample was kept by then, the
+            estimator is fitted with what there is; another `fit` with ``warm_start=True`` goes on.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the log joint of a chain still climbs over the kept sweeps: raise `max_iter`. If all
+            states that `HDPHMMLT` may have are in use: raise its `n_components`.
+        """
+        return self._fit(X)
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:
+        """Learn from X, then return ``predict(X)``.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        y : ignored
+
+        Returns
+        -------
+        As `predict`.
+        """
+        return self.fit(X).predict(X)
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Return the log probability (or density) of sequences.
+
+        Probabilities are averaged over the stored samples of all chains.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_sequences,) array
+            Natural logarithm of p(x). For a single array, (T,): log p(x_t | x_1, ..., x_t-1) of
+            every step.
+        """
+        return self._score_samples(X)[0]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log probability (or density) of a step: higher is better.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        y : ignored
+
+        Returns
+        -------
+        float
+            ``score_samples(X).sum()`` over the number of steps.
+        """
+        log_probabilities, n_steps = self._score_samples(X)
+        return float(log_probabilities.sum() / n_steps)
+
+    # What the stored samples say
+
+    def _each(self, models: list[Any], method: str, *args: Any) -> list[Any]:
+        """Return the results of a method of all models, in order."""
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(getattr(model, method))(*args) for model in models
+        )
+
+    def _posteriors(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
+        check_is_fitted(self)
+        panel, is_single = self._check_panel(X, reset=False)
+        width = effective_n_jobs(self.n_jobs)
+        total: Any = 0.0
+        for first in range(0, len(self.samples_), width):  # never all at once: each is (N, J)
+            some = self.samples_[first : first + width]
+            for part in self._each(some, "posteriors", panel.ptr, panel.values):
+                total += part
+        return total / len(self.samples_), panel.ptr, is_single
+
+    def _shares(self, X: Any) -> NDArray[np.float64]:
+        """Return posterior means over the steps of each sequence, or of a single array's steps."""
+        probabilities, ptr, is_single = self._posteriors(X)
+        if is_single:
+            return probabilities
+        bounds = pairwise(ptr)
+        return np.array([probabilities[begin:end].mean(axis=0) for begin, end in bounds])
+
+    def _score_samples(self, X: Any) -> tuple[NDArray[np.float64], int]:
+        """Return log probabilities of samples and the number of steps."""
+        check_is_fitted(self)
+        panel, is_single = self._check_panel(X, reset=False)
+        if not is_single:
+            parts = self._each(self._models, "log_likelihoods", panel.ptr, panel.values)
+            mean = logsumexp(parts, axis=0) - np.log(len(parts))
+            return mean, len(panel.values)
+        parts = self._each(self._models, "log_predictives", panel.values)
+        before = np.zeros(len(panel.values) + 1)
+        before[1:] = logsumexp(np.cumsum(parts, axis=1), axis=0) - np.log(len(parts))
+        n_possible = np.count_nonzero(before > -np.inf)  # what follows an impossible step is, too
+        steps = np.full(len(panel.values), -np.inf)
+        steps[: n_possible - 1] = np.diff(before[:n_possible])
+        return steps, len(panel.values)
+
+
+def split(rows: NDArray[Any], ptr: NDArray[np.int64], is_single: bool) -> Any:
+    """Return the rows of each sequence in a list, or all of them for a single array."""
+    return rows if is_single else np.split(rows, ptr[1:-1])

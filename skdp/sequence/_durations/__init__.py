@@ -1,0 +1,1 @@
+"""Durations of states: a module each, and what the chain asks of them."""

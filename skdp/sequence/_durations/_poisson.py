@@ -1,0 +1,159 @@
+"""Durations of states whose excess over one step is Poisson."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import log
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+from sklearn.base import BaseEstimator
+
+from skdp._checks import LARGEST, SMALLEST
+from skdp._random import draw_log_gamma
+from skdp._sklearn_compat import HasDocs, Interval, validate_parameters
+from skdp.sequence._durations import _kernels as kernels
+from skdp.sequence._durations._base import SegmentCounts, check_tables
+
+
+class PoissonDuration(HasDocs, BaseEstimator):
+    """Durations 1 + Poisson(omega_j) in state j, omega_j ~ Gamma(shape, rate).
+
+    State j lasts 1 + omega_j steps on average, and the standard deviation is the square root of
+    omega_j: for states whose durations are much alike. Before any data the mean is expected to be
+    1 + shape / rate.
+
+    Parameters
+    ----------
+    shape : float, default=1.0
+        Shape of the Gamma prior, from 1e-8 to 1e8.
+    rate : float, default=0.1
+        Rate of the Gamma prior, from 1e-8 to 1e8.
+    max_duration : int, default=100
+        Longest duration, >= 1: D = min(1 + Poisson, max_duration). After so many steps another
+        state follows for sure, and time is linear in it: take it well above the durations to be
+        expected, no more. Long segments that are cut into pieces say that it is too small.
+
+    See Also
+    --------
+    NegativeBinomialDuration : Durations that vary more.
+
+    Notes
+    -----
+    A sequence begins with a new segment; its last one is right-censored. Durations are capped, not
+    truncated: `max_duration` has the probability of itself and of all longer ones.
+
+    References
+    ----------
+    M. J. Johnson and A. S. Willsky (2013), Bayesian nonparametric hidden semi-Markov models,
+    Journal of Machine Learning Research 14.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "shape": [Interval(Real, SMALLEST, LARGEST, closed="both")],
+        "rate": [Interval(Real, SMALLEST, LARGEST, closed="both")],
+        "max_duration": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(self, shape: float = 1.0, rate: float = 0.1, max_duration: int = 100):
+        self.shape = shape
+        self.rate = rate
+        self.max_duration = max_duration
+
+    def make_sampler(self, n_states: int) -> PoissonDurationSampler:
+        """Return the part of a chain for so many states.
+
+        Parameters
+        ----------
+        n_states : int
+            J.
+
+        Returns
+        -------
+        DurationSampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
+        validate_parameters(self)
+        check_tables(n_states, self.max_duration)
+        return PoissonDurationSampler(
+            n_states, int(self.max_duration), float(self.shape), float(self.rate)
+        )
+
+
+class PoissonDurationSampler(SegmentCounts):
+    """Means of the durations of all states, as a part of a chain."""
+
+    def __init__(self, n_states: int, max_duration: int, shape: float, rate: float):
+        super().__init__(n_states, max_duration)
+        self.shape, self.rate = shape, rate
+        self.log_means = np.empty(n_states)
+
+    def start(self, rng: NDArray[np.uint64]) -> None:
+        """Draw omega from its prior."""
+        self.log_means[:] = [
+            draw_log_gamma(self.shape, rng) - log(self.rate) for _ in self.log_means
+        ]
+
+    def draw(self, ptr: NDArray[Any], states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Draw what was cut off from segments, and omega given all of them."""
+        kernels.count_segments(ptr, states, self.exact, self.at_least)
+        kernels.draw_means(
+            self.exact, self.at_least, self.shape, self.rate, self.log_means, self.sizes,
+            self.totals, rng,
+        )  # fmt: skip
+
+    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the tables of the current means."""
+        log_pmf, log_survival = np.empty((2, *self.exact.shape))
+        kernels.write_poisson(self.log_means, log_pmf, log_survival)
+        return log_pmf, log_survival
+
+    def log_density(self) -> float:
+        """Return log p(lengths, log omega)."""
+        shape, rate = self.shape, self.rate
+        terms = shape * self.log_means - rate * np.exp(self.log_means)
+        constant = shape * log(rate) - gammaln(shape)
+        prior = float(terms.sum() + len(terms) * constant)
+        return prior + self._log_density_of_lengths()
+
+    def model(self) -> PoissonDurationModel:
+        """Return E[omega] given the segments, completed."""
+        return PoissonDurationModel(
+            (self.shape + self.totals) / (self.rate + self.sizes), self.max_duration
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PoissonDurationModel:
+    """Durations min(1 + Poisson, max_duration) with known means.
+
+    Attributes
+    ----------
+    means : (J,) array
+        omega: means of the Poisson part.
+    max_duration : int
+    """
+
+    means: NDArray[np.float64]
+    max_duration: int
+
+    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration, (J, max_duration)."""
+        log_pmf, log_survival = np.empty((2, len(self.means), self.max_duration))
+        kernels.write_poisson(np.log(self.means), log_pmf, log_survival)
+        return log_pmf, log_survival
+
+    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return a duration for each state, (n,)."""
+        return np.minimum(1 + rng.poisson(self.means[states]), self.max_duration)
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the same states in another order."""
+        return replace(self, means=self.means[order])

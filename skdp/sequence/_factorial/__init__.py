@@ -1,0 +1,1 @@
+"""The chain of a factorial hidden Markov model, one binary chain per factor."""

@@ -1,0 +1,57 @@
+"""Names of factors: those of the samples of one chain are made to agree."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from skdp.sequence._factorial._model import FactorialModel
+
+
+class FactorialSample(NamedTuple):
+    """A stored sample as long as its factors have no names: what is needed to give them some.
+
+    Attributes
+    ----------
+    model : FactorialModel
+    paths : (N, F) array of int8
+        Activities in the training data.
+    log_joint : float
+    """
+
+    model: FactorialModel
+    paths: NDArray[np.int8]
+    log_joint: float
+
+
+def name_factors(
+    samples: list[FactorialSample], *, exchangeable: bool
+) -> tuple[list[FactorialModel], int]:
+    """Return models whose factors agree, and which of them gave the names.
+
+    Factors with given weights have names. Others (`exchangeable`) have those of the sample with the
+    highest log joint: by falling share of the time in which a factor is on, at most half of it,
+    else its two values are exchanged. Those of every other sample are matched to them, exchanged if
+    need be, so that as many activities as possible are the same (Hungarian method).
+    """
+    reference = int(np.argmax([sample.log_joint for sample in samples]))
+    if not exchangeable:
+        return [sample.model for sample in samples], reference
+    shares = samples[reference].model.shares
+    often = shares > 0.5
+    order = np.argsort(-np.where(often, 1.0 - shares, shares), kind="stable")
+    paths = samples[reference].paths[:, order] ^ often[order].astype(np.int8)
+    return [s.model.reorder(*_match(paths, s.paths)) for s in samples], reference
+
+
+def _match(
+    reference: NDArray[np.int8], paths: NDArray[np.int8]
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return for each factor of the reference its match, and whether its values are exchanged."""
+    spins, others = 2.0 * reference - 1.0, 2.0 * paths - 1.0
+    agreement = spins.T @ others
+    order = linear_sum_assignment(np.abs(agreement), maximize=True)[1]
+    return order, agreement[np.arange(len(order)), order] < 0.0

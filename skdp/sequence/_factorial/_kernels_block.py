@@ -1,0 +1,250 @@
+r"""Binary chains that run side by side: draws of a block of them given all others.
+
+Mean of column d at step t: m_td = w_0d + sum_f b_tf w_fd. A normal column is m_td plus noise of
+precision tau_d, a probit column is 1 with probability Phi(m_td), else 0. Bits b_.f of factor f are
+a Markov chain of their own; K chains that are drawn together have 2^K joint states, in which the
+k-th of them is on if bit k of the number of the state is 1.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| ptr | | (n + 1,) int64 | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
+| bits | b_tf | (N, F) int8 | which factors are on |
+| on_probs | | (F, 3) | probability to be on: at first, after off, after on |
+| counts | | (F, 3, 2) int64 | of the same: steps that are off, steps that are on |
+| values | y_td | (N, D) | NaN is a missing one |
+| fits | m_td | (N, D) | follow the bits |
+| precisions | tau_d | (D,) | 1 for probit columns |
+| probit | | (D,) bool | which columns are |
+| weights | w_fd | (F + 1, D) | row 0 is the background |
+| block | | (K,) int64 | factors that are drawn together |
+| on_block | | (K, 3) | their rows of on_probs |
+| shifts | | (D, 2^K) | what their joint states add to the mean |
+| filtered | | (T, 2^K) | p(joint state given y up to t, other factors) of a sequence |
+| rng | | (4,) uint64 | stream, advanced in place |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+import numpy as np
+
+from skdp._numba import njit, njit_loop, njit_step
+from skdp._random import draw_beta, draw_categorical, next_double
+from skdp.emissions._kernels_factors import log_normal_cdf
+from skdp.sequence._factorial._kernels_joint import (
+    AFTER_OFF,
+    AFTER_ON,
+    FIRST,
+    step_forward,
+    weigh,
+    write_first,
+)
+from skdp.sequence._hmm._kernels_messages import add_up, longest
+
+SMALLEST, LARGEST = 1e-30, 1.0 - 2.0**-53
+"""Bounds of drawn probabilities: no data tell of smaller ones, and products must not underflow."""
+
+
+@njit_loop
+def write_shifts(block, weights, shifts):
+    """Write what the joint states of some factors add to the mean."""
+    for d in range(shifts.shape[0]):
+        shifts[d, 0] = 0.0
+        n = 1
+        for k in range(block.shape[0]):
+            for j in range(n):
+                shifts[d, n + j] = shifts[d, j] + weights[block[k] + 1, d]
+            n *= 2
+
+
+@njit_step
+def read_state(bits, block):
+    """Return the joint state of some factors at a step."""
+    state = 0
+    for k in range(block.shape[0]):
+        state |= bits[block[k]] << k
+    return state
+
+
+@njit_loop
+def weigh_block(values, fits, state, shifts, precisions, probit, log_obs):
+    """Write log p(y_t given the joint state, other factors), up to a constant.
+
+    Parameters
+    ----------
+    values, fits : (D,) float64
+        Of one step.
+    state : int
+        The joint state that `fits` is of.
+    log_obs : (2^K,) float64, output
+    """
+    for j in range(log_obs.shape[0]):
+        log_obs[j] = 0.0
+    for d in range(values.shape[0]):
+        value = values[d]
+        if math.isnan(value):
+            continue
+        shift = shifts[d]
+        off = fits[d] - shift[state]
+        if probit[d]:
+            sign = 1.0 if value > 0.5 else -1.0
+            for j in range(log_obs.shape[0]):
+                log_obs[j] += log_normal_cdf(sign * (off + shift[j]))
+        else:
+            half, rest = 0.5 * precisions[d], value - off
+            for j in range(log_obs.shape[0]):
+                log_obs[j] -= half * (rest - shift[j]) ** 2
+
+
+@njit_step
+def weigh_transitions(state, on_block, row, weights):
+    """Write `row` times the probability that each joint state is followed by `state`."""
+    weights[0] = 1.0
+    n = 1
+    for k in range(on_block.shape[0]):
+        if_off, if_on = on_block[k, AFTER_OFF], on_block[k, AFTER_ON]
+        if not (state >> k) & 1:
+            if_off, if_on = 1.0 - if_off, 1.0 - if_on
+        for j in range(n):
+            weights[n + j] = weights[j] * if_on
+            weights[j] *= if_off
+        n *= 2
+    for j in range(n):
+        weights[j] *= row[j]
+
+
+@njit_loop
+def draw_block(
+    block, begin, end, bits, on_block, values, fits, precisions, probit, shifts, log_obs,
+    predicted, filtered, rng,
+):  # fmt: skip
+    """Draw the bits of some factors in one sequence, jointly given everything else.
+
+    Forward filtering, and backward sampling.
+
+    Returns
+    -------
+    bool
+        Whether the sequence is possible.
+    """
+    for t in range(begin, end):
+        if t == begin:
+            write_first(on_block, predicted)
+        else:
+            for j in range(predicted.shape[0]):
+                predicted[j] = filtered[t - 1 - begin, j]
+            step_forward(on_block, predicted)
+        state = read_state(bits[t], block)
+        weigh_block(values[t], fits[t], state, shifts, precisions, probit, log_obs)
+        # Nor does it go on where squares of huge observations are not a number.
+        if not weigh(predicted, log_obs, filtered[t - begin]) > -math.inf:
+            return False
+    following = 0
+    for t in range(end - 1, begin - 1, -1):
+        row = filtered[t - begin]
+        if t < end - 1:
+            weigh_transitions(following, on_block, row, predicted)
+            row = predicted
+        before = read_state(bits[t], block)
+        following = draw_categorical(row, add_up(row), rng)
+        if following == before:
+            continue
+        for d in range(fits.shape[1]):
+            fits[t, d] += shifts[d, following] - shifts[d, before]
+        for k in range(block.shape[0]):
+            bits[t, block[k]] = (following >> k) & 1
+    return True
+
+
+@njit_loop
+def shuffle(order, rng):
+    """Put numbers in a random order."""
+    for i in range(order.shape[0] - 1, 0, -1):
+        j = int(next_double(rng) * (i + 1))
+        order[i], order[j] = order[j], order[i]
+
+
+@njit
+def draw_bits(ptr, bits, on_probs, values, fits, precisions, probit, weights, block_size, rng):
+    """Draw all bits, in blocks of factors put together at random.
+
+    Returns the first impossible sequence, or -1.
+    """
+    n_factors = bits.shape[1]
+    order = np.arange(n_factors)
+    shuffle(order, rng)
+    n_most = 1 << min(block_size, n_factors)
+    room = np.empty((longest(ptr), n_most))
+    for i in range(0, n_factors, block_size):
+        block = order[i : i + block_size]
+        n = 1 << len(block)
+        filtered = room.reshape(-1)[: len(room) * n].reshape((len(room), n))
+        on_block = on_probs[block]
+        shifts = np.empty((values.shape[1], n))
+        write_shifts(block, weights, shifts)
+        log_obs, predicted = np.empty(n), np.empty(n)
+        for s in range(ptr.shape[0] - 1):
+            if not draw_block(
+                block, ptr[s], ptr[s + 1], bits, on_block, values, fits, precisions, probit,
+                shifts, log_obs, predicted, filtered, rng,
+            ):  # fmt: skip
+                return s
+    return -1
+
+
+# Transitions
+
+
+@njit_loop
+def count_transitions(ptr, bits, counts):
+    """Write how often every factor is off and on: at first, after off, after on."""
+    for f in range(bits.shape[1]):
+        for row in range(3):
+            counts[f, row, 0] = 0
+            counts[f, row, 1] = 0
+        for s in range(ptr.shape[0] - 1):
+            row = FIRST
+            for t in range(ptr[s], ptr[s + 1]):
+                counts[f, row, bits[t, f]] += 1
+                row = AFTER_ON if bits[t, f] == 1 else AFTER_OFF
+
+
+@njit_loop
+def draw_on_probs(counts, priors, on_probs, rng):
+    """Draw the probabilities to be on.
+
+    Parameters
+    ----------
+    priors : (3, 2) float64
+        Of the Beta distributions: what it counts for off, and for on.
+    """
+    for f in range(on_probs.shape[0]):
+        for row in range(3):
+            on, off = priors[row, 1] + counts[f, row, 1], priors[row, 0] + counts[f, row, 0]
+            on_probs[f, row] = min(max(draw_beta(on, off, rng), SMALLEST), LARGEST)
+
+
+@njit_loop
+def log_probability_of_bits(counts, priors):
+    """Return log p(bits), probabilities of transitions summed out."""
+    result = 0.0
+    for f in range(counts.shape[0]):
+        for row in range(3):
+            off, on = priors[row, 0], priors[row, 1]
+            n_off, n_on = counts[f, row, 0], counts[f, row, 1]
+            result += math.lgamma(off + n_off) + math.lgamma(on + n_on)
+            result -= math.lgamma(off + on + n_off + n_on) + math.lgamma(off) + math.lgamma(on)
+            result += math.lgamma(off + on)
+    return result
+
+
+@njit_loop
+def draw_paths(ptr, on_probs, bits, rng):
+    """Draw bits given nothing but the probabilities of transitions."""
+    for f in range(bits.shape[1]):
+        for s in range(ptr.shape[0] - 1):
+            row = FIRST
+            for t in range(ptr[s], ptr[s + 1]):
+                bits[t, f] = 1 if next_double(rng) < on_probs[f, row] else 0
+                row = AFTER_ON if bits[t, f] == 1 else AFTER_OFF

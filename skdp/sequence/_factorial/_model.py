@@ -1,0 +1,128 @@
+"""A stored sample of a factorial hidden Markov model, and what it says of sequences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.emissions._binary_factor_model import BinaryFactorModel, check_outputs
+from skdp.emissions._kernels_factors import write_centres
+from skdp.sequence._factorial import _kernels_joint as joint
+
+MOST_FACTORS = 20
+"""Joint states of more take too much memory."""
+
+MOST_KEPT = 1 << 22
+"""Numbers that smoothing keeps of a sequence before it takes to computing them twice."""
+
+
+@dataclass(frozen=True, eq=False)
+class FactorialModel:
+    """A stored sample of a factorial hidden Markov model.
+
+    Attributes
+    ----------
+    startprob : (F, 2) array
+        Probabilities that factors are off and on at first: the posterior mean given the
+        activities of this sample, as all probabilities here.
+    transmat : (F, 2, 2) array
+        Probabilities of transitions; off is 0, on is 1, and rows are what is left.
+    weights : (F + 1, D) array
+        The background in row 0.
+    noise_variance : (D,) array
+        1 for probit columns.
+    output : tuple of str
+        "normal" or "probit", for every column.
+    shares : (F,) array
+        Shares of the training observations in which factors are on.
+    """
+
+    startprob: NDArray[np.float64]
+    transmat: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    noise_variance: NDArray[np.float64]
+    output: tuple[str, ...]
+    shares: NDArray[np.float64]
+
+    def log_likelihoods(
+        self, ptr: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return log p(x) of every sequence, (n,)."""
+        steps = np.empty(len(values))
+        joint.log_predictives(ptr, *self._joint(values), steps)
+        return np.add.reduceat(steps, ptr[:-1])
+
+    def log_predictives(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
+        steps = np.empty(len(values))
+        joint.log_predictives(np.array([0, len(values)]), *self._joint(values), steps)
+        return steps
+
+    def posteriors(
+        self, ptr: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the probabilities that factors are on given x, (N, F)."""
+        out = np.empty((len(values), len(self.shares)))
+        impossible = joint.activities(ptr, *self._joint(values), MOST_KEPT, out)
+        if impossible >= 0:
+            raise ValueError(
+                f"Sequence {impossible} has probability 0 under a stored sample: its factors have "
+                "no distribution."
+            )
+        return out
+
+    def draw_paths(self, n_steps: int, rng: np.random.Generator) -> NDArray[np.int8]:
+        """Return activities drawn from the model, (n_steps, F)."""
+        paths = np.empty((n_steps, len(self.shares)), dtype=np.int8)
+        on = self.startprob[:, 1]
+        factors = np.arange(len(on))
+        for t, uniform in enumerate(rng.random(paths.shape)):
+            paths[t] = uniform < on
+            on = self.transmat[factors, paths[t], 1]
+        return paths
+
+    def observe(self, paths: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return a draw of observations given activities, (n_steps, D)."""
+        emission = BinaryFactorModel(paths, self.weights, self.noise_variance, self.output)
+        return emission.sample(np.arange(len(paths)), rng)
+
+    def reorder(self, order: NDArray[np.intp], flipped: NDArray[np.bool_]) -> Self:
+        """Return the same model with its factors in another order and some turned around.
+
+        Factor f becomes what factor ``order[f]`` was, or where ``flipped[f]`` its opposite: on
+        means off, and the background is the sum of both.
+        """
+        startprob, transmat = self.startprob[order], self.transmat[order]
+        weights, shares = self.weights[1:][order], self.shares[order]
+        background = self.weights[0] + weights[flipped].sum(axis=0)
+        startprob[flipped] = startprob[flipped, ::-1]
+        transmat[flipped] = transmat[flipped, ::-1, ::-1]
+        weights[flipped] = -weights[flipped]
+        return replace(
+            self,
+            startprob=startprob,
+            transmat=transmat,
+            weights=np.vstack([background, weights]),
+            shares=np.where(flipped, 1.0 - shares, shares),
+        )
+
+    def _joint(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """Return observations, and the model as a hidden Markov model of 2^F joint states."""
+        n_factors = len(self.shares)
+        if n_factors > MOST_FACTORS:
+            raise ValueError(
+                f"Scores and probabilities are sums over all 2^n_factors joint states; that is "
+                f"done for up to {MOST_FACTORS} factors, got {n_factors}. `iter_sweeps` gives draws"
+                " of the activities for any number."
+            )
+        probit = np.array([kind == "probit" for kind in self.output])
+        values = check_outputs(np.asarray(values, dtype=np.float64), probit)
+        numbers = np.arange(2**n_factors)[:, np.newaxis]
+        vectors = (numbers >> np.arange(n_factors) & 1).astype(np.int8)
+        centres = np.empty((len(probit), len(vectors)))
+        write_centres(vectors, self.weights, centres)
+        on_probs = np.column_stack([self.startprob[:, 1], self.transmat[:, :, 1]])
+        return values, on_probs, centres, 1.0 / self.noise_variance, probit

@@ -1,0 +1,76 @@
+"""Observations where every step has a binary vector of its own."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.emissions._binary_factor_part import BinaryFactorSampler
+from skdp.sequence._factorial import _kernels_block as kernels
+
+
+class StepFactors(BinaryFactorSampler):
+    """Binary vectors of all steps, weights and noise, as a part of a chain.
+
+    The observations of `BinaryFactorSampler`, every step a state: `factors` has a row a step, and
+    its prior is that of F Markov chains, given by the probabilities to be on.
+    """
+
+    def attach(self, values: NDArray[np.float64]) -> None:
+        """Take the observations."""
+        super().attach(values)
+        self.sizes = (~np.isnan(values)).astype(np.float64)
+        self.means = np.where(self.sizes > 0.0, values, 0.0)
+        self._totals = np.where(self.probit, self._totals, self.means)
+
+    def detach(self) -> None:
+        """Drop the observations, and what says the same."""
+        super().detach()
+        del self.sizes, self.means
+        self._totals = np.where(self.probit, self._totals, 0.0)
+
+    def start_paths(
+        self, ptr: NDArray[np.int64], on_probs: NDArray[np.float64], rng: NDArray[np.uint64]
+    ) -> None:
+        """Begin with vectors that the data suggest, or random ones, and what fits them."""
+        if self.init == "random" or self.draws_weights:
+            kernels.draw_paths(ptr, on_probs, self.factors, rng)
+        else:
+            self.factors[:] = self._fit_activities() >= 0.5
+        if self.draws_noise:
+            self._begin_noise()
+        self._draw_parameters(rng)
+
+    def draw_paths(
+        self,
+        ptr: NDArray[np.int64],
+        on_probs: NDArray[np.float64],
+        block_size: int,
+        rng: NDArray[np.uint64],
+    ) -> None:
+        """Draw vectors given the probabilities to be on, then weights, then noise."""
+        fits = np.ascontiguousarray(self._centres().T)
+        impossible = kernels.draw_bits(
+            ptr, self.factors, on_probs, self._values, fits, self.precisions, self.probit,
+            self.weights, block_size, rng,
+        )  # fmt: skip
+        if impossible >= 0:
+            raise ValueError(
+                f"Sequence {impossible} has probability 0 under the current parameters: its "
+                "observations are too far from the others."
+            )
+        self._draw_parameters(rng)
+
+    def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw weights and noise: every step is a state."""
+        self._draw_weights_and_noise(self._values, np.arange(len(self._values)), rng)
+
+    def copy(self) -> Self:
+        """Return the same parameters in arrays of their own; observations are shared."""
+        other: Any = object.__new__(type(self))
+        other.__dict__ = dict(self.__dict__)
+        for name in ("factors", "weights", "precisions", "_totals"):
+            setattr(other, name, getattr(self, name).copy())
+        return other

@@ -1,0 +1,1 @@
+"""The chain of an infinite hidden Markov model: transitions, states, samples."""

@@ -1,0 +1,201 @@
+r"""Smoothing of hidden semi-Markov models: probabilities of the states given whole sequences.
+
+Names, layouts and guards are those of `_kernels_segments`; besides:
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| log_after | | (T, J) | log p(x_>t given a segment of j ends at t) / p(x_>t given x_<=t) |
+| log_begin | | (J,) | the same of a segment of j that begins |
+| out | p(z_t given x) | (N, J) | |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+import numpy as np
+
+from skdp._elementary import fast_log
+from skdp._numba import njit, njit_loop, njit_step
+from skdp.sequence._hmm._kernels_messages import add_up, log_sum_exp, longest, transpose
+from skdp.sequence._hmm._kernels_segments import (
+    FLOOR,
+    SAFE,
+    filter_sequence,
+    insert,
+    is_unsafe,
+    make_durations,
+    make_scratch,
+    move,
+    weigh,
+)
+
+
+@njit_loop
+def refill_backward(log_after, log_obs, norms, t, j, durations, scratch):
+    """Fill a column of the backward ring anew from logarithms, after step t.
+
+    Returns how many durations of a segment that begins at t are not impossible for sure; their
+    log weights are in `scratch.logs`.
+    """
+    entries, offsets, logs = scratch.entries, scratch.offsets, scratch.logs
+    longest_duration, last = entries.shape[0], log_obs.shape[0] - 1
+    n_rows = min(last - t + 1, longest_duration)
+    likelihood = 0.0
+    largest = -math.inf
+    n = 0
+    for d in range(1, n_rows + 1):
+        end = t + d - 1
+        likelihood += log_obs[end, j] - norms[end]
+        if likelihood == -math.inf:
+            break
+        logs[n] = likelihood if end == last else likelihood + log_after[end, j]
+        largest = max(largest, logs[n])
+        n += 1
+    offsets[j] = largest if largest > -math.inf else 0.0
+    scratch.tail[j] = 0.0
+    for k in range(n_rows):
+        entries[k, j] = 0.0
+    for i in range(n):
+        entry = math.exp(logs[i] - offsets[j])
+        entry = entry if entry >= FLOOR else 0.0
+        if t + i == last:
+            scratch.tail[j] = entry
+            logs[i] += durations.log_survival[j, i]
+        else:
+            entries[(last - t - i) % longest_duration, j] = entry
+            logs[i] += durations.log_pmf[j, i]
+    return n
+
+
+@njit_loop
+def smooth_unsafe(log_after, log_enter, log_obs, norms, t, durations, scratch, log_begin, out):
+    """Do the states again of which the sums of step t may lack too much."""
+    for j in range(log_begin.shape[0]):
+        if not scratch.ends[j] >= SAFE or scratch.offsets[j] == -math.inf:
+            n = refill_backward(log_after, log_obs, norms, t, j, durations, scratch)
+            log_begin[j] = log_sum_exp(scratch.logs[:n])
+            total = 0.0
+            for i in range(n - 1, -1, -1):
+                total += math.exp(log_enter[t, j] + scratch.logs[i])
+                out[t + i, j] += total
+            scratch.ends[j] = 0.0
+
+
+@njit_step
+def spread(n_rows, row, since, durations, scratch, out):
+    """Add the probabilities of the segments that begin at one step to the steps they cover.
+
+    Parameters
+    ----------
+    since : int
+        How many steps follow.
+    scratch : Scratch
+        `factors` are the probabilities of a segment's beginning, an entry; `filtered` is the
+        weight of the segment that the end of the sequence cuts off.
+    out : (T, J) float64, changed
+    """
+    entries, factors, sums = scratch.entries, scratch.factors, scratch.filtered
+    longest_duration, last = entries.shape[0], out.shape[0] - 1
+    for i in range(n_rows):  # from the longest segment to the shortest: a step adds those beyond it
+        k = (row + 1 + i) % n_rows
+        end = last - since + n_rows - 1 - i
+        m = longest_duration - 1 - row + k
+        for j in range(sums.shape[0]):
+            sums[j] += entries[k, j] * durations.pmf[m, j]
+            out[end, j] += factors[j] * sums[j]
+
+
+@njit_loop
+def smooth_sequence(
+    reverse, log_from, log_obs, durations, scratch, log_enter, log_after, norms, log_begin, out
+):
+    """Write p(z_t given x) of a sequence that has been filtered.
+
+    The same recursion, from the last step to the first: B_tj = p(x_>=t given that a segment of j
+    begins at t) is a sum over durations, A_ti = sum_j P_ij B_t+1,j, both divided by the
+    probabilities of the observations given the earlier ones. Step t is in j if a segment of j that
+    begins at t or before ends at t or later; all terms of that sum are positive.
+
+    Parameters
+    ----------
+    log_after : (T, J) float64, output
+        log A; the array of log_end will do.
+    log_begin : (J,) float64, scratch
+    out : (T, J) float64, output
+    """
+    n_steps, n = log_obs.shape
+    entries, offsets, ends, factors, tail, sums = (
+        scratch.entries, scratch.offsets, scratch.ends, scratch.factors, scratch.tail,
+        scratch.filtered,
+    )  # fmt: skip
+    longest_duration = entries.shape[0]
+    last = n_steps - 1
+    for j in range(n):
+        offsets[j] = 0.0
+        tail[j] = 1.0
+        entries[0, j] = 0.0
+        for t in range(n_steps):
+            out[t, j] = 0.0
+    for t in range(last, -1, -1):
+        since = last - t
+        row, n_rows = since % longest_duration, min(since + 1, longest_duration)
+        if since > 0:
+            insert(log_after[t], scratch, row, n_rows)
+        weigh(entries, n_rows, durations.pmf, longest_duration - 1 - row, ends)
+        for j in range(n):
+            sums[j] = 0.0
+            offsets[j] += log_obs[t, j] - norms[t]
+        if since < longest_duration:
+            for j in range(n):
+                sums[j] = tail[j] * durations.survival[longest_duration - 1 - since, j]
+                ends[j] += sums[j]
+        for j in range(n):
+            log_begin[j] = fast_log(ends[j]) + offsets[j]
+        if is_unsafe(ends, offsets):
+            smooth_unsafe(
+                log_after, log_enter, log_obs, norms, t, durations, scratch, log_begin, out
+            )
+        for j in range(n):
+            factors[j] = math.exp(log_enter[t, j] + offsets[j]) if ends[j] > 0.0 else 0.0
+        spread(n_rows, row, since, durations, scratch, out)
+        if t > 0:
+            move(log_begin, reverse, log_from, scratch, log_after[t - 1])
+    for t in range(n_steps):
+        scale = 1.0 / add_up(out[t])  # 1 but for rounding
+        for j in range(n):
+            out[t, j] *= scale
+
+
+# Panels
+
+
+@njit
+def segment_posteriors(ptr, startprob, transmat, log_obs, log_pmf, log_survival, out):
+    """Write p(z_t given x) to `out`, (N, J); return the first impossible sequence, or -1.
+
+    Other parameters are those of `sample_segments`.
+    """
+    n_states = startprob.shape[0]
+    reverse = transpose(transmat)
+    log_from, log_into = np.log(transmat), np.log(reverse)
+    durations = make_durations(log_pmf, log_survival)
+    scratch = make_scratch(n_states, log_pmf.shape[1])
+    n_steps = longest(ptr)
+    log_enter, log_end = np.empty((n_steps, n_states)), np.empty((n_steps, n_states))
+    norms, log_begin = np.empty(n_steps), np.empty(n_states)
+    for s in range(ptr.shape[0] - 1):
+        begin, end = ptr[s], ptr[s + 1]
+        if begin == end:
+            continue
+        part = log_obs[begin:end]
+        likelihood = filter_sequence(
+            startprob, transmat, log_into, part, durations, scratch, log_enter, log_end, norms
+        )
+        if likelihood == -math.inf:
+            return s
+        smooth_sequence(
+            reverse, log_from, part, durations, scratch, log_enter, log_end, norms, log_begin,
+            out[begin:end],
+        )  # fmt: skip
+    return -1

@@ -1,0 +1,369 @@
+r"""Transition rates of the hierarchical Dirichlet process, with similarities and stickiness.
+
+Weak limit of J states. Rates of jumps that are tried, pi_jj' ~ Gamma(a_jj', 1), of which the part
+phi_jj' succeeds, so that P_jj' = pi_jj' phi_jj' / T_j with T_j = sum_j' pi_jj' phi_jj'. The last
+row of the tables is that of the first states of sequences, with phi = 1 and without kappa.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| counts | n_jj' | (J + 1, J) int64 | transitions from row to column |
+| log_rates | log pi_jj' | (J + 1, J) | logs, since small shapes make rates of e^-1000 |
+| log_similarity | log phi_jj' | (J + 1, J) | <= 0; -inf where a jump never succeeds |
+| log_times | log u_j | (J + 1,) | total time in a state, -inf if it is never left |
+| weights | beta_j' | (J,) | top-level weights |
+| alpha, kappa | alpha, kappa | | a_jj' = alpha beta_j' + kappa [j = j' <= J] |
+| tables | m_jj', w_j | | tables of the restaurant of row j; those that kappa explains |
+| rng | | (4,) uint64 | stream, advanced in place |
+
+Given u the pairs (j, j') are independent. Successful jumps n are Poisson with rate u phi pi, failed
+ones q with rate u (1 - phi) pi (appendix A). Both q and pi can be summed out:
+
+- pi given n and u, without q: Gamma(a + n, 1 + phi u);
+- tables of the n + q customers given n and u: those of a restaurant of n customers and
+  concentration a, and Poisson(a log((1 + u) / (1 + phi u))) more, the clusters of the negative
+  binomial number of failed jumps that do not join a table of successful ones.
+
+So a failed jump is never drawn, however small phi is. In a semi-Markov model, where a state is left
+for another one, phi_jj = 0: pi_jj stays in the model, and beta has the conditionals of any other.
+"""
+
+# mypy: ignore-errors
+
+import math
+
+import numpy as np
+
+from skdp._numba import njit, njit_loop, njit_step
+from skdp._random import (
+    draw_beta,
+    draw_binomial,
+    draw_exponential,
+    draw_log_gamma,
+    draw_poisson,
+    next_double,
+)
+from skdp.processes._concentration import draw_concentration
+
+LOG_SMALLEST = math.log(1e-60)
+"""Transition probabilities are at least 1e-60: numbers far below are slow, and no data tell."""
+
+SMALLEST_WEIGHT = 1e-300
+
+LARGEST_LOG_TIME = 1e10
+"""Times are at most exp(1e10). Where beta is all but 1 in a state that cannot follow itself, failed
+jumps have tables without end: this is as if the other weights had a sum of 1e-10 at least."""
+
+
+@njit_step
+def log_1p_exp(x):
+    """Return log(1 + exp(x)) without overflow; x may be -inf."""
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
+@njit_loop
+def count_transitions(ptr, states, counts):
+    """Write the number of transitions to `counts`."""
+    n_states = counts.shape[1]
+    for j in range(n_states + 1):
+        for k in range(n_states):
+            counts[j, k] = 0
+    for s in range(ptr.shape[0] - 1):
+        before = n_states
+        for t in range(ptr[s], ptr[s + 1]):
+            counts[before, states[t]] += 1
+            before = states[t]
+
+
+@njit_step
+def log_success_rate(log_rates, log_similarity):
+    """Return log T_j of a row."""
+    largest = -math.inf
+    for k in range(log_rates.shape[0]):
+        largest = max(largest, log_rates[k] + log_similarity[k])
+    if largest == -math.inf:
+        return largest
+    total = 0.0
+    for k in range(log_rates.shape[0]):
+        total += math.exp(log_rates[k] + log_similarity[k] - largest)
+    return largest + math.log(total)
+
+
+@njit_loop
+def draw_times(counts, log_rates, log_similarity, log_times, rng):
+    """Draw u_j ~ Gamma(n_j., T_j), 0 for a state that is never left (33)."""
+    for j in range(counts.shape[0]):
+        n = 0
+        for k in range(counts.shape[1]):
+            n += counts[j, k]
+        log_times[j] = -math.inf
+        if n > 0:
+            log_total = log_success_rate(log_rates[j], log_similarity[j])
+            log_times[j] = min(draw_log_gamma(float(n), rng) - log_total, LARGEST_LOG_TIME)
+
+
+@njit_loop
+def draw_table_count(n, concentration, rng):
+    """Return how many tables n customers open in a Chinese restaurant.
+
+    Beyond the first thousand go from one table to the next. Customers i to m - 1 open none with
+    probability g(i) / g(m), where g(m) = Gamma(m + b) / Gamma(m) is (m + (b - 1) / 2)^b up to a
+    part b^3 / (24 m^2), less than b 1e-7, of it.
+    """
+    tables = min(n, 1)  # the first customer opens one
+    first = min(float(n), 1000.0 * (1.0 + concentration))
+    for i in range(1, int(first)):
+        tables += next_double(rng) * (concentration + i) < concentration
+    if first < n:
+        shift = 0.5 * (concentration - 1.0)
+        i = float(int(first))
+        while True:
+            i = np.ceil((i + shift) * math.exp(draw_exponential(rng) / concentration) - shift)
+            if i > n:
+                break
+            tables += 1
+    return tables
+
+
+@njit_loop
+def draw_tables(counts, log_similarity, log_times, weights, alpha, kappa, tables, rng):
+    """Draw the tables m of all restaurants, pi and q summed out, and those that kappa explains.
+
+    Parameters
+    ----------
+    tables : (J,) int64, output
+        Tables by destination, m_.j' - w_j': what beta generated.
+
+    Returns
+    -------
+    overridden : int
+        w., the tables that kappa explains.
+    """
+    n_states = weights.shape[0]
+    overridden = 0
+    for k in range(n_states):
+        tables[k] = 0
+    for j in range(n_states + 1):
+        if log_times[j] == -math.inf:
+            continue  # no customers, and no time for failed jumps
+        log_all = log_1p_exp(log_times[j])
+        for k in range(n_states):
+            sticks = j == k and kappa > 0.0
+            a = alpha * weights[k] + (kappa if sticks else 0.0)
+            m = draw_table_count(counts[j, k], a, rng)
+            if log_similarity[j, k] < 0.0:
+                failed = log_all - log_1p_exp(log_times[j] + log_similarity[j, k])
+                m += draw_poisson(a * failed, rng)
+            if sticks:
+                w = draw_binomial(m, kappa / a, rng)
+                overridden += w
+                m -= w
+            tables[k] += m
+    return overridden
+
+
+@njit_loop
+def draw_rates(counts, log_similarity, log_times, weights, alpha, kappa, log_rates, rng):
+    """Draw pi_jj' ~ Gamma(a_jj' + n_jj', 1 + phi_jj' u_j), q summed out."""
+    n_states = weights.shape[0]
+    for j in range(n_states + 1):
+        log_all = log_1p_exp(log_times[j])
+        for k in range(n_states):
+            a = alpha * weights[k] + (kappa if j == k else 0.0)
+            log_rate = log_all
+            if log_similarity[j, k] < 0.0:
+                log_rate = log_1p_exp(log_times[j] + log_similarity[j, k])
+            log_rates[j, k] = draw_log_gamma(a + counts[j, k], rng) - log_rate
+
+
+@njit_loop
+def normalise_rates(log_rates, log_similarity, startprob, transmat):
+    """Write P_jj' = pi_jj' phi_jj' / T_j to `transmat`, (J, J), and the last row to `startprob`.
+
+    An impossible jump has probability 0, and a row of such jumps only, that of the one state of a
+    semi-Markov model with J = 1, is a row of zeros.
+    """
+    n_states = startprob.shape[0]
+    for j in range(n_states + 1):
+        log_total = log_success_rate(log_rates[j], log_similarity[j])
+        row = transmat[j] if j < n_states else startprob
+        total = 0.0
+        for k in range(n_states):
+            row[k] = 0.0
+            if log_similarity[j, k] > -math.inf:
+                log_share = log_rates[j, k] + log_similarity[j, k] - log_total
+                row[k] = math.exp(max(log_share, LOG_SMALLEST))
+                total += row[k]
+        if total > 0.0:
+            for k in range(n_states):
+                row[k] /= total
+
+
+@njit_loop
+def draw_weights(tables, gamma, weights, rng):
+    """Draw beta ~ Dirichlet(gamma / J + m_.j')."""
+    n_states = weights.shape[0]
+    for k in range(n_states):
+        weights[k] = draw_log_gamma(gamma / n_states + tables[k], rng)
+    log_total = -math.inf
+    for k in range(n_states):
+        log_total = max(log_total, weights[k])
+    total = 0.0
+    for k in range(n_states):
+        weights[k] = math.exp(weights[k] - log_total)
+        total += weights[k]
+    for k in range(n_states):
+        weights[k] = max(weights[k] / total, SMALLEST_WEIGHT)
+
+
+@njit
+def draw_top_concentration(tables, gamma, shape, rate, rng):
+    """Return a draw of gamma given tables, which are customers of the top level, beta summed out.
+
+    The customers of state j sit in a restaurant of concentration gamma / J; with R tables in all
+    of them the rest is as for one restaurant.
+    """
+    n_states = tables.shape[0]
+    top_tables = 0
+    for k in range(n_states):
+        top_tables += draw_table_count(tables[k], gamma / n_states, rng)
+    customers = np.array([tables.sum()])
+    return draw_concentration(customers, np.array([top_tables]), 0.0, gamma, shape, rate, rng)
+
+
+@njit_loop
+def log_1p_times(log_times):
+    """Return sum_j log(1 + u_j) over the rows of states, and log(1 + u) of the last row."""
+    total = 0.0
+    for j in range(log_times.shape[0] - 1):
+        total += log_1p_exp(log_times[j])
+    return total, log_1p_exp(log_times[log_times.shape[0] - 1])
+
+
+@njit
+def draw_share(share, mass, log_first, overridden, others, p, q, rng):
+    """Return a draw of kappa / (alpha + kappa).
+
+    Its density is that of Beta(p + w., q + m.. - w.) times exp(share mass log(1 + u_0)), for the
+    last row knows no kappa. That factor is a sum over a Poisson number of events, each of which
+    gives one power of the share.
+    """
+    events = draw_poisson(share * mass * log_first, rng)
+    return draw_beta(p + overridden + events, q + others, rng)
+
+
+STEP = 0.15
+"""Of the trapezoidal rule below: its error falls as exp(-2 pi / STEP)."""
+
+WIDEST = 2.0
+"""Steps no wider than f bends, though it may be all but flat at its maximum."""
+
+NEGLIGIBLE = 45.0
+"""Terms of the rule that are smaller by a factor of exp(-45) are left out."""
+
+
+@njit_loop
+def log_rate_of_times(log_time, total, shapes, log_similarity):
+    """Return f(v) = n v - sum_j' a_j' log(1 + phi_j' exp(v)), and its first two derivatives.
+
+    exp(f) is the density of log u and the transitions of a row, rates summed out, up to a constant.
+    """
+    f, slope, curvature = total * log_time, total, 0.0
+    for k in range(shapes.shape[0]):
+        x = log_time + log_similarity[k]
+        share = 1.0 / (1.0 + math.exp(-x))
+        f -= shapes[k] * log_1p_exp(x)
+        slope -= shapes[k] * share
+        curvature -= shapes[k] * share * (1.0 - share)
+    return f, slope, curvature
+
+
+@njit_loop
+def find_log_time(total, shapes, log_similarity):
+    """Return the maximum of f, which is concave, by bisection until Newton's steps agree."""
+    low, high = -800.0, 800.0
+    for k in range(shapes.shape[0]):
+        if log_similarity[k] > -math.inf:
+            high = max(high, 800.0 - log_similarity[k])
+    v = 0.0
+    for _ in range(200):
+        _, slope, curvature = log_rate_of_times(v, total, shapes, log_similarity)
+        if slope > 0.0:
+            low = v
+        else:
+            high = v
+        step = v - slope / curvature if curvature < 0.0 else low
+        if not low < step < high:
+            step = 0.5 * (low + high)
+        if abs(step - v) <= 1e-9 * (1.0 + abs(v)):
+            break
+        v = step
+    return v
+
+
+@njit_loop
+def log_integral_over_times(total, shapes, log_similarity):
+    """Return log of the integral of exp(f) over v.
+
+    The trapezoidal rule in x, v = v_0 + s sinh(x): to the right f falls by A v only, with A perhaps
+    tiny.
+    """
+    centre = find_log_time(total, shapes, log_similarity)
+    largest, _, curvature = log_rate_of_times(centre, total, shapes, log_similarity)
+    scale = min(1.0 / math.sqrt(max(-curvature, 1e-12)), WIDEST)
+    result = 1.0
+    for direction in (-1.0, 1.0):
+        x = STEP
+        while x < 700.0:
+            v = centre + direction * scale * math.sinh(x)
+            f, _, _ = log_rate_of_times(v, total, shapes, log_similarity)
+            term = f - largest + math.log(math.cosh(x))
+            if term < -NEGLIGIBLE:
+                break
+            result += math.exp(term)
+            x += STEP
+    return largest + math.log(STEP * scale * result)
+
+
+@njit_loop
+def log_probability_of_row(counts, shapes, log_similarity, scratch):
+    """Return log p(transitions of a row), its rates summed out.
+
+    With phi = 1 a Dirichlet-multinomial. Else prod_j' phi^n Gamma(a + n) / (Gamma(a) Gamma(n.))
+    times the integral of u^(n. - 1) prod_j' (1 + phi u)^-(a + n) over the time u.
+    """
+    total, mass, plain = 0, 0.0, True
+    for k in range(counts.shape[0]):
+        total += counts[k]
+        mass += shapes[k]
+        plain &= log_similarity[k] == 0.0
+        scratch[k] = shapes[k] + counts[k]
+    if total == 0:
+        return 0.0
+    result = -math.lgamma(float(total))
+    for k in range(counts.shape[0]):
+        if counts[k] > 0:
+            result += math.lgamma(scratch[k]) - math.lgamma(shapes[k])
+            result += counts[k] * log_similarity[k]
+    if plain:
+        return result + math.lgamma(mass) + math.lgamma(float(total)) - math.lgamma(mass + total)
+    return result + log_integral_over_times(float(total), scratch, log_similarity)
+
+
+@njit_loop
+def log_probability_of_transitions(
+    counts, log_similarity, weights, alpha, kappa, gamma, shapes, scratch
+):
+    """Return log p(transitions, beta given phi and the concentrations), rates summed out.
+
+    The density of beta is that of J - 1 log ratios, so that it is bounded where a weight is small.
+    `shapes` and `scratch`, (J,), are for the row at hand.
+    """
+    n_states = weights.shape[0]
+    result = math.lgamma(gamma) - n_states * math.lgamma(gamma / n_states)
+    for k in range(n_states):
+        result += gamma / n_states * math.log(weights[k])
+    for j in range(n_states + 1):
+        for k in range(n_states):
+            shapes[k] = alpha * weights[k] + (kappa if j == k else 0.0)
+        result += log_probability_of_row(counts[j], shapes, log_similarity[j], scratch)
+    return result

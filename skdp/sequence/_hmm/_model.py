@@ -1,0 +1,129 @@
+"""A stored sample of a hidden Markov model, and what it says of sequences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.emissions._protocol import EmissionModel
+from skdp.sequence._durations._protocol import DurationModel
+from skdp.sequence._hmm import _kernels_messages as messages
+from skdp.sequence._hmm import _kernels_segments as segments
+from skdp.sequence._hmm._kernels_segment_smoothing import segment_posteriors
+
+
+@dataclass(frozen=True, eq=False)
+class HMMModel:
+    """A stored sample of a hidden Markov model.
+
+    Attributes
+    ----------
+    startprob : (J,) array
+        Probabilities of first states.
+    transmat : (J, J) array
+        Probabilities of transitions, rows the states that are left.
+    emission : EmissionModel
+        Distributions of observations: the posterior mean given the states of this sample.
+    shares : (J,) array
+        Shares of the training observations in each state.
+    similarity : (J, J) array or None
+        phi; None without similarities.
+    geometry : object or None
+        What the similarities come from: `LatentLocations`, say.
+    duration : DurationModel or None
+        How long states last, with explicit durations.
+    """
+
+    startprob: NDArray[np.float64]
+    transmat: NDArray[np.float64]
+    emission: EmissionModel
+    shares: NDArray[np.float64]
+    similarity: NDArray[np.float32] | None = None
+    geometry: Any = None
+    duration: DurationModel | None = None
+
+    @property
+    def n_active_components(self) -> int:
+        """Number of states that occur in the training data."""
+        return int(np.count_nonzero(self.shares))
+
+    def _transitions(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return copies: arrays loaded read-only (joblib's mmap_mode) are of another type to numba.
+
+        It would compile all kernels anew.
+        """
+        return np.array(self.startprob), np.array(self.transmat)
+
+    def log_likelihoods(
+        self, ptr: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return log p(x) of every sequence, (n,)."""
+        out = np.empty(len(ptr) - 1)
+        known = ptr, *self._transitions(), self.emission.log_obs(values)
+        if self.duration is None:
+            messages.log_likelihoods(*known, out)
+        else:
+            steps = np.empty(len(values))
+            segments.segment_log_likelihoods(*known, *self.duration.tables(), steps, out)
+        return out
+
+    def log_predictives(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
+        out = np.empty(len(values))
+        known = *self._transitions(), self.emission.log_obs(values)
+        if self.duration is None:
+            messages.log_predictives(*known, out)
+        else:
+            ptr = np.array([0, len(values)])
+            ptr.flags.writeable = False  # as that of a panel
+            tables = self.duration.tables()
+            segments.segment_log_likelihoods(ptr, *known, *tables, out, np.empty(1))
+        return out
+
+    def posteriors(
+        self, ptr: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return p(z_t = j given x), (N, J)."""
+        log_obs = self.emission.log_obs(values)
+        out = np.empty(log_obs.shape)
+        known = ptr, *self._transitions(), log_obs
+        if self.duration is None:
+            impossible = messages.posteriors(*known, out)
+        else:
+            impossible = segment_posteriors(*known, *self.duration.tables(), out)
+        if impossible >= 0:
+            raise ValueError(
+                f"Sequence {impossible} has probability 0 under a stored sample: its states have "
+                "no distribution."
+            )
+        return out
+
+    def draw_states(self, n_steps: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return a sequence of states drawn from the model, (n_steps,)."""
+        ends = np.cumsum(self.transmat, axis=1)
+        states = np.empty(n_steps, dtype=np.int64)
+        row = np.cumsum(self.startprob)
+        for t, u in enumerate(rng.random(n_steps)):
+            # Nothing follows the only state of a model with durations: it stays.
+            states[t] = min(np.searchsorted(row, u * row[-1], side="right"), len(row) - 1)
+            row = ends[states[t]]
+        if self.duration is None:
+            return states
+        return np.repeat(states, self.duration.sample(states, rng))[:n_steps]
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the same model with its states in another order."""
+        square = np.ix_(order, order)
+        return replace(
+            self,
+            startprob=self.startprob[order],
+            transmat=self.transmat[square],
+            emission=self.emission.reorder(order),
+            shares=self.shares[order],
+            similarity=None if self.similarity is None else self.similarity[square],
+            geometry=None if self.geometry is None else self.geometry.reorder(order),
+            duration=None if self.duration is None else self.duration.reorder(order),
+        )

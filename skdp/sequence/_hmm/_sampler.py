@@ -1,0 +1,188 @@
+"""The chain of the hidden Markov model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data import SequencePanel
+from skdp.emissions._protocol import EmissionSampler
+from skdp.sequence._durations._protocol import DurationSampler
+from skdp.sequence._hmm._kernels_beam import sample_states_by_beam
+from skdp.sequence._hmm._kernels_messages import sample_states
+from skdp.sequence._hmm._kernels_segments import sample_segments
+from skdp.sequence._hmm._model import HMMModel
+from skdp.sequence._hmm._state import HMMState
+from skdp.sequence._hmm._transitions import Transitions
+from skdp.sequence._similarities._protocol import SimilaritySampler
+
+STATE_SAMPLERS = {"ffbs": sample_states, "beam": sample_states_by_beam}
+
+
+class StoredSample(NamedTuple):
+    """A stored sample as long as its states have no names: what is needed to give them some.
+
+    Attributes
+    ----------
+    model : HMMModel
+    states : (N,) array of int32
+        Of the training data.
+    log_joint : float
+    """
+
+    model: HMMModel
+    states: NDArray[np.int32]
+    log_joint: float
+
+
+class HMMSampler:
+    """Markov chain over states, transitions and observations' parameters of one panel.
+
+    A sweep draws the states of all sequences given everything else, as blocks, then transitions,
+    concentrations and parameters given the states.
+
+    Parameters
+    ----------
+    panel : SequencePanel
+    transitions : Transitions
+    emission : EmissionSampler
+    init_stream, stream : (4,) uint64 arrays
+        Streams of the first states and of the sweeps.
+    similarity : SimilaritySampler or None
+    duration : DurationSampler or None
+        None: a state lasts as long as transitions to itself follow each other.
+    state_sampler : {"ffbs", "beam"}
+    n_held : int, default=0
+        First sweeps in which concentrations, stickiness and what similarities choose to hold stay
+        where they began. Learnt from the start, when states follow each other at random,
+        concentrations leave few states, and similarities none that differ.
+    """
+
+    def __init__(
+        self,
+        panel: SequencePanel,
+        transitions: Transitions,
+        emission: EmissionSampler,
+        init_stream: NDArray[np.uint64],
+        stream: NDArray[np.uint64],
+        *,
+        similarity: SimilaritySampler | None = None,
+        duration: DurationSampler | None = None,
+        state_sampler: str = "ffbs",
+        n_held: int = 0,
+    ):
+        self.n_held = n_held
+        self.transitions = transitions
+        self.emission = emission
+        self.similarity = similarity
+        self.duration = duration
+        self.state_sampler = state_sampler
+        self.stream = stream
+        self.states = np.zeros(len(panel.values), dtype=np.int64)
+        self.attach(panel)
+        emission.start(self.states, init_stream)
+        emission.draw(self.states, init_stream)
+        if similarity is not None:
+            similarity.start(emission, init_stream)
+            transitions.take_similarity(similarity, emission)
+        if duration is not None:
+            duration.start(init_stream)
+        self._draw_parameters(init_stream)
+
+    def attach(self, panel: SequencePanel) -> None:
+        """Give the chain its panel (again)."""
+        self._ptr = panel.ptr
+        self._log_obs = np.empty((len(panel.values), self.transitions.n_states))
+        self.emission.attach(panel.values)
+
+    def detach(self) -> None:
+        """Drop the panel and what follows from it."""
+        del self._ptr, self._log_obs
+        self.emission.detach()
+
+    def sweep(self) -> None:
+        """Draw the states, then everything else."""
+        self.emission.write_log_obs(self._log_obs)
+        known = self._ptr, *self.transitions.matrix(), self._log_obs
+        if self.duration is not None:
+            impossible = sample_segments(*known, *self.duration.tables(), self.states, self.stream)
+        else:
+            draw_states = STATE_SAMPLERS[self.state_sampler]
+            impossible = draw_states(*known, self.states, self.stream)
+        if impossible >= 0:
+            raise ValueError(
+                f"Sequence {impossible} has probability 0 under the current parameters: its "
+                "observations are too far from the others, or states cannot last long enough."
+            )
+        self._draw_parameters(self.stream)
+        self.n_held = max(self.n_held - 1, 0)
+
+    def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        transitions, similarity = self.transitions, self.similarity
+        hold = self.n_held > 0
+        transitions.draw(self._ptr, self.states, rng, hold=hold)
+        if self.duration is not None:
+            self.duration.draw(self._ptr, self.states, rng)
+        if similarity is None:
+            self.emission.draw(self.states, rng)
+            return
+        jumps = transitions.jumps()
+        similarity.draw(*jumps, self.emission, rng, hold=hold)
+        self.emission.draw(self.states, rng, similarity.coupling(*jumps))
+        transitions.take_similarity(similarity, self.emission)
+
+    def log_joint(self) -> float:
+        """Return log p(x, states, beta, parameters of similarities and durations).
+
+        Rates of transitions are summed out, and parameters of observations where that can be
+        done: the densities of hundreds of tiny rates would drown everything else.
+        """
+        result = self.transitions.log_probability() + self.emission.log_evidence()
+        return result + sum(part.log_density() for part in self._options())
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        return {
+            "log_joint": self.log_joint(),
+            "top_concentration": self.transitions.gamma,
+            "transition_concentration": self.transitions.alpha,
+            "stickiness": self.transitions.kappa,
+            "n_active_components": float(len(np.unique(self.states))),
+            **{name: x for part in self._options() for name, x in part.scalars().items()},
+        }
+
+    def _options(self) -> list[Any]:
+        """Return the parts that not every model has."""
+        return [part for part in (self.similarity, self.duration) if part is not None]
+
+    def model(self) -> StoredSample:
+        """Return the current sample, with E[theta | states] for the observations."""
+        startprob, transmat = self.transitions.matrix()
+        counts = np.bincount(self.states, minlength=len(startprob))
+        model = HMMModel(startprob, transmat, self.emission.model(), counts / len(self.states))
+        if self.similarity is not None:
+            similarity = np.exp(self.transitions.log_similarity[:-1]).astype(np.float32)
+            model = replace(model, similarity=similarity, geometry=self.similarity.model())
+        if self.duration is not None:
+            model = replace(model, duration=self.duration.model())
+        return StoredSample(model, self.states.astype(np.int32), self.log_joint())
+
+    def state(self) -> HMMState:
+        """Return a live view of the state."""
+        return HMMState(self)
+
+    def copy(self) -> Self:
+        """Return a sampler that holds the same state in arrays of its own."""
+        other = object.__new__(type(self))
+        other.__dict__ = dict(self.__dict__)
+        other.states = self.states.copy()
+        other.transitions = self.transitions.copy()
+        other.emission = self.emission.copy()
+        if self.similarity is not None:
+            other.similarity = self.similarity.copy()
+        if self.duration is not None:
+            other.duration = self.duration.copy()
+        return other

@@ -1,0 +1,193 @@
+"""The hierarchical Dirichlet process of transitions, as a part of a chain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._random import draw_gamma
+from skdp.emissions._protocol import EmissionSampler
+from skdp.sequence._hmm import _kernels_transitions as kernels
+from skdp.sequence._hmm._kernels_segments import count_changes
+from skdp.sequence._similarities._protocol import SimilaritySampler
+
+SMALLEST_CONCENTRATION = 1e-8
+LARGEST_CONCENTRATION = 1e12
+
+
+@dataclass(frozen=True)
+class TransitionPriors:
+    """Concentrations and stickiness, a number each, or None where they are drawn.
+
+    With a drawn stickiness `transition_concentration` and its prior are those of alpha + kappa.
+    """
+
+    top_concentration: float | None
+    top_concentration_prior: tuple[float, float]
+    transition_concentration: float | None
+    transition_concentration_prior: tuple[float, float]
+    stickiness: float | None
+    stickiness_prior: tuple[float, float]
+
+
+class Transitions:
+    """Rates of transitions, top-level weights, concentrations and stickiness of a chain.
+
+    Parameters
+    ----------
+    n_states : int
+    priors : TransitionPriors
+    rng : (4,) uint64
+        For the first state, drawn from the prior.
+    self_jumps : bool, default=True
+        Whether a state may follow itself. If not, as with explicit durations, phi_jj = 0 and only
+        changes of state count as transitions.
+
+    Attributes
+    ----------
+    log_rates : (J + 1, J) array
+        log pi, the initial rates in the last row.
+    log_similarity : (J + 1, J) array
+        log phi, <= 0: whoever knows similarities writes them here.
+    weights : (J,) array
+        beta.
+    alpha, kappa, gamma : float
+    counts : (J + 1, J) array
+        Transitions, those to first states in the last row.
+    """
+
+    def __init__(
+        self,
+        n_states: int,
+        priors: TransitionPriors,
+        rng: NDArray[np.uint64],
+        *,
+        self_jumps: bool = True,
+    ):
+        self.priors = priors
+        self.self_jumps = self_jumps
+        self.counts = np.zeros((n_states + 1, n_states), dtype=np.int64)
+        self.log_similarity = np.zeros((n_states + 1, n_states))
+        self._forbid_self_jumps(self.log_similarity)
+        self.log_rates = np.empty((n_states + 1, n_states))
+        self.weights = np.full(n_states, 1.0 / n_states)
+        self.gamma = _start(priors.top_concentration, priors.top_concentration_prior)
+        mass = _start(priors.transition_concentration, priors.transition_concentration_prior)
+        self.alpha, self.kappa = mass, priors.stickiness or 0.0
+        if priors.stickiness is None:
+            p, q = priors.stickiness_prior
+            self.kappa = mass * p / (p + q)
+            self.alpha = mass - self.kappa
+        self._log_times = np.full(n_states + 1, -np.inf)
+        self._tables = np.zeros(n_states, dtype=np.int64)
+        self._draw_rates(rng)
+
+    @property
+    def n_states(self) -> int:
+        """J."""
+        return len(self.weights)
+
+    def draw(
+        self,
+        ptr: NDArray[np.int64],
+        states: NDArray[np.int64],
+        rng: NDArray[np.uint64],
+        *,
+        hold: bool = False,
+    ) -> None:
+        """Draw everything given the states; with `hold` concentrations and stickiness stay."""
+        count = kernels.count_transitions if self.self_jumps else count_changes
+        count(ptr, states, self.counts)
+        kernels.draw_times(self.counts, self.log_rates, self.log_similarity, self._log_times, rng)
+        overridden = kernels.draw_tables(
+            self.counts, self.log_similarity, self._log_times, self.weights, self.alpha,
+            self.kappa, self._tables, rng,
+        )  # fmt: skip
+        if not hold:
+            self._draw_concentrations(overridden, rng)
+        kernels.draw_weights(self._tables, self.gamma, self.weights, rng)
+        self._draw_rates(rng)
+
+    def jumps(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return transitions and log rates, -inf for those that cannot be: what phi depends on."""
+        if self.self_jumps:
+            return self.counts, self.log_rates
+        log_rates = self.log_rates.copy()
+        self._forbid_self_jumps(log_rates)
+        return self.counts, log_rates
+
+    def take_similarity(self, similarity: SimilaritySampler, emission: EmissionSampler) -> None:
+        """Let the transitions have the current similarities."""
+        similarity.write(self.log_similarity[:-1], emission)
+        self._forbid_self_jumps(self.log_similarity)
+
+    def _forbid_self_jumps(self, logs: NDArray[np.float64]) -> None:
+        if not self.self_jumps:
+            np.fill_diagonal(logs[:-1], -np.inf)
+
+    def copy(self) -> Self:
+        """Return the same state in arrays of its own."""
+        other = object.__new__(type(self))
+        other.__dict__ = {
+            name: value.copy() if isinstance(value, np.ndarray) else value
+            for name, value in self.__dict__.items()
+        }
+        return other
+
+    def _draw_rates(self, rng: NDArray[np.uint64]) -> None:
+        kernels.draw_rates(
+            self.counts, self.log_similarity, self._log_times, self.weights, self.alpha,
+            self.kappa, self.log_rates, rng,
+        )  # fmt: skip
+
+    def _draw_concentrations(self, overridden: int, rng: NDArray[np.uint64]) -> None:
+        """Draw alpha, kappa and gamma given the tables; weights and rates are summed out."""
+        priors = self.priors
+        others = int(self._tables.sum())
+        of_states, of_first = kernels.log_1p_times(self._log_times)
+        if priors.stickiness is None:
+            mass = self.alpha + self.kappa
+            share = self.kappa / mass
+            if priors.transition_concentration is None:
+                shape, rate = priors.transition_concentration_prior
+                rate += of_states + (1.0 - share) * of_first
+                mass = _draw_concentration(shape + others + overridden, rate, rng)
+            p, q = priors.stickiness_prior
+            share = kernels.draw_share(share, mass, of_first, overridden, others, p, q, rng)
+            self.kappa = mass * share
+            self.alpha = max(mass - self.kappa, SMALLEST_CONCENTRATION)
+        elif priors.transition_concentration is None:
+            shape, rate = priors.transition_concentration_prior
+            self.alpha = _draw_concentration(shape + others, rate + of_states + of_first, rng)
+        if priors.top_concentration is None:
+            gamma = kernels.draw_top_concentration(
+                self._tables, self.gamma, *priors.top_concentration_prior, rng
+            )
+            self.gamma = min(max(gamma, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
+
+    def matrix(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the probabilities of first states, (J,), and of transitions, (J, J)."""
+        startprob = np.empty(self.n_states)
+        transmat = np.empty((self.n_states, self.n_states))
+        kernels.normalise_rates(self.log_rates, self.log_similarity, startprob, transmat)
+        return startprob, transmat
+
+    def log_probability(self) -> float:
+        """Return log p(transitions, beta given phi and the concentrations), rates summed out."""
+        return kernels.log_probability_of_transitions(
+            self.counts, self.log_similarity, self.weights, self.alpha, self.kappa, self.gamma,
+            *np.empty((2, self.n_states)),
+        )  # fmt: skip
+
+
+def _start(value: float | None, prior: tuple[float, float]) -> float:
+    """Return a fixed value, or the mean of the prior of one that is drawn."""
+    return prior[0] / prior[1] if value is None else value
+
+
+def _draw_concentration(shape: float, rate: float, rng: NDArray[np.uint64]) -> float:
+    draw = draw_gamma(float(shape), rng) / rate
+    return min(max(draw, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)

@@ -1,0 +1,207 @@
+"""What hidden Markov models with given parameters say of their states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skdp._checks import as_array, as_floats
+from skdp._random import make_seed_sequence, make_stream
+from skdp.sequence._hmm import _kernels_messages as kernels
+
+_TOLERANCE = 1e-6
+
+
+def hmm_log_likelihood(
+    startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """Log probability of sequences under a hidden Markov model, states summed out.
+
+    The forward algorithm, one product of a vector and a matrix a step; sequences of any length and
+    probabilities of any size neither underflow nor overflow.
+
+    Parameters
+    ----------
+    startprob : (J,) array
+        Probabilities of the first state, pi_0; they sum to 1.
+    transmat : (J, J) array
+        Probabilities of transitions, P: row i is the distribution of the state after state i.
+    log_obs : (N, J) array
+        Natural log of the probability or density of every observation in every state, the
+        sequences end to end; -inf for what is impossible.
+    ptr : (n + 1,) array of int, optional
+        Sequence s is rows ``ptr[s]`` to ``ptr[s + 1] - 1``; by default all rows are one sequence.
+
+    Returns
+    -------
+    (n,) array
+        log p(x) of every sequence, natural log; -inf if it is impossible, 0 if it is empty.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not agree, probabilities are negative or do not sum to 1 (to 1e-6), `log_obs`
+        holds NaN or +inf, or `ptr` does not rise from 0 to N.
+
+    See Also
+    --------
+    hmm_posterior : Probabilities of the states.
+    hmm_sample_states : Draws of the states.
+
+    References
+    ----------
+    L. R. Rabiner (1989), A tutorial on hidden Markov models and selected applications in speech
+    recognition, Proceedings of the IEEE 77, equations 19-21.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.sequence import hmm_log_likelihood
+    >>> coins = np.log([[0.5, 0.9], [0.5, 0.1]])  # heads and tails, of a fair and a false coin
+    >>> x = [0, 0, 0, 1]
+    >>> transmat = [[0.9, 0.1], [0.1, 0.9]]
+    >>> np.exp(hmm_log_likelihood([0.5, 0.5], transmat, coins[x])).round(4)
+    array([0.0824])
+    """
+    model = _check_model(startprob, transmat, log_obs, ptr)
+    out = np.empty(len(model[0]) - 1)
+    kernels.log_likelihoods(*model, out)
+    return out
+
+
+def hmm_posterior(
+    startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """Probabilities of the states of sequences, given all observations of the sequence.
+
+    The forward-backward algorithm.
+
+    Parameters
+    ----------
+    startprob, transmat, log_obs, ptr : as in `hmm_log_likelihood`
+
+    Returns
+    -------
+    (N, J) array
+        p(z_t = j | x) for every step and state; rows sum to 1.
+
+    Raises
+    ------
+    ValueError
+        As `hmm_log_likelihood` does, and if a sequence is impossible: it has no posterior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.sequence import hmm_posterior
+    >>> coins = np.log([[0.5, 0.9], [0.5, 0.1]])
+    >>> hmm_posterior([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], coins[[0, 0, 0, 1]]).round(2)
+    array([[0.34, 0.66],
+           [0.36, 0.64],
+           [0.45, 0.55],
+           [0.63, 0.37]])
+    """
+    model = _check_model(startprob, transmat, log_obs, ptr)
+    out = np.empty(model[3].shape)
+    impossible = kernels.posteriors(*model, out)
+    if impossible >= 0:
+        raise _impossible(impossible)
+    return out
+
+
+def hmm_sample_states(
+    startprob: ArrayLike,
+    transmat: ArrayLike,
+    log_obs: ArrayLike,
+    ptr: ArrayLike | None = None,
+    *,
+    random_state: Any = None,
+) -> NDArray[np.int64]:
+    """Draw the states of sequences from their joint posterior distribution.
+
+    Forward filtering, backward sampling: a draw of whole sequences of states given all
+    observations, not of one state at a time.
+
+    Parameters
+    ----------
+    startprob, transmat, log_obs, ptr : as in `hmm_log_likelihood`
+    random_state : int, RandomState, Generator or None, default=None
+
+    Returns
+    -------
+    (N,) array of int64
+        States 0 to J - 1.
+
+    Raises
+    ------
+    ValueError
+        As `hmm_posterior` does.
+
+    References
+    ----------
+    S. L. Scott (2002), Bayesian methods for hidden Markov models, Journal of the American
+    Statistical Association 97.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.sequence import hmm_sample_states
+    >>> log_obs = np.log([[0.9, 0.1]] * 3 + [[0.1, 0.9]] * 3)
+    >>> hmm_sample_states([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], log_obs, random_state=0)
+    array([0, 0, 0, 1, 1, 1])
+    """
+    model = _check_model(startprob, transmat, log_obs, ptr)
+    states = np.empty(len(model[3]), dtype=np.int64)
+    stream = make_stream(make_seed_sequence(random_state))
+    impossible = kernels.sample_states(*model, states, stream)
+    if impossible >= 0:
+        raise _impossible(impossible)
+    return states
+
+
+def _impossible(sequence: int) -> ValueError:
+    return ValueError(f"Sequence {sequence} has probability 0: its states have no distribution.")
+
+
+def _check_model(
+    startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None
+) -> tuple[NDArray[Any], ...]:
+    """Return ptr, startprob, transmat and log_obs as the kernels take them."""
+    log_obs = as_floats(log_obs, "log_obs", 2)
+    if np.isnan(log_obs).any() or (log_obs == np.inf).any():
+        raise ValueError("log_obs must hold log probabilities, got NaN or +inf.")
+    n_states = log_obs.shape[1]
+    if n_states == 0:
+        raise ValueError("log_obs must have a column for each state, got none.")
+    startprob = _as_distributions(startprob, "startprob", (n_states,))
+    transmat = _as_distributions(transmat, "transmat", (n_states, n_states))
+    bounds = np.array([0, len(log_obs)]) if ptr is None else as_array(ptr, "ptr")
+    if (
+        bounds.ndim != 1
+        or bounds.dtype.kind not in "iu"
+        or len(bounds) == 0
+        or bounds[0] != 0
+        or bounds[-1] != len(log_obs)
+        or np.any(np.diff(bounds.astype(np.int64)) < 0)
+    ):
+        raise ValueError(
+            f"ptr must rise from 0 to the {len(log_obs)} rows of log_obs, got {ptr!r}."
+        )
+    bounds = np.array(bounds, dtype=np.int64)
+    bounds.flags.writeable = False  # as that of a panel: numba compiles nothing twice
+    return bounds, startprob, transmat, log_obs
+
+
+def _as_distributions(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return an array whose rows are distributions."""
+    array = as_floats(values, name, len(shape))
+    if array.shape != shape:
+        raise ValueError(
+            f"{name} must be of shape {shape}, log_obs having {shape[0]} columns; "
+            f"got {array.shape}."
+        )
+    if not np.all(array >= 0.0) or np.abs(array.sum(axis=-1) - 1.0).max() > _TOLERANCE:
+        raise ValueError(f"{name} must hold probabilities that sum to 1 in each row.")
+    return array

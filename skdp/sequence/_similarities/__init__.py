@@ -1,0 +1,1 @@
+"""Similarities of states: a module each, and what the chain asks of them."""

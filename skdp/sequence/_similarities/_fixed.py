@@ -1,0 +1,120 @@
+"""Similarities of states that are known."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from skdp._checks import as_array
+from skdp._sklearn_compat import HasDocs, validate_parameters
+
+
+class FixedSimilarity(HasDocs, BaseEstimator):
+    """Known similarities of states.
+
+    Parameters
+    ----------
+    matrix : (J, J) array
+        phi, in (0, 1]: row j holds the similarities of all states to j as that which is left. It
+        need not be symmetric, nor its diagonal 1. J is the `n_components` of the model.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"matrix": ["array-like"]}
+
+    def __init__(self, matrix: ArrayLike):
+        self.matrix = matrix
+
+    def make_sampler(self, n_states: int) -> FixedSimilaritySampler:
+        """Return the part of a chain for this many states.
+
+        Parameters
+        ----------
+        n_states : int
+            J.
+
+        Returns
+        -------
+        SimilaritySampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
+        validate_parameters(self)
+        matrix = as_array(self.matrix, "FixedSimilarity: matrix")
+        if matrix.dtype.kind not in "biuf":
+            raise ValueError(
+                "FixedSimilarity: matrix must hold real numbers, in rows of one length; got "
+                f"{self.matrix!r}."
+            )
+        matrix = matrix.astype(np.float64)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise ValueError(
+                f"FixedSimilarity: matrix must be square, got an array of shape {matrix.shape}."
+            )
+        if len(matrix) != n_states:
+            raise ValueError(
+                f"FixedSimilarity: matrix must be ({n_states}, {n_states}), a row for each of "
+                f"n_components={n_states} states; got {matrix.shape}."
+            )
+        wrong = ~((matrix > 0.0) & (matrix <= 1.0))
+        if wrong.any():
+            j, k = np.argwhere(wrong)[0]
+            raise ValueError(
+                "FixedSimilarity: the entries of matrix must be greater than 0 and at most 1; "
+                f"got {matrix[j, k]:g} in row {j}, column {k}."
+            )
+        return FixedSimilaritySampler(np.log(matrix))
+
+
+class FixedSimilaritySampler:
+    """Known similarities, as a part of a chain: nothing is drawn.
+
+    Parameters
+    ----------
+    log_similarity : (J, J) array
+        log phi, <= 0.
+    """
+
+    def __init__(self, log_similarity: NDArray[np.float64]):
+        self.log_similarity = log_similarity
+
+    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
+        """Draw nothing."""
+
+    def draw(
+        self,
+        counts: NDArray[np.int64],
+        log_rates: NDArray[np.float64],
+        emission: Any,
+        rng: NDArray[np.uint64],
+        *,
+        hold: bool = False,
+    ) -> None:
+        """Draw nothing."""
+
+    def write(self, out: NDArray[np.float64], emission: Any) -> None:
+        """Write log phi, (J, J)."""
+        out[:] = self.log_similarity
+
+    def coupling(self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]) -> None:
+        """Return None: no similarity depends on binary factors."""
+
+    def log_density(self) -> float:
+        """Return 0."""
+        return 0.0
+
+    def scalars(self) -> dict[str, float]:
+        """Return an empty dict."""
+        return {}
+
+    def model(self) -> None:
+        """Return None: the matrix is all there is."""
+
+    def copy(self) -> Self:
+        """Return the same similarities; they never change."""
+        return type(self)(self.log_similarity)

@@ -1,0 +1,270 @@
+"""Similarities of states by their distance in a latent space."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from skdp._checks import check_gamma_prior
+from skdp._memory import check_memory
+from skdp._random import draw_normal
+from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
+from skdp.inference import draw_slice
+from skdp.sequence._similarities import _kernels_locations as kernels
+
+N_TRAJECTORIES, N_STEPS = 4, 20
+N_ADAPTING = 1000
+"""Draws after which the length of steps stays what it is."""
+
+_START_SCALE = 0.1
+_TARGET_ACCEPTANCE = 0.8
+_SMALLEST_LOG_DECAY, _LARGEST_LOG_DECAY = math.log(1e-100), math.log(1e12)
+
+
+class GaussianSimilarity(HasDocs, BaseEstimator):
+    r"""States with locations in a latent space, similar where these are close.
+
+    phi_jj' = exp(-lambda \|l_j - l_j'\|^2 / 2) with locations l_j ~ N(0, I).
+
+    Parameters
+    ----------
+    n_dims : int, default=3
+        Dimensions of the space, D >= 1.
+    decay : float or "auto", default="auto"
+        lambda, from 1e-12 to 1e6; "auto": drawn.
+    decay_prior : (float, float), default=(1.0, 1.0)
+        Shape and rate of the Gamma prior of a drawn decay, from 1e-8 to 1e8.
+
+    Notes
+    -----
+    Locations are drawn by Hamiltonian Monte Carlo, 4 trajectories of 20 steps a sweep, with all but
+    transitions and their rates summed out. The length of steps adapts to an acceptance of 0.8, ever
+    more slowly, and stays what it is after 1000 sweeps of a chain.
+    A drawn decay begins at the mean of its prior and stays there for the first 100 sweeps, at most
+    half of the burn-in. Then it is drawn twice a sweep: given the locations, and given all phi,
+    where the scale of the locations moves with it.
+    Locations have no scale of their own: that of phi is in the decay.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_dims": [Interval(Integral, 1, None, closed="left")],
+        "decay": [Interval(Real, 1e-12, 1e6, closed="both"), StrOptions({"auto"})],
+        "decay_prior": [tuple, list],
+    }
+
+    def __init__(
+        self,
+        n_dims: int = 3,
+        decay: float | str = "auto",
+        decay_prior: tuple[float, float] = (1.0, 1.0),
+    ):
+        self.n_dims = n_dims
+        self.decay = decay
+        self.decay_prior = decay_prior
+
+    def make_sampler(self, n_states: int) -> GaussianSimilaritySampler:
+        """Return the part of a chain for this many states.
+
+        Parameters
+        ----------
+        n_states : int
+            J.
+
+        Returns
+        -------
+        SimilaritySampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
+        validate_parameters(self)
+        prior = check_gamma_prior(self.decay_prior, "decay_prior")
+        check_memory(64.0 * self.n_dims * n_states, f"n_dims={self.n_dims} with {n_states} states")
+        decay = None if isinstance(self.decay, str) else float(self.decay)
+        return GaussianSimilaritySampler(n_states, self.n_dims, decay, prior)
+
+
+@dataclass
+class StepAdaptation:
+    """The length of steps, by Robbins and Monro (1951), for `N_ADAPTING` draws.
+
+    Attributes
+    ----------
+    log_step : float
+        Of the next draw.
+    n_draws : int
+        Draws learnt from.
+    """
+
+    log_step: float = math.log(0.5)
+    n_draws: int = 0
+
+    def update(self, acceptance: float) -> None:
+        """Learn from a draw, the less the more there were."""
+        if self.n_draws < N_ADAPTING:
+            self.n_draws += 1
+            self.log_step += self.n_draws**-0.6 * (acceptance - _TARGET_ACCEPTANCE)
+
+
+class GaussianSimilaritySampler:
+    """Locations of all states and the decay, as a part of a chain.
+
+    Parameters
+    ----------
+    n_states, n_dims : int
+    decay : float or None
+        None: drawn.
+    prior : (float, float)
+        Shape and rate of the decay's prior.
+
+    Attributes
+    ----------
+    locations : (D, J) array
+    decay : float
+    acceptance : float
+        Mean over the trajectories of the last draw.
+    """
+
+    def __init__(self, n_states: int, n_dims: int, decay: float | None, prior: tuple[float, float]):
+        self.fixed_decay, self.prior = decay, prior
+        mean = min(max(prior[0] / prior[1], 1e-100), 1e12)
+        self.decay = mean if decay is None else decay
+        self.locations = np.zeros((n_dims, n_states))
+        self.acceptance = 1.0
+        self.adaptation = StepAdaptation()
+
+    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
+        """Draw first locations: close together, so that similarities are nearly 1 at first."""
+        normals = [draw_normal(rng) for _ in range(self.locations.size)]
+        self.locations[:] = _START_SCALE * np.reshape(normals, self.locations.shape)
+
+    def draw(
+        self,
+        counts: NDArray[np.int64],
+        log_rates: NDArray[np.float64],
+        emission: Any,
+        rng: NDArray[np.uint64],
+        *,
+        hold: bool = False,
+    ) -> None:
+        """Draw the locations given the decay, then, unless `hold`, the decay given the locations.
+
+        Last comes the decay given all similarities, and with it the scale of locations.
+        Transitions between random states say that nothing is local: the decay falls. Locations then
+        hardly matter and are drawn from their prior, and as to such locations no decay but one near
+        0 explains transitions, none of the two leads back.
+        """
+        rows, counts_, n, log_rates_ = kernels.gather(counts, log_rates)
+        inverse_mass = np.empty(self.locations.shape[1])
+        kernels.write_inverse_mass(rows, counts_, n, self.decay, inverse_mass)
+        self.acceptance = kernels.draw_locations(
+            self.locations, rows, counts_, n, log_rates_, self.decay, inverse_mass,
+            math.exp(self.adaptation.log_step), N_STEPS, N_TRAJECTORIES, rng,
+        )  # fmt: skip
+        self.adaptation.update(self.acceptance)
+        if self.fixed_decay is None and not hold:
+            self._draw_decay(rows, counts_, n, log_rates_, rng)
+            self._draw_scale(rng)
+
+    def _draw_decay(
+        self,
+        rows: NDArray[np.int64],
+        counts: NDArray[np.float64],
+        n: NDArray[np.float64],
+        log_rates: NDArray[np.float64],
+        rng: NDArray[np.uint64],
+    ) -> None:
+        halves, shares = np.empty(counts.shape), np.empty(counts.shape)
+        work = np.empty((max(len(self.locations), 2), len(n)))
+        kernels.write_halves(self.locations, rows, halves, work)
+        shape, rate = self.prior
+
+        def log_density(log_decay: float) -> float:
+            if not _SMALLEST_LOG_DECAY <= log_decay <= _LARGEST_LOG_DECAY:
+                return -math.inf
+            decay = math.exp(log_decay)
+            result = kernels.log_likelihood(halves, counts, n, log_rates, decay, shares, work)
+            return float(result + shape * log_decay - rate * decay)
+
+        self.decay = math.exp(draw_slice(log_density, math.log(self.decay), rng))
+
+    def _draw_scale(self, rng: NDArray[np.uint64]) -> None:
+        """Draw the decay given all similarities: as it grows, locations shrink.
+
+        Given locations the decay hardly moves, nor does their scale given the decay. Given
+        z = sqrt(lambda) l, which determine phi, transitions say nothing of log lambda: its density
+        is that of its prior times that of l = z / sqrt(lambda), lambda^(-J D / 2) with the
+        Jacobian, times exp(-|z|^2 / (2 lambda)).
+        """
+        shape, rate = self.prior
+        exponent = shape - 0.5 * self.locations.size
+        squares = self.decay * float(np.sum(self.locations**2))
+
+        def log_density(log_decay: float) -> float:
+            if not _SMALLEST_LOG_DECAY <= log_decay <= _LARGEST_LOG_DECAY:
+                return -math.inf
+            decay = math.exp(log_decay)
+            return exponent * log_decay - 0.5 * squares / decay - rate * decay
+
+        decay = math.exp(draw_slice(log_density, math.log(self.decay), rng))
+        self.locations *= math.sqrt(self.decay / decay)
+        self.decay = decay
+
+    def write(self, out: NDArray[np.float64], emission: Any) -> None:
+        """Write log phi, (J, J)."""
+        kernels.write_log_similarity(self.locations, self.decay, out)
+
+    def coupling(self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]) -> None:
+        """Return None: no similarity depends on binary factors."""
+
+    def log_density(self) -> float:
+        """Return log p(locations), with a drawn decay plus the log density of log lambda."""
+        result = -0.5 * float(
+            np.sum(self.locations**2) + math.log(2.0 * math.pi) * self.locations.size
+        )
+        if self.fixed_decay is None:
+            shape, rate = self.prior
+            result += shape * math.log(rate * self.decay) - rate * self.decay - math.lgamma(shape)
+        return result
+
+    def scalars(self) -> dict[str, float]:
+        """Return the decay, and the acceptance of the last draw."""
+        return {"decay": self.decay, "acceptance": self.acceptance}
+
+    def model(self) -> LatentLocations:
+        """Return locations and decay."""
+        return LatentLocations(self.locations.T.copy(), self.decay)
+
+    def copy(self) -> Self:
+        """Return the same state in arrays of its own."""
+        other = object.__new__(type(self))
+        other.__dict__ = dict(self.__dict__)
+        other.locations = self.locations.copy()
+        other.adaptation = replace(self.adaptation)
+        return other
+
+
+@dataclass(frozen=True, eq=False)
+class LatentLocations:
+    """Locations of states: phi_jj' = exp(-decay |l_j - l_j'|^2 / 2).
+
+    Attributes
+    ----------
+    locations : (J, D) array
+    decay : float
+    """
+
+    locations: NDArray[np.float64]
+    decay: float
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the same states in another order."""
+        return replace(self, locations=self.locations[order])

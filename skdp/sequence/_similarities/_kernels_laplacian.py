@@ -1,0 +1,116 @@
+r"""Draws of lambda in phi_jj' = exp(-lambda D_jj'), D the Hamming distance of states' vectors.
+
+Given rates pi and transitions n, times and failed jumps summed out, lambda has the likelihood
+prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j. with T_j = sum_j' pi_jj' phi_jj'.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| decay, log_decay | lambda | | |
+| distances | D_jj' | (J, J) float64 | |
+| moved | sum_jj' n_jj' D_jj' | scalar | |
+| log_rates | log pi_jj' | (J + 1, J) | they may be as low as -1e300 |
+| busy | | (B,) int64 | states with n_j. > 0 |
+| left | n_j. | (B,) float64 | transitions out of a state |
+| log_sums | | (B, F + 1) | log of the sum of a row's rates, by distance |
+| rng | | (4,) uint64 | stream, advanced in place |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numba import njit_loop
+from skdp._random import draw_exponential, next_double
+from skdp.emissions._kernels_links import NEGLIGIBLE
+
+LOWEST_LOG_DECAY = math.log(1e-12)
+HIGHEST_LOG_DECAY = math.log(1e6)
+SLICE_WIDTH = 1.0
+
+
+# The decay
+
+
+@njit_loop
+def gather_rates(log_rates, distances, busy, sums, log_sums):
+    """Write the log of the sum of the rates pi_jk with D_jk = h to `log_sums`, (B, F + 1).
+
+    Parameters
+    ----------
+    sums : (F + 1,) float64, scratch
+    """
+    n_states, n_distances = distances.shape[0], sums.shape[0]
+    for b in range(busy.shape[0]):
+        j = busy[b]
+        largest = log_sums[b]  # of every distance, since one may be e^1000 below another
+        for h in range(n_distances):
+            largest[h] = -math.inf
+            sums[h] = 0.0
+        for k in range(n_states):
+            h = int(distances[j, k])
+            largest[h] = max(largest[h], log_rates[j, k])
+        for k in range(n_states):
+            h = int(distances[j, k])
+            term = log_rates[j, k] - largest[h]
+            if term > NEGLIGIBLE:
+                sums[h] += math.exp(term)
+        for h in range(n_distances):
+            if sums[h] > 0.0:
+                log_sums[b, h] = largest[h] + math.log(sums[h])
+
+
+@njit_loop
+def log_density_of_decay(log_decay, moved, left, log_sums, shape, rate):
+    """Return the log density of log lambda given transitions, up to a constant.
+
+    Parameters
+    ----------
+    moved : float
+        sum_jj' n_jj' D_jj'.
+    left : (B,) float64
+        n_j. of the busy states.
+    log_sums : (B, F + 1) float64
+        Logs of sums of rates by distance.
+    """
+    decay = math.exp(log_decay)
+    result = shape * log_decay - decay * (rate + moved)
+    for b in range(log_sums.shape[0]):
+        largest = -math.inf
+        for h in range(log_sums.shape[1]):
+            largest = max(largest, log_sums[b, h] - decay * h)
+        total = 0.0
+        for h in range(log_sums.shape[1]):
+            total += math.exp(log_sums[b, h] - decay * h - largest)
+        result -= left[b] * (largest + math.log(total))
+    return result
+
+
+@njit_loop
+def draw_log_decay(log_decay, moved, left, log_sums, shape, rate, rng):
+    """Return a draw of log lambda, by a step of the slice sampler (Neal, 2003).
+
+    The prior is cut off at 1e-12 and 1e6.
+    """
+    now = log_density_of_decay(log_decay, moved, left, log_sums, shape, rate)
+    level = now - draw_exponential(rng)
+    lower = log_decay - SLICE_WIDTH * next_double(rng)
+    upper = lower + SLICE_WIDTH
+    while (
+        lower > LOWEST_LOG_DECAY
+        and log_density_of_decay(lower, moved, left, log_sums, shape, rate) > level
+    ):
+        lower -= SLICE_WIDTH
+    while (
+        upper < HIGHEST_LOG_DECAY
+        and log_density_of_decay(upper, moved, left, log_sums, shape, rate) > level
+    ):
+        upper += SLICE_WIDTH
+    lower, upper = max(lower, LOWEST_LOG_DECAY), min(upper, HIGHEST_LOG_DECAY)
+    while True:
+        draw = lower + next_double(rng) * (upper - lower)
+        if log_density_of_decay(draw, moved, left, log_sums, shape, rate) >= level:
+            return draw
+        if draw < log_decay:
+            lower = draw
+        else:
+            upper = draw

@@ -1,0 +1,261 @@
+"""Locations of states in a latent space, on which the probabilities of transitions depend.
+
+Given rates, states have probability prod (pi phi)^n / prod T_j^n_j., times and failed jumps summed
+out, with phi_jj' = exp(-lambda |l_j - l_j'|^2 / 2). A row without transitions contributes nothing:
+the arrays hold the V rows that have some. They are columns, so that inner loops run over V entries
+of which none depends on another.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| locations | l_j | (D, J) | one row for each dimension |
+| rows | v | (V,) int64 | states that are left at least once |
+| counts | n_vj | (J, V) | transitions from v to j |
+| n | n_v. | (V,) | transitions from v |
+| log_rates | log pi_vj | (J, V) | less the largest of the row, which cancels |
+| halves | | (J, V) | half the squared distances from v to j |
+| decay | lambda | | > 0 |
+| shares | pi_vj phi_vj | (J, V) | scratch, in units of the largest of the row |
+| inverse_mass | | (J,) | inverse masses of the states in Hamiltonian dynamics |
+| rng | | (4,) uint64 | stream, advanced in place |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+import numpy as np
+
+from skdp._elementary import fast_exp
+from skdp._numba import njit, njit_loop, njit_step
+from skdp._random import draw_normal, next_double
+
+
+def gather(
+    counts: np.ndarray, log_rates: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows, counts, n and log_rates of the states that are left, of tables (J + 1, J)."""
+    rows = np.flatnonzero(counts[:-1].any(axis=1))
+    some_counts = counts[rows].astype(np.float64)
+    some_rates = log_rates[rows] - log_rates[rows].max(axis=1, keepdims=True)
+    return (
+        rows,
+        np.ascontiguousarray(some_counts.T),
+        some_counts.sum(axis=1),
+        np.ascontiguousarray(some_rates.T),
+    )
+
+
+@njit_loop
+def write_halves(locations, rows, halves, sources):
+    """Write half the squared distances; locations of the V rows go to `sources`, (D, V)."""
+    n_states, n_rows = halves.shape
+    n_dims = locations.shape[0]
+    for d in range(n_dims):
+        for v in range(n_rows):
+            sources[d, v] = locations[d, rows[v]]
+    for j in range(n_states):
+        half = halves[j]
+        for v in range(n_rows):
+            half[v] = 0.0
+        for d in range(n_dims):
+            x, source = locations[d, j], sources[d]
+            for v in range(n_rows):
+                half[v] += 0.5 * (source[v] - x) * (source[v] - x)
+
+
+@njit_loop
+def write_log_similarity(locations, decay, out):
+    """Write log phi_jj', (J, J)."""
+    for j in range(out.shape[0]):
+        for k in range(out.shape[0]):
+            square = 0.0
+            for d in range(locations.shape[0]):
+                square += (locations[d, j] - locations[d, k]) ** 2
+            out[j, k] = -0.5 * decay * square
+
+
+@njit_loop
+def write_shares(halves, log_rates, decay, shares, largest, totals):
+    """Write the logs of the largest pi phi of each row, and all and their sum in units of it.
+
+    Relative to the largest a sum is at least 1, however small the rates nearby are.
+    """
+    n_states, n_rows = halves.shape
+    for v in range(n_rows):
+        largest[v] = -math.inf
+        totals[v] = 0.0
+    for j in range(n_states):
+        half, rate, share = halves[j], log_rates[j], shares[j]
+        for v in range(n_rows):
+            share[v] = rate[v] - decay * half[v]
+            largest[v] = max(largest[v], share[v])
+    for j in range(n_states):
+        share = shares[j]
+        for v in range(n_rows):
+            share[v] = fast_exp(share[v] - largest[v])
+            totals[v] += share[v]
+
+
+@njit_loop
+def log_likelihood(halves, counts, n, log_rates, decay, shares, sums):
+    """Return sum n log phi - sum n_v. log T_v; `shares`, (J, V), and `sums`, (2, V), are scratch.
+
+    `sums` may have more rows.
+    """
+    largest, totals = sums[0], sums[1]
+    write_shares(halves, log_rates, decay, shares, largest, totals)
+    result = 0.0
+    for j in range(halves.shape[0]):
+        for v in range(halves.shape[1]):
+            result -= counts[j, v] * halves[j, v]
+    result *= decay
+    for v in range(halves.shape[1]):
+        result -= n[v] * (largest[v] + math.log(totals[v]))
+    return result
+
+
+@njit_step
+def _product_of_differences(weight, source, x):
+    """Return sum_v weight_v (source_v - x), in four sums that do not wait for each other."""
+    n = weight.shape[0]
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for v in range(0, n - 3, 4):
+        a += weight[v] * (source[v] - x)
+        b += weight[v + 1] * (source[v + 1] - x)
+        c += weight[v + 2] * (source[v + 2] - x)
+        d += weight[v + 3] * (source[v + 3] - x)
+    for v in range(n // 4 * 4, n):
+        a += weight[v] * (source[v] - x)
+    return (a + b) + (c + d)
+
+
+@njit_loop
+def write_gradient(locations, rows, counts, n, log_rates, decay, halves, shares, work, gradient):
+    """Write the gradient of the log posterior of the locations, (D, J).
+
+    A transition pulls both of its ends, and so does, the other way, an expected one: its derivative
+    in l_v is -lambda sum_j (l_v - l_j) (n_vj - n_v. P_vj), in l_j the same with the other sign.
+    `work`, (2 D + 2, V), is scratch.
+    """
+    n_dims, n_states = locations.shape
+    n_rows = rows.shape[0]
+    sources, pulls = work[:n_dims], work[n_dims : 2 * n_dims]
+    scale, totals = work[2 * n_dims], work[2 * n_dims + 1]
+    write_halves(locations, rows, halves, sources)
+    write_shares(halves, log_rates, decay, shares, scale, totals)
+    for v in range(n_rows):
+        scale[v] = decay * n[v] / totals[v]
+        for d in range(n_dims):
+            pulls[d, v] = 0.0
+    for j in range(n_states):
+        share, count = shares[j], counts[j]
+        for v in range(n_rows):
+            share[v] = decay * count[v] - scale[v] * share[v]
+        for d in range(n_dims):
+            x, source, pull = locations[d, j], sources[d], pulls[d]
+            for v in range(n_rows):
+                pull[v] += share[v] * (x - source[v])
+            gradient[d, j] = _product_of_differences(share, source, x) - x
+    for d in range(n_dims):
+        for v in range(n_rows):
+            gradient[d, rows[v]] += pulls[d, v]
+
+
+@njit_loop
+def leapfrog(
+    locations, momentum, gradient, rows, counts, n, log_rates, decay, inverse_mass, step,
+    n_steps, halves, shares, work,
+):  # fmt: skip
+    """Move locations and momenta, (D, J), along a trajectory; `gradient` is that where they are."""
+    n_dims, n_states = locations.shape
+    for _ in range(n_steps):
+        for d in range(n_dims):
+            for j in range(n_states):
+                momentum[d, j] += 0.5 * step * gradient[d, j]
+                locations[d, j] += step * inverse_mass[j] * momentum[d, j]
+        write_gradient(locations, rows, counts, n, log_rates, decay, halves, shares, work, gradient)
+        for d in range(n_dims):
+            for j in range(n_states):
+                momentum[d, j] += 0.5 * step * gradient[d, j]
+
+
+@njit_loop
+def write_inverse_mass(rows, counts, n, decay, out):
+    """Write inverse masses: 1 + lambda (1 + lambda) times the transitions to and from other states.
+
+    That is about the curvature, -lambda (n - n P) - lambda^2 n times covariances of where rows go,
+    so that a step as long as the prior wants suits all states.
+    """
+    factor = decay * (1.0 + decay)
+    for j in range(out.shape[0]):
+        out[j] = 1.0
+        for v in range(rows.shape[0]):
+            out[j] += factor * counts[j, v]
+    for v in range(rows.shape[0]):
+        out[rows[v]] += factor * (n[v] - 2.0 * counts[rows[v], v])
+    for j in range(out.shape[0]):
+        out[j] = 1.0 / out[j]
+
+
+@njit_loop
+def draw_momentum(inverse_mass, momentum, rng):
+    """Draw momenta, (D, J)."""
+    for d in range(momentum.shape[0]):
+        for j in range(momentum.shape[1]):
+            momentum[d, j] = draw_normal(rng) / math.sqrt(inverse_mass[j])
+
+
+@njit_loop
+def kinetic_energy(inverse_mass, momentum):
+    """Return the energy of momenta."""
+    total = 0.0
+    for d in range(momentum.shape[0]):
+        for j in range(momentum.shape[1]):
+            total += 0.5 * inverse_mass[j] * momentum[d, j] * momentum[d, j]
+    return total
+
+
+@njit
+def draw_locations(
+    locations, rows, counts, n, log_rates, decay, inverse_mass, step, n_steps, n_trajectories, rng
+):  # fmt: skip
+    """Draw the locations, (D, J), by Hamiltonian Monte Carlo; return the mean acceptance.
+
+    The length of steps varies by a fifth: with equal steps a trajectory may end where it began.
+    Those of the last trajectory are a quarter as long: it moves where the others are too bold.
+    """
+    shape, table = locations.shape, counts.shape
+    halves, shares = np.empty(table), np.empty(table)
+    work = np.empty((2 * shape[0] + 2, table[1]))
+    proposal, momentum, gradient = locations.copy(), np.empty(shape), np.empty(shape)
+    first_gradient = np.empty(shape)
+    write_gradient(
+        locations, rows, counts, n, log_rates, decay, halves, shares, work, first_gradient
+    )
+    before = log_likelihood(halves, counts, n, log_rates, decay, shares, work)
+    before -= 0.5 * (locations * locations).sum()
+    acceptance = 0.0
+    for i in range(n_trajectories):
+        draw_momentum(inverse_mass, momentum, rng)
+        energy = kinetic_energy(inverse_mass, momentum)
+        proposal[:] = locations
+        gradient[:] = first_gradient
+        length = step * (0.8 + 0.4 * next_double(rng))
+        if i == n_trajectories - 1:
+            length *= 0.25
+        leapfrog(
+            proposal, momentum, gradient, rows, counts, n, log_rates, decay, inverse_mass,
+            length, n_steps, halves, shares, work,
+        )  # fmt: skip
+        after = log_likelihood(halves, counts, n, log_rates, decay, shares, work)
+        after -= 0.5 * (proposal * proposal).sum()
+        gain = after - before + energy - kinetic_energy(inverse_mass, momentum)
+        if not gain > -math.inf:
+            gain = -math.inf  # NaN where a trajectory has left all bounds
+        probability = math.exp(min(gain, 0.0))
+        acceptance += probability / n_trajectories
+        if next_double(rng) < probability:
+            before = after
+            locations[:] = proposal
+            first_gradient[:] = gradient
+    return acceptance

@@ -1,0 +1,358 @@
+"""Latent Dirichlet co-clustering: topics of words, and topics of segments."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skdp._checks import check_gamma_prior
+from skdp._memory import check_memory
+from skdp._public import public
+from skdp._random import Role
+from skdp._sklearn_compat import Interval, StrOptions
+from skdp.data import SegmentedCorpus
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.topics._ldcc._averages import CoClusterAverages
+from skdp.topics._ldcc._model import CoClusterModel
+from skdp.topics._ldcc._sampler import CoClusterSampler
+
+
+@public
+class LatentDirichletCoClustering(BaseTopicModel):
+    r"""Latent Dirichlet co-clustering (LDCC) by collapsed Gibbs sampling.
+
+    Topics of two kinds: word-topics, which segments share out among their words, and
+    document-topics, one of which every segment belongs to. A document-topic is a distribution over
+    the shares of word-topics in a segment.
+
+    .. math::
+
+        \theta_d \sim \mathrm{Dir}(\delta), \quad
+        y_{dj} \sim \theta_d, \quad
+        \pi_{dj} \sim \mathrm{Dir}(\alpha_{y_{dj}}), \quad
+        z_{dji} \sim \pi_{dj}, \quad
+        w_{dji} \sim \phi_{z_{dji}}, \quad
+        \phi_k \sim \mathrm{Dir}(\gamma)
+
+    With theta, pi and phi integrated out, the word-topic of every word and the document-topic of
+    every segment are drawn given all others. Since the two may hold each other where they are, a
+    segment is also proposed another document-topic together with other topics of its words, which
+    it accepts by the rule of Metropolis and Hastings.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Number of word-topics K.
+    n_document_topics : int, default=10
+        Number of document-topics Y.
+    document_topic_prior : float, array, "auto" or "auto-symmetric", default="auto"
+        Dirichlet prior delta of a document's shares of document-topics, per document-topic, in
+        [1e-8, 1e8]; an array (n_document_topics,). "auto" learns one value each, "auto-symmetric"
+        one value for all, by MAP under `dirichlet_prior`.
+    segment_topic_prior : float, array or "auto", default="auto"
+        Dirichlet priors alpha_y of a segment's shares of word-topics, in [1e-8, 1e8]: an array
+        (n_document_topics, n_components), a row for each document-topic. "auto" learns it by MAP
+        under `dirichlet_prior`. A number, or a single row (n_components,), stands for all: then
+        nothing tells document-topics apart, and segments are documents of latent Dirichlet
+        allocation.
+    topic_word_prior : float or "auto", default="auto"
+        Dirichlet prior gamma of a word-topic's word probabilities, per word, in [1e-8, 1e8]. "auto"
+        learns it by MAP under `dirichlet_prior`.
+    dirichlet_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learnt entry of the Dirichlet
+        priors.
+    init : "random" or (n_components, n_features) array, default="random"
+        The first state. "random": uniformly random topics of words and of segments. An array of
+        word probabilities, such as another model's `components_`: the words are folded into these
+        topics, so that the word-topics of the two models correspond.
+    max_iter : int, default=500
+        Sweeps of each chain.
+    burn_in : int or None, default=None
+        Sweeps of which nothing is kept; None: half of `max_iter`, and moves with it. With
+        ``warm_start=True`` it may be `max_iter` or more: the fit then shows its current state.
+    thin : int, default=10
+        After burn-in, keep the first sweep, every `thin`-th from there, and the last.
+    n_samples : int, default=5
+        Kept samples of each chain to store as models, evenly spaced, for `score`.
+    n_chains : int, default=1
+        Independent chains.
+    n_shards : int, default=1
+        Runs of documents that are swept at the same time, each with the other runs' words as they
+        were before the sweep: approximate, and faster with `n_jobs`. 1: exact.
+    transform_max_iter : int, default=100
+        Sweeps of a document's chain in `transform` and `score`.
+    transform_burn_in : int or None, default=None
+        Those of them that do not count. None: half.
+    warm_start : bool, default=False
+        Keep the chains, so that another `fit` on the same X goes on where this one stopped:
+        after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Threads (or workers of joblib's active backend) for chains, shards and folding in documents.
+        Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+    verbose : int, default=0
+        0: silent. n: a line every n sweeps.
+
+    Attributes
+    ----------
+    components_ : (n_components, n_features) array
+        Word probabilities of the word-topics, E[phi]. Rows sum to 1.
+    doc_topic_ : (n_documents, n_document_topics) array
+        Shares of document-topics in the training documents, E[theta].
+    segment_topic_ : (n_segments, n_components) array
+        Shares of word-topics in the training segments, E[pi].
+    document_topic_prior_ : (n_document_topics,) array
+    segment_topic_prior_ : (n_document_topics, n_components) array
+        Over its sum, a row has the shares of word-topics that a document-topic stands for.
+    topic_word_prior_ : float
+        Posterior means, or the values given.
+    trace_ : Trace
+        Scalars of every kept sweep and chain.
+    n_iter_ : int
+        Sweeps done.
+    n_features_in_ : int
+        Size of the vocabulary.
+    feature_names_in_ : (n_features,) array of str
+        Only if X was a data frame with string column names.
+
+    See Also
+    --------
+    SegmentedTopicModel : Segments whose shares vary around their document's, in the same topics.
+
+    Notes
+    -----
+    Averages are over the kept samples of one chain, the one with the highest mean log joint
+    probability; `score` averages probabilities over the stored samples of all chains.
+
+    References
+    ----------
+    M. M. Shafiei and E. E. Milios (2006). Latent Dirichlet co-clustering. ICDM. -- L. Du (2012).
+    Non-parametric Bayesian methods for structured topic models. PhD thesis, Australian National
+    University, section 5.5.2.
+
+    Examples
+    --------
+    >>> from skdp.topics import LatentDirichletCoClustering
+    >>> documents = [[[0, 1, 0], [2, 3, 2]], [[2, 3, 3], [1, 0]]]  # segments of word ids
+    >>> model = LatentDirichletCoClustering(
+    ...     n_components=2, n_document_topics=3, max_iter=200, random_state=0
+    ... )
+    >>> model.fit(documents).transform(documents).shape
+    (2, 3)
+    >>> model.transform_segments(documents).shape
+    (4, 2)
+    """
+
+    _documents_share_topics = False
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseTopicModel._parameter_constraints,
+        "n_document_topics": [Interval(Integral, 1, None, closed="left")],
+        "document_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
+        "segment_topic_prior": [PRIOR, "array-like", StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        n_document_topics: int = 10,
+        *,
+        document_topic_prior: Any = "auto",
+        segment_topic_prior: Any = "auto",
+        topic_word_prior: Any = "auto",
+        dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        init: Any = "random",
+        max_iter: int = 500,
+        burn_in: int | None = None,
+        thin: int = 10,
+        n_samples: int = 5,
+        n_chains: int = 1,
+        n_shards: int = 1,
+        transform_max_iter: int = 100,
+        transform_burn_in: int | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.n_document_topics = n_document_topics
+        self.document_topic_prior = document_topic_prior
+        self.segment_topic_prior = segment_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.dirichlet_prior = dirichlet_prior
+        self.init = init
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.n_shards = n_shards
+        self.transform_max_iter = transform_max_iter
+        self.transform_burn_in = transform_burn_in
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _validate_parameters(self) -> int:
+        burn_in = super()._validate_parameters()
+        self._check_document_topic_prior()
+        self._check_segment_topic_prior()
+        return burn_in
+
+    def _check_document_topic_prior(self) -> Any:
+        return check_dirichlet(
+            self.document_topic_prior,
+            "document_topic_prior",
+            self.n_document_topics,
+            "n_document_topics",
+        )
+
+    def _check_segment_topic_prior(self) -> Any:
+        """Return the rows alpha_y as array (Y, K), or "auto"."""
+        if isinstance(self.segment_topic_prior, str):
+            return self.segment_topic_prior
+        shape = (self.n_document_topics, self.n_components)
+        rows = _as_numbers(self.segment_topic_prior)
+        if rows.shape not in ((), shape[1:], shape) or not all(x in PRIOR for x in rows.flat):
+            raise ValueError(
+                f"segment_topic_prior must hold n_components={shape[1]} numbers from "
+                f"{PRIOR.left:g} to {PRIOR.right:g}, or n_document_topics={shape[0]} rows of them, "
+                f"got {self.segment_topic_prior!r}."
+            )
+        return np.array(np.broadcast_to(rows, shape))
+
+    def _start_sampler(
+        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
+    ) -> CoClusterSampler:
+        return CoClusterSampler(
+            corpus,
+            self.n_components,
+            self.n_document_topics,
+            self._check_document_topic_prior(),
+            self._check_segment_topic_prior(),
+            self._topic_word_prior(),
+            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
+            self._check_init(corpus.n_features),
+            self._streams(root, Role.INIT, c),
+            self._streams(root, Role.SWEEP, c),
+            self.n_jobs,
+        )
+
+    def _check_size(self, corpus: SegmentedCorpus) -> None:
+        super()._check_size(corpus)
+        n_pairs = float(self.n_document_topics) * self.n_components
+        n_shares = float(self.n_document_topics) * len(corpus)
+        check_memory(
+            12.0 * (n_pairs + n_shares) * self.n_chains,
+            f"n_document_topics={self.n_document_topics} and n_components={self.n_components}: "
+            "counts",
+        )
+
+    def _make_averages(self) -> CoClusterAverages:
+        return CoClusterAverages()
+
+    def _averaged_model(self) -> CoClusterModel:
+        return CoClusterModel(
+            self.components_.astype(np.float32),
+            self.document_topic_prior_,
+            self.segment_topic_prior_,
+        )
+
+    def _given_attributes(self) -> dict[str, Any]:
+        given = {
+            "document_topic_prior": self._check_document_topic_prior(),
+            "segment_topic_prior": self._check_segment_topic_prior(),
+        }
+        for name, value in given.items():
+            if isinstance(value, str):
+                raise ValueError(
+                    f"{name} must be given in numbers with given topics, got {value!r}."
+                )
+        return {f"{name}_": value for name, value in given.items()}
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.document_topic_prior_)
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+        """Learn topics from X, then return ``transform(X)``.
+
+        The shares are those of new documents with the same words. What the chain itself made of
+        the training documents is in `doc_topic_` and `segment_topic_`.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        y : ignored
+
+        Returns
+        -------
+        (n_documents, n_document_topics) array
+        """
+        return self.fit(X, y).transform(X)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the expected shares of document-topics in documents, E[theta | words, topics].
+
+        Every document runs a chain of its own with the topics fixed, on a random stream keyed by
+        its content, so the result does not depend on the other documents or on `n_jobs`.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_documents, n_document_topics) array
+            Rows sum to 1. A document without words has the mean of the prior.
+        """
+        return self._fold_in(X)[0]
+
+    def transform_segments(self, X: Any) -> NDArray[np.float64]:
+        """Return the expected shares of word-topics in segments, E[pi | words, topics].
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_segments, n_components) array
+            Rows sum to 1; the segments of all documents in order. A segment without words has the
+            shares expected from the rest of its document.
+        """
+        return self._fold_in(X)[1]
+
+    @classmethod
+    def from_topics(cls, components: ArrayLike, **params: Any) -> Self:
+        """Return an estimator fitted with given topics, without training documents.
+
+        Parameters
+        ----------
+        components : (n_components, n_features) array-like
+            Word probabilities of the word-topics: non-negative, rows are normalised to sum to 1.
+        **params
+            Parameters of the estimator. `document_topic_prior` and `segment_topic_prior` must be
+            numbers; the rows of the latter, where it has any, give `n_document_topics`.
+
+        Returns
+        -------
+        Fitted estimator, with all that needs no training documents.
+        """
+        rows = _as_numbers(params.get("segment_topic_prior"))
+        if rows.ndim == 2:
+            params = {"n_document_topics": len(rows), **params}
+        return super().from_topics(components, **params)
+
+
+def _as_numbers(value: Any) -> NDArray[np.float64]:
+    """Return an array-like as numbers; none, where it cannot be made such."""
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.empty(0)

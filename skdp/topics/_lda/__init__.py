@@ -1,0 +1,1 @@
+"""Latent Dirichlet allocation: the baseline, and the start of the other models."""

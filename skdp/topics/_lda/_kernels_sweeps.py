@@ -1,0 +1,353 @@
+"""Collapsed Gibbs sampling of latent Dirichlet allocation: a dense and a sparse sweep, both exact.
+
+Symbols, with their shapes. K topics, W words in the vocabulary, n tokens; a node is a run of tokens
+with a topic distribution of its own: a document, or a segment. K' is K padded to whole vectors.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| tokens, node_ptr | w | (n,) int32, (nodes + 1,) | the words; node d has the run from node_ptr[d] |
+| topics | z | (n,) int32 | topic of each word, -1 before it is seated |
+| counts, totals | M_kw, M_k | (W, K') float32, (K,) or more | words by topic; fixed: phi, 0 |
+| alpha, gamma | | (K,), scalar | Dirichlet priors of nodes and of topics |
+| base | alpha_k + n_dk | (K,) | weight of a topic in the current node |
+| reciprocal | 1 / (W gamma + M_k) | (K,) | denominator of the word factor; 1 with topics fixed |
+| factor | base x reciprocal | (K',) float32 | weight of a topic but for (M_kw + gamma) |
+| sums | | (rows, LANES + K') float32 | running sums of a word's weights: see `sum_product` |
+
+A word w gets topic k with weight ``(counts[w, k] + gamma) * factor[k]``, itself not counted.
+
+The dense sweep runs over all topics for every word. Where a draw ends is known late, and what waits
+for it would leave the processor idle: so the sums for the next word are made before the current one
+is drawn, from the state that lacks both. Once it is drawn, its topic alone weighs more for the next
+word. What it has gained goes before all sums: a draw that falls there takes the topic, any other
+looks in the sums as they are. In the rare case that the topic weighs less (a node that holds nearly
+all words of a topic), the sums are made anew.
+
+The sparse sweep splits the weight into ``counts[w, k] * factor[k]``, nonzero for few topics of most
+words, and ``gamma * factor[k]``, whose sum over all topics is kept from word to word. It reads the
+counts from `WordLists` and pays for the topics that a word has, not for K.
+"""
+
+# mypy: ignore-errors
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._numba import njit_loop, njit_step
+from skdp._random import next_double
+from skdp._simd import (
+    LANES,
+    aligned_zeros,
+    find_sum,
+    locate,
+    padded,
+    prefetch,
+    prefetch_entry,
+    sum_listed,
+    sum_product,
+)
+from skdp.topics._shared._kernels import AHEAD
+
+SPARSE_FROM = 400
+"""Number of topics from which the sparse sweep is the faster, on text."""
+
+_GROUP_BITS = 5  # groups of 32 topics: both sums of a two-level search are short up to K = 1e4
+
+
+class DenseScratch(NamedTuple):
+    """Vectors of the dense sweep."""
+
+    base: np.ndarray
+    reciprocal: np.ndarray
+    factor: np.ndarray
+    sums: np.ndarray
+
+
+class SparseScratch(NamedTuple):
+    """Vectors of the sparse sweep; `group_sums` are sums of `factor` over groups of topics."""
+
+    base: np.ndarray
+    reciprocal: np.ndarray
+    factor: np.ndarray
+    group_sums: np.ndarray
+    sums: np.ndarray
+
+
+class WordLists(NamedTuple):
+    """Words by topic as lists: those of word w are entries row_ptr[w] to row_ptr[w] + lengths[w].
+
+    A row has room for all topics that its word can have, in whole vectors. Free entries hold topic
+    K, which weighs nothing, and the value 0.
+    """
+
+    ids: np.ndarray
+    values: np.ndarray
+    row_ptr: np.ndarray
+    lengths: np.ndarray
+
+
+def empty_dense_scratch(n_topics: int) -> DenseScratch:
+    """Return vectors for `sweep_nodes`."""
+    width = padded(n_topics)
+    return DenseScratch(
+        aligned_zeros(n_topics),
+        aligned_zeros(n_topics),
+        aligned_zeros(width, np.float32),
+        aligned_zeros((2, LANES + width), np.float32),
+    )
+
+
+def empty_sparse_scratch(n_topics: int) -> SparseScratch:
+    """Return vectors for `sweep_nodes_sparse`."""
+    return SparseScratch(
+        aligned_zeros(n_topics),
+        aligned_zeros(n_topics),
+        aligned_zeros(padded(n_topics + 1), np.float32),
+        aligned_zeros(((n_topics - 1) >> _GROUP_BITS) + 1),
+        aligned_zeros((1, LANES + padded(n_topics)), np.float32),
+    )
+
+
+def list_words(tokens: np.ndarray, topics: np.ndarray, n_words: int, n_topics: int) -> WordLists:
+    """Return the counts of the seated words as lists with room for all words to be seated."""
+    room = np.minimum(np.bincount(tokens, minlength=n_words), n_topics)
+    row_ptr = np.zeros(n_words + 1, np.int64)
+    np.cumsum(-(-room // LANES) * LANES, out=row_ptr[1:])
+    ids = np.full(row_ptr[-1], n_topics, np.int32)
+    values = np.zeros(row_ptr[-1], np.float32)
+    seated = topics >= 0
+    pairs = tokens[seated].astype(np.int64) * n_topics + topics[seated]
+    pairs, pair_counts = np.unique(pairs, return_counts=True)
+    words, pair_topics = np.divmod(pairs, n_topics)
+    lengths = np.bincount(words, minlength=n_words)
+    at = row_ptr[words] + np.arange(len(words)) - (np.cumsum(lengths) - lengths)[words]
+    ids[at], values[at] = pair_topics, pair_counts
+    return WordLists(ids, values, row_ptr, lengths)
+
+
+def counts_of_lists(lists: WordLists, out: np.ndarray) -> None:
+    """Write the counts that `lists` hold to `out` (W, K or more)."""
+    out[...] = 0.0
+    words = np.repeat(np.arange(len(lists.lengths)), lists.lengths)
+    before = np.cumsum(lists.lengths) - lists.lengths
+    at = lists.row_ptr[words] + np.arange(len(words)) - before[words]
+    out[words, lists.ids[at]] = lists.values[at]
+
+
+@njit_step
+def enter_node(begin, end, alpha, topics, base, reciprocal, factor):
+    """Set `base` and `factor` to those of a node."""
+    for k in range(alpha.shape[0]):
+        base[k] = alpha[k]
+    for i in range(begin, end):
+        k = topics[i]
+        if k >= 0:
+            base[k] += 1.0
+    for k in range(alpha.shape[0]):
+        factor[k] = base[k] * reciprocal[k]
+
+
+@njit_step
+def move_word(w, k, change, fixed, counts, totals, shift, base, reciprocal, factor):
+    """Add `change` (1 or -1) to the count of word `w` in topic `k`, and to what follows."""
+    base[k] += change
+    if not fixed:
+        counts[w, k] += np.float32(change)
+        totals[k] += change
+        reciprocal[k] = 1.0 / (shift + totals[k])
+    factor[k] = base[k] * reciprocal[k]
+
+
+@njit_loop
+def sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, gamma, scratch, rng):
+    """Draw the topic of every word of nodes `first` to `last` - 1 once; unseated words get one.
+
+    Parameters
+    ----------
+    first, last : int
+    node_ptr : (nodes + 1,) int64
+    tokens : (n,) int32
+    topics : (n,) int32, updated
+    words : WordCounts
+        Updated, unless topics are fixed.
+    alpha : (K,) float64
+    gamma : float
+        To be 0 with topics fixed. A topic must have a positive weight for every word.
+    scratch : DenseScratch
+    rng : (4,) uint64
+    """
+    counts, totals, fixed = words.counts, words.totals, words.fixed
+    base, reciprocal = scratch.base, scratch.reciprocal
+    factor, sums = scratch.factor, scratch.sums
+    n_topics, n_tokens, width = alpha.shape[0], tokens.shape[0], factor.shape[0]
+    shift, offset = gamma * counts.shape[0], np.float32(gamma)
+    for k in range(n_topics):
+        reciprocal[k] = 1.0 if fixed else 1.0 / (shift + totals[k])
+    for d in range(first, last):
+        begin, end = node_ptr[d], node_ptr[d + 1]
+        if begin == end:
+            continue
+        enter_node(begin, end, alpha, topics, base, reciprocal, factor)
+        coming = tokens[begin]
+        k = topics[begin]
+        if k >= 0:
+            move_word(coming, k, -1, fixed, counts, totals, shift, base, reciprocal, factor)
+        total = sum_product(counts, coming, offset, factor, sums, begin & 1)
+        gained = np.float32(0.0)  # by topic k for the word that comes, since its sums were made
+        for i in range(begin, end):
+            if i + AHEAD < n_tokens:
+                prefetch(counts, tokens[i + AHEAD])
+            w, weight, gainer = coming, total + gained, k
+            if i + 1 < end:
+                coming = tokens[i + 1]
+                k = topics[i + 1]
+                if k >= 0:
+                    move_word(coming, k, -1, fixed, counts, totals, shift, base, reciprocal, factor)
+                total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
+
+            target = np.float32(next_double(rng)) * weight - gained
+            found = min(find_sum(sums, i & 1, width, target), n_topics - 1)
+            k = gainer if target < 0.0 else found
+            topics[i] = k
+
+            gained = (counts[coming, k] + offset) * factor[k]
+            move_word(w, k, 1, fixed, counts, totals, shift, base, reciprocal, factor)
+            gained = (counts[coming, k] + offset) * factor[k] - gained
+            if gained < 0.0:
+                total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
+                gained = np.float32(0.0)
+
+
+@njit_step
+def move_topic(k, change, totals, shift, base, reciprocal, factor, group_sums):
+    """Add `change` (1 or -1) to the counts of topic `k`; return what its `factor` has gained."""
+    base[k] += change
+    totals[k] += change
+    reciprocal[k] = 1.0 / (shift + totals[k])
+    return weigh_topic(k, base, reciprocal, factor, group_sums)
+
+
+@njit_step
+def weigh_topic(k, base, reciprocal, factor, group_sums):
+    """Bring `factor` of topic `k` up to date; return what it has gained."""
+    old = factor[k]
+    factor[k] = base[k] * reciprocal[k]
+    gained = np.float64(factor[k]) - np.float64(old)
+    group_sums[k >> _GROUP_BITS] += gained
+    return gained
+
+
+@njit_step
+def find_factor(target, n_topics, factor, group_sums):
+    """Return the topic at which the running sum of `factor` passes `target`."""
+    group = 0
+    while group < group_sums.shape[0] - 1 and target >= group_sums[group]:
+        target -= group_sums[group]
+        group += 1
+    k = group << _GROUP_BITS
+    last = min(k + (1 << _GROUP_BITS), n_topics) - 1
+    while k < last and target >= factor[k]:
+        target -= factor[k]
+        k += 1
+    return k
+
+
+@njit_step
+def in_vectors(n):
+    """Return `n` rounded up to a multiple of LANES."""
+    return (n + LANES - 1) & -LANES
+
+
+@njit_step
+def drop_word(k, row, length, ids, values, free):
+    """Take a word off the count of topic `k` in a list; return the list's new length."""
+    at = locate(ids, row, in_vectors(length), k)
+    values[at] -= np.float32(1.0)
+    if values[at] == 0.0:
+        length -= 1
+        last = row + length
+        ids[at], values[at] = ids[last], values[last]
+        ids[last], values[last] = free, 0.0
+    return length
+
+
+@njit_loop
+def sweep_nodes_sparse(
+    first, last, node_ptr, tokens, topics, lists, totals, alpha, gamma, scratch, rng
+):
+    """Do what `sweep_nodes` does, in time that grows with the topics of a word and not with K.
+
+    Parameters
+    ----------
+    first, last : int
+    node_ptr : (nodes + 1,) int64
+    tokens : (n,) int32
+    topics : (n,) int32, updated
+    lists : WordLists, updated
+    totals : (K,) or more, float64, updated
+    alpha : (K,) float64
+    gamma : float
+        Positive.
+    scratch : SparseScratch
+    rng : (4,) uint64
+    """
+    ids, values, row_ptr, lengths = lists.ids, lists.values, lists.row_ptr, lists.lengths
+    base, reciprocal, factor = scratch.base, scratch.reciprocal, scratch.factor
+    group_sums, sums = scratch.group_sums, scratch.sums
+    n_topics, n_tokens = alpha.shape[0], tokens.shape[0]
+    shift = gamma * lengths.shape[0]
+    rest = 0.0  # sum of factor, whose single precision it holds without an error of its own
+    group_sums[:] = 0.0
+    for k in range(n_topics):
+        reciprocal[k] = 1.0 / (shift + totals[k])
+        base[k] = alpha[k]
+        factor[k] = 0.0
+        rest += weigh_topic(k, base, reciprocal, factor, group_sums)
+    for d in range(first, last):
+        begin, end = node_ptr[d], node_ptr[d + 1]
+        for i in range(begin, end):
+            k = topics[i]
+            if k >= 0:
+                base[k] += 1.0
+                rest += weigh_topic(k, base, reciprocal, factor, group_sums)
+        for i in range(begin, end):
+            if i + AHEAD < n_tokens:
+                prefetch_list(tokens[i + AHEAD], row_ptr, lengths, ids, values)
+            w = tokens[i]
+            row, length = row_ptr[w], lengths[w]
+            k = topics[i]
+            if k >= 0:
+                length = drop_word(k, row, length, ids, values, n_topics)
+                rest += move_topic(k, -1, totals, shift, base, reciprocal, factor, group_sums)
+
+            whole = in_vectors(length)
+            listed = sum_listed(ids, values, row, whole, factor, sums, 0)
+            target = next_double(rng) * (listed + gamma * rest)
+            if target < listed:
+                at = row + min(find_sum(sums, 0, whole, np.float32(target)), length - 1)
+                k = ids[at]
+            else:
+                k = find_factor((target - listed) / gamma, n_topics, factor, group_sums)
+                at = locate(ids, row, whole, k)
+                if at < 0:
+                    at = row + length
+                    length += 1
+                    ids[at] = k
+            values[at] += np.float32(1.0)
+            lengths[w] = length
+            topics[i] = k
+            rest += move_topic(k, 1, totals, shift, base, reciprocal, factor, group_sums)
+        for i in range(begin, end):
+            k = topics[i]
+            base[k] = alpha[k]
+            rest += weigh_topic(k, base, reciprocal, factor, group_sums)
+
+
+@njit_step
+def prefetch_list(w, row_ptr, lengths, ids, values):
+    """Ask for the list of word `w` before it is needed."""
+    row = row_ptr[w]
+    for i in range(row, row + lengths[w], LANES):
+        prefetch_entry(ids, i)
+        prefetch_entry(values, i)

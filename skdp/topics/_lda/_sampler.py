@@ -1,0 +1,229 @@
+"""The chain of latent Dirichlet allocation."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data import SegmentedCorpus
+from skdp.topics._lda._kernels_nodes import (
+    add_node_estimates,
+    count_nodes,
+    log_prior_of_topics,
+    seat_randomly,
+)
+from skdp.topics._lda._kernels_sweeps import (
+    SPARSE_FROM,
+    WordLists,
+    counts_of_lists,
+    empty_dense_scratch,
+    empty_sparse_scratch,
+    list_words,
+    sweep_nodes,
+    sweep_nodes_sparse,
+)
+from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
+from skdp.topics._lda._state import LDAState
+from skdp.topics._shared._arrays import empty_counts, fixed_words
+from skdp.topics._shared._kernels import WordCounts
+from skdp.topics._shared._priors import tells_apart, update_dirichlet
+from skdp.topics._shared._sampler import TopicSampler, join
+
+
+class NodeTopics(NamedTuple):
+    """The chain's state."""
+
+    topics: NDArray[np.int32]
+
+
+class ListedWords(NamedTuple):
+    """Words by topic as lists, and their totals."""
+
+    lists: WordLists
+    totals: NDArray[np.float64]
+
+
+class LDASampler(TopicSampler):
+    """Markov chain of latent Dirichlet allocation over one corpus.
+
+    With many topics the counts of words are kept as lists, and sweeps take time in proportion to
+    the topics of a word. The chains of both kinds of sweep are exact, and differ.
+
+    Parameters
+    ----------
+    corpus : SegmentedCorpus
+    n_topics : int
+    level : {"document", "segment"}
+        What has topic shares of its own: a node.
+    doc_topic_prior : (K,) array, "auto" or "auto-symmetric"
+    topic_word_prior : float or "auto"
+    dirichlet_prior : (float, float)
+    init : "random" or (K, W) array
+    init_streams, streams : lists of (4,) uint64 arrays
+        Streams of the first state and of the sweeps, one for each shard.
+    n_jobs : int or None
+    """
+
+    shards: list[NodeTopics]
+
+    def __init__(
+        self,
+        corpus: SegmentedCorpus,
+        n_topics: int,
+        level: str,
+        doc_topic_prior: Any,
+        topic_word_prior: Any,
+        dirichlet_prior: tuple[float, float],
+        init: Any,
+        init_streams: list[NDArray[np.uint64]],
+        streams: list[NDArray[np.uint64]],
+        n_jobs: int | None = None,
+    ):
+        self.level = level
+        self.given_prior = doc_topic_prior
+        learns = isinstance(doc_topic_prior, str)
+        self.doc_topic_prior = np.full(n_topics, 0.1) if learns else doc_topic_prior
+        super().__init__(corpus, n_topics, topic_word_prior, dirichlet_prior, streams, n_jobs)
+        self.topics_trade_places = not tells_apart(doc_topic_prior)
+        self.shards = [NodeTopics(np.full(len(c.tokens), -1, np.int32)) for c in self._corpora]
+        if isinstance(init, str):
+            for shard, stream in zip(self.shards, init_streams, strict=True):
+                seat_randomly(shard.topics, n_topics, stream)
+        else:
+            self._sweep_words(fixed_words(init), init_streams)
+        self._count_words()
+
+    @property
+    def _sparse(self) -> bool:
+        return self.n_topics >= SPARSE_FROM
+
+    def _prepare(self, corpus: SegmentedCorpus) -> None:
+        self._whole = corpus
+        self._node_ptr = [tokens_of_nodes(part, self.level) for part in self._corpora]
+        empty = empty_sparse_scratch if self._sparse else empty_dense_scratch
+        self._scratch = [empty(self.n_topics) for _ in self._corpora]
+
+    # Words: as counts, or as lists
+
+    def _count_words(self) -> None:
+        if not self._sparse:
+            super()._count_words()
+            return
+        topics = self.topics
+        lists = list_words(self._whole.tokens, topics, self._n_words, self.n_topics)
+        totals = np.bincount(topics, minlength=self.n_topics).astype(np.float64)
+        self._words = ListedWords(lists, totals)
+
+    def _dense_words(self) -> WordCounts:
+        if not self._sparse:
+            return super()._dense_words()
+        dense = empty_counts(self._n_words, self.n_topics)
+        counts_of_lists(self._words.lists, dense.counts)
+        dense.totals[: self.n_topics] = self._words.totals
+        return dense
+
+    def _word_values(self) -> NDArray[np.float32]:
+        return self._words.lists.values if self._sparse else super()._word_values()
+
+    def _copy_words(self, words: Any) -> Any:
+        if isinstance(words, WordCounts):
+            return super()._copy_words(words)
+        lists = WordLists(*(array.copy() for array in words.lists))
+        return ListedWords(lists, words.totals.copy())
+
+    def _merge_words(self, words: Any, swept: list[Any]) -> None:
+        if isinstance(words, WordCounts):
+            super()._merge_words(words, swept)
+        else:
+            self._count_words()
+
+    def _sweep_shard(
+        self, s: int, shard: NodeTopics, words: Any, stream: NDArray[np.uint64]
+    ) -> NodeTopics:
+        node_ptr, corpus, alpha = self._node_ptr[s], self._corpora[s], self.doc_topic_prior
+        n_nodes = len(node_ptr) - 1
+        if isinstance(words, WordCounts):
+            gamma = 0.0 if words.fixed else self.topic_word_prior
+            scratch = empty_dense_scratch(self.n_topics) if self._sparse else self._scratch[s]
+            sweep_nodes(
+                0, n_nodes, node_ptr, corpus.tokens, shard.topics, words, alpha, gamma, scratch,
+                stream,
+            )  # fmt: skip
+        else:
+            sweep_nodes_sparse(
+                0, n_nodes, node_ptr, corpus.tokens, shard.topics, words.lists, words.totals, alpha,
+                self.topic_word_prior, self._scratch[s], stream,
+            )  # fmt: skip
+        return shard
+
+    # Parameters and what is shown
+
+    def _update_parameters(self) -> None:
+        if not isinstance(self.given_prior, str):
+            return
+        counts = [
+            np.zeros((len(node_ptr) - 1, self.n_topics), dtype=np.int32)
+            for node_ptr in self._node_ptr
+        ]
+        for s, shard in enumerate(self.shards):
+            count_nodes(self._node_ptr[s], shard.topics, counts[s])
+        self.doc_topic_prior = update_dirichlet(
+            self.doc_topic_prior,
+            join(counts),
+            *self.dirichlet_prior,
+            symmetric=self.given_prior == "auto-symmetric",
+        )
+
+    def _log_prior(self) -> float:
+        n_k = np.zeros(self.n_topics, dtype=np.int64)
+        return sum(
+            log_prior_of_topics(node_ptr, shard.topics, self.doc_topic_prior, n_k)
+            for node_ptr, shard in zip(self._node_ptr, self.shards, strict=True)
+        )
+
+    topic_axes: ClassVar[dict[str, int]] = {
+        "doc_topic": 1,
+        "segment_topic": 1,
+        "doc_topic_prior": 0,
+    }
+
+    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
+        """Return zeros for what is averaged over the kept sweeps."""
+        n_segments = len(self._whole.segment_ptr) - 1
+        return {
+            "doc_topic": np.zeros((len(self._whole), self.n_topics)),
+            "segment_topic": np.zeros((n_segments, self.n_topics)),
+            "doc_topic_prior": np.zeros(self.n_topics),
+            "topic_word_prior": np.zeros(()),
+        }
+
+    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the current values to the sums."""
+        sums["doc_topic_prior"] += self.doc_topic_prior
+        sums["topic_word_prior"] += self.topic_word_prior
+        nodes = [np.zeros((len(ptr) - 1, self.n_topics)) for ptr in self._node_ptr]
+        for s, shard in enumerate(self.shards):
+            add_node_estimates(
+                0, len(nodes[s]), self._node_ptr[s], shard.topics, self.doc_topic_prior, nodes[s]
+            )
+        doc_topic, segment_topic = shares_of_nodes(
+            self._whole, self.level, join(nodes), self.doc_topic_prior
+        )
+        sums["doc_topic"] += doc_topic
+        sums["segment_topic"] += segment_topic
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        return {**super().scalars(), "doc_topic_prior_sum": float(self.doc_topic_prior.sum())}
+
+    def model(self) -> LDAModel:
+        """Return the current sample as a model."""
+        return LDAModel(
+            self.components().astype(np.float32), self.doc_topic_prior.copy(), self.level
+        )
+
+    def state(self) -> LDAState:
+        """Return a read-only view of the state."""
+        return LDAState(self)

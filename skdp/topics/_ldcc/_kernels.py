@@ -1,0 +1,464 @@
+"""Collapsed Gibbs sampling of latent Dirichlet co-clustering (Du, 2012, section 5.5.2).
+
+Symbols, with their shapes. K word-topics, Y document-topics, W words in the vocabulary, n tokens,
+J segments, D documents; K' is K padded to whole vectors.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| tokens, segment_ptr, doc_ptr | w | (n,), (J + 1,), (D + 1,) | the corpus, flat |
+| topics | z | (n,) int32 | word-topic of each word, -1 before it is seated |
+| clusters | y | (J,) int32 | document-topic of each segment, -1 before it has one |
+| counts, totals | M_kw, M_k | (W, K') float32, (K',) | words by topic; topics fixed: phi, 0 |
+| delta | delta_y | (Y,) | Dirichlet prior of a document's weights of document-topics |
+| alpha | alpha_yk | (Y, K) | Dirichlet prior of the shares of a segment of document-topic y |
+| gamma | | scalar | Dirichlet prior of topics |
+| c_y | c_iy | (Y,) int64 | segments of the current document by document-topic |
+| n_k | n_sk | (K,) int64 | words of the current segment by topic |
+| base | alpha_yk + n_sk | (K,) | weight of a topic in the current segment |
+| reciprocal | 1 / (W gamma + M_k) | (K,) | denominator of the word factor; 1 with topics fixed |
+| factor | base x reciprocal | (K',) float32 | weight of a topic but for (M_kw + gamma) |
+| sums | | (1, LANES + K') float32 | running sums of a word's weights: see `sum_product` |
+| before | | (longest segment,) int32 | topics of a segment's words before it is moved |
+| by_topic | log (alpha_yk)_m | (K, m, Y) | logs of rising factorials, for small counts m |
+| by_length | log (A_y)_n | (n, Y) | those of A_y = sum_k alpha_yk, for short segments |
+
+Given y a segment is a document of latent Dirichlet allocation with prior alpha_y: a word w gets
+topic k with weight ``(counts[w, k] + gamma) * factor[k]``, itself not counted. Given z, segment s
+gets document-topic y with weight
+
+    (delta_y + c_iy) B_K(alpha_y + n_s) / B_K(alpha_y),
+
+itself not counted in c; the ratio of Beta functions is prod_k (alpha_yk)_{n_sk} / (A_y)_{n_s}, over
+the topics that the segment has. Then y and z of the segment may move together: see `move_segment`.
+A segment without words has a document-topic as any other, but no say in the estimates: it is
+integrated out there.
+"""
+
+# mypy: ignore-errors
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._numba import njit, njit_inner, njit_loop, njit_part, njit_step
+from skdp._random import draw_categorical, next_double, stream_of_content
+from skdp._simd import LANES, padded, prefetch
+from skdp.topics._lda._kernels_sweeps import enter_node, find_sum, move_word, sum_product
+from skdp.topics._shared._kernels import log_rising
+
+LARGEST_COUNT = 32
+LONGEST_SEGMENT = 512
+"""Up to there logs of rising factorials are looked up; they do not depend on where it is."""
+
+
+class Clustering(NamedTuple):
+    """The chain's state."""
+
+    topics: np.ndarray
+    clusters: np.ndarray
+
+
+class ClusterPrior(NamedTuple):
+    """Dirichlet priors of documents and of segments."""
+
+    delta: np.ndarray
+    alpha: np.ndarray
+
+
+class Rising(NamedTuple):
+    """Logs of rising factorials of `alpha` and of its sums."""
+
+    by_topic: np.ndarray
+    by_length: np.ndarray
+
+
+class ClusterScratch(NamedTuple):
+    """Vectors of the sweep; between two segments `n_k` is zero."""
+
+    n_k: np.ndarray
+    base: np.ndarray
+    reciprocal: np.ndarray
+    factor: np.ndarray
+    sums: np.ndarray
+    c_y: np.ndarray
+    weights: np.ndarray
+    before: np.ndarray
+
+
+def empty_cluster_scratch(n_topics: int, n_clusters: int, longest: int) -> ClusterScratch:
+    """Return vectors for `sweep_documents`."""
+    width = padded(n_topics)
+    return ClusterScratch(
+        np.zeros(n_topics, np.int64),
+        np.zeros(n_topics),
+        np.zeros(n_topics),
+        np.zeros(width, np.float32),
+        np.zeros((1, LANES + width), np.float32),
+        np.zeros(n_clusters, np.int64),
+        np.zeros(n_clusters),
+        np.zeros(longest, np.int32),
+    )
+
+
+def tabulate_rising(alpha: np.ndarray, longest: int) -> Rising:
+    """Return logs of rising factorials for segments of up to `longest` words."""
+    n_clusters, n_topics = alpha.shape
+    by_topic = np.zeros((n_topics, min(longest, LARGEST_COUNT) + 1, n_clusters))
+    by_length = np.zeros((min(longest, LONGEST_SEGMENT) + 1, n_clusters))
+    _tabulate(alpha, by_topic, by_length)
+    return Rising(by_topic, by_length)
+
+
+@njit
+def _tabulate(alpha, by_topic, by_length):
+    n_clusters, n_topics = alpha.shape
+    for k in range(n_topics):
+        for m in range(1, by_topic.shape[1]):
+            for y in range(n_clusters):
+                by_topic[k, m, y] = by_topic[k, m - 1, y] + math.log(alpha[y, k] + (m - 1))
+    for y in range(n_clusters):
+        total = alpha[y].sum()
+        for n in range(1, by_length.shape[0]):
+            by_length[n, y] = by_length[n - 1, y] + math.log(total + (n - 1))
+
+
+@njit_part
+def weigh_length(n, alpha, by_length, weights):
+    """Set `weights` to -log (A_y)_n."""
+    if n < by_length.shape[0]:
+        for y in range(weights.shape[0]):
+            weights[y] = -by_length[n, y]
+        return
+    for y in range(weights.shape[0]):
+        total = 0.0
+        for k in range(alpha.shape[1]):
+            total += alpha[y, k]
+        weights[y] = -log_rising(total, n)
+
+
+@njit_part
+def weigh_topic(k, m, alpha, by_topic, weights):
+    """Add log (alpha_yk)_m to `weights`."""
+    if m < by_topic.shape[1]:
+        for y in range(weights.shape[0]):
+            weights[y] += by_topic[k, m, y]
+        return
+    for y in range(weights.shape[0]):
+        weights[y] += log_rising(alpha[y, k], m)
+
+
+@njit_step
+def count_clusters(first, last, clusters, c_y):
+    """Count the segments `first` to `last` - 1 that have a document-topic in `c_y`."""
+    for y in range(c_y.shape[0]):
+        c_y[y] = 0
+    for s in range(first, last):
+        if clusters[s] >= 0:
+            c_y[clusters[s]] += 1
+
+
+@njit_step
+def draw_cluster(begin, end, topics, delta, alpha, by_topic, by_length, n_k, c_y, weights, rng):
+    """Draw the document-topic of the segment of words `begin` to `end` - 1, itself not counted."""
+    weigh_length(end - begin, alpha, by_length, weights)
+    for i in range(begin, end):
+        n_k[topics[i]] += 1
+    for i in range(begin, end):
+        k = topics[i]
+        if n_k[k] > 0:
+            weigh_topic(k, n_k[k], alpha, by_topic, weights)
+            n_k[k] = 0
+    largest = weights[0]
+    for y in range(1, weights.shape[0]):
+        largest = max(largest, weights[y])
+    total = 0.0
+    for y in range(weights.shape[0]):
+        weights[y] = (delta[y] + c_y[y]) * math.exp(weights[y] - largest)
+        total += weights[y]
+    return draw_categorical(weights, total, rng)
+
+
+@njit_step
+def draw_prior_cluster(delta, c_y, weights, rng):
+    """Draw the document-topic of a segment whose words say nothing, itself not counted."""
+    total = 0.0
+    for y in range(weights.shape[0]):
+        weights[y] = delta[y] + c_y[y]
+        total += weights[y]
+    return draw_categorical(weights, total, rng)
+
+
+@njit_step
+def draw_topic(total, n_topics, sums, rng):
+    """Draw a topic from the running sums of `sum_product`, whose last one is `total`."""
+    target = np.float32(next_double(rng)) * total
+    return min(find_sum(sums, 0, sums.shape[1] - LANES, target), n_topics - 1)
+
+
+@njit_step
+def seat_words(
+    begin, end, tokens, topics, draws, row, counts, totals, fixed, gamma, base, reciprocal, factor,
+    sums, rng,
+):  # fmt: skip
+    """Seat the words of a segment one after the other; return log p of the segment, as estimated.
+
+    It is the sum of log p(word | topics and words seated before it), at the topics that `topics`
+    has, or, if `draws`, at those drawn on the way.
+    """
+    n_topics, shift, offset = row.shape[0], gamma * counts.shape[0], np.float32(gamma)
+    enter_node(begin, begin, row, topics, base, reciprocal, factor)
+    size = row.sum()
+    log_weight = 0.0
+    for i in range(begin, end):
+        w = tokens[i]
+        total = sum_product(counts, w, offset, factor, sums, 0)
+        log_weight += math.log(total / (size + (i - begin)))
+        if draws:
+            topics[i] = draw_topic(total, n_topics, sums, rng)
+        move_word(w, topics[i], 1, fixed, counts, totals, shift, base, reciprocal, factor)
+    return log_weight
+
+
+@njit_step
+def unseat_words(
+    begin, end, tokens, topics, counts, totals, fixed, gamma, base, reciprocal, factor
+):  # fmt: skip
+    """Take the words of a segment out of all counts."""
+    shift = gamma * counts.shape[0]
+    for i in range(begin, end):
+        move_word(tokens[i], topics[i], -1, fixed, counts, totals, shift, base, reciprocal, factor)
+
+
+@njit_inner
+def move_segment(
+    begin, end, y, tokens, topics, words, delta, alpha, gamma, c_y, weights, base, reciprocal,
+    factor, sums, before, rng,
+):  # fmt: skip
+    """Propose another document-topic for a segment, with other topics of its words; return it.
+
+    The segment is not counted in `c_y`; its words are seated.
+
+    Where rows of alpha are sparse, y and z each keep the other where it is, and only together can
+    they move. The proposal draws y from the rest of the document, then the words' topics one after
+    the other. What it gives a state differs from the posterior by the sums of the weights met on
+    the way alone, so that their products decide (an independence sampler).
+    """
+    counts, totals, fixed = words.counts, words.totals, words.fixed
+    proposed = draw_prior_cluster(delta, c_y, weights, rng)
+    if proposed == y:
+        return y
+    for i in range(begin, end):
+        before[i - begin] = topics[i]
+    unseat_words(begin, end, tokens, topics, counts, totals, fixed, gamma, base, reciprocal, factor)
+    log_before = seat_words(
+        begin, end, tokens, topics, False, alpha[y], counts, totals, fixed, gamma, base,
+        reciprocal, factor, sums, rng,
+    )  # fmt: skip
+    unseat_words(begin, end, tokens, topics, counts, totals, fixed, gamma, base, reciprocal, factor)
+    log_proposed = seat_words(
+        begin, end, tokens, topics, True, alpha[proposed], counts, totals, fixed, gamma, base,
+        reciprocal, factor, sums, rng,
+    )  # fmt: skip
+    if math.log(1.0 - next_double(rng)) < log_proposed - log_before:
+        return proposed
+    shift = gamma * counts.shape[0]
+    for i in range(begin, end):
+        w, k = tokens[i], topics[i]
+        move_word(w, k, -1, fixed, counts, totals, shift, base, reciprocal, factor)
+        k = before[i - begin]
+        move_word(w, k, 1, fixed, counts, totals, shift, base, reciprocal, factor)
+        topics[i] = k
+    return y
+
+
+@njit_loop
+def sweep_documents(first, last, corpus, clustering, words, prior, gamma, rising, scratch, rng):
+    """Draw the topics of the words, and the document-topic, of every segment of documents once.
+
+    What is -1 is drawn without being taken out: a segment's document-topic before its words.
+
+    Parameters
+    ----------
+    first, last : int
+        Documents `first` to `last` - 1.
+    corpus : Corpus
+    clustering : Clustering, updated
+    words : WordCounts
+        Updated, unless topics are fixed.
+    prior : ClusterPrior
+    gamma : float
+        To be 0 with topics fixed.
+    rising : Rising
+        Of the prior.
+    scratch : ClusterScratch
+    rng : (4,) uint64
+    """
+    tokens, segment_ptr, doc_ptr = corpus.tokens, corpus.segment_ptr, corpus.doc_ptr
+    topics, clusters = clustering.topics, clustering.clusters
+    counts, totals, fixed = words.counts, words.totals, words.fixed
+    delta, alpha = prior.delta, prior.alpha
+    by_topic, by_length = rising.by_topic, rising.by_length
+    n_k, base, reciprocal = scratch.n_k, scratch.base, scratch.reciprocal
+    factor, sums, c_y, weights = scratch.factor, scratch.sums, scratch.c_y, scratch.weights
+    before = scratch.before
+    n_tokens, shift, offset = tokens.shape[0], gamma * counts.shape[0], np.float32(gamma)
+    n_topics = alpha.shape[1]
+    for k in range(n_topics):
+        reciprocal[k] = 1.0 if fixed else 1.0 / (shift + totals[k])
+    for d in range(first, last):
+        count_clusters(doc_ptr[d], doc_ptr[d + 1], clusters, c_y)
+        for s in range(doc_ptr[d], doc_ptr[d + 1]):
+            begin, end = segment_ptr[s], segment_ptr[s + 1]
+            y = clusters[s]
+            if y < 0:
+                y = draw_prior_cluster(delta, c_y, weights, rng)
+                c_y[y] += 1
+            enter_node(begin, end, alpha[y], topics, base, reciprocal, factor)
+            for i in range(begin, end):
+                if i + 2 < n_tokens:
+                    prefetch(counts, tokens[i + 2])
+                w = tokens[i]
+                k = topics[i]
+                if k >= 0:
+                    move_word(w, k, -1, fixed, counts, totals, shift, base, reciprocal, factor)
+                total = sum_product(counts, w, offset, factor, sums, 0)
+                k = draw_topic(total, n_topics, sums, rng)
+                topics[i] = k
+                move_word(w, k, 1, fixed, counts, totals, shift, base, reciprocal, factor)
+            c_y[y] -= 1
+            y = draw_cluster(
+                begin, end, topics, delta, alpha, by_topic, by_length, n_k, c_y, weights, rng
+            )
+            y = move_segment(
+                begin, end, y, tokens, topics, words, delta, alpha, gamma, c_y, weights, base,
+                reciprocal, factor, sums, before, rng,
+            )  # fmt: skip
+            clusters[s] = y
+            c_y[y] += 1
+
+
+@njit_part
+def count_clusters_with_words(first, last, segment_ptr, clusters, c_y):
+    """Count the segments `first` to `last` - 1 that have words in `c_y`."""
+    c_y[:] = 0
+    for s in range(first, last):
+        if segment_ptr[s + 1] > segment_ptr[s]:
+            c_y[clusters[s]] += 1
+
+
+@njit
+def count_documents(corpus, clusters, out):
+    """Write the segments with words of each document by document-topic to `out` (D, Y)."""
+    for d in range(out.shape[0]):
+        first, last = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
+        count_clusters_with_words(first, last, corpus.segment_ptr, clusters, out[d])
+
+
+@njit
+def add_cluster_estimates(first, last, corpus, clustering, prior, doc_topic, segment_topic):
+    """Add E[theta] and E[pi] of documents `first` to `last` - 1 given the state to running sums.
+
+    E[theta_iy] = (delta_y + c_iy) / (delta. + c_i.), E[pi_sk] = (alpha_yk + n_sk) / (A_y + n_s);
+    without words sum_y E[theta_iy] alpha_yk / A_y.
+
+    Parameters
+    ----------
+    doc_topic : (D, Y) float64, output
+    segment_topic : (J, K) float64, output
+    """
+    delta, alpha = prior.delta, prior.alpha
+    n_clusters, n_topics = alpha.shape
+    c_y, theta, sums = np.zeros(n_clusters, np.int64), np.empty(n_clusters), alpha.sum(axis=1)
+    for d in range(first, last):
+        begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
+        count_clusters_with_words(begin, end, corpus.segment_ptr, clustering.clusters, c_y)
+        total = delta.sum() + c_y.sum()
+        for y in range(n_clusters):
+            theta[y] = (delta[y] + c_y[y]) / total
+            doc_topic[d, y] += theta[y]
+        for s in range(begin, end):
+            n = corpus.segment_ptr[s + 1] - corpus.segment_ptr[s]
+            if n == 0:
+                for y in range(n_clusters):
+                    for k in range(n_topics):
+                        segment_topic[s, k] += theta[y] * alpha[y, k] / sums[y]
+                continue
+            y = clustering.clusters[s]
+            scale = 1.0 / (sums[y] + n)
+            for k in range(n_topics):
+                segment_topic[s, k] += alpha[y, k] * scale
+            for i in range(corpus.segment_ptr[s], corpus.segment_ptr[s + 1]):
+                segment_topic[s, clustering.topics[i]] += scale
+
+
+@njit
+def log_prior_of_clusters(corpus, clustering, prior):
+    """Return log p(y, z): all of the joint but the word factor."""
+    delta, alpha = prior.delta, prior.alpha
+    n_clusters, n_topics = alpha.shape
+    c_y, n_k = np.zeros(n_clusters, np.int64), np.zeros(n_topics, np.int64)
+    delta_sum, alpha_sums = delta.sum(), alpha.sum(axis=1)
+    result = 0.0
+    for d in range(corpus.doc_ptr.shape[0] - 1):
+        first, last = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
+        count_clusters(first, last, clustering.clusters, c_y)
+        result -= log_rising(delta_sum, last - first)
+        for y in range(n_clusters):
+            result += log_rising(delta[y], c_y[y])
+        for s in range(first, last):
+            y = clustering.clusters[s]
+            begin, end = corpus.segment_ptr[s], corpus.segment_ptr[s + 1]
+            result -= log_rising(alpha_sums[y], end - begin)
+            for i in range(begin, end):
+                n_k[clustering.topics[i]] += 1
+            for i in range(begin, end):
+                k = clustering.topics[i]
+                result += log_rising(alpha[y, k], n_k[k])
+                n_k[k] = 0
+    return result
+
+
+@njit
+def fold_in_clusters(
+    corpus, clustering, words, prior, rising, scratch, n_sweeps, burn_in, work, place, key,
+    doc_topic, segment_topic, rng,
+):  # fmt: skip
+    """Add E[theta] and E[pi] of every document, with topics fixed, over the sweeps of its chain.
+
+    It stops after the sweep with which `work` is done, and is called again until all are.
+
+    Parameters
+    ----------
+    clustering : Clustering
+        All -1.
+    words : WordCounts
+        Fixed.
+    n_sweeps, burn_in : int
+        Sweeps of a chain, and how many of its first ones do not count.
+    work : int
+        Words, segments and documents to sweep, each as often as it is.
+    place : (2,) int64, changed
+        Document, and the sweeps that it has had.
+    key : (4,) uint64
+        Keys the stream of each document together with its content.
+    doc_topic : (D, Y) float64, output, zero on entry
+    segment_topic : (J, K) float64, output, zero on entry
+    rng : (4,) uint64
+        Stream of the document.
+    """
+    lengths = np.diff(corpus.segment_ptr)
+    while place[0] < corpus.doc_ptr.shape[0] - 1 and work > 0:
+        d = place[0]
+        begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
+        content = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
+        if place[1] == 0:
+            stream_of_content(key, content, lengths[begin:end], rng)
+        while place[1] < n_sweeps and work > 0:
+            sweep_documents(d, d + 1, corpus, clustering, words, prior, 0.0, rising, scratch, rng)
+            if place[1] >= burn_in:
+                add_cluster_estimates(d, d + 1, corpus, clustering, prior, doc_topic, segment_topic)
+            place[1] += 1
+            work -= content.shape[0] + (end - begin) + 1
+        if place[1] == n_sweeps:
+            place[0], place[1] = d + 1, 0

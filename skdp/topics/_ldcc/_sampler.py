@@ -1,0 +1,231 @@
+"""The chain of latent Dirichlet co-clustering."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data import SegmentedCorpus
+from skdp.topics._lda._kernels_nodes import count_nodes, seat_randomly
+from skdp.topics._ldcc._kernels import (
+    Clustering,
+    ClusterPrior,
+    add_cluster_estimates,
+    count_documents,
+    empty_cluster_scratch,
+    log_prior_of_clusters,
+    sweep_documents,
+    tabulate_rising,
+)
+from skdp.topics._ldcc._model import CoClusterModel, empty_clustering
+from skdp.topics._ldcc._state import CoClusterState
+from skdp.topics._shared._arrays import fixed_words
+from skdp.topics._shared._kernels import WordCounts
+from skdp.topics._shared._priors import tells_apart, update_dirichlet
+from skdp.topics._shared._sampler import TopicSampler, join
+
+START_DOCUMENT_TOPIC_PRIOR = 1.0
+START_SEGMENT_TOPIC_PRIOR = 0.1
+"""Where the parameters that are learnt start."""
+
+
+class CoClusterSampler(TopicSampler):
+    """Markov chain of latent Dirichlet co-clustering over one corpus.
+
+    Parameters
+    ----------
+    corpus : SegmentedCorpus
+    n_topics, n_clusters : int
+        Numbers of word-topics K and of document-topics Y.
+    document_topic_prior : (Y,) array, "auto" or "auto-symmetric"
+    segment_topic_prior : (Y, K) array or "auto"
+    topic_word_prior : float or "auto"
+    dirichlet_prior : (float, float)
+    init : "random" or (K, W) array
+    init_streams, streams : lists of (4,) uint64 arrays
+        Streams of the first state and of the sweeps, one for each shard.
+    n_jobs : int or None
+    """
+
+    shards: list[Clustering]
+
+    def __init__(
+        self,
+        corpus: SegmentedCorpus,
+        n_topics: int,
+        n_clusters: int,
+        document_topic_prior: Any,
+        segment_topic_prior: Any,
+        topic_word_prior: Any,
+        dirichlet_prior: tuple[float, float],
+        init: Any,
+        init_streams: list[NDArray[np.uint64]],
+        streams: list[NDArray[np.uint64]],
+        n_jobs: int | None = None,
+    ):
+        self.n_clusters = n_clusters
+        self.given_document_topic_prior = document_topic_prior
+        self.learns_segment_topic_prior = isinstance(segment_topic_prior, str)
+        self.document_topic_prior = (
+            np.full(n_clusters, START_DOCUMENT_TOPIC_PRIOR)
+            if isinstance(document_topic_prior, str)
+            else document_topic_prior
+        )
+        self.segment_topic_prior = (
+            np.full((n_clusters, n_topics), START_SEGMENT_TOPIC_PRIOR)
+            if self.learns_segment_topic_prior
+            else segment_topic_prior
+        )
+        super().__init__(corpus, n_topics, topic_word_prior, dirichlet_prior, streams, n_jobs)
+        columns_differ = np.ptp(self.segment_topic_prior, axis=1).any()
+        self.topics_trade_places = self.learns_segment_topic_prior or not columns_differ
+        # Rows that are given either tell document-topics apart or say nothing of them.
+        self.clusters_trade_places = self.learns_segment_topic_prior and not tells_apart(
+            document_topic_prior
+        )
+        self.shards = [empty_clustering(corpus[begin:end]) for begin, end in self._bounds]
+        self._seat_words(init, init_streams)
+
+    def _prepare(self, corpus: SegmentedCorpus) -> None:
+        self._whole = corpus
+        self._longest = int(np.diff(corpus.segment_ptr).max(initial=0))
+        segments = [int(corpus.doc_ptr[end]) for _, end in self._bounds]
+        self._segment_bounds = list(zip([0, *segments[:-1]], segments, strict=True))
+        self._scratch = [
+            empty_cluster_scratch(self.n_topics, self.n_clusters, self._longest)
+            for _ in self._corpora
+        ]
+        self._rising = tabulate_rising(self.segment_topic_prior, self._longest)
+
+    def _seat_words(self, init: Any, streams: list[NDArray[np.uint64]]) -> None:
+        """Make the first state: random, or words folded into given topics."""
+        if isinstance(init, str):
+            for shard, stream in zip(self.shards, streams, strict=True):
+                seat_randomly(shard.topics, self.n_topics, stream)
+                seat_randomly(shard.clusters, self.n_clusters, stream)
+        else:
+            self._sweep_words(fixed_words(init), streams)
+        self._count_words()
+
+    @property
+    def _prior(self) -> ClusterPrior:
+        return ClusterPrior(self.document_topic_prior, self.segment_topic_prior)
+
+    @property
+    def clusters(self) -> NDArray[np.int32]:
+        """Document-topic of every segment."""
+        return join([shard.clusters for shard in self.shards])
+
+    def _sweep_shard(
+        self, s: int, shard: Clustering, words: WordCounts, stream: NDArray[np.uint64]
+    ) -> Clustering:
+        corpus = self._corpora[s]
+        sweep_documents(
+            0,
+            len(corpus.doc_ptr) - 1,
+            corpus,
+            shard,
+            words,
+            self._prior,
+            0.0 if words.fixed else self.topic_word_prior,
+            self._rising,
+            self._scratch[s],
+            stream,
+        )
+        return shard
+
+    # Parameters and what is shown
+
+    def _update_parameters(self) -> None:
+        if isinstance(self.given_document_topic_prior, str):
+            counts = np.zeros((len(self._whole), self.n_clusters), dtype=np.int64)
+            for s, shard in enumerate(self.shards):
+                count_documents(self._corpora[s], shard.clusters, counts[slice(*self._bounds[s])])
+            self.document_topic_prior = update_dirichlet(
+                self.document_topic_prior,
+                counts,
+                *self.dirichlet_prior,
+                symmetric=self.given_document_topic_prior == "auto-symmetric",
+            )
+        if self.learns_segment_topic_prior:
+            self.segment_topic_prior = self._updated_rows()
+            self._rising = tabulate_rising(self.segment_topic_prior, self._longest)
+
+    def _updated_rows(self) -> NDArray[np.float64]:
+        """Return alpha, each row re-estimated from the words of its segments.
+
+        A document-topic that has no words at the moment keeps its row: the prior alone would take
+        it to zero, where no segment would choose it again.
+        """
+        counts = np.zeros((len(self._whole.segment_ptr) - 1, self.n_topics), dtype=np.int32)
+        for s, (begin, end) in enumerate(self._segment_bounds):
+            count_nodes(self._corpora[s].segment_ptr, self.shards[s].topics, counts[begin:end])
+        clusters, rows = self.clusters, self.segment_topic_prior.copy()
+        for y in range(self.n_clusters):
+            own = counts[clusters == y]
+            if own.any():
+                rows[y] = update_dirichlet(rows[y], own, *self.dirichlet_prior, symmetric=False)
+        return rows
+
+    def _log_prior(self) -> float:
+        return sum(
+            log_prior_of_clusters(corpus, shard, self._prior)
+            for corpus, shard in zip(self._corpora, self.shards, strict=True)
+        )
+
+    topic_axes: ClassVar[dict[str, int]] = {"segment_topic": 1, "segment_topic_prior": 1}
+    cluster_axes: ClassVar[dict[str, int]] = {
+        "doc_topic": 1,
+        "document_topic_prior": 0,
+        "segment_topic_prior": 0,
+    }
+
+    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
+        """Return zeros for what is averaged over the kept sweeps."""
+        n_segments = len(self._whole.segment_ptr) - 1
+        return {
+            "doc_topic": np.zeros((len(self._whole), self.n_clusters)),
+            "segment_topic": np.zeros((n_segments, self.n_topics)),
+            "document_topic_prior": np.zeros(self.n_clusters),
+            "segment_topic_prior": np.zeros((self.n_clusters, self.n_topics)),
+            "topic_word_prior": np.zeros(()),
+        }
+
+    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the current values to the sums."""
+        sums["document_topic_prior"] += self.document_topic_prior
+        sums["segment_topic_prior"] += self.segment_topic_prior
+        sums["topic_word_prior"] += self.topic_word_prior
+        for s, shard in enumerate(self.shards):
+            add_cluster_estimates(
+                0,
+                len(self._corpora[s].doc_ptr) - 1,
+                self._corpora[s],
+                shard,
+                self._prior,
+                sums["doc_topic"][slice(*self._bounds[s])],
+                sums["segment_topic"][slice(*self._segment_bounds[s])],
+            )
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        return {
+            **super().scalars(),
+            "document_topic_prior_sum": float(self.document_topic_prior.sum()),
+            "segment_topic_prior_sum": float(self.segment_topic_prior.sum(axis=1).mean()),
+            "n_active_document_topics": float(len(np.unique(self.clusters))),
+        }
+
+    def model(self) -> CoClusterModel:
+        """Return the current sample as a model."""
+        return CoClusterModel(
+            self.components().astype(np.float32),
+            self.document_topic_prior.copy(),
+            self.segment_topic_prior.copy(),
+        )
+
+    def state(self) -> CoClusterState:
+        """Return a read-only view of the state."""
+        return CoClusterState(self)

@@ -1,0 +1,1 @@
+"""What all topic models share: chains, words by topic, fold-in, completion, likelihood."""

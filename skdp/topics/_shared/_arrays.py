@@ -1,0 +1,60 @@
+"""The arrays of kernels: made of a corpus, of given topics, or empty."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._simd import aligned_zeros, padded
+from skdp.data import SegmentedCorpus
+from skdp.topics._shared._kernels import Corpus, WordCounts
+
+MAX_COUNT = 2**24
+"""Counts of a word in a topic are whole numbers in single precision: exact up to here."""
+
+
+def check_counts(corpus: SegmentedCorpus) -> None:
+    """Raise if a word occurs more often than counts can hold."""
+    if len(corpus.tokens) > MAX_COUNT:
+        frequencies = np.bincount(corpus.tokens)
+        if frequencies.max() > MAX_COUNT:
+            raise ValueError(
+                f"X holds the word {frequencies.argmax()} {frequencies.max()} times; no word may "
+                f"occur more than {MAX_COUNT} times."
+            )
+
+
+def flat(corpus: SegmentedCorpus) -> Corpus:
+    """Return the arrays of a corpus as kernels take them."""
+    return Corpus(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr)
+
+
+def split_documents(corpus: SegmentedCorpus, n_shards: int) -> list[tuple[int, int]]:
+    """Return runs of documents with about as many tokens each; some may be empty."""
+    ends = corpus.segment_ptr[corpus.doc_ptr[1:]]
+    targets = np.arange(1, n_shards) * (len(corpus.tokens) / n_shards)
+    bounds = np.searchsorted(ends, targets, side="left") + (n_shards > 1)
+    bounds = np.concatenate([[0], np.minimum(bounds, len(corpus)), [len(corpus)]])
+    return [(int(begin), int(end)) for begin, end in pairwise(bounds)]
+
+
+def empty_counts(n_words: int, n_topics: int) -> WordCounts:
+    """Return counts of no words."""
+    width = padded(n_topics)
+    return WordCounts(
+        aligned_zeros((n_words, width), dtype=np.float32), aligned_zeros(width), False
+    )
+
+
+SMALLEST = np.float32(1e-25)
+"""Least probability of a word in fixed topics: a word that no topic knows says nothing."""
+
+
+def fixed_words(components: NDArray[np.floating]) -> WordCounts:
+    """Return given topics (K, W) in the place of counts."""
+    n_topics, n_words = components.shape
+    phi = aligned_zeros((n_words, padded(n_topics)), dtype=np.float32)
+    phi[:, :n_topics] = np.maximum(components.T, SMALLEST)
+    return WordCounts(phi, aligned_zeros(phi.shape[1]), True)

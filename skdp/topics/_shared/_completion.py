@@ -1,0 +1,56 @@
+"""Document completion: half of a document's tokens predict the other half."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data import SegmentedCorpus
+from skdp.data._ragged import offsets
+from skdp.topics._shared._fold_in import FoldIn, Model, fold_in_documents
+from skdp.topics._shared._kernels import score_tokens
+
+
+def split_tokens(
+    corpus: SegmentedCorpus,
+) -> tuple[SegmentedCorpus, NDArray[np.int32], NDArray[np.int64]]:
+    """Split every segment's tokens by position.
+
+    Returns
+    -------
+    observed : SegmentedCorpus
+        The tokens at even positions, same documents and segments.
+    scored : (n,) array of int32
+        Word ids of the tokens at odd positions.
+    segment_of : (n,) array of int64
+        Segment of each of them.
+    """
+    lengths = np.diff(corpus.segment_ptr)
+    position = np.arange(len(corpus.tokens)) - np.repeat(corpus.segment_ptr[:-1], lengths)
+    odd = position % 2 == 1
+    observed = SegmentedCorpus(
+        corpus.tokens[~odd], offsets((lengths + 1) // 2), corpus.doc_ptr, corpus.n_features
+    )
+    segment_of = np.repeat(np.arange(len(lengths)), lengths // 2)
+    return observed, corpus.tokens[odd], segment_of
+
+
+def score_documents(
+    corpus: SegmentedCorpus, models: list[Model], settings: FoldIn
+) -> tuple[NDArray[np.float64], int]:
+    """Return the log probability of every document's scored tokens, and the number of these.
+
+    A token's probability is averaged over the models.
+    """
+    observed, scored, segment_of = split_tokens(corpus)
+    if len(scored) == 0:
+        return np.zeros(len(corpus)), 0
+    probabilities = np.zeros(len(scored))
+    fold_ins = fold_in_documents(observed, models, settings)
+    for model, (_, segment_topic) in zip(models, fold_ins, strict=True):
+        score_tokens(scored, segment_of, segment_topic, model.components, probabilities)
+    document_of = np.repeat(np.arange(len(corpus)), np.diff(corpus.doc_ptr))[segment_of]
+    log_probabilities = np.zeros(len(corpus))
+    with np.errstate(divide="ignore"):  # given topics may rule a word out: log 0 is right
+        np.add.at(log_probabilities, document_of, np.log(probabilities / len(models)))
+    return log_probabilities, len(scored)

@@ -1,0 +1,90 @@
+"""What the samplers of all topic models share: words by topic, and their probabilities.
+
+K topics, W words in the vocabulary, n tokens, J segments, D documents; K' is K padded to whole
+vectors.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| tokens, segment_ptr, doc_ptr | w | (n,), (J + 1,), (D + 1,) | the corpus, flat |
+| counts, totals | M_kw, M_k | (W, K') float32, (K',) | words by topic; topics fixed: phi, 0 |
+| gamma | | scalar | Dirichlet prior of the topics |
+| segment_topic | nu_jk | (J, K) | shares of topics |
+| components | phi_kw | (K, W) float32 | word probabilities |
+"""
+
+# mypy: ignore-errors
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._numba import njit
+
+AHEAD = 3
+"""Words between a word and the one whose counts are fetched into the cache."""
+
+
+class Corpus(NamedTuple):
+    """The words."""
+
+    tokens: np.ndarray
+    segment_ptr: np.ndarray
+    doc_ptr: np.ndarray
+
+
+class WordCounts(NamedTuple):
+    """Words by topic; with `fixed` topics, their word probabilities, never changed."""
+
+    counts: np.ndarray
+    totals: np.ndarray
+    fixed: bool
+
+
+@njit
+def log_rising(x, n):
+    """Return log of x (x + 1) ... (x + n - 1), right also where lgamma would cancel."""
+    if n > 64 and x < 1e4:
+        return math.lgamma(x + n) - math.lgamma(x)
+    result = 0.0
+    for i in range(n):
+        result += math.log(x + i)
+    return result
+
+
+@njit
+def log_likelihood_of_words(counts, totals, n_topics, gamma):
+    """Return log p(w | z): the word factor of (5.2)."""
+    n_words = counts.shape[0]
+    at_zero = math.lgamma(gamma)
+    result = n_topics * math.lgamma(n_words * gamma)
+    for k in range(n_topics):
+        result -= math.lgamma(n_words * gamma + totals[k])
+    for w in range(n_words):
+        for k in range(n_topics):
+            if counts[w, k] > 0:
+                result += math.lgamma(gamma + counts[w, k]) - at_zero
+    return result
+
+
+@njit
+def score_tokens(scored, segment_of, segment_topic, components, out):
+    """Add p(w) = sum_k nu_jk phi_kw of every scored token to `out` (n,).
+
+    Parameters
+    ----------
+    scored : (n,) int32
+        Word ids.
+    segment_of : (n,) int64
+        Segment of each.
+    segment_topic : (J, K) float64
+        E[nu].
+    components : (K, W) float32
+        phi.
+    out : (n,) float64
+    """
+    for i in range(scored.shape[0]):
+        p = 0.0
+        for k in range(segment_topic.shape[1]):
+            p += segment_topic[segment_of[i], k] * components[k, scored[i]]
+        out[i] += p

@@ -1,0 +1,111 @@
+"""The probability of words with topics fixed, from left to right, by particles: what models share.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| log_weights | log v_r | (R,) | product of p(w_n given x_r) since particles were last resampled |
+| ancestors | | (R,) int64 | the particle that each is a copy of, once resampled |
+| sums | | (K,) | running sums over k of p(k given x) phi_kw, but for a common factor |
+
+A particle x_r is a state of the words so far: their topics and tables, and the concentrations that
+are drawn. The joint of words and state is that of customers who come one by one, summed over the
+tables that they may have chosen; what comes next depends on no more than counts of customers and
+tables. So a draw x from p(x | w_1..n-1), with topic and seat of word n chosen by the restaurants'
+own weights times phi_kw, is a draw from p(x | w_1..n) but for the weight
+
+    p(w_n | x) = sum_k p(k | x) phi_kw,
+
+which is free of that choice. Between two words any kernel that leaves p(x | w_1..n) invariant may
+move x, here a sweep over the words so far. Particles are resampled in proportion to v_r, which are
+set to 1 then. The product of the means of v_r at each resampling and at the end is an unbiased
+estimate of p(w): by induction over words, the product so far times mean_r v_r h(x_r) has the
+expectation p(w_1..n) E[h(x) | w_1..n] for every function h, whatever rule says when to resample,
+since it sees the past alone (Del Moral, Doucet and Jasra, 2006). Were particles never resampled, it
+would be the mean of their products that is unbiased, and not a product of means.
+"""
+
+# mypy: ignore-errors
+
+import math
+
+import numpy as np
+
+from skdp._numba import njit, njit_step
+from skdp._random import next_double
+
+MOVES = 30
+"""Particles are moved after every word up to this one, then once in n / MOVES words."""
+
+
+@njit_step
+def next_stop(n, n_tokens):
+    """Return the number of words after which particles that have `n` words are moved again.
+
+    So all moves cost about as much as MOVES sweeps over the words, whatever their number.
+    """
+    return min(n + max(1, n // MOVES), n_tokens)
+
+
+@njit
+def log_mean_exp(log_weights):
+    """Return the log of the mean of exp(log_weights)."""
+    largest = log_weights.max()
+    total = 0.0
+    for r in range(log_weights.shape[0]):
+        total += math.exp(log_weights[r] - largest)
+    return largest + math.log(total / log_weights.shape[0])
+
+
+@njit
+def resample(log_weights, ancestors, rng):
+    """Draw ancestors in proportion to their weights, if the effective number is below R / 2.
+
+    Systematic resampling: R v_r / sum v copies of particle r, rounded up or down at random. One
+    that survives keeps its place, so that copies can be made one after the other.
+
+    Parameters
+    ----------
+    log_weights : (R,) float64
+        Set to 0 if particles are resampled.
+    ancestors : (R,) int64, output
+
+    Returns
+    -------
+    log_mean : float
+        Log of the mean weight if particles are resampled, else 0.
+    """
+    n = log_weights.shape[0]
+    log_mean = log_mean_exp(log_weights)
+    squares = 0.0
+    for r in range(n):
+        ancestors[r] = r
+        squares += math.exp(2.0 * (log_weights[r] - log_mean))
+    if 2.0 * n >= squares:  # effective number: (sum v)^2 / sum v^2, here n^2 / squares
+        return 0.0
+    copies = np.zeros(n, np.int64)
+    start = next_double(rng)
+    r, passed = 0, math.exp(log_weights[0] - log_mean)
+    for i in range(n):
+        while passed <= start + i and r < n - 1:
+            r += 1
+            passed += math.exp(log_weights[r] - log_mean)
+        copies[r] += 1
+    source = 0
+    for r in range(n):
+        log_weights[r] = 0.0
+        if copies[r] == 0:
+            while copies[source] < 2:
+                source += 1
+            copies[source] -= 1
+            ancestors[r] = source
+    return log_mean
+
+
+@njit_step
+def draw_sum(sums, rng):
+    """Draw the first k at which the running sums pass a uniform draw below the last of them."""
+    last = sums.shape[0] - 1
+    target = next_double(rng) * sums[last]
+    k = 0
+    while sums[k] <= target and k < last:
+        k += 1
+    return k

@@ -1,0 +1,201 @@
+"""What the chains of all topic models have in common: words by topic, and their priors."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from skdp.data import SegmentedCorpus
+from skdp.topics._shared._arrays import empty_counts, flat, split_documents
+from skdp.topics._shared._kernels import WordCounts, log_likelihood_of_words
+from skdp.topics._shared._priors import update_symmetric_dirichlet
+
+START_TOPIC_WORD_PRIOR = 0.05
+
+
+class TopicSampler:
+    """Markov chain of a topic model over one corpus, whose documents may be swept in shards.
+
+    Shards are runs of whole documents. Each is swept with counts of words of its own, which are
+    put together after every sweep (Newman et al., 2009): approximate, but for a single shard.
+
+    A subclass has the state of each shard, a named tuple with `topics` among its arrays, in
+    `shards`, sets `topics_trade_places` where a prior tells topics apart, and gives `_prepare`,
+    `_sweep_shard`, `_update_parameters` and `_log_prior`.
+
+    Parameters
+    ----------
+    corpus : SegmentedCorpus
+    n_topics : int
+    topic_word_prior : float or "auto"
+    dirichlet_prior : (float, float)
+    streams : list of (4,) uint64 arrays
+        One for each shard; the first draws the parameters as well.
+    n_jobs : int or None
+        For the shards.
+    """
+
+    shards: list[Any]
+
+    def __init__(
+        self,
+        corpus: SegmentedCorpus,
+        n_topics: int,
+        topic_word_prior: Any,
+        dirichlet_prior: tuple[float, float],
+        streams: list[NDArray[np.uint64]],
+        n_jobs: int | None,
+    ):
+        self.n_topics = n_topics
+        self.topics_trade_places = True
+        self.dirichlet_prior = dirichlet_prior
+        self.learns_topic_word_prior = isinstance(topic_word_prior, str)
+        self.topic_word_prior = (
+            START_TOPIC_WORD_PRIOR if self.learns_topic_word_prior else topic_word_prior
+        )
+        self.streams = streams
+        self._words: Any = None
+        self.n_jobs = n_jobs
+        self.attach(corpus)
+
+    def attach(self, corpus: SegmentedCorpus) -> None:
+        """Give the chain its corpus (again) and build what follows from it."""
+        self._n_words = corpus.n_features
+        self._bounds = split_documents(corpus, len(self.streams))
+        self._corpora = [
+            flat(corpus if len(self._bounds) == 1 else corpus[begin:end])
+            for begin, end in self._bounds
+        ]
+        self._prepare(corpus)
+        if hasattr(self, "shards"):
+            self._count_words()
+
+    def _prepare(self, corpus: SegmentedCorpus) -> None:
+        """Build what a subclass needs of the corpus besides."""
+
+    def detach(self) -> None:
+        """Drop the corpus and what follows from it; `attach` brings it back."""
+        for name in [name for name in self.__dict__ if name.startswith("_")]:
+            del self.__dict__[name]
+
+    def _count_words(self) -> None:
+        """Count words by topic from the state."""
+        self._words = empty_counts(self._n_words, self.n_topics)
+        for corpus, shard in zip(self._corpora, self.shards, strict=True):
+            np.add.at(self._words.counts, (corpus.tokens, shard.topics), 1)
+        self._words.totals[:] = self._words.counts.sum(axis=0, dtype=np.float64)
+
+    @property
+    def topics(self) -> NDArray[np.int32]:
+        """Topic of every word, -1 before it has one."""
+        return join([shard.topics for shard in self.shards])
+
+    def _sweep_shard(self, s: int, shard: Any, words: Any, stream: NDArray[np.uint64]) -> Any:
+        """Draw what belongs to the words of a shard; change `words`, return the shard."""
+        raise NotImplementedError
+
+    def _sweep_copy(
+        self, s: int, shard: Any, words: Any, stream: NDArray[np.uint64]
+    ) -> tuple[Any, Any, NDArray[np.uint64]]:
+        """Sweep a shard with words of its own; return what changed, wherever that was done."""
+        own = self._copy_words(words)
+        return self._sweep_shard(s, shard, own, stream), own, stream
+
+    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+        """Draw what belongs to the words once, shard by shard."""
+        if len(self.shards) == 1:
+            self.shards[0] = self._sweep_shard(0, self.shards[0], words, streams[0])
+            return
+        swept = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(self._sweep_copy)(s, self.shards[s], words, streams[s])
+            for s in range(len(self.shards))
+        )
+        for s, (shard, _, stream) in enumerate(swept):
+            self.shards[s] = shard
+            streams[s][:] = stream
+        self._merge_words(words, [own for _, own, _ in swept])
+
+    def _copy_words(self, words: Any) -> Any:
+        """Return the words by topic in arrays of their own."""
+        return WordCounts(words.counts.copy(), words.totals.copy(), words.fixed)
+
+    def _merge_words(self, words: Any, swept: list[Any]) -> None:
+        """Put what the shards made of the words together."""
+        if words.fixed:
+            return
+        counts, totals = words.counts.copy(), words.totals.copy()
+        for own in swept:
+            words.counts[:] += own.counts - counts
+            words.totals[:] += own.totals - totals
+
+    def sweep(self) -> None:
+        """Draw what belongs to the words once, then the parameters that are learnt."""
+        self._sweep_words(self._words, self.streams)
+        self._update_parameters()
+        if self.learns_topic_word_prior:
+            self.topic_word_prior = update_symmetric_dirichlet(
+                self.topic_word_prior,
+                self._word_values(),
+                self._words.totals,
+                self._n_words,
+                *self.dirichlet_prior,
+            )
+
+    def _dense_words(self) -> WordCounts:
+        """Return words by topic as counts."""
+        return self._words
+
+    def _word_values(self) -> NDArray[np.float32]:
+        """Return all counts of words by topic, in any order; zeros may be left out."""
+        return self._words.counts
+
+    def _update_parameters(self) -> None:
+        """Draw or re-estimate the parameters of the model's own."""
+        raise NotImplementedError
+
+    @property
+    def word_counts(self) -> NDArray[np.float32]:
+        """M_kw, words by topic, (K, W)."""
+        return self._dense_words().counts[:, : self.n_topics].T
+
+    def components(self) -> NDArray[np.float64]:
+        """Return E[phi] given the state, (K, W) (5.7)."""
+        components = self.word_counts.astype(np.float64, order="C")
+        components += self.topic_word_prior
+        components /= components.sum(axis=1, keepdims=True)
+        return components
+
+    def log_joint(self) -> float:
+        """Return log p(words, state | parameters)."""
+        words = self._dense_words()
+        return self._log_prior() + log_likelihood_of_words(
+            words.counts, words.totals, self.n_topics, self.topic_word_prior
+        )
+
+    def _log_prior(self) -> float:
+        """Return the log joint without the words' part."""
+        raise NotImplementedError
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        return {
+            "log_joint": self.log_joint(),
+            "topic_word_prior": float(self.topic_word_prior),
+            "n_active_components": float(np.count_nonzero(self._words.totals)),
+        }
+
+    def copy(self) -> Self:
+        """Return a sampler that holds the same state in arrays of its own."""
+        other = object.__new__(type(self))
+        other.__dict__ = dict(self.__dict__)
+        other.shards = [type(shard)(*(array.copy() for array in shard)) for shard in self.shards]
+        other._words = self._copy_words(self._words)
+        return other
+
+
+def join(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return the arrays of the shards end to end; a single one as it is."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -1,0 +1,1 @@
+"""Models whose segments have tables: samplers of STM, SequentialLDA, AdaptiveTopicModel."""

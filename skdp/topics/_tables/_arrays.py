@@ -1,0 +1,134 @@
+"""The arrays of the kernels of table models: state, scratch, tables of ratios."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._simd import LANES, aligned_zeros, padded
+from skdp.data import SegmentedCorpus
+from skdp.processes import StirlingRatios
+from skdp.topics._shared._kernels import Corpus
+from skdp.topics._tables._kernels import Assignments, Ratios, Scratch
+from skdp.topics._tables._kernels_btigs import weigh_tables
+from skdp.topics._tables._kernels_chain import Levels
+
+CHAIN_ROWS = 1000
+"""Customers up to which the Stirling table of a chain goes."""
+
+
+def empty_assignments(corpus: Corpus, n_topics: int, *, seats: bool, chained: bool) -> Assignments:
+    """Return the state in which no word has a topic yet.
+
+    Parameters
+    ----------
+    seats : bool
+        Whether tables are kept one by one (SSA).
+    chained : bool
+        Whether tables may order from the segment before.
+    """
+    n_tokens, n_segments = len(corpus.tokens), len(corpus.segment_ptr) - 1
+    n_chained = n_segments if chained else 0
+    n_seats = n_tokens if seats else 0
+    links = np.arange(1, n_seats + 1, dtype=np.int32)
+    links[-1:] = -1
+    return Assignments(
+        topics=np.full(n_tokens, -1, dtype=np.int32),
+        tables=np.zeros((n_segments, n_topics), dtype=np.int32),
+        segment_tables=np.zeros(n_segments, dtype=np.int64),
+        to_previous=np.zeros((n_chained, n_topics), dtype=np.int32),
+        segment_to_previous=np.zeros(n_chained, dtype=np.int64),
+        document_tables=np.zeros((len(corpus.doc_ptr) - 1, n_topics), dtype=np.int32),
+        seat_heads=np.full((n_segments if seats else 0, n_topics), -1, dtype=np.int32),
+        seat_links=links,
+        seat_sizes=np.zeros(n_seats, dtype=np.int32),
+        seat_kinds=np.zeros(n_seats, dtype=np.int8),
+        seat_free=np.array([0 if n_seats else -1, n_seats], dtype=np.int64),
+    )
+
+
+def add_seats(assignments: Assignments, n_seats: int) -> Assignments:
+    """Return the state with a larger pool of seats, at least `n_seats` of them free.
+
+    The pool at least doubles. Its arrays are new ones: the old state stays whole.
+    """
+    n_old = len(assignments.seat_links)
+    n_added = max(n_old, n_seats)
+    links = np.arange(1, n_old + n_added + 1, dtype=np.int32)
+    links[:n_old] = assignments.seat_links
+    links[-1] = assignments.seat_free[0]
+    added = np.zeros(n_added, dtype=np.int32)
+    return assignments._replace(
+        seat_links=links,
+        seat_sizes=np.concatenate([assignments.seat_sizes, added]),
+        seat_kinds=np.concatenate([assignments.seat_kinds, added.astype(np.int8)]),
+        seat_free=np.array([n_old, assignments.seat_free[1] + n_added]),
+    )
+
+
+def empty_scratch(n_topics: int) -> Scratch:
+    """Return vectors for the kernels."""
+    width = padded(n_topics)
+    integers = [aligned_zeros(n_topics, dtype=np.int64) for _ in range(3)]
+    base, opening, sharing = (aligned_zeros(width) for _ in range(3))
+    reciprocal, factor = (aligned_zeros(width, dtype=np.float32) for _ in range(2))
+    sums = aligned_zeros((1, LANES + width), dtype=np.float32)
+    return Scratch(integers[0], base, reciprocal, opening, sharing, factor, sums, *integers[1:])
+
+
+def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
+    """Return room for the segments of the longest document."""
+    n_levels = int(np.diff(corpus.doc_ptr).max(initial=0)) if chained else 0
+    shape = (n_levels, padded(n_topics))
+
+    def of_levels() -> NDArray[np.float64]:
+        return aligned_zeros(n_levels)
+
+    def of_topics() -> NDArray[np.float32]:
+        return aligned_zeros(shape, dtype=np.float32)
+
+    return Levels(
+        customers=aligned_zeros(shape, dtype=np.int32),
+        level_customers=aligned_zeros(n_levels, dtype=np.int64),
+        via_document=of_levels(),
+        via_previous=of_levels(),
+        inverse=of_levels(),
+        share=of_topics(),
+        opening=of_topics(),
+        fixed_part=of_topics(),
+        mu_part=of_topics(),
+        base=aligned_zeros(padded(n_topics), dtype=np.float32),
+        total=aligned_zeros(1),
+    )
+
+
+def stirling_ratios(corpus: SegmentedCorpus, discount: float, *, chained: bool) -> Ratios:
+    """Return the table of Stirling ratios U and V for the segments of a corpus.
+
+    In a chain a segment's customers are its words and the tables of the segment below, all of the
+    document's words at the worst: the table covers what is common, patches the rest. No ratio
+    depends on what else is in the corpus.
+    """
+    if chained:
+        in_document = int(np.diff(corpus.segment_ptr[corpus.doc_ptr]).max(initial=0))
+        table = StirlingRatios.for_counts(in_document + 1, discount, max_rows=CHAIN_ROWS)
+    else:
+        longest = int(np.diff(corpus.segment_ptr).max(initial=0))
+        table = StirlingRatios.for_counts(longest + 1, discount)
+    return Ratios(table.values, table.row_ptr)
+
+
+def sampler_weights(stirling: Ratios, sampler: str) -> Ratios:
+    """Return the table that a sampler looks its weights up in."""
+    if sampler != "btigs":
+        return stirling
+    weights = np.empty_like(stirling.values)
+    weigh_tables(stirling.values, stirling.row_ptr, weights)
+    return Ratios(weights, stirling.row_ptr)
+
+
+def writable(ratios: Ratios) -> Ratios:
+    """Return ratios whose patches can be filled: other processes may get arrays read-only."""
+    if ratios.values.flags.writeable:
+        return ratios
+    return Ratios(np.array(ratios.values), np.array(ratios.row_ptr))

@@ -1,0 +1,201 @@
+"""What the estimators of the table models have in common."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skdp._checks import check_beta_prior, check_gamma_prior
+from skdp._random import Role, derive_stream
+from skdp._resumable import SavedRuns
+from skdp._sklearn_compat import Interval, StrOptions
+from skdp.data import SegmentedCorpus
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.topics._lda._sampler import LDASampler
+from skdp.topics._shared._likelihood import LikelihoodMixin
+from skdp.topics._tables._kernels_sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
+from skdp.topics._tables._model import SAMPLERS, TableModel
+from skdp.topics._tables._sampler import START_CONCENTRATION, HyperParameters, TableSampler
+
+_CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
+
+LDA_SWEEPS = 100
+"""Sweeps of the chain of LDA that gives words their first topics with ``init="lda"``."""
+
+
+class BaseTableModel(LikelihoodMixin, BaseTopicModel):
+    """Base class of the models whose segments are Poisson-Dirichlet processes.
+
+    They differ in `_parents`, the prior (lambda_S, lambda_T) of the weights of the document and of
+    the segment before as parents of a segment; a zero excludes the parent.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseTopicModel._parameter_constraints,
+        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
+        "discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+        "discount_prior": [tuple, list],
+        "concentration": [_CONCENTRATION, StrOptions({"auto"})],
+        "concentration_prior": [tuple, list],
+        "concentration_scope": [StrOptions({"corpus", "document", "segment"})],
+        "sampler": [StrOptions(set(SAMPLERS))],
+        "init": [StrOptions({"random", "lda"}), "array-like"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        doc_topic_prior: Any = "auto",
+        topic_word_prior: Any = "auto",
+        dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        discount: Any = 0.0,
+        discount_prior: tuple[float, float] = (1.0, 1.0),
+        concentration: Any = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        concentration_scope: str = "corpus",
+        sampler: str = "btigs",
+        init: Any = "random",
+        max_iter: int = 500,
+        burn_in: int | None = None,
+        thin: int = 10,
+        n_samples: int = 5,
+        n_chains: int = 1,
+        n_shards: int = 1,
+        transform_max_iter: int = 100,
+        transform_burn_in: int | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.dirichlet_prior = dirichlet_prior
+        self.discount = discount
+        self.discount_prior = discount_prior
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.concentration_scope = concentration_scope
+        self.sampler = sampler
+        self.init = init
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.n_shards = n_shards
+        self.transform_max_iter = transform_max_iter
+        self.transform_burn_in = transform_burn_in
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _parents(self) -> tuple[float, float]:
+        """Prior (lambda_S, lambda_T) of the parents' weights."""
+        raise NotImplementedError
+
+    def _validate_parameters(self) -> int:
+        burn_in = super()._validate_parameters()
+        check_gamma_prior(self.concentration_prior, "concentration_prior")
+        check_beta_prior(self.discount_prior, "discount_prior")
+        check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
+        return burn_in
+
+    def _hyper_parameters(self) -> HyperParameters:
+        return HyperParameters(
+            check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
+            self._topic_word_prior(),
+            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
+            self.discount if isinstance(self.discount, str) else float(self.discount),
+            check_beta_prior(self.discount_prior, "discount_prior"),
+            self.concentration
+            if isinstance(self.concentration, str)
+            else float(self.concentration),
+            check_gamma_prior(self.concentration_prior, "concentration_prior"),
+            self.concentration_scope if isinstance(self.concentration, str) else "corpus",
+            self._parents,
+        )
+
+    def _start_sampler(
+        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
+    ) -> TableSampler:
+        return TableSampler(
+            corpus,
+            self.n_components,
+            self.sampler,
+            self._hyper_parameters(),
+            self._first_topics(corpus, root, c),
+            self._streams(root, Role.INIT, c),
+            self._streams(root, Role.SWEEP, c),
+            self.n_jobs,
+        )
+
+    def _first_topics(self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int) -> Any:
+        """Return what the first state is made of; "lda": the words' topics in a chain of LDA."""
+        init = self._check_init(corpus.n_features)
+        if not isinstance(init, str) or init != "lda":
+            return init
+        hyper = self._hyper_parameters()
+        lda = LDASampler(
+            corpus,
+            self.n_components,
+            "segment",
+            hyper.doc_topic_prior,
+            hyper.topic_word_prior,
+            hyper.dirichlet_prior,
+            "random",
+            [derive_stream(root, Role.INIT, c, 1)],
+            [derive_stream(root, Role.INIT, c, 2)],
+        )
+        for _ in range(LDA_SWEEPS):
+            lda.sweep()
+        return lda.topics
+
+    def _averaged_model(self) -> TableModel:
+        return TableModel(
+            self.components_.astype(np.float32),
+            self.doc_topic_prior_,
+            self.discount_,
+            float(np.mean(self.concentration_)),
+            self._fitted_parents,
+        )
+
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+        # The concentration of the corpus is known from the fit; others are the documents' own.
+        learns = isinstance(self.concentration, str)
+        return {
+            **super()._fitted_attributes(saved, final=final),
+            "_drawn_in_fold_in": self.concentration_scope if learns else "corpus",
+            "_fitted_parents": self._parents,
+        }
+
+    def _fold_in_options(self) -> dict[str, Any]:
+        prior = check_gamma_prior(self.concentration_prior, "concentration_prior")
+        return {
+            "sampler": self.sampler,
+            "concentration_prior": None if self._drawn_in_fold_in == "corpus" else prior,
+            "each_segment": self._drawn_in_fold_in == "segment",
+        }
+
+    def _given_attributes(self) -> dict[str, Any]:
+        prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
+        for name, value in (("doc_topic_prior", prior), ("discount", self.discount)):
+            if isinstance(value, str):
+                raise ValueError(
+                    f"{name} must be given in numbers with given topics, got {value!r}."
+                )
+        learns = isinstance(self.concentration, str)
+        each = "segment" if self.concentration_scope == "segment" else "document"
+        return {
+            "_drawn_in_fold_in": each if learns else "corpus",
+            "_fitted_parents": self._parents,
+            "doc_topic_prior_": prior,
+            "discount_": float(self.discount),
+            "concentration_": START_CONCENTRATION if learns else float(self.concentration),
+        }

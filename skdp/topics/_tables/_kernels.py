@@ -1,0 +1,350 @@
+"""What the samplers of the table models share: state, estimates, log joint.
+
+Symbols, with those of the source (Du, 2012, chapters 3, 5, 6 and 7) and shapes. K topics, W words
+in the vocabulary, n tokens, J segments, D documents; K' is K padded to whole vectors. A table of a
+segment orders its dish from the document's node (s tables) or from the segment before (t tables).
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| tokens, segment_ptr, doc_ptr | w | (n,), (J + 1,), (D + 1,) | the corpus, flat |
+| topics | z | (n,) int32 | topic of each word, -1 before it is seated |
+| tables | s_jk | (J, K) int32 | tables of a segment that order a topic from the document |
+| segment_tables | S_j | (J,) int64 | all of them |
+| to_previous | t_jk | (J, K) int32 | tables that order from the segment before; STM: (0, K) |
+| segment_to_previous | T_j | (J,) int64 | all of them; STM: (0,) |
+| document_tables | c_k | (D, K) int32 | sum of s_jk over a document's segments |
+| seat_heads | | (J, K) int32 | SSA: first table of a topic in a segment, -1 for none |
+| seat_links, seat_sizes, seat_kinds | | (capacity,) | SSA: next table, customers, parent |
+| seat_free | | (2,) int64 | SSA: head of the list of free places, and its length |
+| counts, totals | M_kw, M_k | (W, K') float32, (K',) | words by topic; topics fixed: phi, 0 |
+| alpha, gamma, a | | (K,), scalars | Dirichlet priors, discount |
+| concentration | b_j | (J,) | concentration of each segment |
+| to_document, to_previous | lambda_S, lambda_T | scalars | prior of the two parents' weights |
+| n_k | n_jk | (K,) | words of the current segment by topic |
+| n, t | N_jk, T_jk | scalars | customers and tables (s_jk + t_jk) of one topic in a segment |
+| base | alpha_k + c_k | (K,) | weight of a topic at the document's node |
+| ratio | (A + c.) / (b + a T_j) | scalar | between the weights of sharing and of opening a table |
+| reciprocal | 1 / (W gamma + M_k) | (K,) | denominator of the word factor; 1 with topics fixed |
+| opening, sharing | | (K,) | of a present topic: reciprocal x weight of opening, of sharing |
+| factor | opening + sharing x ratio | (K',) float32 | weight of a topic but for (M_kw + gamma) |
+| sums | | (1, LANES + K') float32 | running sums of a word's weights |
+
+A word w of segment j gets topic k with weight ``(counts[w, k] + gamma) * factor[k]``. For a topic
+absent from the segment ``factor = base * reciprocal`` whatever the segment's tables, since the
+common factor (b + a T_j) / (A + c.) is left out everywhere. So one dense pass serves every word, a
+move changes `factor` at two topics, and only a change of the number of tables touches the others
+that are present in the segment (three to eight as a rule).
+"""
+
+# mypy: ignore-errors
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._numba import njit, njit_part, njit_step
+from skdp.processes._kernels_stirling import log_stirling
+from skdp.topics._shared._kernels import log_rising
+
+
+class Assignments(NamedTuple):
+    """The chain's state: topics and tables."""
+
+    topics: np.ndarray
+    tables: np.ndarray
+    segment_tables: np.ndarray
+    to_previous: np.ndarray
+    segment_to_previous: np.ndarray
+    document_tables: np.ndarray
+    seat_heads: np.ndarray
+    seat_links: np.ndarray
+    seat_sizes: np.ndarray
+    seat_kinds: np.ndarray
+    seat_free: np.ndarray
+
+
+class Prior(NamedTuple):
+    """Parameters of the model.
+
+    The parent that a zero of `to_document`, `to_previous` excludes takes no tables, but that the
+    first segment of a document has no other than the document: this is all that the models
+    differ in. Neither is zero in the adaptive topic model.
+    """
+
+    alpha: np.ndarray
+    gamma: float
+    discount: float
+    concentration: np.ndarray
+    to_document: float
+    to_previous: float
+
+
+class Ratios(NamedTuple):
+    """Weights by (n, t), rows of a triangle end to end: see the samplers."""
+
+    values: np.ndarray
+    row_ptr: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """Vectors of the sweep; between two documents `n_k` is zero."""
+
+    n_k: np.ndarray
+    base: np.ndarray
+    reciprocal: np.ndarray
+    opening: np.ndarray
+    sharing: np.ndarray
+    factor: np.ndarray
+    sums: np.ndarray
+    present: np.ndarray
+    position: np.ndarray
+
+
+@njit_part
+def enter_corpus(words, prior, scratch):
+    """Set `reciprocal` for the sweep that begins: the totals or gamma may have changed."""
+    shift = prior.gamma * words.counts.shape[0]
+    for k in range(scratch.reciprocal.shape[0]):
+        scratch.reciprocal[k] = 1.0 if words.fixed else 1.0 / (shift + words.totals[k])
+
+
+@njit_step
+def enter_document(alpha, customers, base, reciprocal, factor):
+    """Set `base` and `factor` to those of a segment without words; return A + c.
+
+    `customers` (K,) are the document's tables by topic, its row of `document_tables`.
+    """
+    total = 0.0
+    for k in range(alpha.shape[0]):
+        base[k] = alpha[k] + customers[k]
+        total += base[k]
+        factor[k] = base[k] * reciprocal[k]
+    return total
+
+
+@njit_step
+def enter_segment(begin, end, topics, n_k, present, position):
+    """Count the seated words of a segment in `n_k` and list its topics; return their number."""
+    n_present = 0
+    for i in range(begin, end):
+        k = topics[i]
+        if k >= 0:
+            if n_k[k] == 0:
+                n_present = list_topic(k, n_present, present, position)
+            n_k[k] += 1
+    return n_present
+
+
+@njit_step
+def leave_segment(n_present, n_k, present, base, reciprocal, factor):
+    """Clear `n_k` and make `factor` that of a segment without words again."""
+    for q in range(n_present):
+        k = present[q]
+        n_k[k] = 0
+        factor[k] = base[k] * reciprocal[k]
+
+
+@njit_step
+def list_topic(k, n_present, present, position):
+    """Put topic `k` on the list of the segment's topics; return the list's new length."""
+    present[n_present] = k
+    position[k] = n_present
+    return n_present + 1
+
+
+@njit_step
+def unlist_topic(k, n_present, present, position):
+    """Take topic `k` off the list of the segment's topics; return the list's new length."""
+    last = present[n_present - 1]
+    present[position[k]] = last
+    position[last] = position[k]
+    return n_present - 1
+
+
+@njit_step
+def count_word(w, k, change, fixed, counts, totals, shift, reciprocal):
+    """Add `change` (1 or -1) to the count of word `w` in topic `k`, unless topics are fixed."""
+    if not fixed:
+        counts[w, k] += np.float32(change)
+        totals[k] += change
+        reciprocal[k] = 1.0 / (shift + totals[k])
+
+
+@njit_step
+def change_tables(k, change, tables, customers, base):
+    """Add `change` to the tables of a segment that serve topic `k`, and to what follows."""
+    tables[k] += change
+    customers[k] += change
+    base[k] += change
+
+
+@njit_step
+def weigh_present(n_present, ratio, present, opening, sharing, factor):
+    """Bring `factor` of all present topics up to date with `ratio`."""
+    for q in range(n_present):
+        k = present[q]
+        factor[k] = opening[k] + sharing[k] * ratio
+
+
+@njit_step
+def weigh_parents(first, n_document, n_previous, to_document, to_previous):
+    """Return fS and fT, the predictive weights of the document and of the segment before.
+
+    Parameters
+    ----------
+    first : bool
+        Whether the segment is the first of its document, which has no segment before it.
+    n_document, n_previous : int
+        S_j and T_j.
+    """
+    if first:
+        return 1.0, 0.0
+    weight = 1.0 / (n_document + n_previous + to_document + to_previous)
+    return (n_document + to_document) * weight, (n_previous + to_previous) * weight
+
+
+@njit_step
+def parents_of(j, first, assignments, prior):
+    """Return fS and fT of segment `j`, and its tables Td_j."""
+    s = assignments.segment_tables[j]
+    if prior.to_previous == 0.0:
+        return 1.0, 0.0, s
+    t = assignments.segment_to_previous[j]
+    f_document, f_previous = weigh_parents(j == first, s, t, prior.to_document, prior.to_previous)
+    return f_document, f_previous, s + t
+
+
+@njit_step
+def tables_below(j, k, d, corpus, assignments, prior):
+    """Return t_{j+1,k}: customers that segment `j` has beside its words."""
+    if prior.to_previous == 0.0 or j + 1 == corpus.doc_ptr[d + 1]:
+        return 0
+    return assignments.to_previous[j + 1, k]
+
+
+@njit
+def count_customers(begin, end, corpus, assignments, prior, customers, tables):
+    """Write Nd_j and Td_j of the segments of documents `begin` to `end` to vectors (J,)."""
+    for d in range(begin, end):
+        first, last = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
+        for j in range(first, last):
+            customers[j] = corpus.segment_ptr[j + 1] - corpus.segment_ptr[j]
+            tables[j] = parents_of(j, first, assignments, prior)[2]
+            if prior.to_previous > 0.0 and j + 1 < last:
+                customers[j] += assignments.segment_to_previous[j + 1]
+
+
+@njit_part
+def add_estimates(d, corpus, assignments, prior, n_k, mu, nu, offset):
+    """Add E[mu] and E[nu] of document `d` given the state to running sums (5.5, 5.6).
+
+    Parameters
+    ----------
+    mu : (K,) float64, output
+    nu : (segments, K) float64, output
+        Row j - offset belongs to segment j.
+    offset : int
+    n_k : (K,) int64, scratch, zero on entry and exit
+    """
+    n_topics = prior.alpha.shape[0]
+    a = prior.discount
+    first = corpus.doc_ptr[d]
+    total = 0.0
+    for k in range(n_topics):
+        total += prior.alpha[k] + assignments.document_tables[d, k]
+    before = np.zeros(n_topics)  # E[nu] of the segment before
+    for j in range(first, corpus.doc_ptr[d + 1]):
+        begin, end = corpus.segment_ptr[j], corpus.segment_ptr[j + 1]
+        for i in range(begin, end):
+            n_k[assignments.topics[i]] += 1
+        b = prior.concentration[j]
+        f_document, f_previous, n_tables = parents_of(j, first, assignments, prior)
+        n_customers = end - begin
+        for k in range(n_topics):
+            n_customers += tables_below(j, k, d, corpus, assignments, prior)
+        scale = 1.0 / (b + n_customers)
+        rest = (b + a * n_tables) * scale
+        for k in range(n_topics):
+            n = n_k[k] + tables_below(j, k, d, corpus, assignments, prior)
+            t = assignments.tables[j, k]
+            if prior.to_previous > 0.0:
+                t += assignments.to_previous[j, k]
+            node = (prior.alpha[k] + assignments.document_tables[d, k]) / total
+            base = f_document * node + f_previous * before[k]
+            before[k] = (n - a * t) * scale + rest * base
+            nu[j - offset, k] += before[k]
+        for i in range(begin, end):
+            n_k[assignments.topics[i]] = 0
+    for k in range(n_topics):
+        mu[k] += (prior.alpha[k] + assignments.document_tables[d, k]) / total
+
+
+@njit
+def add_corpus_estimates(corpus, assignments, prior, n_k, doc_topic, segment_topic, mixing):
+    """Add E[mu] (D, K), E[nu] (J, K) and E[rho] (J,) given the state to running sums."""
+    for d in range(corpus.doc_ptr.shape[0] - 1):
+        add_estimates(d, corpus, assignments, prior, n_k, doc_topic[d], segment_topic, 0)
+        first = corpus.doc_ptr[d]
+        for j in range(first, corpus.doc_ptr[d + 1]):
+            mixing[j] += parents_of(j, first, assignments, prior)[0]
+
+
+@njit_part
+def log_binomial(n, k):
+    """Return log of n over k."""
+    if k == 0 or k == n:
+        return 0.0
+    return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
+
+
+@njit_part
+def log_prior_of_segment(j, d, corpus, assignments, prior, ratios, n_k):
+    """Return the part of log p(z, s, t) that belongs to segment `j` (7.2, corrected).
+
+    `n_k` (K,) is zero on entry and exit.
+    """
+    a, b = prior.discount, prior.concentration[j]
+    first = corpus.doc_ptr[d]
+    chained = prior.to_previous > 0.0
+    n_customers = corpus.segment_ptr[j + 1] - corpus.segment_ptr[j]
+    n_tables = parents_of(j, first, assignments, prior)[2]
+    if chained and j + 1 < corpus.doc_ptr[d + 1]:
+        n_customers += assignments.segment_to_previous[j + 1]
+    result = -log_rising(b, n_customers)
+    for m in range(n_tables):
+        result += math.log(b + a * m)
+    if chained and prior.to_document > 0.0 and j > first:  # R_j
+        s, t = assignments.segment_tables[j], assignments.segment_to_previous[j]
+        result += log_rising(prior.to_document, s) + log_rising(prior.to_previous, t)
+        result -= log_rising(prior.to_document + prior.to_previous, s + t)
+    for i in range(corpus.segment_ptr[j], corpus.segment_ptr[j + 1]):
+        n_k[assignments.topics[i]] += 1
+    for k in range(prior.alpha.shape[0]):
+        n = n_k[k] + tables_below(j, k, d, corpus, assignments, prior)
+        n_k[k] = 0
+        if n > 0:
+            s = assignments.tables[j, k]
+            t = assignments.to_previous[j, k] if chained else 0
+            result += log_stirling(ratios.values, ratios.row_ptr, n, s + t, a)
+            result += log_binomial(s + t, s)
+    return result
+
+
+@njit
+def log_prior_of_tables(corpus, assignments, prior, ratios, n_k):
+    """Return log p(z, s, t) of the model in multiplicity form: all but the word factor."""
+    n_topics = prior.alpha.shape[0]
+    alpha_sum = prior.alpha.sum()
+    result = 0.0
+    for d in range(corpus.doc_ptr.shape[0] - 1):
+        in_document = 0
+        for k in range(n_topics):
+            c = assignments.document_tables[d, k]
+            if c > 0:
+                result += log_rising(prior.alpha[k], c)
+                in_document += c
+        result -= log_rising(alpha_sum, in_document)
+        for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
+            result += log_prior_of_segment(j, d, corpus, assignments, prior, ratios, n_k)
+    return result

@@ -1,0 +1,224 @@
+"""BTIGS, the blocked table-indicator Gibbs sampler, exact (Du, 2012, section 3.4, corrected).
+
+Symbols as in ``_kernels.py``. A word leaves the state with the law of table indicators: with
+probability t / n it was the head of a table of its topic, which then goes with it; but the last
+table of a topic that other words still use stays. A word enters by
+
+    sharing a table   g U[n][t]                            g = 1 if t = 1 else (n + 1 - t) / (n + 1)
+    opening one       (b + a T) (alpha_k + c_k) / (A + c.) V[n][t] (t + 1) / (n + 1)
+
+(U, V: ratios of generalised Stirling numbers), which leaves the posterior invariant: the weight of
+a state is its probability times that of being reduced to what is left when the word is out. The
+correction g = 1 at t = 1 belongs to the table that must stay. `Ratios` hold both weights by (n, t)
+without what depends on the counts of other topics.
+
+The topics present in a segment are few as a rule, and words move among them. What they weigh
+depends on all of the segment's tables, what absent topics weigh does not. So the two are apart, and
+`factor` is zero for the present ones:
+
+    present topics    (M_kw + gamma) (opening + sharing x ratio)   for every word, one by one
+    absent topics     (M_kw + gamma) factor                        in a dense pass of vectors
+
+A draw that ends at a present topic leaves the absent ones as they are. So their total for the next
+word is made before the current one is drawn, and the processor need not wait for the draw. It is
+made anew after a draw that ends at an absent topic; and a topic that a word leaves as its last word
+joins it alone. A segment that has more than `MOST_LISTED` topics when it is entered gets one dense
+pass over all topics instead, as in the other samplers.
+"""
+
+# mypy: ignore-errors
+
+import numpy as np
+
+from skdp._numba import njit_inner, njit_loop, njit_step
+from skdp._random import next_double
+from skdp._simd import draw_product, natural, prefetch, total_product
+from skdp.processes._kernels_stirling import open_ratio, share_ratio
+from skdp.topics._shared._kernels import AHEAD
+from skdp.topics._tables._kernels import (
+    change_tables,
+    count_word,
+    enter_document,
+    enter_segment,
+    leave_segment,
+    list_topic,
+    unlist_topic,
+    weigh_present,
+)
+
+MOST_LISTED = 12
+"""Topics of a segment up to which they are faster one by one than in a dense pass over all."""
+
+
+@njit_step
+def weigh_table(n, t, ratio_share, ratio_open):
+    """Return the weights of sharing and of opening a table from the Stirling ratios U and V."""
+    share = ratio_share if t == 1 else ratio_share * (n + 1 - t) / (n + 1)
+    return share, ratio_open * (t + 1) / (n + 1)
+
+
+@njit_loop
+def weigh_tables(values, row_ptr, out):
+    """Fill `out` with the weights of `weigh_table` for every (n, t) of the ratio table `values`."""
+    for n in range(row_ptr.shape[0] - 1):
+        for i in range(row_ptr[n], row_ptr[n + 1]):
+            t = i - row_ptr[n]
+            out[i, 0], out[i, 1] = weigh_table(n, t, values[i, 0], values[i, 1])
+    for i in range(row_ptr[row_ptr.shape[0] - 1], values.shape[0]):  # patches: of ratios here, too
+        out[i, 0], out[i, 1] = values[i, 0], values[i, 1]
+
+
+@njit_step
+def look_up_weights(n, t, values, row_ptr, a):
+    """Return the weights of sharing and of opening for a topic with `n` customers, `t` tables."""
+    if n < row_ptr.shape[0] - 1 and row_ptr[n] + t < row_ptr[n + 1]:
+        i = natural(row_ptr[n] + t)
+        return values[i, 0], values[i, 1]
+    return weigh_table(
+        n, t, share_ratio(values, row_ptr, n, t, a), open_ratio(values, row_ptr, n, t, a)
+    )
+
+
+@njit_step
+def weigh_sharing(total, n_tables, a, b):
+    """Return `ratio` of a segment with `n_tables` tables; `total` is A + c."""
+    return total / (b + a * n_tables)
+
+
+@njit_step
+def weigh_topic(
+    k, n, t, ratio, listed, values, row_ptr, a, base, reciprocal, opening, sharing, factor
+):
+    """Set the weights of a present topic with `n` words, `t` tables.
+
+    They are `opening` and `sharing`, and `factor` unless the topic is listed.
+    """
+    share, new = look_up_weights(n, t, values, row_ptr, a)
+    sharing[k] = share * reciprocal[k]
+    opening[k] = new * base[k] * reciprocal[k]
+    if not listed:
+        factor[k] = opening[k] + sharing[k] * ratio
+
+
+@njit_step
+def sum_present(w, n_present, ratio, present, opening, sharing, counts, gamma, sums):
+    """Write the running sums of what the present topics weigh for word `w`; return the total."""
+    total = 0.0
+    for q in range(n_present):
+        k = natural(present[q])
+        total += (counts[w, k] + gamma) * (opening[k] + sharing[k] * ratio)
+        sums[0, q] = total
+    return total
+
+
+@njit_step
+def find_present(target, n_present, present, sums):
+    """Return the present topic at which the running sums pass `target`."""
+    q = 0
+    for p in range(n_present - 1):  # without a branch that depends on the draw
+        q += sums[0, p] <= target
+    return present[q]
+
+
+@njit_inner
+def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
+    """Draw topic and tables of every word of document `d` once; words not seated get a seat."""
+    a = prior.discount
+    gamma = np.float32(prior.gamma)
+    shift = prior.gamma * words.counts.shape[0]
+    tokens, topics = corpus.tokens, assignments.topics
+    counts, totals, fixed = words.counts, words.totals, words.fixed
+    n_k, base, reciprocal = scratch.n_k, scratch.base, scratch.reciprocal
+    opening, sharing, factor = scratch.opening, scratch.sharing, scratch.factor
+    sums, present, position = scratch.sums, scratch.present, scratch.position
+    values, row_ptr = ratios.values, ratios.row_ptr
+    segment_tables = assignments.segment_tables
+    customers = assignments.document_tables[d]
+    total = enter_document(prior.alpha, customers, base, reciprocal, factor)
+    for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
+        begin, end = natural(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]
+        if begin == end:
+            continue
+        b = prior.concentration[j]
+        tables = assignments.tables[j]
+        n_tables = segment_tables[j]
+        ratio = weigh_sharing(total, n_tables, a, b)
+        n_present = enter_segment(begin, end, topics, n_k, present, position)
+        listed = n_present <= MOST_LISTED
+        for q in range(n_present):
+            k = natural(present[q])
+            factor[k] = 0.0
+            weigh_topic(
+                k, n_k[k], tables[k], ratio, listed, values, row_ptr, a, base, reciprocal,
+                opening, sharing, factor,
+            )  # fmt: skip
+        tables_changed = False
+        absent_of_next = np.float32(0.0)
+        if listed:
+            absent_of_next = total_product(counts, tokens[begin], gamma, factor)
+        for x in range(begin, end):
+            i = natural(x)
+            if i + AHEAD < tokens.shape[0]:
+                prefetch(counts, tokens[i + AHEAD])
+            w, absent = natural(tokens[i]), np.float64(absent_of_next)
+
+            k = topics[i]
+            if k >= 0:
+                n, t = n_k[k], tables[k]
+                if t == n or (t > 1 and next_double(rng) * n < t):
+                    change_tables(k, -1, tables, customers, base)
+                    n_tables -= 1
+                    total -= 1.0
+                    ratio = weigh_sharing(total, n_tables, a, b)
+                    tables_changed = True
+                n_k[k] = n - 1
+                count_word(w, k, -1, fixed, counts, totals, shift, reciprocal)
+                if n == 1:
+                    n_present = unlist_topic(k, n_present, present, position)
+                    factor[k] = base[k] * reciprocal[k]
+                    absent += (counts[w, k] + gamma) * factor[k]
+                else:
+                    weigh_topic(
+                        k, n - 1, tables[k], ratio, listed, values, row_ptr, a, base, reciprocal,
+                        opening, sharing, factor,
+                    )  # fmt: skip
+
+            if listed:
+                if i + 1 < end:  # before the draw, which nothing here waits for
+                    absent_of_next = total_product(counts, tokens[i + 1], gamma, factor)
+                in_present = sum_present(
+                    w, n_present, ratio, present, opening, sharing, counts, gamma, sums
+                )
+                target = next_double(rng) * (in_present + absent)
+                if target < in_present:
+                    k = find_present(target, n_present, present, sums)
+                else:
+                    k = draw_product(counts, w, gamma, factor, sums, rng)
+                    factor[k] = 0.0  # present from now on
+                    if i + 1 < end:
+                        absent_of_next = total_product(counts, tokens[i + 1], gamma, factor)
+            else:
+                if tables_changed:
+                    weigh_present(n_present, ratio, present, opening, sharing, factor)
+                    tables_changed = False
+                k = draw_product(counts, w, gamma, factor, sums, rng)
+            k = natural(k)
+            topics[i] = k
+            n = n_k[k]
+            if n == 0:
+                n_present = list_topic(k, n_present, present, position)
+            share = sharing[k] * ratio
+            if n == 0 or next_double(rng) * (share + opening[k]) >= share:
+                change_tables(k, 1, tables, customers, base)
+                n_tables += 1
+                total += 1.0
+                ratio = weigh_sharing(total, n_tables, a, b)
+                tables_changed = True
+            n_k[k] = n + 1
+            count_word(w, k, 1, fixed, counts, totals, shift, reciprocal)
+            weigh_topic(
+                k, n + 1, tables[k], ratio, listed, values, row_ptr, a, base, reciprocal,
+                opening, sharing, factor,
+            )  # fmt: skip
+        segment_tables[j] = n_tables
+        leave_segment(n_present, n_k, present, base, reciprocal, factor)

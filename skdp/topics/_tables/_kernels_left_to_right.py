@@ -1,0 +1,518 @@
+"""The probability of documents with topics fixed, under the models that count tables.
+
+How it is estimated, by particles, is said in ``_kernels_particles.py``. Symbols as there, in
+``_kernels.py`` and ``_kernels_chain.py``; one document at a time, whose segments are levels 0, 1,
+..., and R particles:
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| topics, tables, ... | x_r | (R, ...) | state of each particle: see `Particles` |
+| customers, level_customers | N_ik, Nd_i | (levels, K), (levels,) | of the current particle |
+| share | N_jk - a T_jk | (K,) | weight of sharing a table of the current segment |
+| fixed_part, mu_part | P_i, q_i | (levels, K), (levels,) | E[nu_i] = P_i + q_i E[mu] |
+| base | alpha_k + c_k | (K,) | weight of a topic at the document's node |
+| sums | | (K,) | running sums of p(k given x) phi_kw, but for 1 / (b + Nd_j) |
+
+The next word of segment j has topic k with probability
+
+    p(k | x) = {share_k + (b + a Td_j) (fS_j mu_k + fT_j E[nu_{j-1,k}])} / (b + Nd_j),
+
+the tables of one restaurant for the present, unlike the weights of a sweep, which are those of all
+orders in which customers may have come.
+
+Particles are moved by sweeps over all words so far, and, more often, over those of the current
+segment: its first words leave its topics open, and a sweep over so few costs next to nothing.
+"""
+
+# mypy: ignore-errors
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._numba import njit, njit_inner, njit_part, njit_step
+from skdp._random import next_double, stream_of_content
+from skdp.topics._shared._kernels import Corpus
+from skdp.topics._shared._kernels_particles import draw_sum, log_mean_exp, next_stop, resample
+from skdp.topics._tables import _kernels_btigs, _kernels_chain
+from skdp.topics._tables._kernels import (
+    Assignments,
+    Prior,
+    count_customers,
+    enter_corpus,
+    parents_of,
+)
+from skdp.topics._tables._kernels_chain import (
+    BTIGS,
+    rebuild_level,
+    sweep_segment,
+    weigh_level,
+    weigh_node,
+)
+from skdp.topics._tables._kernels_seats import DOCUMENT
+from skdp.topics._tables._kernels_sweeps import draw_concentrations
+
+TINY = 1e-280
+"""Added to P, which else falls below the normal numbers along a chain, where all is slow."""
+
+_sweep_btigs = _kernels_btigs.sweep_document
+_sweep_chain = _kernels_chain.sweep_document
+
+
+class Particles(NamedTuple):
+    """States of one document: those of `Assignments` but for seats, with a first axis more."""
+
+    topics: np.ndarray
+    tables: np.ndarray
+    segment_tables: np.ndarray
+    to_previous: np.ndarray
+    segment_to_previous: np.ndarray
+    document_tables: np.ndarray
+    drawn: np.ndarray  # (R, G): concentration of each group of segments, where it is drawn
+    concentration: np.ndarray  # (R, J)
+
+
+class Predictive(NamedTuple):
+    """What predicts the next word of a particle."""
+
+    customers: np.ndarray
+    level_customers: np.ndarray
+    via_document: np.ndarray
+    via_previous: np.ndarray
+    fixed_part: np.ndarray
+    mu_part: np.ndarray
+    base: np.ndarray
+    share: np.ndarray
+    sums: np.ndarray
+
+
+class Groups(NamedTuple):
+    """Segments by the concentration that they share, and its Gamma prior (shape, rate)."""
+
+    group_ptr: np.ndarray
+    prior: np.ndarray
+    customers: np.ndarray
+    tables: np.ndarray
+
+
+# The predictive distribution
+
+
+@njit_step
+def count_tables(i, k, assignments, prior):
+    """Return T_ik."""
+    t = assignments.tables[i, k]
+    return t if prior.to_previous == 0.0 else t + assignments.to_previous[i, k]
+
+
+@njit_step
+def weigh_parents_of(i, assignments, prior, ahead):
+    """Set the weights of the parents of level `i`, which all topics share."""
+    f_document, f_previous, n_tables = parents_of(i, 0, assignments, prior)
+    new = prior.concentration[i] + prior.discount * n_tables
+    ahead.via_document[i] = new * f_document
+    ahead.via_previous[i] = new * f_previous
+
+
+@njit_step
+def predict_level(i, assignments, prior, ahead):
+    """Set P and q of level `i` of a chain from its counts and the level above."""
+    weigh_parents_of(i, assignments, prior, ahead)
+    inverse = 1.0 / (prior.concentration[i] + ahead.level_customers[i])
+    a, through = prior.discount, ahead.via_previous[i] * inverse
+    above = max(i - 1, 0)
+    ahead.mu_part[i] = ahead.via_document[i] * inverse
+    if i > 0:
+        ahead.mu_part[i] += through * ahead.mu_part[above]
+    for k in range(prior.alpha.shape[0]):
+        share = ahead.customers[i, k] - a * count_tables(i, k, assignments, prior)
+        at_above = through * ahead.fixed_part[above, k] if i > 0 else 0.0
+        ahead.fixed_part[i, k] = share * inverse + at_above + TINY
+
+
+@njit_step
+def enter_level(i, end, has_next, corpus, assignments, customers, level_customers):
+    """Count the customers of level `i`: its words before word `end`, tables of the level below.
+
+    Parameters
+    ----------
+    customers : (levels, K or K') int32, output
+    level_customers : (levels,) int64, output
+    """
+    level_customers[i] = assignments.segment_to_previous[i + 1] if has_next else 0
+    for k in range(assignments.tables.shape[1]):
+        customers[i, k] = assignments.to_previous[i + 1, k] if has_next else 0
+    for x in range(corpus.segment_ptr[i], end):
+        customers[i, assignments.topics[x]] += 1
+        level_customers[i] += 1
+
+
+@njit_step
+def enter_segment(i, end, corpus, assignments, prior, ahead):
+    """Prepare for word `end`, the next one of level `i`."""
+    customers, level_customers = ahead.customers, ahead.level_customers
+    if prior.to_previous > 0.0:
+        for level in range(i):
+            stop = corpus.segment_ptr[level + 1]
+            enter_level(level, stop, True, corpus, assignments, customers, level_customers)
+            predict_level(level, assignments, prior, ahead)
+    enter_level(i, end, False, corpus, assignments, customers, level_customers)
+    weigh_parents_of(i, assignments, prior, ahead)
+    for k in range(prior.alpha.shape[0]):
+        ahead.share[k] = customers[i, k] - prior.discount * count_tables(i, k, assignments, prior)
+
+
+@njit_step
+def seat_word(i, k, mu, assignments, prior, ahead, rng):
+    """Seat a word of level `i` with topic `k`: at a table, or a new one, and so on above.
+
+    Returns
+    -------
+    level : int
+        The level of the table that is shared, or whose dish comes from the document.
+    kind : int
+        0 or DOCUMENT.
+    """
+    level = i
+    while True:
+        t = count_tables(level, k, assignments, prior)
+        sharing = ahead.customers[level, k] - prior.discount * t
+        to_node = ahead.via_document[level] * mu
+        to_above = 0.0
+        if level > 0:
+            up = ahead.fixed_part[level - 1, k] + ahead.mu_part[level - 1] * mu
+            to_above = ahead.via_previous[level] * up
+        ahead.customers[level, k] += 1
+        ahead.level_customers[level] += 1
+        target = next_double(rng) * (sharing + to_node + to_above) - sharing
+        if target < 0.0:
+            return level, 0
+        if target < to_node or to_above == 0.0:
+            assignments.tables[level, k] += 1
+            assignments.segment_tables[level] += 1
+            assignments.document_tables[0, k] += 1
+            return level, DOCUMENT
+        assignments.to_previous[level, k] += 1
+        assignments.segment_to_previous[level] += 1
+        level -= 1
+
+
+@njit_inner
+def extend_segment(i, begin, end, corpus, assignments, prior, words, ahead, rng):
+    """Seat words `begin` to `end` - 1 of a document, all of level `i`; return their log weight."""
+    n_topics, counts = prior.alpha.shape[0], words.counts
+    base, share, sums = ahead.base, ahead.share, ahead.sums
+    fixed_part, mu_part = ahead.fixed_part, ahead.mu_part
+    above = max(i - 1, 0)  # without weight if there is none
+    total = 0.0
+    for k in range(n_topics):
+        base[k] = prior.alpha[k] + assignments.document_tables[0, k]
+        total += base[k]
+    enter_segment(i, begin, corpus, assignments, prior, ahead)
+    log_weight = 0.0
+    for x in range(begin, end):
+        w = corpus.tokens[x]
+        through = ahead.via_previous[i]
+        from_mu = (ahead.via_document[i] + through * mu_part[above]) / total
+        running = 0.0
+        for k in range(n_topics):
+            p = share[k] + through * fixed_part[above, k] + from_mu * base[k]
+            running += p * counts[w, k]
+            sums[k] = running
+        log_weight += math.log(running / (prior.concentration[i] + ahead.level_customers[i]))
+
+        k = draw_sum(sums, rng)
+        assignments.topics[x] = k
+        level, kind = seat_word(i, k, base[k] / total, assignments, prior, ahead, rng)
+        if kind == DOCUMENT:
+            base[k] += 1.0
+            total += 1.0
+        if level < i or kind == DOCUMENT:
+            for changed in range(level, i):
+                predict_level(changed, assignments, prior, ahead)
+            weigh_parents_of(i, assignments, prior, ahead)
+        n_tables = count_tables(i, k, assignments, prior)
+        share[k] = ahead.customers[i, k] - prior.discount * n_tables
+    return log_weight
+
+
+# Particles
+
+
+@njit_part
+def empty_particles(n_particles, n_tokens, n_levels, n_topics, n_groups, chained):
+    """Return states without words."""
+    n_chained = n_levels if chained else 0
+    return Particles(
+        np.full((n_particles, n_tokens), -1, np.int32),
+        np.zeros((n_particles, n_levels, n_topics), np.int32),
+        np.zeros((n_particles, n_levels), np.int64),
+        np.zeros((n_particles, n_chained, n_topics), np.int32),
+        np.zeros((n_particles, n_chained), np.int64),
+        np.zeros((n_particles, 1, n_topics), np.int32),
+        np.ones((n_particles, n_groups)),
+        np.empty((n_particles, n_levels)),
+    )
+
+
+@njit_part
+def empty_predictive(n_levels, n_topics):
+    """Return vectors for `extend_segment`."""
+    return Predictive(
+        np.zeros((n_levels, n_topics), np.int32),
+        np.zeros(n_levels, np.int64),
+        np.zeros(n_levels),
+        np.zeros(n_levels),
+        np.zeros((n_levels, n_topics)),
+        np.zeros(n_levels),
+        np.zeros(n_topics),
+        np.zeros(n_topics),
+        np.zeros(n_topics),
+    )
+
+
+@njit_part
+def state_of(r, particles, unseated):
+    """Return the state of particle `r` as sweeps take it; what it lacks is that of `unseated`."""
+    return Assignments(
+        particles.topics[r],
+        particles.tables[r],
+        particles.segment_tables[r],
+        particles.to_previous[r],
+        particles.segment_to_previous[r],
+        particles.document_tables[r],
+        unseated.seat_heads,
+        unseated.seat_links,
+        unseated.seat_sizes,
+        unseated.seat_kinds,
+        unseated.seat_free,
+    )
+
+
+@njit_part
+def copy_particle(source, target, n_tokens, n_levels, particles):
+    """Make particle `target` equal to `source`, which have `n_tokens` words in `n_levels`."""
+    p = particles
+    p.topics[target, :n_tokens] = p.topics[source, :n_tokens]
+    p.tables[target, :n_levels] = p.tables[source, :n_levels]
+    p.segment_tables[target, :n_levels] = p.segment_tables[source, :n_levels]
+    p.to_previous[target, :n_levels] = p.to_previous[source, :n_levels]
+    p.segment_to_previous[target, :n_levels] = p.segment_to_previous[source, :n_levels]
+    p.document_tables[target] = p.document_tables[source]
+    p.drawn[target] = p.drawn[source]
+    p.concentration[target] = p.concentration[source]
+
+
+# Moves
+
+
+@njit_part
+def redraw_concentrations(first, last, corpus, assignments, prior, groups, drawn, rng):
+    """Draw the concentrations of groups `first` to `last` - 1 given the words so far."""
+    count_customers(0, 1, corpus, assignments, prior, groups.customers, groups.tables)
+    group_ptr = groups.group_ptr[first : last + 1]
+    draw_concentrations(
+        group_ptr, groups.customers, groups.tables, prior.discount, drawn[first:last],
+        groups.prior[0], groups.prior[1], rng,
+    )  # fmt: skip
+    for g in range(first, last):
+        prior.concentration[groups.group_ptr[g] : groups.group_ptr[g + 1]] = drawn[g]
+
+
+@njit_inner
+def enter_levels(n_levels, corpus, assignments, prior, ratios, levels):
+    """Make the first levels of a chain what they are when BTIGS comes to the next one."""
+    a, customers = prior.discount, levels.customers
+    share, opening = levels.share, levels.opening
+    for i in range(n_levels):
+        stop = corpus.segment_ptr[i + 1]
+        enter_level(i, stop, True, corpus, assignments, customers, levels.level_customers)
+        for k in range(prior.alpha.shape[0]):
+            share[i, k], opening[i, k] = 0.0, 1.0
+            if customers[i, k] > 0:
+                t = count_tables(i, k, assignments, prior)
+                share[i, k], opening[i, k] = weigh_node(
+                    BTIGS, customers[i, k], t, ratios.values, ratios.row_ptr, a
+                )
+        weigh_level(
+            i, 0, a, prior.concentration, assignments.segment_tables,
+            assignments.segment_to_previous, prior.to_document, prior.to_previous,
+            levels.via_document, levels.via_previous,
+        )  # fmt: skip
+        levels.inverse[i] = 1.0 / (prior.concentration[i] + levels.level_customers[i])
+        rebuild_level(
+            i, share, opening, levels.fixed_part, levels.mu_part, levels.via_document,
+            levels.via_previous, levels.inverse,
+        )  # fmt: skip
+
+
+@njit_part
+def move_document(seen, assignments, words, prior, ratios, scratch, levels, rng):
+    """Sweep the words so far, those of the corpus `seen`."""
+    if prior.to_previous > 0.0:
+        _sweep_chain(BTIGS, 0, 0, seen, assignments, words, prior, ratios, scratch, levels, rng)
+    else:
+        _sweep_btigs(0, seen, assignments, words, prior, ratios, scratch, rng)
+
+
+@njit_part
+def move_segment(i, seen, assignments, words, prior, ratios, scratch, levels, rng):
+    """Sweep the words so far of level `i`, the last one of the corpus `seen`."""
+    if prior.to_previous > 0.0:
+        total = 0.0
+        for k in range(prior.alpha.shape[0]):
+            levels.base[k] = prior.alpha[k] + assignments.document_tables[0, k]
+            total += prior.alpha[k] + assignments.document_tables[0, k]
+        enter_levels(i, seen, assignments, prior, ratios, levels)
+        sweep_segment(
+            BTIGS, 0, i, total, seen, assignments, words, prior, ratios, scratch, levels, rng
+        )
+    else:
+        here = Corpus(seen.tokens, seen.segment_ptr, np.array([i, i + 1]))
+        _sweep_btigs(0, here, assignments, words, prior, ratios, scratch, rng)
+
+
+# Documents
+
+
+@njit_part
+def estimate_document(
+    n_particles, corpus, words, prior, groups, unseated, ratios, scratch, levels, rng
+):  # fmt: skip
+    """Return the log of an estimate of the probability of the words of a corpus of one document.
+
+    Parameters
+    ----------
+    prior : Prior
+        Its concentrations (J,) are those of segments in no group.
+    groups : Groups
+        Segments whose concentrations are drawn: all or none.
+    unseated : Assignments
+        Without tables one by one.
+    """
+    n_tokens, n_levels = corpus.tokens.shape[0], corpus.segment_ptr.shape[0] - 1
+    n_topics, n_groups = prior.alpha.shape[0], groups.group_ptr.shape[0] - 1
+    particles = empty_particles(
+        n_particles, n_tokens, n_levels, n_topics, n_groups, prior.to_previous > 0.0
+    )
+    particles.concentration[:] = prior.concentration
+    ahead = empty_predictive(n_levels, n_topics)
+    log_weights = np.zeros(n_particles)
+    ancestors = np.empty(n_particles, np.int64)
+    seen = Corpus(corpus.tokens, np.zeros_like(corpus.segment_ptr), np.array([0, n_levels]))
+    result = 0.0
+    due = 0  # words after which all are moved; after none, concentrations are drawn
+    for i in range(n_levels):
+        first, last = corpus.segment_ptr[i], corpus.segment_ptr[i + 1]
+        end = first
+        while end < last:
+            begin, end = end, first + next_stop(end - first, last - first)
+            moves_all = begin >= due
+            if begin > 0:
+                seen.doc_ptr[1] = i + 1
+            for r in range(n_particles):
+                assignments = state_of(r, particles, unseated)
+                of_particle = Prior(
+                    prior.alpha, 0.0, prior.discount, particles.concentration[r],
+                    prior.to_document, prior.to_previous,
+                )  # fmt: skip
+                drawn = particles.drawn[r]
+                if moves_all and i > 0:
+                    move_document(
+                        seen, assignments, words, of_particle, ratios, scratch, levels, rng
+                    )
+                if begin > first:
+                    move_segment(
+                        i, seen, assignments, words, of_particle, ratios, scratch, levels, rng
+                    )
+                if moves_all:
+                    redraw_concentrations(
+                        0, n_groups, seen, assignments, of_particle, groups, drawn, rng
+                    )
+                elif n_groups == n_levels and begin > first:  # each segment has its own
+                    redraw_concentrations(
+                        i, i + 1, seen, assignments, of_particle, groups, drawn, rng
+                    )
+                log_weights[r] += extend_segment(
+                    i, begin, end, corpus, assignments, of_particle, words, ahead, rng
+                )
+            if moves_all:
+                due = next_stop(begin, n_tokens)
+            seen.segment_ptr[i + 1 :] = end
+            result += resample(log_weights, ancestors, rng)
+            for r in range(n_particles):
+                if ancestors[r] != r:
+                    copy_particle(ancestors[r], r, end, i + 1, particles)
+    return result + log_mean_exp(log_weights)
+
+
+@njit
+def estimate_documents(
+    n_particles,
+    corpus,
+    words,
+    prior,
+    concentration_prior,
+    each_segment,
+    unseated,
+    ratios,
+    scratch,
+    levels,
+    key,
+    out,
+):
+    """Write the log of an estimate of the probability of every document's words.
+
+    Parameters
+    ----------
+    words : WordCounts
+        Fixed.
+    prior : Prior
+    concentration_prior : (2,) float64
+        Gamma (shape, rate) of every document's own concentration; a shape of 0: that of `prior`.
+    each_segment : bool
+        Whether every segment has one of its own instead.
+    key : (4,) uint64
+        Keys the stream of each document together with its content.
+    out : (D,) float64, output
+    """
+    rng = np.empty(4, np.uint64)
+    enter_corpus(words, prior, scratch)
+    lengths = np.diff(corpus.segment_ptr)
+    for d in range(corpus.doc_ptr.shape[0] - 1):
+        begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
+        first = corpus.segment_ptr[begin]
+        document = Corpus(
+            corpus.tokens[first : corpus.segment_ptr[end]],
+            corpus.segment_ptr[begin : end + 1] - first,
+            np.array([0, end - begin]),
+        )
+        stream_of_content(key, document.tokens, lengths[begin:end], rng)
+        group_ptr = np.zeros(1, np.int64)
+        if concentration_prior[0] > 0.0 and end > begin:
+            group_ptr = np.array([0, end - begin])
+            if each_segment:
+                group_ptr = np.arange(end - begin + 1)
+        groups = Groups(
+            group_ptr,
+            concentration_prior,
+            np.zeros(end - begin, np.int64),
+            np.zeros(end - begin, np.int64),
+        )
+        of_document = Prior(
+            prior.alpha, 0.0, prior.discount, prior.concentration[begin:end], prior.to_document,
+            prior.to_previous,
+        )  # fmt: skip
+        out[d] = estimate_document(
+            n_particles,
+            document,
+            words,
+            of_document,
+            groups,
+            unseated,
+            ratios,
+            scratch,
+            levels,
+            rng,
+        )

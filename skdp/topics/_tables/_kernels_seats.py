@@ -1,0 +1,99 @@
+"""The tables of SSA one by one: linked lists, one for each topic of each segment.
+
+Symbols as in ``_kernels.py``. A place of the pool holds a table: its customers (`sizes`), where its
+dish was ordered (`kinds`), and the next table of its segment and topic (`links`). Places that hold
+none are linked to each other from ``free[0]`` on, ``free[1]`` in number.
+
+A node's tables are all of its document's chain above it at the worst, so the pool cannot be made
+large enough once and for all in linear memory: it grows before a segment is swept. No kernel may
+return a larger one to Python (see "What a kernel may return" in the developers' guide), so it stops
+where seats are lacking, says how many it takes, and is called again with them (`add_seats`).
+"""
+
+# mypy: ignore-errors
+
+from skdp._numba import njit_step
+
+DOCUMENT, PREVIOUS = 1, 2
+"""Where the dish of a table was ordered."""
+
+LONG_WALK = 128
+"""Tables passed in a list from which on the one that is reached moves to the head.
+
+Large tables are reached often, so they gather there: without it a word of a topic with T tables
+costs T / 2 steps. A draw has the same law in any order.
+"""
+
+
+@njit_step
+def move_ahead(j, k, before, seat, heads, links):
+    """Put `seat`, which follows `before` in the list of topic `k` in segment `j`, at its head."""
+    links[before] = links[seat]
+    links[seat] = heads[j, k]
+    heads[j, k] = seat
+
+
+@njit_step
+def open_seat(j, k, kind, heads, links, sizes, kinds, free):
+    """Put a table with one customer at the head of the list of topic `k` in segment `j`."""
+    seat = free[0]
+    free[0] = links[seat]
+    free[1] -= 1
+    sizes[seat] = 1
+    kinds[seat] = kind
+    links[seat] = heads[j, k]
+    heads[j, k] = seat
+
+
+@njit_step
+def take_seat(j, k, target, a, heads, links, sizes):
+    """Seat a customer where the running sum of (size - a) passes `target`."""
+    before, seat, passed = -1, heads[j, k], 0
+    target -= sizes[seat] - a
+    while target >= 0.0 and links[seat] >= 0:  # the last one, should rounding lead beyond it
+        before, seat, passed = seat, links[seat], passed + 1
+        target -= sizes[seat] - a
+    sizes[seat] += 1
+    if passed >= LONG_WALK:
+        move_ahead(j, k, before, seat, heads, links)
+
+
+@njit_step
+def leave_seat(j, k, target, heads, links, sizes, kinds, free):
+    """Take a customer from the table where the running sum of sizes passes `target`.
+
+    Returns
+    -------
+    kind : int
+        Where the table's dish was ordered if it was the last customer, else 0.
+    """
+    before, seat = -1, heads[j, k]
+    target -= sizes[seat]
+    while target >= 0.0 and links[seat] >= 0:
+        before, seat = seat, links[seat]
+        target -= sizes[seat]
+    sizes[seat] -= 1
+    if sizes[seat] > 0:
+        return 0
+    if before < 0:
+        heads[j, k] = links[seat]
+    else:
+        links[before] = links[seat]
+    links[seat] = free[0]
+    free[0] = seat
+    free[1] += 1
+    return kinds[seat]
+
+
+@njit_step
+def seats_for(d, j, corpus, prior):
+    """Return the free seats that the next part of a sweep may take.
+
+    It is segment `j` of a chain, where every word may open a table at every level above it too;
+    else the whole of document `d`.
+    """
+    begin = first = corpus.doc_ptr[d]
+    end, n_levels = corpus.doc_ptr[d + 1], 1
+    if prior.to_previous > 0.0:
+        begin, end, n_levels = j, j + 1, j + 1 - first
+    return (corpus.segment_ptr[end] - corpus.segment_ptr[begin]) * n_levels

@@ -1,0 +1,184 @@
+"""CMGS in a chain: the tables of a node drawn given everything else.
+
+Symbols as in ``_kernels.py`` and ``_kernels_chain.py``. The tables (s, t) of topic k in segment j
+have the conditional
+
+    B_K(alpha + c) B(S_j + lambda_S, T_j + lambda_T) (b_j|a)_{Td_j} S^N_{s+t} C(s + t, s)
+        S^{N'}_{T'} / (b_{j-1})_{Nd_{j-1}},
+
+N' = n_{j-1,k} + t and T' being customers and tables of the topic in the segment above. It is drawn
+from along three lines: s given t, t given s, and both given their sum. Weights along a line follow
+from each other by ratios, and the draw is made while they pass by.
+"""
+
+# mypy: ignore-errors
+
+from skdp._numba import njit_inner, njit_step
+from skdp._random import next_double
+from skdp.processes._kernels_stirling import open_ratio, share_ratio
+
+
+@njit_step
+def next_stirling(n, t, values, row_ptr, a):
+    """Return S^n_{t+1} / S^n_t, from V[n][t] = 1 + (n - a (t + 1)) S^n_{t+1} / S^n_t."""
+    return (open_ratio(values, row_ptr, n, t, a) - 1.0) / (n - a * (t + 1))
+
+
+@njit_step
+def pass_by(change, weight, weights, rng):
+    """Go on to the next weight, `change` times the last, and draw whether to stop there so far.
+
+    The next one replaces what was drawn before with probability weight / sum of weights.
+
+    Returns
+    -------
+    drawn : bool
+    weight, weights : float
+        The weight and the sum, on a common scale.
+    done : bool
+        Whether what is to come can be left out.
+    """
+    weight *= change
+    weights += weight
+    drawn = next_double(rng) * weights < weight
+    done = change < 1.0 and weight < 1e-18 * weights
+    if weight > 1e200:
+        weight *= 1e-200
+        weights *= 1e-200
+    return drawn, weight, weights, done
+
+
+@njit_inner
+def draw_to_document(
+    n, t, smallest, base, total, n_document, n_previous, b, a, mixed,
+    to_document, to_previous, values, row_ptr, rng,
+):  # fmt: skip
+    """Draw s given t.
+
+    Parameters
+    ----------
+    n, t, smallest : int
+        Customers; tables to the segment before; least s.
+    base, total : float
+        alpha_k + c_k and A + c. without the tables that are drawn.
+    n_document, n_previous : int
+        S_j without them, and T_j.
+    mixed : bool
+        Whether the segment has two parents.
+    """
+    drawn, weight, weights = smallest, 1.0, 1.0
+    for s in range(smallest, n - t):
+        change = (base + s) / (total + s) * (b + a * (n_document + s + n_previous))
+        if mixed:
+            change *= n_document + s + to_document
+            change /= n_document + s + n_previous + to_document + to_previous
+        change *= next_stirling(n, s + t, values, row_ptr, a) * (s + t + 1) / (s + 1)
+        accepted, weight, weights, done = pass_by(change, weight, weights, rng)
+        if accepted:
+            drawn = s + 1
+        if done:
+            break
+    return drawn
+
+
+@njit_inner
+def draw_to_previous(
+    n, s, smallest, above, above_tables, above_customers, above_b, n_document, n_previous, b, a,
+    mixed, to_document, to_previous, values, row_ptr, rng,
+):  # fmt: skip
+    """Draw t given s.
+
+    Parameters
+    ----------
+    above, above_tables : int
+        Customers without the tables that are drawn, and tables, of the topic in the segment above.
+    above_customers : int
+        All customers of the segment above, without those.
+    n_document, n_previous : int
+        S_j, and T_j without them.
+    """
+    drawn, weight, weights = smallest, 1.0, 1.0
+    if above_tables == 0:  # nobody there
+        return drawn
+    for t in range(smallest, n - s):
+        change = b + a * (n_document + n_previous + t)
+        if mixed:
+            change *= n_previous + t + to_previous
+            change /= n_document + n_previous + t + to_document + to_previous
+        change *= next_stirling(n, s + t, values, row_ptr, a) * (s + t + 1) / (t + 1)
+        change *= share_ratio(values, row_ptr, above + t, above_tables, a)
+        change /= above_b + above_customers + t
+        accepted, weight, weights, done = pass_by(change, weight, weights, rng)
+        if accepted:
+            drawn = t + 1
+        if done:
+            break
+    return drawn
+
+
+@njit_inner
+def draw_split(
+    n_tables, largest, base, total, above, above_tables, above_customers, above_b, n_document,
+    n_previous, a, to_document, to_previous, values, row_ptr, rng,
+):  # fmt: skip
+    """Draw s given s + t = `n_tables`; `largest` is the largest s that leaves enough t."""
+    drawn, weight, weights = 0, 1.0, 1.0
+    for s in range(largest):
+        t = n_tables - s - 1  # of the next
+        change = (base + s) / (total + s) * (t + 1) / (s + 1)
+        change *= (n_document + s + to_document) / (n_previous + t + to_previous)
+        change *= above_b + above_customers + t
+        change /= share_ratio(values, row_ptr, above + t, above_tables, a)
+        accepted, weight, weights, done = pass_by(change, weight, weights, rng)
+        if accepted:
+            drawn = s + 1
+        if done:
+            break
+    return drawn
+
+
+@njit_inner
+def resample_tables(
+    i, k, first, total, alpha, served, tables, segment_tables, previous, segment_previous,
+    customers, level_customers, concentration, a, to_document, to_previous, values, row_ptr, rng,
+):  # fmt: skip
+    """Draw s_jk and t_jk of level `i` given everything else; return the change of A + c.
+
+    Arguments as in ``_kernels_chain.sweep_segment``.
+    """
+    j = first + i
+    n, s, t = customers[i, k], tables[j, k], previous[j, k]
+    b = concentration[j]
+    had = s
+    from_document = i == 0 or to_document > 0.0
+    from_previous = i > 0 and to_previous > 0.0
+    mixed = from_document and from_previous
+    rest, rest_total = alpha[k] + (served[k] - s), total - s
+    n_document, n_previous = segment_tables[j] - s, segment_previous[j] - t
+    if from_document:
+        s = draw_to_document(
+            n, t, 0 if t > 0 else 1, rest, rest_total, n_document, n_previous + t, b, a, mixed,
+            to_document, to_previous, values, row_ptr, rng,
+        )  # fmt: skip
+    if from_previous:
+        above, above_tables = customers[i - 1, k] - t, tables[j - 1, k] + previous[j - 1, k]
+        above_customers = level_customers[i - 1] - t
+        fewest = max(above_tables - above, 0)  # as many tables need as many customers
+        above_b = concentration[j - 1]
+        t = draw_to_previous(
+            n, s, max(fewest, 0 if s > 0 else 1), above, above_tables, above_customers, above_b,
+            n_document + s, n_previous, b, a, mixed, to_document, to_previous, values, row_ptr, rng,
+        )  # fmt: skip
+        if mixed and above_tables > 0:
+            both = s + t
+            s = draw_split(
+                both, both - fewest, rest, rest_total, above, above_tables, above_customers,
+                above_b, n_document, n_previous, a, to_document, to_previous, values, row_ptr, rng,
+            )  # fmt: skip
+            t = both - s
+        customers[i - 1, k] = above + t
+        level_customers[i - 1] = above_customers + t
+    tables[j, k], previous[j, k] = s, t
+    segment_tables[j], segment_previous[j] = n_document + s, n_previous + t
+    served[k] += s - had
+    return s - had

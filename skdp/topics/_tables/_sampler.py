@@ -1,0 +1,344 @@
+"""The chain of a table model: segmented, sequential or adaptive."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data import SegmentedCorpus
+from skdp.processes._discount import draw_bounded_beta
+from skdp.topics._shared._arrays import fixed_words
+from skdp.topics._shared._kernels import WordCounts
+from skdp.topics._shared._priors import tells_apart, update_dirichlet
+from skdp.topics._shared._sampler import TopicSampler, join
+from skdp.topics._tables import _kernels_sweeps as sweeps
+from skdp.topics._tables._arrays import (
+    add_seats,
+    empty_assignments,
+    empty_levels,
+    empty_scratch,
+    sampler_weights,
+    stirling_ratios,
+    writable,
+)
+from skdp.topics._tables._kernels import (
+    Assignments,
+    Prior,
+    add_corpus_estimates,
+    count_customers,
+    log_prior_of_tables,
+)
+from skdp.topics._tables._model import SAMPLERS, TableModel
+from skdp.topics._tables._state import TableState
+
+START_CONCENTRATION = 10.0
+START_DISCOUNT = 0.2
+"""Where the parameters that are learnt start."""
+
+
+class HyperParameters(NamedTuple):
+    """What the user said of the priors: numbers are fixed, the rest is learnt in the fit.
+
+    `doc_topic_prior` is an array (K,), "auto" or "auto-symmetric"; the others a number or "auto".
+    `parents` are (lambda_S, lambda_T), the prior of the weights of the document and of the segment
+    before: the parent that a zero excludes takes no tables.
+    """
+
+    doc_topic_prior: Any
+    topic_word_prior: Any
+    dirichlet_prior: tuple[float, float]
+    discount: Any
+    discount_prior: tuple[float, float]
+    concentration: Any
+    concentration_prior: tuple[float, float]
+    concentration_scope: str
+    parents: tuple[float, float]
+
+
+class TableSampler(TopicSampler):
+    """Markov chain of a table model over one corpus.
+
+    Parameters
+    ----------
+    corpus : SegmentedCorpus
+    n_topics : int
+    sampler : {"btigs", "cmgs", "ssa"}
+    hyper : HyperParameters
+    init : "random", (n_tokens,) or (K, W) array
+        Topics of the words in the first state; or the word probabilities of topics that the words
+        are first seated by.
+    init_streams, streams : lists of (4,) uint64 arrays
+        Streams of the first state and of the sweeps, one for each shard.
+    n_jobs : int or None
+    """
+
+    shards: list[Assignments]
+
+    def __init__(
+        self,
+        corpus: SegmentedCorpus,
+        n_topics: int,
+        sampler: str,
+        hyper: HyperParameters,
+        init: Any,
+        init_streams: list[NDArray[np.uint64]],
+        streams: list[NDArray[np.uint64]],
+        n_jobs: int | None = None,
+    ):
+        self.sampler = sampler
+        self.hyper = hyper
+        start = hyper.doc_topic_prior
+        if isinstance(start, str):
+            start = np.full(n_topics, 1.0 / n_topics)
+        self.doc_topic_prior = start
+        self.discount = START_DISCOUNT if hyper.discount == "auto" else hyper.discount
+        start = START_CONCENTRATION if hyper.concentration == "auto" else hyper.concentration
+        self.concentration = np.full(_n_groups(corpus, hyper.concentration_scope), float(start))
+        super().__init__(
+            corpus, n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, n_jobs
+        )
+        self.topics_trade_places = not tells_apart(hyper.doc_topic_prior)
+        self.shards = [
+            empty_assignments(corpus, n_topics, seats=sampler == "ssa", chained=self.chained)
+            for corpus in self._corpora
+        ]
+        self._seat_words(init, init_streams)
+
+    @property
+    def chained(self) -> bool:
+        """Whether tables may order from the segment before."""
+        return self.hyper.parents[1] > 0.0
+
+    def _prepare(self, corpus: SegmentedCorpus) -> None:
+        self._group_ptr = _group_ptr(corpus, self.hyper.concentration_scope)
+        segments = [int(corpus.doc_ptr[end]) for _, end in self._bounds]
+        self._segment_bounds = list(zip([0, *segments[:-1]], segments, strict=True))
+        self._whole = corpus
+        self._make_ratios()
+        self._scratch = [empty_scratch(self.n_topics) for _ in self._corpora]
+        self._levels = [
+            empty_levels(part, self.n_topics, chained=self.chained) for part in self._corpora
+        ]
+
+    def _make_ratios(self) -> None:
+        self._stirling = stirling_ratios(self._whole, self.discount, chained=self.chained)
+        self._weights = sampler_weights(self._stirling, self.sampler)
+
+    def _seat_words(self, init: Any, streams: list[NDArray[np.uint64]]) -> None:
+        """Make the first state: topics given or random, or one word after the other."""
+        if isinstance(init, np.ndarray) and init.ndim == 2:
+            self._sweep_words(fixed_words(init), streams)
+        else:
+            begin = 0
+            for s, part in enumerate(self._corpora):
+                end = begin + len(part.tokens)
+                if not isinstance(init, str):
+                    self.shards[s].topics[:] = init[begin:end]
+                place = np.zeros(1, dtype=np.int64)
+                while n_seats := sweeps.seat_randomly(
+                    SAMPLERS[self.sampler], part, self.shards[s], self._prior(s), place, streams[s]
+                ):
+                    self.shards[s] = add_seats(self.shards[s], n_seats)
+                begin = end
+        self._count_words()
+
+    def _prior(self, s: int) -> Prior:
+        """Return the current parameters as kernels take them for shard `s`."""
+        begin, end = self._segment_bounds[s]
+        of_segments = np.repeat(self.concentration, np.diff(self._group_ptr))
+        return Prior(
+            self.doc_topic_prior,
+            self.topic_word_prior,
+            self.discount,
+            of_segments[begin:end],
+            *self.hyper.parents,
+        )
+
+    def _sweep_shard(
+        self, s: int, shard: Assignments, words: WordCounts, stream: NDArray[np.uint64]
+    ) -> Assignments:
+        prior = self._prior(s)
+        place = np.zeros(2, dtype=np.int64)
+        while n_seats := sweeps.sweep_corpus(
+            SAMPLERS[self.sampler],
+            self._corpora[s],
+            shard,
+            words,
+            prior._replace(gamma=0.0) if words.fixed else prior,
+            writable(self._weights),
+            self._scratch[s],
+            self._levels[s],
+            place,
+            stream,
+        ):
+            shard = add_seats(shard, n_seats)
+        return shard
+
+    def _update_parameters(self) -> None:
+        hyper, stream = self.hyper, self.streams[0]
+        if hyper.discount == "auto":
+            self._update_discount(stream)
+        if hyper.concentration == "auto":
+            customers, tables = self._customers_and_tables()
+            sweeps.draw_concentrations(
+                self._group_ptr,
+                customers,
+                tables,
+                self.discount,
+                self.concentration,
+                *hyper.concentration_prior,
+                stream,
+            )
+        if isinstance(hyper.doc_topic_prior, str):
+            self.doc_topic_prior = update_dirichlet(
+                self.doc_topic_prior,
+                self.assignments.document_tables,
+                *hyper.dirichlet_prior,
+                symmetric=hyper.doc_topic_prior == "auto-symmetric",
+            )
+
+    def _update_discount(self, stream: NDArray[np.uint64]) -> None:
+        """Draw the discount, and make the ratios anew."""
+        p, q = self.hyper.discount_prior
+        for s, shard in enumerate(self.shards):
+            of_tables, of_seatings = sweeps.gather_discount_evidence(
+                self._corpora[s],
+                shard,
+                self._prior(s),
+                self._stirling,
+                self._scratch[s].n_k,
+                stream,
+            )
+            p, q = p + of_tables, q + of_seatings
+        self.discount = draw_bounded_beta(p, q, stream)
+        self._make_ratios()
+
+    def _customers_and_tables(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return Nd_j and Td_j of all segments."""
+        n_segments = len(self._whole.segment_ptr) - 1
+        customers, tables = np.empty((2, n_segments), dtype=np.int64)
+        for s, (begin, end) in enumerate(self._segment_bounds):
+            count_customers(
+                0,
+                len(self._corpora[s].doc_ptr) - 1,
+                self._corpora[s],
+                self.shards[s],
+                self._prior(s),
+                customers[begin:end],
+                tables[begin:end],
+            )
+        return customers, tables
+
+    @property
+    def assignments(self) -> Assignments:
+        """The state; of several shards put together, without the tables of SSA one by one."""
+        if len(self.shards) == 1:
+            return self.shards[0]
+        names = Assignments._fields
+        joined = [join([getattr(shard, name) for shard in self.shards]) for name in names]
+        return Assignments(*joined)
+
+    topic_axes: ClassVar[dict[str, int]] = {
+        "doc_topic": 1,
+        "segment_topic": 1,
+        "doc_topic_prior": 0,
+    }
+
+    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
+        """Return zeros for what is averaged over the kept sweeps."""
+        n_segments = len(self._whole.segment_ptr) - 1
+        scope = self.hyper.concentration_scope
+        sums = {
+            "doc_topic": np.zeros((len(self._whole), self.n_topics)),
+            "segment_topic": np.zeros((n_segments, self.n_topics)),
+            "doc_topic_prior": np.zeros(self.n_topics),
+            "topic_word_prior": np.zeros(()),
+            "discount": np.zeros(()),
+            "concentration": np.zeros(() if scope == "corpus" else len(self.concentration)),
+        }
+        if min(self.hyper.parents) > 0.0:
+            sums["segment_mixing"] = np.zeros(n_segments)
+        return sums
+
+    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the current values to the sums."""
+        sums["doc_topic_prior"] += self.doc_topic_prior
+        sums["topic_word_prior"] += self.topic_word_prior
+        sums["discount"] += self.discount
+        sums["concentration"] += self.concentration.reshape(sums["concentration"].shape)
+        mixing = sums.get("segment_mixing", np.zeros(len(sums["segment_topic"])))
+        for s, (begin, end) in enumerate(self._segment_bounds):
+            add_corpus_estimates(
+                self._corpora[s],
+                self.shards[s],
+                self._prior(s),
+                self._scratch[s].n_k,
+                sums["doc_topic"][slice(*self._bounds[s])],
+                sums["segment_topic"][begin:end],
+                mixing[begin:end],
+            )
+
+    def _log_prior(self) -> float:
+        return sum(
+            log_prior_of_tables(
+                self._corpora[s],
+                shard,
+                self._prior(s),
+                self._stirling,
+                self._scratch[s].n_k,
+            )
+            for s, shard in enumerate(self.shards)
+        )
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        joint, *rest = super().scalars().items()
+        tables = sum(
+            int(shard.segment_tables.sum() + shard.segment_to_previous.sum())
+            for shard in self.shards
+        )
+        return dict([
+            joint,
+            ("concentration", float(self.concentration.mean())),
+            ("discount", float(self.discount)),
+            ("doc_topic_prior_sum", float(self.doc_topic_prior.sum())),
+            *rest,
+            ("n_tables", float(tables)),
+        ])  # fmt: skip
+
+    def model(self) -> TableModel:
+        """Return the current sample as a model."""
+        return TableModel(
+            self.components().astype(np.float32),
+            self.doc_topic_prior.copy(),
+            float(self.discount),
+            float(self.concentration.mean()),
+            self.hyper.parents,
+        )
+
+    def state(self) -> TableState:
+        """Return a read-only view of the state."""
+        return TableState(self)
+
+    def copy(self) -> TableSampler:
+        """Return a sampler that holds the same state in arrays of its own."""
+        other = super().copy()
+        other.concentration = self.concentration.copy()
+        other._scratch = [empty_scratch(self.n_topics) for _ in self.shards]
+        return other
+
+
+def _group_ptr(corpus: SegmentedCorpus, scope: str) -> NDArray[np.int64]:
+    """Return the segments that share a concentration: group g is ptr[g]:ptr[g + 1]."""
+    n_segments = len(corpus.segment_ptr) - 1
+    if scope == "corpus":
+        return np.array([0, n_segments])
+    if scope == "document":
+        return np.asarray(corpus.doc_ptr, dtype=np.int64)
+    return np.arange(n_segments + 1)
+
+
+def _n_groups(corpus: SegmentedCorpus, scope: str) -> int:
+    return len(_group_ptr(corpus, scope)) - 1

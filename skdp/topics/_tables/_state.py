@@ -1,0 +1,42 @@
+"""What a chain of a table model shows of itself after a sweep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.topics._lda._state import LDAState
+from skdp.topics._shared._state import read_only
+
+
+class TableState(LDAState):
+    """The state of a table model's chain; its joint is in the multiplicity form."""
+
+    @property
+    def tables_to_document(self) -> NDArray[np.int32]:
+        """Tables by segment and topic whose dish was ordered from the document's node, (J, K)."""
+        return read_only(self._sampler.assignments.tables)
+
+    @property
+    def tables_to_previous(self) -> NDArray[np.int32]:
+        """Tables whose dish was ordered from the segment before, (J, K); STM: all zero."""
+        to_document = self._sampler.assignments.tables
+        to_previous = self._sampler.assignments.to_previous
+        if to_previous.shape != to_document.shape:
+            return np.broadcast_to(np.int32(0), to_document.shape)
+        return read_only(to_previous)
+
+    @property
+    def concentration(self) -> Any:
+        """Concentration b: a float, or one for each document or segment as an array."""
+        concentration = self._sampler.concentration
+        if self._sampler.hyper.concentration_scope == "corpus":
+            return float(concentration[0])
+        return read_only(concentration)
+
+    @property
+    def discount(self) -> float:
+        """Discount a."""
+        return float(self._sampler.discount)

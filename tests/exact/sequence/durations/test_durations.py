@@ -1,0 +1,240 @@
+"""Parameters of durations against quadrature, and chains over segments against enumeration."""
+
+import math
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from exact.oracles import hdp_hmm, hdp_hsmm
+from exact.oracles.batch_means import assert_means
+from exact.oracles.hsmm import length_likelihood, negative_binomial_pmf, poisson_pmf
+from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
+
+from skdp._random import make_seed_sequence, make_stream
+from skdp.data import SequencePanel
+from skdp.emissions._categorical import CategoricalSampler
+from skdp.sequence import FixedSimilarity, NegativeBinomialDuration, PoissonDuration
+from skdp.sequence._durations import _kernels as kernels
+from skdp.sequence._hmm._sampler import HMMSampler
+from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
+
+# Four states: one with cut-off segments, one with long ones, one with short ones, one never used.
+SEQUENCES = ([0, 0, 1, 1, 1, 1, 2, 0, 0, 0], [2, 1, 1, 1, 1, 0], [1, 1, 1, 1], [2])
+N_STATES = 4
+
+
+def stream(seed=0):
+    return make_stream(make_seed_sequence(seed))
+
+
+def as_panel(sequences):
+    return np.cumsum([0, *map(len, sequences)]), np.concatenate(sequences).astype(np.int64)
+
+
+def poisson_case(longest, shape=2.0, rate=0.7):
+    grid, weights = gamma_quadrature(shape, rate, step=0.05)
+    sampler = PoissonDuration(shape, rate, longest).make_sampler(N_STATES)
+    return sampler, grid, weights, lambda k: poisson_pmf(k, grid)
+
+
+def negative_binomial_case(longest, n_phases=2, prior=(1.5, 2.5)):
+    grid, weights = beta_quadrature(*prior, n_nodes=60)
+    sampler = NegativeBinomialDuration(n_phases, prior, longest).make_sampler(N_STATES)
+    return sampler, grid, weights, lambda k: negative_binomial_pmf(k, n_phases, grid)
+
+
+def parameters(sampler):
+    return np.exp(sampler.log_means if hasattr(sampler, "log_means") else sampler.log_p)
+
+
+@pytest.mark.parametrize("make", [poisson_case, negative_binomial_case])
+@pytest.mark.parametrize("longest", [4, 9])
+def test_parameters_given_states(make, longest):
+    """Draws of what is cut off and of the parameters alternate; |z| < 5 for 8 figures."""
+    sampler, grid, weights, pmf = make(longest)
+    ptr, states = as_panel(SEQUENCES)
+    rng = stream()
+    sampler.start(rng)
+    draws = np.empty((24_000, N_STATES))
+    for i in range(len(draws)):
+        sampler.draw(ptr, states, rng)
+        draws[i] = parameters(sampler)
+    posterior = length_likelihood(SEQUENCES, longest, pmf, N_STATES) * weights
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    assert_means(draws, posterior @ grid, "parameters")
+    assert_means(np.exp(-draws), posterior @ np.exp(-grid), "exp(-parameters)")
+
+
+@pytest.mark.parametrize("make", [poisson_case, negative_binomial_case])
+@pytest.mark.parametrize("longest", [1, 4, 9])
+def test_tables(make, longest):
+    """P(D = d) and P(D >= d) at draws from the prior, against their definition."""
+    sampler, *_ = make(longest)
+    sampler.start(stream())
+    log_pmf, log_survival = sampler.tables()
+    for j, parameter in enumerate(parameters(sampler)):
+        pmf = [
+            poisson_pmf(k, parameter)
+            if make is poisson_case
+            else negative_binomial_pmf(k, 2, parameter)
+            for k in range(longest)
+        ]
+        survival = [1.0 - math.fsum(pmf[:k]) for k in range(longest)]
+        np.testing.assert_allclose(np.exp(log_pmf[j, :-1]), pmf[:-1], rtol=1e-11)
+        np.testing.assert_allclose(np.exp(log_survival[j]), survival, rtol=1e-9)
+        assert log_pmf[j, -1] == log_survival[j, -1]
+
+
+@pytest.mark.parametrize("make", [poisson_case, negative_binomial_case])
+def test_log_density(make):
+    """The density of the logarithm of omega, or of that of p / (1 - p), and of lengths."""
+    longest = 4
+    sampler, *_ = make(longest)
+    ptr, states = as_panel(SEQUENCES)
+    rng = stream()
+    sampler.start(rng)
+    sampler.draw(ptr, states, rng)
+    expected = 0.0
+    for j, x in enumerate(parameters(sampler)):
+        if make is poisson_case:
+            prior = 0.7**2 * x * math.exp(-0.7 * x)  # of omega, Gamma(2)
+            jacobian = x
+            pmf = [poisson_pmf(k, x) for k in range(longest)]
+        else:
+            normaliser = math.gamma(4.0) / math.gamma(1.5) / math.gamma(2.5)
+            prior = normaliser * x**0.5 * (1.0 - x) ** 1.5
+            jacobian = x * (1.0 - x)
+            pmf = [negative_binomial_pmf(k, 2, x) for k in range(longest)]
+        likelihood = length_likelihood(
+            SEQUENCES, longest, lambda k, pmf=pmf: np.array([pmf[k]]), N_STATES
+        )
+        expected += math.log(prior * jacobian * likelihood[j, 0])
+    assert sampler.log_density() == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("smallest", "mean"),
+    [(0, 3.0), (3, 3.0), (4, 3.0), (2, 40.0), (10, 1e-9), (60, 20.0), (2000, 1500.0), (5, 0.0)],
+)
+def test_poisson_at_least(smallest, mean):
+    """40,000 draws, also where the condition holds once in e^500: 6 standard errors."""
+    rng = stream()
+    draws = [kernels.draw_poisson_at_least(smallest, mean, rng) for _ in range(40_000)]
+    logs = [
+        k * math.log(mean) - math.lgamma(k + 1) if mean > 0.0 else (0.0 if k == smallest else -1e9)
+        for k in range(smallest, smallest + 400)
+    ]
+    check_frequencies(draws, smallest, logs)
+
+
+@pytest.mark.parametrize(
+    ("smallest", "r", "p"),
+    [(0, 1, 0.5), (3, 1, 0.5), (7, 3, 0.2), (4, 2, 0.9), (20, 5, 1e-6), (300, 4, 0.3), (1, 8, 0.8)],
+)
+def test_negative_binomial_at_least(smallest, r, p):
+    rng = stream()
+    args = smallest, r, math.log(p), math.log1p(-p), rng
+    draws = [kernels.draw_negative_binomial_at_least(*args) for _ in range(40_000)]
+    logs = [
+        math.lgamma(k + r) - math.lgamma(k + 1) + k * math.log(p)
+        for k in range(smallest, smallest + 400)
+    ]
+    check_frequencies(draws, smallest, logs)
+
+
+def check_frequencies(draws, smallest, logs):
+    """Compare frequencies of smallest, smallest + 1, ...: 6 standard errors for each."""
+    probabilities = np.exp(np.array(logs) - max(logs))
+    probabilities /= probabilities.sum()
+    n = len(draws)
+    counts = np.bincount(np.array(draws, dtype=np.int64) - smallest, minlength=len(logs))
+    assert counts[len(logs) :].sum() == 0
+    errors = np.sqrt(np.maximum(probabilities * (1.0 - probabilities), 1.0 / n) / n)
+    assert np.all(np.abs(counts / n - probabilities) < 6.0 * errors)
+
+
+@pytest.mark.parametrize("p", [1.0 - 1e-12, 1.0])
+def test_durations_without_end(p):
+    """A state that never ends: the draw is large, and a number."""
+    log_q = math.log(1e-12) if p < 1.0 else -900.0
+    draw = kernels.draw_negative_binomial_at_least(5, 2, math.log(p), log_q, stream())
+    assert 1e9 < draw < math.inf
+    assert 1e299 < kernels.draw_poisson_at_least(5, 1e300, stream()) < math.inf
+
+
+# Chains
+
+ONE, TWO = ((0, 0, 1, 1, 0, 1),), ((0, 0, 1, 0), (1, 1))
+PHI = ((1.0, 0.3, 0.05), (0.5, 1.0, 0.2), (0.01, 0.6, 1.0))
+CHAINS = {
+    "three states": (hdp_hmm.Problem(ONE, n_states=3), PoissonDuration(2.0, 1.0, 4)),
+    "two states": (hdp_hmm.Problem(TWO), PoissonDuration(1.0, 0.5, 3)),
+    "two sequences": (
+        hdp_hmm.Problem(TWO, n_states=3, alpha=0.7, gamma=1.0), PoissonDuration(2.0, 1.0, 3)
+    ),
+    "similar": (hdp_hmm.Problem(TWO, n_states=3, phi=PHI), PoissonDuration(2.0, 1.0, 3)),
+    "concentrations": (
+        hdp_hmm.Problem(TWO, n_states=3, alpha=None, gamma=None), PoissonDuration(2.0, 1.0, 4)
+    ),
+    "negative binomial": (
+        hdp_hmm.Problem(TWO, n_states=3, alpha=None, gamma=None, phi=PHI),
+        NegativeBinomialDuration(2, (2.0, 3.0), 3),
+    ),
+    "one step": (hdp_hmm.Problem(TWO, n_states=3, gamma=None), PoissonDuration(2.0, 1.0, 1)),
+}  # fmt: skip
+
+
+def run_chain(problem, duration, n_sweeps):
+    """Draw states, transitions, symbols' probabilities and durations in turns."""
+    n_states = problem.n_states
+    panel = SequencePanel.from_sequences([np.array(s, float) for s in problem.sequences])
+    priors = TransitionPriors(
+        problem.gamma, problem.gamma_prior, problem.alpha, problem.alpha_prior, 0.0, (1.0, 1.0)
+    )
+    similarity = None
+    if problem.phi is not None:
+        similarity = FixedSimilarity(problem.phi).make_sampler(n_states)
+    sampler = HMMSampler(
+        panel,
+        Transitions(n_states, priors, stream(), self_jumps=False),
+        CategoricalSampler(n_states, np.full(problem.n_symbols, problem.prior)),
+        stream(1),
+        stream(2),
+        similarity=similarity,
+        duration=duration.make_sampler(n_states),
+    )
+    names = "used", "segments", "parameter", "together", "alpha", "gamma"
+    draws = {name: [] for name in names}
+    for _ in range(n_sweeps):
+        sampler.sweep()
+        states, transitions = sampler.states, sampler.transitions
+        n_segments = sum(1 + np.count_nonzero(np.diff(states[a:b])) for a, b in pairwise(panel.ptr))
+        values = (
+            len(set(states.tolist())), n_segments, parameters(sampler.duration).mean(),
+            states[:, None] == states, transitions.alpha, transitions.gamma,
+        )  # fmt: skip
+        for name, value in zip(names, values, strict=True):
+            draws[name].append(value)
+    return {name: np.array(values, dtype=float) for name, values in draws.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CHAINS)
+def test_chain(case):
+    """|z| < 5 for up to 25 figures a case: a false alarm in 1e-4 cases."""
+    problem, duration = CHAINS[case]
+    if isinstance(duration, PoissonDuration):
+        grid, weights = gamma_quadrature(duration.shape, duration.rate)
+        pmf = partial(poisson_pmf, omega=grid)
+    else:
+        grid, weights = beta_quadrature(*duration.prior)
+        pmf = partial(negative_binomial_pmf, r=duration.n_phases, p=grid)
+    mean, error = hdp_hsmm.expect(
+        problem, duration.max_duration, pmf, grid, weights, n_draws=200_000
+    )
+    for name, values in run_chain(problem, duration, 60_000).items():
+        batches = values.reshape(40, -1, *values.shape[1:]).mean(axis=1)
+        errors = np.hypot(batches.std(axis=0) / math.sqrt(39), error[name])
+        difference = np.abs(batches.mean(axis=0) - mean[name])
+        assert np.all(difference < 5.0 * errors + 1e-9), (name, difference / (errors + 1e-12))

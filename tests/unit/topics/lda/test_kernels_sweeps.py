@@ -1,0 +1,360 @@
+"""The sweeps of latent Dirichlet allocation: counts that agree, draws from the conditionals.
+
+Where draws are compared to their distribution by a chi-square test, a right kernel fails with
+probability at most 1e-6; there are 21 such comparisons, and the seeds are fixed.
+"""
+
+import numba
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdp._simd import LANES, padded
+from skdp.topics._lda._kernels_sweeps import (
+    counts_of_lists,
+    empty_dense_scratch,
+    empty_sparse_scratch,
+    find_sum,
+    list_words,
+    locate,
+    sum_listed,
+    sum_product,
+    sweep_nodes,
+    sweep_nodes_sparse,
+)
+from skdp.topics._shared._kernels import WordCounts
+
+ALPHA = 1e-6
+every_kernel = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+
+
+def stream(*seed):
+    return np.random.SeedSequence(seed).generate_state(4, np.uint64)
+
+
+class Chain:
+    """Nodes of words, their topics, and all that a sweep needs."""
+
+    def __init__(self, nodes, n_words, topics, *, alpha, gamma=0.3, sparse=False, phi=None, seed=0):
+        self.tokens = np.array([w for node in nodes for w in node], dtype=np.int32)
+        self.node_ptr = np.cumsum([0, *map(len, nodes)])
+        self.topics = np.array(topics, dtype=np.int32)
+        self.n_words, self.alpha, self.gamma = n_words, np.array(alpha, dtype=float), gamma
+        self.n_topics = len(alpha)
+        self.sparse, self.phi, self.rng = sparse, phi, stream(seed)
+        self.reset()
+
+    def reset(self):
+        """Make the counts from the topics."""
+        seated = self.topics >= 0
+        self.totals = np.zeros(padded(self.n_topics))
+        counts = np.zeros((self.n_words, padded(self.n_topics)), dtype=np.float32)
+        if self.phi is not None:
+            counts[:, : self.n_topics] = self.phi.T
+        else:
+            np.add.at(counts, (self.tokens[seated], self.topics[seated]), 1)
+            np.add.at(self.totals, self.topics[seated], 1)
+        self.counts = counts
+        if self.sparse:
+            self.lists = list_words(self.tokens, self.topics, self.n_words, self.n_topics)
+            self.scratch = empty_sparse_scratch(self.n_topics)
+        else:
+            self.words = WordCounts(counts, self.totals, self.phi is not None)
+            self.scratch = empty_dense_scratch(self.n_topics)
+
+    def sweep(self, first=0, last=None):
+        last = len(self.node_ptr) - 1 if last is None else last
+        corpus = (first, last, self.node_ptr, self.tokens, self.topics)
+        if self.sparse:
+            sweep_nodes_sparse(
+                *corpus, self.lists, self.totals, self.alpha, self.gamma, self.scratch, self.rng
+            )
+            counts_of_lists(self.lists, self.counts)
+        else:
+            sweep_nodes(*corpus, self.words, self.alpha, self.gamma, self.scratch, self.rng)
+
+    def assert_consistent(self):
+        seated = self.topics >= 0
+        counts = np.zeros_like(self.counts)
+        np.add.at(counts, (self.tokens[seated], self.topics[seated]), 1)
+        np.testing.assert_array_equal(self.counts, counts)
+        np.testing.assert_array_equal(self.totals, counts.sum(axis=0))
+        if self.sparse:
+            scratch = self.scratch
+            at_rest = self.alpha / (self.n_words * self.gamma + self.totals[: self.n_topics])
+            np.testing.assert_allclose(scratch.base, self.alpha, rtol=1e-12)
+            np.testing.assert_allclose(scratch.factor[: self.n_topics], at_rest, rtol=1e-6)
+            assert not scratch.factor[self.n_topics :].any()
+            groups = np.add.reduceat(scratch.factor.astype(float), np.arange(0, self.n_topics, 32))
+            np.testing.assert_allclose(scratch.group_sums, groups, rtol=1e-9)
+            row_ends = self.lists.row_ptr[:-1] + self.lists.lengths
+            entries = np.arange(len(self.lists.ids))
+            row_of = np.repeat(np.arange(self.n_words), np.diff(self.lists.row_ptr))
+            used = entries < row_ends[row_of]
+            assert np.all(self.lists.values[used] > 0)
+            assert np.all(self.lists.values[~used] == 0)
+            assert np.all(self.lists.ids[~used] == self.n_topics)
+
+
+def make_chain(n_topics, lengths, n_words=9, *, seated=True, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    nodes = [rng.integers(0, n_words, n) for n in lengths]
+    n = sum(lengths)
+    topics = rng.integers(0, n_topics, n) if seated else np.full(n, -1)
+    alpha = rng.gamma(2.0, 0.3, n_topics) + 0.01
+    return Chain(nodes, n_words, topics, alpha=alpha, seed=seed, **options)
+
+
+def outcomes(chain, node, n_drawn):
+    """Return the probability of every outcome of the first draws of a sweep from a node on.
+
+    Plain arithmetic on the definition: words leave, are drawn given all others, and stay.
+    """
+    begin = chain.node_ptr[node]
+    node_of = np.repeat(np.arange(len(chain.node_ptr) - 1), np.diff(chain.node_ptr))
+    found = {}
+
+    def draw(i, topics, probability):
+        if i == begin + n_drawn:
+            found[tuple(topics[begin:i])] = probability
+            return
+        weights = []
+        others = np.arange(len(topics)) != i
+        for k in range(chain.n_topics):
+            in_topic = others & (topics == k)
+            weight = chain.alpha[k] + (in_topic & (node_of == node_of[i])).sum()
+            if chain.phi is not None:
+                weight *= chain.phi[k, chain.tokens[i]]
+            else:
+                weight *= (in_topic & (chain.tokens == chain.tokens[i])).sum() + chain.gamma
+                weight /= in_topic.sum() + chain.n_words * chain.gamma
+            weights.append(weight)
+        for k, weight in enumerate(weights):
+            after = topics.copy()
+            after[i] = k
+            draw(i + 1, after, probability * weight / sum(weights))
+
+    draw(begin, chain.topics.copy(), 1.0)
+    return found
+
+
+def assert_draws(chain, node, n_drawn, n_nodes=1, n_repeats=6000):
+    """Compare the first draws of a sweep from `node` on, repeated from one state, to `outcomes`."""
+    expected = outcomes(chain, node, n_drawn)
+    topics, begin = chain.topics.copy(), chain.node_ptr[node]
+    observed = dict.fromkeys(expected, 0)
+    for _ in range(n_repeats):
+        chain.topics[:] = topics
+        chain.reset()
+        chain.sweep(node, node + n_nodes)
+        observed[tuple(chain.topics[begin : begin + n_drawn])] += 1
+    p = n_repeats * np.array(list(expected.values()))
+    n = np.array(list(observed.values()))
+    order = np.argsort(p)[::-1]
+    p, n = p[order], n[order]
+    rare = p < 10.0  # one cell for all of them
+    if rare.any():
+        p, n = (np.append(x[~rare], x[rare].sum()) for x in (p, n))
+    assert stats.chisquare(n, p).pvalue > ALPHA
+
+
+@every_kernel
+@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 40, 100])
+def test_counts_stay_consistent(n_topics, sparse):
+    chain = make_chain(n_topics, [0, 40, 0, 0, 1, 2, 130, 0], sparse=sparse)
+    for _ in range(5):
+        chain.sweep()
+        assert np.all((chain.topics >= 0) & (chain.topics < n_topics))
+        chain.assert_consistent()
+
+
+@every_kernel
+def test_unseated_words_get_a_topic(sparse):
+    chain = make_chain(5, [7, 0, 30], seated=False, sparse=sparse)
+    chain.sweep(0, 2)
+    assert np.all(chain.topics[:7] >= 0)
+    assert np.all(chain.topics[7:] == -1)
+    chain.assert_consistent()
+    chain.sweep(2, 3)
+    assert np.all(chain.topics >= 0)
+    chain.assert_consistent()
+
+
+@every_kernel
+def test_nodes_out_of_range_stay_as_they_are(sparse):
+    chain = make_chain(30, [20, 20, 20], sparse=sparse)
+    before = chain.topics.copy()
+    chain.sweep(1, 2)
+    np.testing.assert_array_equal(chain.topics[:20], before[:20])
+    np.testing.assert_array_equal(chain.topics[40:], before[40:])
+    assert np.any(chain.topics[20:40] != before[20:40])
+    chain.assert_consistent()
+
+
+@every_kernel
+def test_no_words(sparse):
+    chain = make_chain(4, [0, 0], sparse=sparse)
+    chain.sweep()
+    assert len(chain.topics) == 0
+
+
+@every_kernel
+def test_same_stream_same_topics(sparse):
+    chains = [make_chain(20, [50, 3, 50], sparse=sparse) for _ in range(2)]
+    for chain in chains:
+        chain.sweep()
+        chain.sweep()
+    np.testing.assert_array_equal(*(chain.topics for chain in chains))
+
+
+@every_kernel
+@pytest.mark.parametrize("seed", range(3))
+def test_draws_of_a_node(seed, sparse):
+    chain = make_chain(3, [12, 3, 9], n_words=4, sparse=sparse, seed=seed)
+    assert_draws(chain, 1, 3)
+
+
+@every_kernel
+def test_draws_of_two_nodes(sparse):
+    chain = make_chain(3, [12, 2, 0, 2, 9], n_words=4, sparse=sparse)
+    assert_draws(chain, 1, 4, n_nodes=3)
+
+
+@every_kernel
+def test_draws_of_a_repeated_word(sparse):
+    chain = Chain(
+        [[0, 0, 0], [0, 1, 2, 2]], 3, [0, 0, 1, 0, 1, 2, 2], alpha=[0.4, 0.2, 0.9], sparse=sparse
+    )
+    assert_draws(chain, 0, 3)
+
+
+@every_kernel
+@pytest.mark.parametrize("gamma", [0.01, 1.0])
+def test_draws_where_a_word_more_makes_a_topic_lighter(gamma, sparse):
+    """More weight in the node than in the topic: (alpha + n) / (W gamma + M) falls with n."""
+    chain = Chain([[0, 1, 2], [1]], 3, [0, 0, 1, 1], alpha=[6.0, 9.0], gamma=gamma, sparse=sparse)
+    assert_draws(chain, 0, 3)
+
+
+@every_kernel
+def test_draws_of_unseated_words(sparse):
+    chain = make_chain(3, [12, 3], n_words=4, sparse=sparse)
+    chain.topics[13:] = -1
+    chain.reset()
+    assert_draws(chain, 1, 3)
+
+
+@every_kernel
+@pytest.mark.parametrize("n_topics", [40, 70])
+def test_draws_from_many_topics(n_topics, sparse):
+    chain = make_chain(n_topics, [300, 6, 20], n_words=3, sparse=sparse)
+    assert_draws(chain, 1, 1, n_repeats=10000)
+
+
+def random_phi(n_topics, n_words):
+    return np.random.default_rng(5).dirichlet(np.full(n_words, 0.5), n_topics).astype(np.float32)
+
+
+def test_draws_with_fixed_topics():
+    chain = make_chain(3, [4, 3], n_words=4, phi=random_phi(3, 4), gamma=0.0)
+    assert_draws(chain, 1, 3)
+
+
+def test_fixed_topics_do_not_change():
+    phi = random_phi(20, 9)
+    chain = make_chain(20, [0, 30, 5], phi=phi, gamma=0.0, seated=False)
+    for _ in range(3):
+        chain.sweep()
+    assert np.all((chain.topics >= 0) & (chain.topics < 20))
+    np.testing.assert_array_equal(chain.counts[:, :20], phi.T)
+    assert not chain.totals.any()
+
+
+def test_fixed_topics_make_nodes_independent():
+    chains = [
+        make_chain(5, [8, 9], phi=random_phi(5, 9), gamma=0.0, seated=False) for _ in range(2)
+    ]
+    chains[0].sweep()
+    chains[1].sweep(0, 1)
+    chains[1].sweep(1, 2)
+    np.testing.assert_array_equal(*(chain.topics for chain in chains))
+
+
+@every_kernel
+def test_weights_near_zero(sparse):
+    """Every word has all its weight in one topic: nothing else can be drawn."""
+    nodes = [[0, 1, 2, 3] * 5, [3, 3, 1]]
+    topics = [w for node in nodes for w in node]
+    chain = Chain(nodes, 4, topics, alpha=np.full(4, 1e-3), gamma=1e-12, sparse=sparse)
+    for _ in range(3):
+        chain.sweep()
+        np.testing.assert_array_equal(chain.topics, topics)
+        chain.assert_consistent()
+
+
+def test_lists_and_back():
+    chain = make_chain(50, [400], n_words=7)
+    lists = list_words(chain.tokens, chain.topics, 7, 50)
+    out = np.full_like(chain.counts, 3.0)
+    counts_of_lists(lists, out)
+    np.testing.assert_array_equal(out, chain.counts)
+    room = np.diff(lists.row_ptr)
+    assert np.all(room >= np.minimum(np.bincount(chain.tokens, minlength=7), 50))
+
+
+@numba.njit
+def sums_of_product(matrix, row, offset, factor, sums, sums_row):
+    return sum_product(matrix, row, offset, factor, sums, sums_row)
+
+
+@numba.njit
+def sums_of_list(ids, values, begin, n, factor, sums, sums_row):
+    return sum_listed(ids, values, begin, n, factor, sums, sums_row)
+
+
+@numba.njit
+def find(sums, sums_row, n, target):
+    return find_sum(sums, sums_row, n, np.float32(target))
+
+
+@numba.njit
+def position(ids, begin, n, k):
+    return locate(ids, begin, n, k)
+
+
+def lane_order(n):
+    """Return the entries in the order of the lanes."""
+    return np.arange(n).reshape(-1, LANES).T.ravel()
+
+
+@pytest.mark.parametrize("n", [16, 48, 160])
+def test_sums_and_search(n):
+    rng = np.random.default_rng(n)
+    matrix = rng.integers(0, 5, (3, n)).astype(np.float32)
+    factor = rng.integers(0, 3, n).astype(np.float32)  # whole numbers: sums are exact
+    sums = np.zeros((2, LANES + n), dtype=np.float32)
+    total = sums_of_product(matrix, 2, np.float32(1.0), factor, sums, 1)
+    weights = (matrix[2] + 1.0) * factor
+    assert total == weights.sum()
+    assert not sums[0].any()
+
+    ids = rng.permutation(n).astype(np.int32)
+    listed = np.zeros_like(sums)
+    values = (matrix[2] + 1.0)[ids]
+    assert sums_of_list(ids, values, 0, n, factor, listed, 0) == total
+    assert sums_of_list(ids, values, n - 16, 16, factor, listed, 1) == weights[ids[-16:]].sum()
+
+    for row, sum_row, weight in ((1, sums, weights), (0, listed, weights[ids])):
+        order = lane_order(n)
+        wanted = np.repeat(order, weight[order].astype(int))
+        drawn = [find(sum_row, row, n, target) for target in range(int(total))]
+        np.testing.assert_array_equal(drawn, wanted)
+        assert find(sum_row, row, n, total + 1.0) == n - 1
+        assert find(sum_row, row, n, -1.0) == 0
+
+
+def test_locate():
+    ids = np.arange(48, dtype=np.int32)[::-1].copy()
+    assert [position(ids, 0, 48, k) for k in (47, 0, 17, 48)] == [0, 47, 30, -1]
+    assert [position(ids, 16, 16, k) for k in (31, 16, 15, 32)] == [16, 31, -1, -1]
+    assert position(ids, 16, 0, 31) == -1
