@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import types
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
@@ -115,6 +116,18 @@ class KernelCache:
         """The file that lists what is cached; the folder where numba does not tell."""
         index = getattr(getattr(self._numba_cache, "_cache_file", None), "_index_path", None)
         return str(index or self._numba_cache.cache_path)
+
+
+def frozen(array: Any) -> Any:
+    """Return a read-only view of an array that a kernel only reads.
+
+    To numba a read-only array is of another type than one that can be written, for which it would
+    compile the kernel, and all that it calls, once more. What comes from users, containers or files
+    may be either: at the door it is made one.
+    """
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
 
 
 def njit(function: Callable[..., Any], **options: Any) -> Any:

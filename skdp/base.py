@@ -20,7 +20,7 @@ from skdp.inference import Chain, Schedule, Sweeps, Trace, warn_of_climbs
 class ChainEstimator(ResumableEstimator):
     """Base class: chains, and the sweeps of them that are kept.
 
-    A subclass gives `_check_input` (X as a container), `_start_sampler` (a new chain's sampler)
+    A subclass gives `_check_input` (X as a container), `_start_walker` (a new chain's walker)
     and `_make_averages`, and extends `_fitted_attributes`.
     """
 
@@ -55,8 +55,8 @@ class ChainEstimator(ResumableEstimator):
         burn_in = self._validate_parameters()
         return run.plan(self.max_iter, burn_in, self.thin, self.n_samples)
 
-    def _start_sampler(self, data: Any, root: np.random.SeedSequence, c: int) -> Any:
-        """Return the sampler of a new chain, with streams of its own."""
+    def _start_walker(self, data: Any, root: np.random.SeedSequence, c: int) -> Any:
+        """Return the walker of a new chain, with streams of its own."""
         raise NotImplementedError
 
     def _make_averages(self) -> Any:
@@ -70,17 +70,16 @@ class ChainEstimator(ResumableEstimator):
         """Return new chains, each with streams of its own."""
         root = make_seed_sequence(self.random_state)
         chains = [
-            Chain(self._start_sampler(data, root, c), self._make_averages())
-            for c in range(n_chains)
+            Chain(self._start_walker(data, root, c), self._make_averages()) for c in range(n_chains)
         ]
         return SavedRuns(chains, root)
 
     def _attach(self, run: Chain, data: Any) -> None:
-        run.sampler.attach(data)
+        run.walker.attach(data)
 
     @staticmethod
     def _detach(run: Chain) -> None:
-        run.sampler.detach()
+        run.walker.detach()
 
     @staticmethod
     def _detached(run: Chain) -> Chain:
@@ -137,7 +136,7 @@ class ChainEstimator(ResumableEstimator):
         warn_of_climbs(self, self.trace_)
 
     def _progress(self, runs: list[Chain]) -> str:
-        joints = ", ".join(f"{chain.sampler.log_joint():.6g}" for chain in runs)
+        joints = ", ".join(f"{chain.walker.log_joint():.6g}" for chain in runs)
         return f"log joint {joints}"
 
     def _showing(self, saved: SavedRuns, *, final: bool = False) -> SavedRuns:

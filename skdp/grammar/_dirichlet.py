@@ -6,10 +6,9 @@ A family of rows shares one prior: counts are (n_rows, ...), the prior has the s
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-Floats = NDArray[np.float64]
+from skdp._typing import Floats
 
 
 def _as_rows(prior: Floats, counts: Floats) -> tuple[Floats, Floats]:

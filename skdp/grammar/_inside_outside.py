@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from skdp._checks import as_floats
+from skdp._typing import Floats
 from skdp.data import TokenSequences, check_sentences
 from skdp.grammar._chart._engine import expected_counts
 from skdp.grammar._chart._weights import RuleWeights
-
-Floats = NDArray[np.float64]
 
 
 class InsideOutsideResult(NamedTuple):

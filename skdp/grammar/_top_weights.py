@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import gammaln, psi, softmax
 
-Floats = NDArray[np.float64]
+from skdp._typing import Floats
 
 MIN_WEIGHT = 1e-8
 """The density of the prior is unbounded where weights vanish: they stay above it."""

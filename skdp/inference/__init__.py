@@ -1,7 +1,7 @@
 """Chains: what runs, keeps, traces and aligns the samples of every estimator."""
 
 from skdp.inference._alignment import align_labels
-from skdp.inference._chain import Averages, Chain, NoAverages, Sampler
+from skdp.inference._chain import Averages, Chain, NoAverages, Walker
 from skdp.inference._convergence import (
     warn_of_climbs,
     warn_of_truncation,
@@ -9,6 +9,7 @@ from skdp.inference._convergence import (
     warn_user,
 )
 from skdp.inference._interrupt import InterruptGuard
+from skdp.inference._part import Part
 from skdp.inference._schedule import Schedule
 from skdp.inference._slice import draw_slice
 from skdp.inference._sweeps import Sweeps
@@ -19,10 +20,11 @@ __all__ = [
     "Chain",
     "InterruptGuard",
     "NoAverages",
-    "Sampler",
+    "Part",
     "Schedule",
     "Sweeps",
     "Trace",
+    "Walker",
     "align_labels",
     "draw_slice",
     "warn_of_climbs",

@@ -1,4 +1,4 @@
-"""One Markov chain: a sampler, the averages of what it kept, and how far it has come."""
+"""One Markov chain: a walker, the averages of what it kept, and how far it has come."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from skdp.inference._schedule import Schedule
 
 
-class Sampler(Protocol):
+class Walker(Protocol):
     """The moving part of a chain, and what it shows of itself."""
 
     def sweep(self) -> None:
@@ -34,14 +34,14 @@ class Sampler(Protocol):
 class Averages(Protocol):
     """Running means over the kept sweeps of one chain."""
 
-    def add(self, sampler: Any) -> None:
-        """Take the sampler's current state into the means."""
+    def add(self, walker: Any) -> None:
+        """Take the walker's current state into the means."""
 
 
 class NoAverages:
     """No means at all, for models whose samples have none that is a model itself."""
 
-    def add(self, sampler: Any) -> None:
+    def add(self, walker: Any) -> None:
         """Take nothing."""
 
 
@@ -50,7 +50,7 @@ class Chain:
 
     Parameters
     ----------
-    sampler : Sampler
+    walker : Walker
     averages : Averages
 
     Attributes
@@ -67,8 +67,8 @@ class Chain:
         The sweep that counts only if the chain ends there.
     """
 
-    def __init__(self, sampler: Any, averages: Any):
-        self.sampler = sampler
+    def __init__(self, walker: Any, averages: Any):
+        self.walker = walker
         self.averages = averages
         self.n_sweeps = 0
         self.kept: list[int] = []
@@ -87,18 +87,18 @@ class Chain:
 
     def advance(self, schedule: Schedule) -> None:
         """Do one sweep, and keep and store it if that is the plan."""
-        self.sampler.sweep()
+        self.walker.sweep()
         self.n_sweeps += 1
         if self.n_sweeps in schedule.kept:
             self.keep(store=self.n_sweeps in schedule.stored)
 
     def keep(self, *, store: bool = True) -> None:
         """Take the current state into averages and trace, and store it as a model."""
-        self.averages.add(self.sampler)
-        self.trace.append(self.sampler.scalars())
+        self.averages.add(self.walker)
+        self.trace.append(self.walker.scalars())
         self.kept.append(self.n_sweeps)
         if store:
-            self.models[self.n_sweeps] = self.sampler.model()
+            self.models[self.n_sweeps] = self.walker.model()
 
     def showing(self, *, final: bool = False) -> Chain:
         """Return a chain that has kept and stored something: the current state where need be.
@@ -119,11 +119,11 @@ class Chain:
         if is_last:
             chain.keep()
         elif not chain.models:
-            chain.models = {self.n_sweeps: self.sampler.model()}
+            chain.models = {self.n_sweeps: self.walker.model()}
         return chain
 
     def _fork(self) -> Chain:
-        """Return a chain that keeps apart from this one; they share the sampler."""
+        """Return a chain that keeps apart from this one; they share the walker."""
         chain = copy(self)
         chain.averages = deepcopy(self.averages)
         chain.kept, chain.trace, chain.models = [*self.kept], [*self.trace], {**self.models}
@@ -131,7 +131,7 @@ class Chain:
 
     def with_current(self) -> Chain:
         """Return a chain that has kept its current state and nothing else; this one goes on."""
-        chain = Chain(self.sampler, type(self.averages)())
+        chain = Chain(self.walker, type(self.averages)())
         chain.n_sweeps = self.n_sweeps
         chain.keep()
         return chain
@@ -145,8 +145,8 @@ class Chain:
     def detached(self) -> Chain:
         """Return the chain without its data, for a pickle that is written at once."""
         chain = copy(self)
-        chain.sampler = self.sampler.copy()
-        chain.sampler.detach()
+        chain.walker = self.walker.copy()
+        chain.walker.detach()
         return chain
 
     @property

@@ -6,11 +6,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.stats import norm, rankdata, t
 
-Floats = NDArray[np.float64]
+from skdp._typing import Floats
 
 N_BATCHES = 12
 """Batches of kept sweeps whose means show a climb; with fewer sweeps none is seen."""

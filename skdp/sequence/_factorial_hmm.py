@@ -20,8 +20,8 @@ from skdp.emissions._binary_factor_model import OUTPUTS
 from skdp.emissions._binary_factors import BinaryFactorEmission
 from skdp.sequence._base import SequenceEstimator, split
 from skdp.sequence._factorial._alignment import name_factors
-from skdp.sequence._factorial._sampler import FactorialSampler
 from skdp.sequence._factorial._step_factors import StepFactors
+from skdp.sequence._factorial._walker import FactorialWalker
 
 _NO_PRIOR = (1.0, 1.0)
 """Of the activities of states, which this model has not."""
@@ -234,9 +234,9 @@ class FactorialHMM(SequenceEstimator):
 
     # Chains
 
-    def _start_sampler(
+    def _start_walker(
         self, panel: SequencePanel, root: np.random.SeedSequence, c: int
-    ) -> FactorialSampler:
+    ) -> FactorialWalker:
         values = panel.values
         n_entries = float(self.n_factors) * (len(values) + values.shape[1] + 10)
         check_memory(
@@ -245,7 +245,7 @@ class FactorialHMM(SequenceEstimator):
             f"n_chains={self.n_chains}: activities and weights",
         )
         emission = StepFactors(*self._emission_object().check_parts(values, len(values)))
-        return FactorialSampler(
+        return FactorialWalker(
             panel,
             emission,
             self._priors(),

@@ -22,8 +22,8 @@ from skdp.emissions._poisson import PoissonEmission
 from skdp.inference import warn_of_truncation
 from skdp.sequence._base import SequenceEstimator, split
 from skdp.sequence._hmm._alignment import name_states
-from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
+from skdp.sequence._hmm._walker import HMMWalker
 from skdp.sequence._parts import check_part, make_part
 
 EMISSIONS = {
@@ -296,16 +296,16 @@ class HDPHMMLT(SequenceEstimator):
 
     # Chains
 
-    def _start_sampler(
+    def _start_walker(
         self, panel: SequencePanel, root: np.random.SeedSequence, c: int
-    ) -> HMMSampler:
+    ) -> HMMWalker:
         self._check_size(len(panel.values))
         init_stream = derive_stream(root, Role.INIT, c)
         similarity, duration = (
             None if part is None else make_part(part, name, self.n_components)
             for part, name in ((self.similarity, "similarity"), (self.duration, "duration"))
         )
-        return HMMSampler(
+        return HMMWalker(
             panel,
             Transitions(
                 self.n_components, self._priors(), init_stream, self_jumps=duration is None

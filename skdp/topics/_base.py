@@ -30,7 +30,7 @@ PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
 class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
     """Base class of the topic models: priors, topics as features, held-out scores.
 
-    A subclass gives `_start_sampler`, `_averaged_model` and `_fold_in_options`.
+    A subclass gives `_start_walker`, `_averaged_model` and `_fold_in_options`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -124,7 +124,7 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _attached(self, saved: SavedRuns, data: Any) -> SavedRuns:
         saved = super()._attached(saved, data)
         for chain in saved.runs:
-            chain.sampler.n_jobs = self.n_jobs
+            chain.walker.n_jobs = self.n_jobs
         return saved
 
     def _make_averages(self) -> TopicAverages:

@@ -14,7 +14,7 @@ from skdp._sklearn_compat import StrOptions
 from skdp.data import SegmentedCorpus
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._lda._model import LDAModel
-from skdp.topics._lda._sampler import LDASampler
+from skdp.topics._lda._walker import LDAWalker
 from skdp.topics._shared._likelihood import LikelihoodMixin
 
 
@@ -177,10 +177,10 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
         return burn_in
 
-    def _start_sampler(
+    def _start_walker(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
-    ) -> LDASampler:
-        return LDASampler(
+    ) -> LDAWalker:
+        return LDAWalker(
             corpus,
             self.n_components,
             self.level,

@@ -17,7 +17,7 @@ from skdp.data import SegmentedCorpus
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._ldcc._averages import CoClusterAverages
 from skdp.topics._ldcc._model import CoClusterModel
-from skdp.topics._ldcc._sampler import CoClusterSampler
+from skdp.topics._ldcc._walker import CoClusterWalker
 
 
 @public
@@ -226,10 +226,10 @@ class LatentDirichletCoClustering(BaseTopicModel):
             )
         return np.array(np.broadcast_to(rows, shape))
 
-    def _start_sampler(
+    def _start_walker(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
-    ) -> CoClusterSampler:
-        return CoClusterSampler(
+    ) -> CoClusterWalker:
+        return CoClusterWalker(
             corpus,
             self.n_components,
             self.n_document_topics,

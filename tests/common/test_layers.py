@@ -15,6 +15,7 @@ LAYERS = {
     0: (
         "_checks",
         "_public",
+        "_typing",
         "_memory",
         "_numba",
         "_simd",

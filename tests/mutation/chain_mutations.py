@@ -26,7 +26,7 @@ CHAIN = "topics/_tables/_kernels_chain.py"
 TABLES = "topics/_tables/_kernels_table_counts.py"
 SEATS = "topics/_tables/_kernels_seats.py"
 SWEEPS = "topics/_tables/_kernels_sweeps.py"
-TABLE_SAMPLER = "topics/_tables/_sampler.py"
+TABLE_SAMPLER = "topics/_tables/_walker.py"
 
 _CHAIN_ADD = [
     Mutation(

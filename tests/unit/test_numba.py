@@ -6,9 +6,11 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import skdp
+from skdp._numba import frozen, njit
 
 MODULE = """
 from skdp._numba import njit, njit_part
@@ -145,3 +147,18 @@ def test_a_handler_that_raises_is_heard():
 
     with pytest.raises(TimeoutError):
         KernelCache(Interrupted(), called_from_python=True).load_overload(None, None)
+
+
+def test_frozen_arrays_are_of_one_type():
+    """A kernel is compiled once for arrays that can be written and for those that cannot."""
+
+    @njit
+    def total(values):
+        return values.sum()
+
+    values = np.arange(3.0)
+    read_only = values.copy()
+    read_only.flags.writeable = False
+    assert total(frozen(values)) == total(frozen(read_only)) == 3.0
+    assert len(total.signatures) == 1
+    assert values.flags.writeable

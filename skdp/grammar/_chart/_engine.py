@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._typing import Floats, Places
 from skdp.data import TokenSequences
 from skdp.grammar._chart import _kernels_lanes as lanes
 from skdp.grammar._chart._batches import SentenceBatches
@@ -16,9 +17,6 @@ from skdp.grammar._chart._kernels_long import sum_long
 from skdp.grammar._chart._lanes import LaneRules
 from skdp.grammar._chart._long import LongRules, are_long
 from skdp.grammar._chart._weights import RuleWeights
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 
 
 class ExpectedCounts(NamedTuple):

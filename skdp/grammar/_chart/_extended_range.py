@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._typing import Floats
 from skdp.grammar._chart import _kernels_extended_range as wide
 from skdp.grammar._chart import _kernels_trees as trees
 from skdp.grammar._chart._weights import RuleWeights
-
-Floats = NDArray[np.float64]
 
 _LOG_TWO = math.log(2.0)
 

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from skdp._simd import aligned_zeros
 from skdp._simd_lanes import MIX_ROWS, ROW_BYTES
+from skdp._typing import Floats
 from skdp.grammar._chart import _kernels_extended_range as wide
 from skdp.grammar._chart import _kernels_lanes as kernels
 from skdp.grammar._chart._weights import RuleWeights
-
-Floats = NDArray[np.float64]
 
 _FLOOR = {8: 2.0**-900, 4: 2.0**-100}
 _LIMIT = {8: 2.0**840, 4: 2.0**60}

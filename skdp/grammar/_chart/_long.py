@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._simd import aligned_zeros
+from skdp._typing import Floats
 from skdp.grammar._chart import _kernels_long as kernels
 from skdp.grammar._chart._lanes import LaneRules
 
@@ -20,8 +21,6 @@ MOST_WORDS = 200
 large."""
 
 _VECTOR_BYTES = 64
-
-Floats = NDArray[np.float64]
 
 
 def are_long(lengths: NDArray[np.int64], n_lanes: int) -> NDArray[np.bool_]:

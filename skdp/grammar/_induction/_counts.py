@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._typing import Floats
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._induction._layout import Layout
-
-Floats = NDArray[np.float64]
 
 ACTIVE = 1e-6
 """Symbols with so many expected nodes, and their rules of so large a weight, are active."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from skdp._typing import Floats
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._induction._counts import RuleCounts
 from skdp.grammar._induction._layout import Layout
 from skdp.grammar._induction._variational import RuleProbabilities, uniform_weights
-
-Floats = NDArray[np.float64]
 
 
 class MaximumLikelihoodGrammar:

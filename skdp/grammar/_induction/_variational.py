@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._typing import Floats
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._dirichlet import expected_log, mean, negative_divergence
 from skdp.grammar._induction._counts import RuleCounts
 from skdp.grammar._induction._layout import Layout
 from skdp.grammar._top_weights import Family, TopPrior, maximize
-
-Floats = NDArray[np.float64]
 
 ROOT_KIND_PRIOR = np.ones(2)
 """Whether a sentence begins with a preterminal (it is of one word) or a constituent: uniform."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp.grammar._refinement._messages import RefinedTables
 from skdp.grammar._refinement._treebank import CoarseRules
-
-Floats = NDArray[np.float64]
 
 
 class MaximumLikelihoodRefinement:

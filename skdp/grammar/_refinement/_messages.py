@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._typing import Floats
 from skdp.grammar._refinement import _kernels_messages as kernels
 from skdp.grammar._refinement._treebank import CoarseRules, Treebank
-
-Floats = NDArray[np.float64]
 
 
 class RefinedTables(NamedTuple):

@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._typing import Floats, Ints
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._refinement import _kernels_coarse as coarse
 from skdp.grammar._refinement import _kernels_forest as forest
 from skdp.grammar._refinement._messages import RefinedTables, ScaledWeights
 from skdp.grammar._refinement._treebank import CoarseRules
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 
 class Forest(NamedTuple):

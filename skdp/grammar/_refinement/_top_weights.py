@@ -14,14 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import gammaln, psi, softmax
 
+from skdp._typing import Floats, Ints
 from skdp.grammar._top_weights import MIN_WEIGHT
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 _MAX_STEPS = 12
 """Coordinate ascent goes on in the next iteration: more steps in one would hardly pay."""

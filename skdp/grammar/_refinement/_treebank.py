@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._typing import Ints
 from skdp.data._parse_tree import ParseTree
-
-Ints = NDArray[np.int32]
 
 
 class CoarseRules(NamedTuple):

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
+from skdp._typing import Floats
 from skdp.grammar._refinement._messages import RefinedTables
 from skdp.grammar._refinement._top_weights import ChildRows, PairRows, log_gem, maximize
 from skdp.grammar._refinement._treebank import CoarseRules
 from skdp.grammar._top_weights import MIN_WEIGHT
-
-Floats = NDArray[np.float64]
 
 _N_ROUNDS = 2
 """q(phi) and q(beta) in turns, so many times in an iteration."""

@@ -11,45 +11,45 @@ from numpy.typing import NDArray
 class FactorialState:
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
 
-    def __init__(self, sampler: Any):
-        self._sampler = sampler
+    def __init__(self, walker: Any):
+        self._walker = walker
 
     @property
     def activities(self) -> NDArray[np.int8]:
         """Which factors are on at every observation, (N, F), the sequences end to end."""
-        view = self._sampler.emission.factors.view()
+        view = self._walker.emission.factors.view()
         view.flags.writeable = False
         return view
 
     @property
     def startprob(self) -> NDArray[np.float64]:
         """Probabilities that factors are off and on at first, (F, 2)."""
-        on = self._sampler.on_probs[:, 0]
+        on = self._walker.on_probs[:, 0]
         return np.stack([1.0 - on, on], axis=-1)
 
     @property
     def transmat(self) -> NDArray[np.float64]:
         """Probabilities of transitions from off, 0, and on, 1, (F, 2, 2)."""
-        on = self._sampler.on_probs[:, 1:]
+        on = self._walker.on_probs[:, 1:]
         return np.stack([1.0 - on, on], axis=-1)
 
     @property
     def weights(self) -> NDArray[np.float64]:
         """Weights w, (F + 1, D), the background in row 0."""
-        return self._sampler.emission.weights.copy()
+        return self._walker.emission.weights.copy()
 
     @property
     def noise_variance(self) -> NDArray[np.float64]:
         """Variances of the noise, (D,), 1 for probit columns."""
-        return 1.0 / self._sampler.emission.precisions
+        return 1.0 / self._walker.emission.precisions
 
     def log_joint(self) -> float:
         """Return log p(observations, activities, weights, noise), transitions summed out.
 
         The densities of weights and noise count where these are drawn.
         """
-        return self._sampler.log_joint()
+        return self._walker.log_joint()
 
     def copy(self) -> FactorialState:
         """Return a state that later sweeps do not change."""
-        return FactorialState(self._sampler.copy())
+        return FactorialState(self._walker.copy())

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from skdp.sequence._hmm._model import HMMModel
-from skdp.sequence._hmm._sampler import StoredSample
+from skdp.sequence._hmm._walker import StoredSample
 
 
 def name_states(samples: list[StoredSample]) -> tuple[list[HMMModel], int]:

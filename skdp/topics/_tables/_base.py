@@ -13,11 +13,11 @@ from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
-from skdp.topics._lda._sampler import LDASampler
+from skdp.topics._lda._walker import LDAWalker
 from skdp.topics._shared._likelihood import LikelihoodMixin
 from skdp.topics._tables._kernels_sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
 from skdp.topics._tables._model import SAMPLERS, TableModel
-from skdp.topics._tables._sampler import START_CONCENTRATION, HyperParameters, TableSampler
+from skdp.topics._tables._walker import START_CONCENTRATION, HyperParameters, TableWalker
 
 _CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
 
@@ -122,10 +122,10 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
             self._parents,
         )
 
-    def _start_sampler(
+    def _start_walker(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
-    ) -> TableSampler:
-        return TableSampler(
+    ) -> TableWalker:
+        return TableWalker(
             corpus,
             self.n_components,
             self.sampler,
@@ -142,7 +142,7 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
         if not isinstance(init, str) or init != "lda":
             return init
         hyper = self._hyper_parameters()
-        lda = LDASampler(
+        lda = LDAWalker(
             corpus,
             self.n_components,
             "segment",

@@ -17,13 +17,13 @@ class TableState(LDAState):
     @property
     def tables_to_document(self) -> NDArray[np.int32]:
         """Tables by segment and topic whose dish was ordered from the document's node, (J, K)."""
-        return read_only(self._sampler.assignments.tables)
+        return read_only(self._walker.assignments.tables)
 
     @property
     def tables_to_previous(self) -> NDArray[np.int32]:
         """Tables whose dish was ordered from the segment before, (J, K); STM: all zero."""
-        to_document = self._sampler.assignments.tables
-        to_previous = self._sampler.assignments.to_previous
+        to_document = self._walker.assignments.tables
+        to_previous = self._walker.assignments.to_previous
         if to_previous.shape != to_document.shape:
             return np.broadcast_to(np.int32(0), to_document.shape)
         return read_only(to_previous)
@@ -31,12 +31,12 @@ class TableState(LDAState):
     @property
     def concentration(self) -> Any:
         """Concentration b: a float, or one for each document or segment as an array."""
-        concentration = self._sampler.concentration
-        if self._sampler.hyper.concentration_scope == "corpus":
+        concentration = self._walker.concentration
+        if self._walker.hyper.concentration_scope == "corpus":
             return float(concentration[0])
         return read_only(concentration)
 
     @property
     def discount(self) -> float:
         """Discount a."""
-        return float(self._sampler.discount)
+        return float(self._walker.discount)

@@ -5,8 +5,8 @@ from scipy import stats
 
 from skdp.data import SequencePanel
 from skdp.sequence import CategoricalEmission, GaussianSimilarity, PoissonDuration
-from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
+from skdp.sequence._hmm._walker import HMMWalker
 
 N_STATES, LONGEST = 3, 4
 
@@ -20,7 +20,7 @@ def test_log_joint_with_similarities_and_durations():
     panel = SequencePanel.from_sequences([np.array([0, 0, 1, 1, 1, 0, 2.0]), np.array([2, 2, 0.0])])
     streams = np.random.SeedSequence(3).generate_state(12, np.uint64).reshape(3, 4)
     priors = TransitionPriors(2.0, (1.0, 1.0), 1.5, (1.0, 1.0), 0.0, (1.0, 1.0))
-    sampler = HMMSampler(
+    sampler = HMMWalker(
         panel,
         Transitions(N_STATES, priors, streams[0], self_jumps=False),
         CategoricalEmission(3, 0.5).make_sampler(panel.values, N_STATES),

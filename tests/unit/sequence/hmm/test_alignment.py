@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from skdp.emissions._categorical import CategoricalModel
 from skdp.sequence._hmm._alignment import name_states
 from skdp.sequence._hmm._model import HMMModel
-from skdp.sequence._hmm._sampler import StoredSample
+from skdp.sequence._hmm._walker import StoredSample
 
 RNG = np.random.default_rng(0)
 

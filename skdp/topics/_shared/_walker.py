@@ -16,7 +16,7 @@ from skdp.topics._shared._priors import update_symmetric_dirichlet
 START_TOPIC_WORD_PRIOR = 0.05
 
 
-class TopicSampler:
+class TopicWalker:
     """Markov chain of a topic model over one corpus, whose documents may be swept in shards.
 
     Shards are runs of whole documents. Each is swept with counts of words of its own, which are
@@ -188,7 +188,7 @@ class TopicSampler:
         }
 
     def copy(self) -> Self:
-        """Return a sampler that holds the same state in arrays of its own."""
+        """Return a walker that holds the same state in arrays of its own."""
         other = object.__new__(type(self))
         other.__dict__ = dict(self.__dict__)
         other.shards = [type(shard)(*(array.copy() for array in shard)) for shard in self.shards]

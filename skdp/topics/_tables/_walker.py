@@ -12,7 +12,7 @@ from skdp.processes._discount import draw_bounded_beta
 from skdp.topics._shared._arrays import fixed_words
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._priors import tells_apart, update_dirichlet
-from skdp.topics._shared._sampler import TopicSampler, join
+from skdp.topics._shared._walker import TopicWalker, join
 from skdp.topics._tables import _kernels_sweeps as sweeps
 from skdp.topics._tables._arrays import (
     add_seats,
@@ -57,7 +57,7 @@ class HyperParameters(NamedTuple):
     parents: tuple[float, float]
 
 
-class TableSampler(TopicSampler):
+class TableWalker(TopicWalker):
     """Markov chain of a table model over one corpus.
 
     Parameters
@@ -322,8 +322,8 @@ class TableSampler(TopicSampler):
         """Return a read-only view of the state."""
         return TableState(self)
 
-    def copy(self) -> TableSampler:
-        """Return a sampler that holds the same state in arrays of its own."""
+    def copy(self) -> TableWalker:
+        """Return a walker that holds the same state in arrays of its own."""
         other = super().copy()
         other.concentration = self.concentration.copy()
         other._scratch = [empty_scratch(self.n_topics) for _ in self.shards]

@@ -24,14 +24,14 @@ from skdp.topics._ldcc._state import CoClusterState
 from skdp.topics._shared._arrays import fixed_words
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._priors import tells_apart, update_dirichlet
-from skdp.topics._shared._sampler import TopicSampler, join
+from skdp.topics._shared._walker import TopicWalker, join
 
 START_DOCUMENT_TOPIC_PRIOR = 1.0
 START_SEGMENT_TOPIC_PRIOR = 0.1
 """Where the parameters that are learnt start."""
 
 
-class CoClusterSampler(TopicSampler):
+class CoClusterWalker(TopicWalker):
     """Markov chain of latent Dirichlet co-clustering over one corpus.
 
     Parameters

@@ -29,7 +29,7 @@ from skdp.topics._lda._state import LDAState
 from skdp.topics._shared._arrays import empty_counts, fixed_words
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._priors import tells_apart, update_dirichlet
-from skdp.topics._shared._sampler import TopicSampler, join
+from skdp.topics._shared._walker import TopicWalker, join
 
 
 class NodeTopics(NamedTuple):
@@ -45,7 +45,7 @@ class ListedWords(NamedTuple):
     totals: NDArray[np.float64]
 
 
-class LDASampler(TopicSampler):
+class LDAWalker(TopicWalker):
     """Markov chain of latent Dirichlet allocation over one corpus.
 
     With many topics the counts of words are kept as lists, and sweeps take time in proportion to

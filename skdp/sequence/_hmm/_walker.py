@@ -38,7 +38,7 @@ class StoredSample(NamedTuple):
     log_joint: float
 
 
-class HMMSampler:
+class HMMWalker:
     """Markov chain over states, transitions and observations' parameters of one panel.
 
     A sweep draws the states of all sequences given everything else, as blocks, then transitions,
@@ -175,7 +175,7 @@ class HMMSampler:
         return HMMState(self)
 
     def copy(self) -> Self:
-        """Return a sampler that holds the same state in arrays of its own."""
+        """Return a walker that holds the same state in arrays of its own."""
         other = object.__new__(type(self))
         other.__dict__ = dict(self.__dict__)
         other.states = self.states.copy()

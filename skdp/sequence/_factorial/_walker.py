@@ -15,7 +15,7 @@ from skdp.sequence._factorial._state import FactorialState
 from skdp.sequence._factorial._step_factors import StepFactors
 
 
-class FactorialSampler:
+class FactorialWalker:
     """Markov chain over activities, transitions, weights and noise of one panel.
 
     A sweep draws all activities of some factors given everything else, one such block after the
@@ -114,7 +114,7 @@ class FactorialSampler:
         return FactorialState(self)
 
     def copy(self) -> Self:
-        """Return a sampler that holds the same state in arrays of its own."""
+        """Return a walker that holds the same state in arrays of its own."""
         other = object.__new__(type(self))
         other.__dict__ = dict(self.__dict__)
         other.counts, other.on_probs = self.counts.copy(), self.on_probs.copy()
