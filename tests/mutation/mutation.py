@@ -1,5 +1,6 @@
 """A small wrong patch of the package, and the test that it must turn red."""
 
+import zlib
 from typing import NamedTuple
 
 
@@ -12,4 +13,13 @@ class Mutation(NamedTuple):
     new: str
     why: str  # what goes wrong; the erratum, where it is one
     test: str
-    exhaustive: bool | None = None  # whether the gate leaves it out; None: fifteen of sixteen
+
+    @property
+    def is_exhaustive(self) -> bool:
+        """Whether the gate leaves it out: 15 of 16, by the name, so that others do not matter."""
+        return bool(zlib.crc32(self.name.encode()) % 16)
+
+    def apply(self, text: str) -> str:
+        """Return the text of the file with the patch."""
+        assert text.count(self.old) == 1, f"{self.old!r}: {text.count(self.old)} times"
+        return text.replace(self.old, self.new)

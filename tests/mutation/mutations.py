@@ -1,30 +1,27 @@
-"""All wrong patches, and those that change nothing."""
+"""All wrong patches, and those that change nothing: gathered from the modules beside and below."""
 
-from mutation import (
-    chain_mutations,
-    factorial_mutations,
-    grammar_mutations,
-    likelihood_mutations,
-    process_mutations,
-    refinement_mutations,
-    sequence_mutations,
-    topic_mutations,
-    variational_mutations,
-)
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
-_MODULES = (
-    topic_mutations,
-    process_mutations,
-    chain_mutations,
-    likelihood_mutations,
-    sequence_mutations,
-    factorial_mutations,
-    grammar_mutations,
-    variational_mutations,
-    refinement_mutations,
-)
+HERE = Path(__file__).parent
+_NOT_LISTS = {"mutation", "mutations"}
 
-MUTATIONS = [mutation for module in _MODULES for mutation in module.MUTATIONS]
+
+def _modules() -> Iterator[tuple[str, ModuleType]]:
+    """Yield each module that lists patches, with its place: topics/tables/kernels_chain."""
+    for path in sorted(HERE.rglob("*.py")):
+        place = path.relative_to(HERE).with_suffix("")
+        if not path.stem.startswith("test_") and place.as_posix() not in _NOT_LISTS:
+            yield place.as_posix(), import_module(".".join(["mutation", *place.parts]))
+
+
+MODULES = dict(_modules())
+
+MUTATIONS = [mutation for module in MODULES.values() for mutation in module.MUTATIONS]
 
 # Patches that choose another way of doing the same: the exact test must stay green.
-EQUIVALENTS = topic_mutations.EQUIVALENTS
+EQUIVALENTS = [
+    mutation for module in MODULES.values() for mutation in getattr(module, "EQUIVALENTS", [])
+]

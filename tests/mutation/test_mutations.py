@@ -130,8 +130,7 @@ def copy_with(mutation: Mutation, unchanged: Path, folder: Path) -> None:
     """Make a copy of the package with the patch, and with the machine code that still holds."""
     path = unchanged / "skdp" / mutation.file
     text = path.read_text()
-    assert text.count(mutation.old) == 1, f"{mutation.old!r}: {text.count(mutation.old)} times"
-    patched = text.replace(mutation.old, mutation.new)
+    patched = mutation.apply(text)
     files = list(unchanged.glob("skdp/**/*.py"))
     changed = changed_names(text, patched, [file.read_text() for file in files])
     ignore = ignore_kernels(dict(zip(files, changed, strict=True)))
@@ -139,14 +138,9 @@ def copy_with(mutation: Mutation, unchanged: Path, folder: Path) -> None:
     (folder / "skdp" / mutation.file).write_text(patched)
 
 
-def is_exhaustive(i: int, mutation: Mutation) -> bool:
-    """Tell whether the gate leaves the i-th one out; where it says nothing, 15 of 16."""
-    return bool(i % 16) if mutation.exhaustive is None else mutation.exhaustive
-
-
 ALL = [
-    pytest.param(mutation, marks=[pytest.mark.exhaustive] if is_exhaustive(i, mutation) else [])
-    for i, mutation in enumerate(MUTATIONS)
+    pytest.param(mutation, marks=[pytest.mark.exhaustive] if mutation.is_exhaustive else [])
+    for mutation in MUTATIONS
 ]
 
 

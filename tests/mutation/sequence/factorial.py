@@ -6,12 +6,12 @@ CHAIN_TESTS = "tests/exact/sequence/test_factorial_hmm.py"
 FACTORIAL_TESTS = "tests/unit/sequence/test_factorial_hmm.py"
 
 CHAINS = "sequence/_factorial/_kernels_block.py"
-JOINT = "sequence/_factorial/_kernels_joint.py"
 FACTORIAL = "sequence/_factorial/_model.py"
+JOINT = "sequence/_factorial/_kernels_joint.py"
 
 _STEPS = "            for t in range(ptr[s], ptr[s + 1]):\n                "
 
-_CHAINS = [
+MUTATIONS = [
     Mutation(
         "chains-drawn-without-the-next-step",
         CHAINS,
@@ -141,7 +141,3 @@ _CHAINS = [
         f"{FACTORIAL_TESTS}::test_reordered_factors_are_the_same_model",
     ),
 ]
-
-_IN_GATE = {"chains-fits-stay", "chains-smoothing-without-predicted"}
-
-MUTATIONS = [mutation._replace(exhaustive=mutation.name not in _IN_GATE) for mutation in _CHAINS]

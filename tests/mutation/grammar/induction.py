@@ -1,20 +1,15 @@
-"""Wrong patches of grammars learnt by structured mean field or by maximum likelihood."""
+"""Wrong patches of grammar induction."""
 
 from mutation.mutation import Mutation
 
 BOUND_TESTS = "tests/exact/grammar/test_hdp_pcfg.py"
-TOP_TESTS = "tests/exact/grammar/test_top_weights.py"
 INDUCTION_TESTS = "tests/unit/grammar/induction/test_ascent.py"
-PREDICTION_TESTS = "tests/exact/grammar/test_predictions.py"
 
-VARIATIONAL = "grammar/_induction/_variational.py"
-TOP = "grammar/_top_weights.py"
-DIRICHLET = "grammar/_dirichlet.py"
 COUNTS = "grammar/_induction/_counts.py"
+INDUCTION = "grammar/_induction/_ascent.py"
 LAYOUT = "grammar/_induction/_layout.py"
 LIKELIHOOD = "grammar/_induction/_maximum_likelihood.py"
-INDUCTION = "grammar/_induction/_ascent.py"
-ESTIMATOR = "grammar/_hdp_pcfg.py"
+VARIATIONAL = "grammar/_induction/_variational.py"
 
 
 def _bound(case: str) -> str:
@@ -22,48 +17,7 @@ def _bound(case: str) -> str:
     return f"{BOUND_TESTS}::test_lower_bound[3-{case}]"
 
 
-_PRIORS = [
-    Mutation(
-        "grammar-rules-without-beta",
-        TOP,
-        "        return self.concentration * np.outer(weights[self.left], weights[self.right])",
-        "        shape = len(weights[self.left]), len(weights[self.right])\n"
-        "        return np.full(shape, self.concentration / (shape[0] * shape[1]))",
-        "Erratum C1: the base measure of the binary rules is beta beta'.",
-        _bound("plain, GEM"),
-    ),
-    Mutation(
-        "grammar-root-without-beta",
-        TOP,
-        "            return self.concentration * weights[self.left]",
-        "            return np.full(len(weights[self.left]), self.concentration)",
-        "Erratum C7: the root's distribution has the base measure beta.",
-        _bound("plain, GEM"),
-    ),
-    Mutation(
-        "grammar-exponent-of-the-posterior",
-        DIRICHLET,
-        "    posterior = prior + rows\n    logs",
-        "    posterior = prior + rows + 1.0\n    logs",
-        "Erratum C2, (38)-(41): the exponent is alpha - 1 + C.",
-        f"{BOUND_TESTS}::test_weights_of_the_trees[plain, GEM]",
-    ),
-    Mutation(
-        "grammar-mean-without-the-prior",
-        DIRICHLET,
-        "    posterior = prior + rows\n    return (",
-        "    posterior = 1e-9 * prior + rows\n    return (",
-        "E phi counts the prior.",
-        f"{PREDICTION_TESTS}::test_scores_and_shares[plain, GEM]",
-    ),
-    Mutation(
-        "grammar-weights-of-the-mean",
-        DIRICHLET,
-        "    logs = psi(posterior) - psi(posterior.sum(axis=1, keepdims=True))",
-        "    logs = np.log(posterior) - np.log(posterior.sum(axis=1, keepdims=True))",
-        "E log phi, not log E phi (36).",
-        f"{BOUND_TESTS}::test_weights_of_the_trees[plain, GEM]",
-    ),
+MUTATIONS = [
     Mutation(
         "grammar-rule-types-swapped",
         LAYOUT,
@@ -96,9 +50,6 @@ _PRIORS = [
         "Erratum C7: the kind of the root is drawn too.",
         _bound("partitioned, GEM"),
     ),
-]
-
-_BOUND = [
     Mutation(
         "grammar-bound-without-top-prior",
         VARIATIONAL,
@@ -148,22 +99,6 @@ _BOUND = [
         _bound("partitioned, GEM"),
     ),
     Mutation(
-        "grammar-bound-without-expected-logs",
-        DIRICHLET,
-        "log_evidence(prior, counts) - float(np.sum(counts * expected_log(prior, counts)))",
-        "log_evidence(prior, counts)",
-        "A divergence, not an evidence.",
-        _bound("plain, GEM"),
-    ),
-    Mutation(
-        "grammar-bound-without-normaliser",
-        DIRICHLET,
-        "np.sum(gammaln(total) - gammaln(total + rows.sum(axis=1)))",
-        "0.0",
-        "The normalisers of the rows are part of their divergence.",
-        _bound("plain, GEM"),
-    ),
-    Mutation(
         "grammar-names-not-carried-along",
         VARIATIONAL,
         "binary[np.ix_(orders[-1], joint, joint)]",
@@ -179,76 +114,6 @@ _BOUND = [
         "Beta is a coordinate too.",
         f"{BOUND_TESTS}::test_top_weights_are_optimal[partitioned, Dirichlet]",
     ),
-]
-
-_TOP_WEIGHTS = [
-    Mutation(
-        "grammar-gem-without-last-tail",
-        TOP,
-        "(gamma - 1.0) * logs[-1] - logs[:-1].sum()",
-        "-logs[:-1].sum()",
-        "Beta(1, gamma) densities leave (gamma - 1) log T_K.",
-        f"{TOP_TESTS}::test_density",
-    ),
-    Mutation(
-        "grammar-gem-without-jacobian",
-        TOP,
-        "(gamma - 1.0) * logs[-1] - logs[:-1].sum()",
-        "(gamma - 1.0) * logs[-1]",
-        "The Jacobian of the sticks is the product of 1 / T_z.",
-        f"{TOP_TESTS}::test_density",
-    ),
-    Mutation(
-        "grammar-gem-without-constant",
-        TOP,
-        "float((n - 1) * np.log(gamma) + ",
-        "float(",
-        "A density integrates to 1.",
-        f"{TOP_TESTS}::test_density_integrates_to_one",
-    ),
-    Mutation(
-        "grammar-gem-slope-of-last-tail",
-        TOP,
-        "        slopes[-1] *= 1.0 - gamma",
-        "        slopes[-1] = 0.0",
-        "(48)-(49): the last tail has the factor gamma - 1.",
-        f"{TOP_TESTS}::test_gradient[plain, GEM]",
-    ),
-    Mutation(
-        "grammar-dirichlet-shared-out",
-        TOP,
-        "        shape = gamma / n\n",
-        "        shape = gamma\n",
-        "Dirichlet(gamma / K), A.3.3.",
-        f"{TOP_TESTS}::test_density",
-    ),
-    Mutation(
-        "grammar-dirichlet-slope",
-        TOP,
-        "np.asarray((gamma / n - 1.0) / beta)",
-        "np.asarray((gamma - 1.0) / beta)",
-        "The slope of Dirichlet(gamma / K).",
-        f"{TOP_TESTS}::test_gradient[plain, Dirichlet]",
-    ),
-    Mutation(
-        "grammar-slopes-of-one-child",
-        TOP,
-        "            slopes[family.right] = slopes[family.right] + cells.T @ weights[family.left]",
-        "            slopes[family.left] = slopes[family.left] + cells @ weights[family.right]",
-        "Erratum C10: PC and CP are linear in each of the two betas.",
-        f"{TOP_TESTS}::test_gradient[partitioned, GEM]",
-    ),
-    Mutation(
-        "grammar-slopes-of-the-counts",
-        TOP,
-        "np.sum(psi(base + family.counts) - psi(base), axis=0)",
-        "np.sum(psi(base + family.counts), axis=0)",
-        "(52)-(54): the normaliser depends on beta.",
-        f"{TOP_TESTS}::test_gradient[plain, GEM]",
-    ),
-]
-
-_TRIALS = [
     Mutation(
         "grammar-trials-always-kept",
         INDUCTION,
@@ -297,9 +162,6 @@ _TRIALS = [
         "Starts have the rule types that their prior expects.",
         f"{INDUCTION_TESTS}::TestStart::test_rule_types",
     ),
-]
-
-_LIKELIHOOD = [
     Mutation(
         "grammar-em-uneven-pseudo-counts",
         LIKELIHOOD,
@@ -317,24 +179,3 @@ _LIKELIHOOD = [
         f"{BOUND_TESTS}::test_maximum_likelihood[0.2-0.0001-plain, GEM]",
     ),
 ]
-
-_PREDICTION = [
-    Mutation(
-        "grammar-trees-of-expected-logs",
-        ESTIMATOR,
-        '        if self.predict_method == "mean":',
-        "        if False:",
-        "The option of section 4.3.",
-        f"{PREDICTION_TESTS}::test_best_trees",
-    ),
-    Mutation(
-        "grammar-scores-of-expected-logs",
-        ESTIMATOR,
-        "inside(sentences, self._mean_weights(), n_jobs=self.n_jobs)",
-        "inside(sentences, self._grammar.weights(), n_jobs=self.n_jobs)",
-        "exp E log phi is no proper grammar.",
-        f"{PREDICTION_TESTS}::test_probabilities_of_all_sentences_sum_to_one",
-    ),
-]
-
-MUTATIONS = [*_PRIORS, *_BOUND, *_TOP_WEIGHTS, *_TRIALS, *_LIKELIHOOD, *_PREDICTION]

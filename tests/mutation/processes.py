@@ -1,15 +1,56 @@
-"""Wrong patches of the processes that the models share."""
+"""Wrong patches of the processes' kernels and samplers."""
 
 from mutation.mutation import Mutation
 
 PROCESSES = "tests/exact/processes"
 
+CONCENTRATION = "processes/_concentration.py"
 DISCOUNT = "processes/_discount.py"
-STIRLING = "processes/_kernels_stirling.py"
 PATCHES = "processes/_kernels_stirling_patches.py"
+STIRLING = "processes/_kernels_stirling.py"
 TABLE_COUNTS = "processes/_kernels_table_counts.py"
 
-_PROCESSES = [
+MUTATIONS = [
+    Mutation(
+        "concentration-beta",
+        CONCENTRATION,
+        "draw_log_beta(concentration + 1.0, customers[j] - 1.0, rng)[0]",
+        "draw_log_beta(concentration, customers[j], rng)[0]",
+        "Erratum 6: x ~ Beta(b, N) goes with all T factors of (b | a)_T, not with T - 1 of them.",
+        f"{PROCESSES}/test_concentration.py::test_posterior_moments[discount]",
+    ),
+    Mutation(
+        "concentration-every-table-counts",
+        CONCENTRATION,
+        "        if discount == 0.0:",
+        "        if discount >= 0.0:",
+        "Erratum 6: with a > 0 a table counts with probability b / (b + a m) only (5.8).",
+        f"{PROCESSES}/test_concentration.py::test_posterior_moments[discount]",
+    ),
+    Mutation(
+        "concentration-first-table-counts",
+        CONCENTRATION,
+        "shape += max(tables[j] - 1, 0)",
+        "shape += tables[j]",
+        "The first table's factor b cancels against Beta(b + 1, N - 1).",
+        f"{PROCESSES}/test_concentration.py::test_posterior_moments[no discount]",
+    ),
+    Mutation(
+        "concentration-without-rate",
+        CONCENTRATION,
+        "    for j in range(customers.shape[0]):\n        if customers[j] >= 2:",
+        "    rate = 0.0\n    for j in range(customers.shape[0]):\n        if customers[j] >= 2:",
+        "The prior's rate.",
+        f"{PROCESSES}/test_concentration.py::test_posterior_moments[no discount, one table each]",
+    ),
+    Mutation(
+        "concentration-without-shape",
+        CONCENTRATION,
+        "    for j in range(customers.shape[0]):\n        if customers[j] >= 2:",
+        "    shape = 1.0\n    for j in range(customers.shape[0]):\n        if customers[j] >= 2:",
+        "The prior's shape.",
+        f"{PROCESSES}/test_concentration.py::test_posterior_moments[discount, one table each]",
+    ),
     Mutation(
         "stirling-open-ratio",
         STIRLING,
@@ -51,9 +92,6 @@ _PROCESSES = [
         "it (after 3.10, algorithm 3).",
         f"{PROCESSES}/test_table_counts.py::test_table_counts[discount-btigs]",
     ),
-]
-
-_DISCOUNT = [
     Mutation(
         "discount-tables-exchanged",
         DISCOUNT,
@@ -119,5 +157,3 @@ _DISCOUNT = [
         f"{PROCESSES}/test_discount.py::test_posterior_moments[one restaurant-0.9]",
     ),
 ]
-
-MUTATIONS = [*_PROCESSES, *_DISCOUNT]

@@ -1,24 +1,15 @@
-"""Wrong patches of co-clustering and of the likelihood of whole documents."""
+"""Wrong patches of co-clustering."""
 
 from mutation.mutation import Mutation
 
-LIKELIHOODS = "tests/exact/topics/test_log_likelihood.py"
+LDCC = "topics/_ldcc/_kernels.py"
 
 
 def _ldcc(test: str) -> str:
     return f"tests/exact/topics/test_ldcc.py::{test}"
 
 
-def _likelihood(case: str, n_particles: int, model: str = "segmented") -> str:
-    return f"{LIKELIHOODS}::test_mean_is_the_probability[{n_particles}-{model}-{case}]"
-
-
-NODES = "topics/_lda/_kernels_nodes.py"
-PARTICLES = "topics/_shared/_kernels_particles.py"
-LEFT_TO_RIGHT = "topics/_tables/_kernels_left_to_right.py"
-LDCC = "topics/_ldcc/_kernels.py"
-
-_LDCC = [
+MUTATIONS = [
     Mutation(
         "ldcc-words-without-alpha",
         LDCC,
@@ -140,72 +131,3 @@ _LDCC = [
         _ldcc("test_state_knows_its_joint[asymmetric-given]"),
     ),
 ]
-
-_LIKELIHOOD = [
-    Mutation(
-        "likelihood-without-resampled-mean",
-        PARTICLES,
-        "            ancestors[r] = source\n    return log_mean",
-        "            ancestors[r] = source\n    return 0.0",
-        "The mean of the weights at each resampling is a factor of the estimate.",
-        _likelihood("middle empty", 5),
-    ),
-    Mutation(
-        "likelihood-weights-after-resampling",
-        PARTICLES,
-        "        log_weights[r] = 0.0",
-        "        log_weights[r] += 0.0",
-        "Particles that were resampled weigh the same: their weights have been used.",
-        f"{LIKELIHOODS}::test_long_documents[120-segmented]",
-    ),
-    Mutation(
-        "likelihood-without-customers",
-        LEFT_TO_RIGHT,
-        "math.log(running / (prior.concentration[i] + ahead.level_customers[i]))",
-        "math.log(running / prior.concentration[i])",
-        "The denominator b + Nd_j of a word's weight.",
-        _likelihood("middle empty", 1),
-    ),
-    Mutation(
-        "likelihood-concentration-of-tables",
-        LEFT_TO_RIGHT,
-        "group_ptr, groups.customers, groups.tables, prior.discount, drawn[first:last],",
-        "group_ptr, 0 * groups.customers, groups.tables, prior.discount, drawn[first:last],",
-        "The concentrations of particles are drawn given customers and tables so far.",
-        _likelihood("document's concentration", 1),
-    ),
-    Mutation(
-        "likelihood-chain-of-two",
-        LEFT_TO_RIGHT,
-        "ahead.fixed_part[i, k] = share * inverse + at_above + TINY",
-        "ahead.fixed_part[i, k] = share * inverse + TINY",
-        "A segment without words hands on what the one before it has.",
-        _likelihood("middle empty", 1, "sequential"),
-    ),
-    Mutation(
-        "likelihood-customers-without-tables",
-        LEFT_TO_RIGHT,
-        "enter_level(level, stop, True, corpus, assignments, customers, level_customers)",
-        "enter_level(level, stop, False, corpus, assignments, customers, level_customers)",
-        "A table that orders from the segment before is a customer there.",
-        _likelihood("middle empty", 1, "sequential"),
-    ),
-    Mutation(
-        "likelihood-lda-moves-under-another-prior",
-        NODES,
-        "topics[r], words, alpha, 0.0, scratch, rng)",
-        "topics[r], words, alpha + 1.0, 0.0, scratch, rng)",
-        "A move leaves the posterior of the topics so far invariant.",
-        f"{LIKELIHOODS}::test_mean_is_the_probability_lda[1-document]",
-    ),
-    Mutation(
-        "likelihood-mean-of-logs",
-        "topics/_shared/_likelihood.py",
-        "return np.logaddexp.reduce(estimates, axis=0) - np.log(len(models))",
-        "return estimates.mean(axis=0)",
-        "Stored samples are averaged as probabilities.",
-        f"{LIKELIHOODS}::test_mean_is_the_probability_lda[1-document]",
-    ),
-]
-
-MUTATIONS = [*_LDCC, *_LIKELIHOOD]

@@ -1,20 +1,20 @@
-"""Wrong patches of grammars."""
+"""Wrong patches of charts."""
 
 from mutation.mutation import Mutation
 
-LANES = "grammar/_chart/_kernels_lanes.py"
-WIDE = "grammar/_chart/_kernels_extended_range.py"
-TREES = "grammar/_chart/_kernels_trees.py"
 ENGINE = "grammar/_chart/_engine.py"
+LANES = "grammar/_chart/_kernels_lanes.py"
 LONG = "grammar/_chart/_kernels_long.py"
-
-
-def _trees(function: str, case: str) -> str:
-    return f"tests/exact/grammar/test_inside_outside.py::{function}[{case}]"
+TREES = "grammar/_chart/_kernels_trees.py"
+WIDE = "grammar/_chart/_kernels_extended_range.py"
 
 
 def _batches(function: str) -> str:
     return f"tests/exact/grammar/chart/test_batches.py::{function}"
+
+
+def _trees(function: str, case: str) -> str:
+    return f"tests/exact/grammar/test_inside_outside.py::{function}[{case}]"
 
 
 MUTATIONS = [

@@ -3,11 +3,12 @@
 from mutation.mutation import Mutation
 
 TESTS = "tests/exact/grammar/test_refinement.py"
-GRAMMAR = "grammar/_refinement/_variational.py"
+
+CHART = "grammar/_refinement/_kernels_coarse.py"
 FOREST = "grammar/_refinement/_kernels_forest.py"
+GRAMMAR = "grammar/_refinement/_variational.py"
 LABELS = "grammar/_refinement/_kernels_messages.py"
 REFINEMENT = "grammar/_refinement/_ascent.py"
-CHART = "grammar/_refinement/_kernels_coarse.py"
 
 MUTATIONS = [
     Mutation(

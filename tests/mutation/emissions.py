@@ -1,0 +1,167 @@
+"""Wrong patches of emissions."""
+
+from mutation.mutation import Mutation
+
+GAUSSIAN_TESTS = "tests/exact/emissions/test_gaussian.py"
+VECTORS = "tests/exact/emissions/test_binary_factors.py"
+
+AMPLITUDES = "emissions/_kernels_factor_amplitudes.py"
+FACTORS = "emissions/_kernels_factors.py"
+GAUSSIANS = "emissions/_kernels_gaussian.py"
+LINKS = "emissions/_kernels_links.py"
+SYMBOLS = "emissions/_categorical.py"
+
+MUTATIONS = [
+    Mutation(
+        "factors-half-shift",
+        FACTORS,
+        "(means[d] - fit[d] - 0.5 * shift[d])",
+        "(means[d] - fit[d] - shift[d])",
+        "The square of the weight counts half; the papers' (86), (1.112).",
+        f"{VECTORS}::test_vectors[normal]",
+    ),
+    Mutation(
+        "factors-own-bit-counted",
+        FACTORS,
+        "others_on = n_on[f] - (spin > 0.0)",
+        "others_on = n_on[f]",
+        "A bit does not support itself.",
+        f"{VECTORS}::test_vectors[normal]",
+    ),
+    Mutation(
+        "factors-swap-uncoupled",
+        FACTORS,
+        "            gain += weigh_change(links, spins, j, 2, decay)\n",
+        "",
+        "A swap changes similarities, too.",
+        f"{VECTORS}::test_vectors[coupled, three factors]",
+    ),
+    Mutation(
+        "factors-idle-always-kept",
+        FACTORS,
+        "        if next_double(rng) < math.exp(min(gain, 0.0)):\n            for b in",
+        "        if True:\n            for b in",
+        "Bits of states without data enter the normalisers of transitions.",
+        f"{VECTORS}::test_vectors[coupled, two idle states]",
+    ),
+    Mutation(
+        "factors-noise-not-halved",
+        FACTORS,
+        "shape + 0.5 * seen[d]",
+        "shape + seen[d]",
+        "A value adds one half to the shape of the precision.",
+        f"{VECTORS}::test_weights_and_noise",
+    ),
+    Mutation(
+        "factors-weights-without-noise",
+        FACTORS,
+        "n = precisions[d] * sizes[j, d]\n",
+        "n = sizes[j, d]\n",
+        "The papers' (1.122), (1.137): the noise divides theta'theta.",
+        f"{VECTORS}::test_weights_and_noise",
+    ),
+    Mutation(
+        "factors-latent-sign",
+        FACTORS,
+        "totals[j, d] -= draw_normal_above(centre, rng)",
+        "totals[j, d] -= draw_normal_above(-centre, rng)",
+        "Where a value is 0 the latent normal is below 0.",
+        f"{VECTORS}::test_probit_weights",
+    ),
+    Mutation(
+        "amplitudes-trace-not-halved",
+        AMPLITUDES,
+        "result + 0.5 * seen.variance * trace",
+        "result + seen.variance * trace",
+        "The amplitudes take half of what they explain off the squared residuals.",
+        f"{VECTORS}::test_vectors[amplitudes]",
+    ),
+    Mutation(
+        "amplitudes-mean-alone",
+        AMPLITUDES,
+        "column[a] = scale * column[a] + draw_normal(rng)",
+        "column[a] = scale * column[a]",
+        "Weights and variances are drawn given a draw of the amplitudes, not given their mean.",
+        f"{VECTORS}::test_amplitudes",
+    ),
+    Mutation(
+        "laplacian-moves-one-way",
+        LINKS,
+        "counts[j, k] + counts[k, j]",
+        "2 * counts[j, k]",
+        "Moves into a state count as those out of it.",
+        f"{VECTORS}::test_vectors[coupled]",
+    ),
+    Mutation(
+        "factors-latent-tail",
+        FACTORS,
+        "if 0.5 * (x - rate) ** 2 < draw_exponential(rng)",
+        "if 0.5 * (x - bound) ** 2 < draw_exponential(rng)",
+        "The ratio of the densities peaks at the rate.",
+        f"{VECTORS}::test_normal_above[0.6]",
+    ),
+    Mutation(
+        "laplacian-own-row-forgotten",
+        LINKS,
+        "    if links.left[j] > 0.0:\n        steps[j]",
+        "    if False:\n        steps[j]",
+        "A vector changes the normaliser of its own row.",
+        f"{VECTORS}::test_vectors[coupled]",
+    ),
+    Mutation(
+        "laplacian-totals-stay",
+        LINKS,
+        "            links.log_totals[i] += links.steps[i]\n    for k",
+        "            links.log_totals[i] += 0.0\n    for k",
+        "Normalisers follow the changes that are kept.",
+        f"{VECTORS}::test_vectors[coupled]",
+    ),
+    Mutation(
+        "laplacian-column-forgotten",
+        LINKS,
+        "steps[i] = small_log_1p(terms[i] * (growth[i] - 1.0))",
+        "steps[i] = 0.0",
+        "A vector changes the normalisers of other rows, where the change is small, too.",
+        f"{VECTORS}::test_change_of_a_vector[0.3-30.0]",
+    ),
+    Mutation(
+        "gaussian-missing-values-too-close",
+        GAUSSIANS,
+        "                        x[d] = draw_normal(rng)\n",
+        "                        x[d] = 0.5 * draw_normal(rng)\n",
+        "Missing values are drawn, with the covariance that is left.",
+        f"{GAUSSIAN_TESTS}::test_missing_values_are_drawn_given_what_was_observed",
+    ),
+    Mutation(
+        "gaussian-scale-without-means",
+        GAUSSIANS,
+        "        x = weight * (centres[k, d] - mean[b, d])\n",
+        "        x = 0.0 * weight\n",
+        "The term of the posterior's scale for means far from the prior's.",
+        f"{GAUSSIAN_TESTS}::test_log_evidence[full-2]",
+    ),
+    Mutation(
+        "gaussian-mean-without-observations",
+        GAUSSIANS,
+        "draw_normal(rng) / math.sqrt(weight)",
+        "draw_normal(rng) / math.sqrt(precision)",
+        "The mean's covariance is Sigma / (c + n).",
+        f"{GAUSSIAN_TESTS}::test_draws_have_the_moments_of_the_posterior",
+    ),
+    Mutation(
+        "gaussian-freedom-the-wrong-way",
+        GAUSSIANS,
+        "(freedom - (width - 1 - d))",
+        "(freedom - d)",
+        "Degrees of freedom rise along the diagonal: A^T A is Wishart, A A^T is not asked for.",
+        f"{GAUSSIAN_TESTS}::test_draws_have_the_moments_of_the_posterior",
+    ),
+    Mutation(
+        "symbols-first-states-one-by-one",
+        SYMBOLS,
+        "if t == 0 or next_double(rng) * MEAN_RUN < 1.0:",
+        "if True:",
+        "First states come in runs, or chains of many symbols get stuck.",
+        "tests/unit/emissions/test_categorical.py::test_first_states_come_in_runs",
+    ),
+]

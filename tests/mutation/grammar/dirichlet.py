@@ -1,0 +1,57 @@
+"""Wrong patches of Dirichlet distributions of rules."""
+
+from mutation.mutation import Mutation
+
+BOUND_TESTS = "tests/exact/grammar/test_hdp_pcfg.py"
+PREDICTION_TESTS = "tests/exact/grammar/test_predictions.py"
+
+DIRICHLET = "grammar/_dirichlet.py"
+
+
+def _bound(case: str) -> str:
+    """Return the test of the bound three iterations after a start."""
+    return f"{BOUND_TESTS}::test_lower_bound[3-{case}]"
+
+
+MUTATIONS = [
+    Mutation(
+        "grammar-exponent-of-the-posterior",
+        DIRICHLET,
+        "    posterior = prior + rows\n    logs",
+        "    posterior = prior + rows + 1.0\n    logs",
+        "Erratum C2, (38)-(41): the exponent is alpha - 1 + C.",
+        f"{BOUND_TESTS}::test_weights_of_the_trees[plain, GEM]",
+    ),
+    Mutation(
+        "grammar-mean-without-the-prior",
+        DIRICHLET,
+        "    posterior = prior + rows\n    return (",
+        "    posterior = 1e-9 * prior + rows\n    return (",
+        "E phi counts the prior.",
+        f"{PREDICTION_TESTS}::test_scores_and_shares[plain, GEM]",
+    ),
+    Mutation(
+        "grammar-weights-of-the-mean",
+        DIRICHLET,
+        "    logs = psi(posterior) - psi(posterior.sum(axis=1, keepdims=True))",
+        "    logs = np.log(posterior) - np.log(posterior.sum(axis=1, keepdims=True))",
+        "E log phi, not log E phi (36).",
+        f"{BOUND_TESTS}::test_weights_of_the_trees[plain, GEM]",
+    ),
+    Mutation(
+        "grammar-bound-without-expected-logs",
+        DIRICHLET,
+        "log_evidence(prior, counts) - float(np.sum(counts * expected_log(prior, counts)))",
+        "log_evidence(prior, counts)",
+        "A divergence, not an evidence.",
+        _bound("plain, GEM"),
+    ),
+    Mutation(
+        "grammar-bound-without-normaliser",
+        DIRICHLET,
+        "np.sum(gammaln(total) - gammaln(total + rows.sum(axis=1)))",
+        "0.0",
+        "The normalisers of the rows are part of their divergence.",
+        _bound("plain, GEM"),
+    ),
+]

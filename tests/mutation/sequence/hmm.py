@@ -1,0 +1,244 @@
+"""Wrong patches of hidden Markov models."""
+
+from mutation.mutation import Mutation
+
+BEAM_TESTS = "tests/unit/sequence/hmm/test_beam.py"
+DRAWS = "tests/exact/sequence/hmm/test_transition_draws.py"
+NAMES = "tests/unit/sequence/hmm/test_alignment.py"
+ROWS = "tests/exact/sequence/hmm/test_transitions.py"
+SEGMENT_TESTS = "tests/exact/sequence/hmm/test_segments.py"
+
+ALIGNMENT = "sequence/_hmm/_alignment.py"
+BEAM = "sequence/_hmm/_kernels_beam.py"
+CONCENTRATIONS = "sequence/_hmm/_transitions.py"
+MESSAGES = "sequence/_hmm/_kernels_messages.py"
+SEGMENTS = "sequence/_hmm/_kernels_segments.py"
+TRANSITIONS = "sequence/_hmm/_kernels_transitions.py"
+
+
+def _draws(case: str) -> str:
+    return f"{DRAWS}::test_posterior[{case}]"
+
+
+def _messages(function: str, case: str) -> str:
+    return f"tests/exact/sequence/hmm/test_messages.py::{function}[{case}]"
+
+
+MUTATIONS = [
+    Mutation(
+        "messages-never-in-logs",
+        MESSAGES,
+        "        if not is_safe(row):",
+        "        if False:",
+        "What soft zeros alone predict has to be found in logarithms.",
+        _messages("test_log_likelihood", "left to right, late"),
+    ),
+    Mutation(
+        "messages-hard-zeros",
+        MESSAGES,
+        "        filtered[j] = max(filtered[j] * scale, soft)",
+        "        filtered[j] = filtered[j] * scale",
+        "Without soft zeros nothing tells that logarithms are needed.",
+        _messages("test_log_likelihood", "a narrow way out"),
+    ),
+    Mutation(
+        "messages-tail-of-the-matrix",
+        MESSAGES,
+        "    for i in range(whole, n):\n        a = vector[i]",
+        "    for i in range(whole, n - 1):\n        a = vector[i]",
+        "The rows beyond the last whole block of eight.",
+        _messages("test_posterior", "seventeen states"),
+    ),
+    Mutation(
+        "messages-smoothing-without-predicted",
+        MESSAGES,
+        "            predicted[t + 1, j] = filtered[t + 1, j] / p if p > 0.0 else 0.0",
+        "            predicted[t + 1, j] = filtered[t + 1, j]",
+        "The denominator p(z_t+1 given x_<=t) of smoothing.",
+        _messages("test_posterior", "plain"),
+    ),
+    Mutation(
+        "messages-marginal-draws",
+        MESSAGES,
+        "            weights[i] = row[i] * column[i]",
+        "            weights[i] = row[i]",
+        "States are drawn jointly: the probability of the transition to the one drawn before.",
+        _messages("test_sample_states", "plain"),
+    ),
+    Mutation(
+        "transitions-first-states-not-counted",
+        TRANSITIONS,
+        "            counts[before, states[t]] += 1",
+        "            counts[before, states[t]] += before < n_states",
+        "Erratum 15: the initial row makes transitions, too.",
+        _draws("plain"),
+    ),
+    Mutation(
+        "transitions-rate-of-alpha-without-first-states",
+        CONCENTRATIONS,
+        "rate + of_states + of_first, rng)",
+        "rate + of_states, rng)",
+        "Erratum 15: log(1 + u_0) enters the rate of alpha.",
+        _draws("plain"),
+    ),
+    Mutation(
+        "transitions-no-failed-tables",
+        TRANSITIONS,
+        "                m += draw_poisson(a * failed, rng)",
+        "                m += 0 * draw_poisson(a * failed, rng)",
+        "Erratum 2: there are n + q customers; failed jumps have tables.",
+        _draws("similar"),
+    ),
+    Mutation(
+        "transitions-time-in-a-state-never-left",
+        TRANSITIONS,
+        "        log_times[j] = -math.inf\n",
+        "        log_times[j] = 0.0\n",
+        "Erratum 6: a state that is never left has u = 0.",
+        _draws("never left"),
+    ),
+    Mutation(
+        "transitions-rates-without-stickiness",
+        TRANSITIONS,
+        "(kappa if j == k else 0.0)\n            log_rate = log_all",
+        "0.0 * kappa\n            log_rate = log_all",
+        "Erratum 14: the shape of pi_jj is alpha beta_j + kappa.",
+        _draws("sticky"),
+    ),
+    Mutation(
+        "transitions-no-override",
+        TRANSITIONS,
+        "                m -= w\n",
+        "",
+        "Erratum 14: tables that kappa explains do not tell of beta.",
+        _draws("sticky"),
+    ),
+    Mutation(
+        "transitions-share-without-first-states",
+        TRANSITIONS,
+        "    events = draw_poisson(share * mass * log_first, rng)",
+        "    events = 0",
+        "Erratum 14: the factor exp(s r L_0) of the share of stickiness.",
+        _draws("stickiness"),
+    ),
+    Mutation(
+        "transitions-stickiness-of-first-states",
+        CONCENTRATIONS,
+        "rate += of_states + (1.0 - share) * of_first",
+        "rate += of_states + of_first",
+        "Erratum 14: the initial row knows no kappa.",
+        _draws("stickiness"),
+    ),
+    Mutation(
+        "transitions-mass-without-overridden-tables",
+        CONCENTRATIONS,
+        "_draw_concentration(shape + others + overridden, rate, rng)",
+        "_draw_concentration(shape + others, rate, rng)",
+        "Erratum 14: alpha + kappa explains all tables.",
+        _draws("stickiness"),
+    ),
+    Mutation(
+        "transitions-weights-without-J",
+        TRANSITIONS,
+        "draw_log_gamma(gamma / n_states + tables[k], rng)",
+        "draw_log_gamma(gamma + tables[k], rng)",
+        "Weak limit: beta ~ Dirichlet(gamma / J), a posteriori plus tables.",
+        _draws("plain"),
+    ),
+    Mutation(
+        "transitions-top-tables-without-J",
+        TRANSITIONS,
+        "top_tables += draw_table_count(tables[k], gamma / n_states, rng)",
+        "top_tables += draw_table_count(tables[k], gamma, rng)",
+        "Erratum 11: the customers of a state sit in a restaurant of concentration gamma / J.",
+        _draws("plain"),
+    ),
+    Mutation(
+        "transitions-rates-without-similarity",
+        TRANSITIONS,
+        "log_rate = log_1p_exp(log_times[j] + log_similarity[j, k])",
+        "log_rate = log_all",
+        "With failed jumps summed out the rate of pi is 1 + phi u.",
+        _draws("similar"),
+    ),
+    Mutation(
+        "transitions-self-jumps-of-segments",
+        CONCENTRATIONS,
+        "            np.fill_diagonal(logs[:-1], -np.inf)",
+        "            np.fill_diagonal(logs[:-1], 0.0)",
+        "Erratum 13: in a semi-Markov model all self-jumps fail.",
+        _draws("no self-jumps"),
+    ),
+    Mutation(
+        "transitions-joint-without-times",
+        TRANSITIONS,
+        "    result = -math.lgamma(float(total))\n",
+        "    result = 0.0\n",
+        "Erratum 7: T to the power -n, an integral over times that are Gamma(n).",
+        f"{ROWS}::test_by_quadrature[similar]",
+    ),
+    Mutation(
+        "segments-last-one-complete",
+        SEGMENTS,
+        "durations.pmf, durations.survival, first, ends, filtered)",
+        "durations.pmf, durations.pmf, first, ends, filtered)",
+        "P(D >= d) of the last segment.",
+        f"{SEGMENT_TESTS}::test_log_likelihood[plain]",
+    ),
+    Mutation(
+        "segments-drawn-with-complete-last-one",
+        SEGMENTS,
+        "norms, t, j, durations.log_survival[j], filtered[j], rng)",
+        "norms, t, j, durations.log_pmf[j], filtered[j], rng)",
+        "P(D >= d) of the last segment, where it is drawn.",
+        f"{SEGMENT_TESTS}::test_sample_segments[plain]",
+    ),
+    Mutation(
+        "beam-weighs-transitions",
+        BEAM,
+        "            sums[k] += weight if row[k] > threshold else 0.0",
+        "            sums[k] += weight * row[k] if row[k] > threshold else 0.0",
+        "Given thresholds all transitions above them weigh the same.",
+        f"{BEAM_TESTS}::test_a_draw_leaves_the_posterior_as_it_is[plain]",
+    ),
+    Mutation(
+        "beam-draws-over-the-threshold",
+        BEAM,
+        "transmat[i, states[t + 1]] <= thresholds[t + 1]:",
+        "transmat[i, states[t + 1]] < 0.0:",
+        "The step to the state drawn before must be above its threshold, too.",
+        f"{BEAM_TESTS}::test_a_draw_leaves_the_posterior_as_it_is[unlikely transitions]",
+    ),
+    Mutation(
+        "beam-threshold-of-the-mean",
+        BEAM,
+        "thresholds[t] = p * (1.0 - next_open_double(rng))",
+        "thresholds[t] = 0.5 * p",
+        "Thresholds are uniform below the probability of the transition.",
+        f"{BEAM_TESTS}::test_a_draw_leaves_the_posterior_as_it_is[plain]",
+    ),
+    Mutation(
+        "beam-first-state-for-free",
+        BEAM,
+        "row[j] = 0.0 if startprob[j] > thresholds[0] else -math.inf",
+        "row[j] = 0.0 if startprob[j] > 0.0 else -math.inf",
+        "The first state has a threshold, too.",
+        f"{BEAM_TESTS}::test_a_draw_leaves_the_posterior_as_it_is[one step]",
+    ),
+    Mutation(
+        "names-of-the-unlikeliest",
+        ALIGNMENT,
+        "np.argmax([sample.log_joint",
+        "np.argmin([sample.log_joint",
+        "The sample with the highest log joint names the states.",
+        f"{NAMES}::test_names_come_from_the_highest_log_joint",
+    ),
+    Mutation(
+        "names-one-by-one",
+        ALIGNMENT,
+        "    return linear_sum_assignment(pairs.reshape(n_states, n_states), maximize=True)[1]",
+        "    return linear_sum_assignment(-pairs.reshape(n_states, n_states), maximize=True)[1]",
+        "As many observations as possible keep their names.",
+        f"{NAMES}::test_a_match_has_most_in_all",
+    ),
+]

@@ -1,0 +1,70 @@
+"""Patches fit the package as it is: no run is needed to see that."""
+
+import ast
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+from mutation.mutation import Mutation
+from mutation.mutations import EQUIVALENTS, MODULES, MUTATIONS
+
+ROOT = Path(__file__).parents[2]
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
+def names_in(path: Path) -> set[str]:
+    """Return the functions of a module, and the methods of its classes as Class::method."""
+    names = set()
+    for node in parsed(path).body:
+        if isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.ClassDef):
+            methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
+            names |= {f"{node.name}::{method.name}" for method in methods}
+    return names
+
+
+def listed_in(place: str) -> list[Mutation]:
+    module = MODULES[place]
+    return [*module.MUTATIONS, *getattr(module, "EQUIVALENTS", [])]
+
+
+@pytest.mark.parametrize("place", MODULES)
+def test_patches_fit(place):
+    """What they replace is there once, and what comes of it is another program."""
+    for mutation in listed_in(place):
+        path = ROOT / "skdp" / mutation.file
+        patched = mutation.apply(path.read_text())
+        assert ast.dump(ast.parse(patched)) != ast.dump(parsed(path)), mutation.name
+
+
+@pytest.mark.parametrize("place", MODULES)
+def test_named_tests_exist(place):
+    for mutation in listed_in(place):
+        path, _, name = mutation.test.partition("::")
+        assert name.split("[")[0] in names_in(ROOT / path), mutation.name
+
+
+@pytest.mark.parametrize("place", MODULES)
+def test_places_mirror_the_package(place):
+    """Patches of topics/_tables/_kernels_chain.py are in topics/tables/kernels_chain.py."""
+    for mutation in listed_in(place):
+        parts = [part.lstrip("_") for part in Path(mutation.file).with_suffix("").parts]
+        assert "/".join(parts).startswith(place), mutation.name
+
+
+def test_names_are_unique():
+    counts = Counter(mutation.name for mutation in [*MUTATIONS, *EQUIVALENTS])
+    assert [name for name, n in counts.items() if n > 1] == []
+
+
+def test_the_gate_has_some():
+    """They are chosen by a hash of their names."""
+    in_gate = [mutation for mutation in MUTATIONS if not mutation.is_exhaustive]
+    assert len(MUTATIONS) / 32 < len(in_gate) < len(MUTATIONS) / 8

@@ -1,0 +1,108 @@
+"""Wrong patches of what topic models share."""
+
+from mutation.mutation import Mutation
+
+LIKELIHOODS = "tests/exact/topics/test_log_likelihood.py"
+TOPICS = "tests/exact/topics/test_segmented.py"
+
+COMPLETION = "topics/_shared/_completion.py"
+PARTICLES = "topics/_shared/_kernels_particles.py"
+PRIORS = "topics/_shared/_priors.py"
+WORDS = "topics/_shared/_kernels.py"
+
+
+def _joint(sampler: str, case: str, of: str = TOPICS) -> str:
+    return f"{of}::test_state_is_consistent_and_knows_its_joint[{sampler}-{case}]"
+
+
+def _likelihood(case: str, n_particles: int, model: str = "segmented") -> str:
+    return f"{LIKELIHOODS}::test_mean_is_the_probability[{n_particles}-{model}-{case}]"
+
+
+MUTATIONS = [
+    Mutation(
+        "completion-of-even-tokens",
+        COMPLETION,
+        """\
+    odd = position % 2 == 1
+    observed = SegmentedCorpus(
+        corpus.tokens[~odd], offsets((lengths + 1) // 2), corpus.doc_ptr, corpus.n_features
+    )
+    segment_of = np.repeat(np.arange(len(lengths)), lengths // 2)
+""",
+        """\
+    odd = position % 2 == 0
+    observed = SegmentedCorpus(
+        corpus.tokens[~odd], offsets(lengths // 2), corpus.doc_ptr, corpus.n_features
+    )
+    segment_of = np.repeat(np.arange(len(lengths)), (lengths + 1) // 2)
+""",
+        "The tokens at even positions infer, those at odd positions are scored.",
+        f"{TOPICS}::test_completion[btigs-large concentration]",
+    ),
+    Mutation(
+        "joint-without-words",
+        WORDS,
+        "result += math.lgamma(gamma + counts[w, k]) - at_zero",
+        "result += math.lgamma(gamma + counts[w, k])",
+        "The constant Gamma(gamma) of the word factor (5.2).",
+        _joint("btigs", "asymmetric"),
+    ),
+    Mutation(
+        "alpha-without-shape",
+        PRIORS,
+        "return np.clip((shape - 1.0 + prior * ups) / (rate + down), FLOOR, CEILING)",
+        "return np.clip(prior * ups / (rate + down), FLOOR, CEILING)",
+        "The shape of alpha's Gamma prior.",
+        f"{TOPICS}::test_doc_topic_prior_fixed_point_has_zero_gradient[documents 2.0-auto]",
+    ),
+    Mutation(
+        "alpha-without-rate",
+        PRIORS,
+        "return np.clip((shape - 1.0 + prior * ups) / (rate + down), FLOOR, CEILING)",
+        "return np.clip((shape - 1.0 + prior * ups) / down, FLOOR, CEILING)",
+        "The rate of alpha's Gamma prior.",
+        f"{TOPICS}::test_doc_topic_prior_fixed_point_has_zero_gradient[documents 1.0-auto]",
+    ),
+    Mutation(
+        "symmetric-alpha-without-size",
+        PRIORS,
+        "(shape - 1.0 + prior[0] * ups.sum()) / (rate + prior.size * down)",
+        "(shape - 1.0 + prior[0] * ups.sum()) / (rate + down)",
+        "A symmetric alpha moves all K entries at once.",
+        f"{TOPICS}::test_doc_topic_prior_fixed_point_has_zero_gradient"
+        "[documents 2.0-auto-symmetric]",
+    ),
+    Mutation(
+        "gamma-without-prior",
+        PRIORS,
+        "return min(max((shape - 1.0 + prior * up) / (rate + down), FLOOR), CEILING)",
+        "return min(max(prior * up / down, FLOOR), CEILING)",
+        "Gamma's own Gamma prior.",
+        f"{TOPICS}::test_topic_word_prior_fixed_point_has_zero_gradient[documents 2.0]",
+    ),
+    Mutation(
+        "likelihood-without-resampled-mean",
+        PARTICLES,
+        "            ancestors[r] = source\n    return log_mean",
+        "            ancestors[r] = source\n    return 0.0",
+        "The mean of the weights at each resampling is a factor of the estimate.",
+        _likelihood("middle empty", 5),
+    ),
+    Mutation(
+        "likelihood-weights-after-resampling",
+        PARTICLES,
+        "        log_weights[r] = 0.0",
+        "        log_weights[r] += 0.0",
+        "Particles that were resampled weigh the same: their weights have been used.",
+        f"{LIKELIHOODS}::test_long_documents[120-segmented]",
+    ),
+    Mutation(
+        "likelihood-mean-of-logs",
+        "topics/_shared/_likelihood.py",
+        "return np.logaddexp.reduce(estimates, axis=0) - np.log(len(models))",
+        "return estimates.mean(axis=0)",
+        "Stored samples are averaged as probabilities.",
+        f"{LIKELIHOODS}::test_mean_is_the_probability_lda[1-document]",
+    ),
+]
