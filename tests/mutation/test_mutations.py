@@ -1,8 +1,8 @@
 """The exact tests can fail: each wrong patch of a copy of the package turns its test red.
 
-Compiling takes most of the time. A patched copy starts with the machine code of the unchanged one,
-but for the functions that use what the patch changes, directly or not: numba looks at the file of a
-function only, not at what it calls. Were some old code left, the patch would not be seen.
+Compiling takes most of the time. A patched copy starts with the machine code that other tests have
+left, but for the functions that use what the patch changes, directly or not: numba looks at the
+file of a function only, not at what it calls. Were some old code left, the patch would not be seen.
 """
 
 import ast
@@ -11,13 +11,16 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from mutation.mutation import Mutation
 from mutation.mutations import EQUIVALENTS, MUTATIONS
+from numba.core.caching import _CacheLocator
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,72 +73,76 @@ def changed_names(before: str, after: str, texts: Iterable[str]) -> list[set[str
     ]
 
 
-def ignore_kernels(of: dict[Path, set[str]]) -> Callable[[str, list[str]], list[str]]:
-    """Return a filter for copytree that leaves out the machine code of some functions."""
-
-    def ignore(folder: str, files: list[str]) -> list[str]:
-        ignored = []
-        for file in files:  # module.function-line.version.nbi
-            if file.endswith((".nbi", ".nbc")):
-                module, function, *_ = file.split(".")
-                if function.split("-")[0] in of[Path(folder).parent / f"{module}.py"]:
-                    ignored.append(file)
-        return ignored
-
-    return ignore
+def cache_folder(cache: Path, sources: Path) -> Path:
+    """Return where numba keeps the kernels of the modules in a folder, below its cache folder."""
+    return cache / _CacheLocator.get_suitable_cache_subpath(str(sources / "module.py"))
 
 
-def run_tests(folder: Path, tests: Iterable[str]) -> tuple[int, str]:
-    """Run tests of the project on the copy of the package that lies in the folder."""
+def copy_kernels(source: Path, target: Path, left_out: dict[str, set[str]]) -> None:
+    """Copy machine code, but that of some functions of some modules."""
+    target.mkdir(parents=True)
+    for file in source.glob("*.nb?"):  # module.function-line.version.nbi
+        module, function, *_ = file.name.split(".")
+        if function.split("-")[0] not in left_out.get(module, ()):
+            shutil.copy2(file, target)
+
+
+def run_test(package: Path, test: str, **options: str) -> tuple[int, str]:
+    """Run a test of the project on the package in a folder."""
     environment = {
         **os.environ,
-        "PYTHONPATH": str(folder),
+        "PYTHONPATH": str(package.parent),
         "PYTHONDONTWRITEBYTECODE": "1",
-        "NUMBA_OPT": "1",  # a test's run is short beside the compilation
+        **options,
     }
-    environment.pop("NUMBA_CACHE_DIR", None)  # the machine code lies beside the source
     # -P keeps the project's own root, the working directory, out of sys.path.
-    python = [sys.executable, "-P"]
-    where = subprocess.run(
-        [*python, "-c", "import skdp; print(skdp.__file__)"],
-        cwd=ROOT, env=environment, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert Path(where.stdout.strip()).is_relative_to(folder)
+    command = [sys.executable, "-P", "-c", RUN, "-q", "-p", "no:cacheprovider", "-m", "", test]
     result = subprocess.run(
-        [*python, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "", *tests],
-        cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        timeout=600,
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, timeout=600,
     )  # fmt: skip
-    return result.returncode, result.stdout
+    where, _, output = result.stdout.partition("\n")
+    assert Path(where).is_relative_to(package), result.stdout
+    return result.returncode, output
 
 
-@pytest.fixture(scope="session")
-def unchanged(request, tmp_path_factory) -> tuple[Path, int, str]:
-    """Return a copy of the package on which all named tests were run, and how they ended."""
-    folder = tmp_path_factory.mktemp("unchanged")
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "skdp", folder / "skdp", ignore=ignored)
-    chosen = [getattr(item, "callspec", None) for item in request.session.items]
-    tests = {spec.params["mutation"].test for spec in chosen if spec and "mutation" in spec.params}
-    return folder, *run_tests(folder, sorted(tests))
+RUN = """
+import sys
+import pytest
+import skdp
+print(skdp.__file__, flush=True)
+sys.exit(pytest.main(sys.argv[1:]))
+"""
 
 
-def test_unchanged_copy_is_green(unchanged):
-    """Otherwise red would prove nothing."""
-    _, code, output = unchanged
+@cache
+def run_unchanged(test: str) -> None:
+    """See that a test is green: otherwise red would prove nothing. What it compiles is kept."""
+    code, output = run_test(ROOT / "skdp", test)
     assert code == 0, output
 
 
-def copy_with(mutation: Mutation, unchanged: Path, folder: Path) -> None:
-    """Make a copy of the package with the patch, and with the machine code that still holds."""
-    path = unchanged / "skdp" / mutation.file
-    text = path.read_text()
+def run_patched(mutation: Mutation, folder: Path) -> tuple[int, str]:
+    """Run the test of a patch on a copy of the package that has it."""
+    run_unchanged(mutation.test)
+    package, copy = ROOT / "skdp", folder / "skdp"
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    text = (package / mutation.file).read_text()
     patched = mutation.apply(text)
-    files = list(unchanged.glob("skdp/**/*.py"))
+    (copy / mutation.file).write_text(patched)
+
+    files = list(package.rglob("*.py"))
     changed = changed_names(text, patched, [file.read_text() for file in files])
-    ignore = ignore_kernels(dict(zip(files, changed, strict=True)))
-    shutil.copytree(unchanged / "skdp", folder / "skdp", ignore=ignore)
-    (folder / "skdp" / mutation.file).write_text(patched)
+    left_out: dict[Path, dict[str, set[str]]] = defaultdict(dict)
+    for file, names in zip(files, changed, strict=True):
+        left_out[file.parent][file.stem] = names
+    known, own = Path(os.environ["NUMBA_CACHE_DIR"]), folder / "cache"
+    for sources, names in left_out.items():
+        target = cache_folder(own, copy / sources.relative_to(package))
+        copy_kernels(cache_folder(known, sources), target, names)
+
+    # A test's run is short beside the compilation.
+    return run_test(copy, mutation.test, NUMBA_CACHE_DIR=str(own), NUMBA_OPT="1")
 
 
 ALL = [
@@ -145,9 +152,8 @@ ALL = [
 
 
 @pytest.mark.parametrize("mutation", ALL, ids=lambda mutation: mutation.name)
-def test_mutation_is_seen(mutation, unchanged, tmp_path):
-    copy_with(mutation, unchanged[0], tmp_path)
-    code, output = run_tests(tmp_path, [mutation.test])
+def test_mutation_is_seen(mutation, tmp_path):
+    code, output = run_patched(mutation, tmp_path)
     assert code == 1, f"{mutation.why}\n{output}"
     assert re.search(r"^E +(AssertionError|assert )", output, re.MULTILINE), (
         output
@@ -156,7 +162,6 @@ def test_mutation_is_seen(mutation, unchanged, tmp_path):
 
 
 @pytest.mark.parametrize("mutation", EQUIVALENTS, ids=lambda mutation: mutation.name)
-def test_equivalent_is_right(mutation, unchanged, tmp_path):
-    copy_with(mutation, unchanged[0], tmp_path)
-    code, output = run_tests(tmp_path, [mutation.test])
+def test_equivalent_is_right(mutation, tmp_path):
+    code, output = run_patched(mutation, tmp_path)
     assert code == 0, f"{mutation.why}\n{output}"
