@@ -9,7 +9,8 @@ SHORT_ASCENTS = [
     HERE / place
     for place in (
         "common/test_backends.py",
-        "common/test_bad_inputs.py",
+        "common/test_bad_inputs_of_grammar.py",
+        "common/test_bad_inputs_of_inspection.py",
         "exact/grammar",
         "unit/grammar",
         "unit/inspection",

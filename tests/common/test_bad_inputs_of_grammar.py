@@ -1,0 +1,123 @@
+"""Faults in the use of grammars and trees are named.
+
+The message has the parameter, the class or the place, and what to do about it.
+
+Beside them stand habits that look alike and are fine.
+"""
+
+import io
+
+import nltk
+import numpy as np
+import pytest
+from bad_inputs import (
+    DAYS,
+    HIDDEN,
+    SENTENCES,
+    STRAY,
+    TREES,
+    WORDS,
+    check_fault,
+    faults,
+    pcfg,
+    refine,
+)
+
+from skdp.grammar import (
+    HDPPCFG,
+    HDPPCFGRefiner,
+    ParseTree,
+    binarize,
+    debinarize,
+    inside_outside,
+    read_trees,
+)
+
+
+@faults(
+    ("masked", lambda: HDPPCFG(2).fit(HIDDEN), ValueError, "X must not be a masked array"),
+    (
+        "masked",
+        lambda: inside_outside([[0]], [1.0], [[0.5, 0.5]], HIDDEN[:1, :1], [[[1.0]]]),
+        ValueError,
+        "emission must not be a masked",
+    ),
+    ("dates", lambda: HDPPCFG(2).fit(DAYS), ValueError, "X must hold numbers, got dates"),
+    ("a stray id", lambda: HDPPCFG(20).fit([[0, STRAY]]), ValueError, f"{STRAY + 1} words.*GiB"),
+    ("a generator", lambda: HDPPCFG(2).fit(s for s in SENTENCES), TypeError, r"pass list\(X\)"),
+    ("sentences read once", lambda: refine(iter(WORDS), TREES), TypeError, "X must be a sequence"),
+    ("trees read once", lambda: refine(WORDS, iter(TREES)), TypeError, "y must be a sequence"),
+    ("a truth value", lambda: pcfg(max_iter=True), ValueError, "max_iter.*True"),
+    ("a huge number", lambda: pcfg(n_components=10**6), ValueError, "n_components=10{6}.*GiB"),
+    ("a huge number", lambda: pcfg(n_init=2**31 - 1), ValueError, "n_init=2147483647.*GiB"),
+    (
+        "a huge number",
+        lambda: HDPPCFGRefiner(10**6).fit(WORDS, TREES),
+        ValueError,
+        "n_components=10{6} subsymbols.*GiB",
+    ),
+    # Trees
+    ("a text as a tree", lambda: binarize("(S a)"), TypeError, "ParseTree.*from_brackets"),
+    ("a text as a tree", lambda: debinarize("(S a)"), TypeError, "ParseTree.*from_brackets"),
+    ("no tree", lambda: binarize(None), TypeError, "tree must be a ParseTree, got NoneType"),
+    (
+        "a tree of nltk",
+        lambda: binarize(nltk.Tree("S", ["a"])),
+        TypeError,
+        "must be a ParseTree.*ParseTree.from_nltk",
+    ),
+    (
+        "trees of nltk",
+        lambda: refine(WORDS, [tree.to_nltk() for tree in TREES]),
+        TypeError,
+        "tree 0: must be a ParseTree.*ParseTree.from_nltk",
+    ),
+    (
+        "a child of nltk",
+        lambda: ParseTree("S", [nltk.Tree("A", ["a"])]),
+        TypeError,
+        "A child must be.*ParseTree.from_nltk",
+    ),
+    ("texts as trees", lambda: refine(WORDS, ["(S a)", "(S b)"]), TypeError, "from_brackets"),
+    (
+        "trees in another order",
+        lambda: refine(WORDS, TREES[::-1]),
+        ValueError,
+        "tree 0 is over other words.*word 0 is 'c' in the tree and 'a' in the sentence",
+    ),
+    (
+        "a word too few",
+        lambda: refine([["a", "b"], ["c"]], TREES),
+        ValueError,
+        "tree 1 is over other words.*has 2 words and the sentence 1",
+    ),
+    ("no text", lambda: ParseTree.from_brackets(None), TypeError, "text must be a str"),
+    ("bytes", lambda: ParseTree.from_brackets(b"(S a)"), TypeError, "text must be a str"),
+    ("no children", lambda: ParseTree("S", None), TypeError, "children must be a sequence"),
+    ("no words", lambda: TREES[0].with_leaves(None), TypeError, "words must be a list"),
+    ("a text as words", lambda: TREES[0].with_leaves("ab"), TypeError, "words must be a list"),
+    ("no function", lambda: TREES[0].map_labels(None), TypeError, "function must be callable"),
+    ("a number as a file", lambda: read_trees(10**9), TypeError, "file must be a path"),
+    ("a threshold of 0", lambda: refine(WORDS, TREES).count_active_rules(0), ValueError, "thresh"),
+    ("words as weights", lambda: inside_outside([[0]], "x", 0, 0, 0), ValueError, "root must hold"),
+    (
+        "no sentences",
+        lambda: inside_outside([], [1.0], [[0.5, 0.5]], [[1.0]], [[[1.0]]]),
+        ValueError,
+        "required by inside_outside",
+    ),
+)
+def test_a_fault_is_named(fault):
+    check_fault(fault)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: pcfg(rule_type_prior=[1, 2], binary_concentration=np.float64(1)),
+        lambda: ParseTree("S", (word for word in ["a", "b"])),
+        lambda: read_trees(io.BytesIO(b"(S a)")),
+    ],
+)
+def test_habits_that_are_fine(call):
+    call()

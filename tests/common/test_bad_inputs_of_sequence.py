@@ -1,0 +1,240 @@
+"""Faults in the use of sequence models are named.
+
+The message has the parameter, the class or the place, and what to do about it.
+
+Beside them stand habits that look alike and are fine.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from bad_inputs import (
+    DAYS,
+    HALF,
+    HIDDEN,
+    SERIES,
+    TINY,
+    check_fault,
+    counts,
+    factorial,
+    faults,
+    hmm,
+    log_obs,
+    small_factors,
+)
+
+from skdp.sequence import (
+    BinaryFactorEmission,
+    FixedSimilarity,
+    GaussianEmission,
+    GaussianSimilarity,
+    LaplacianSimilarity,
+    NegativeBinomialDuration,
+    PoissonDuration,
+    PoissonEmission,
+    hmm_log_likelihood,
+    hmm_posterior,
+    hmm_sample_states,
+)
+
+
+@faults(
+    (
+        "a prior of nothing",
+        lambda: hmm(emission=BinaryFactorEmission(2, activity_prior=TINY)),
+        ValueError,
+        "activity_prior must be two positive numbers.*from 1e-08 to 1e.08",
+    ),
+    ("complex", lambda: log_obs(np.zeros((3, 2), complex)), ValueError, "log_obs must hold real"),
+    (
+        "complex",
+        lambda: hmm_posterior([0.5, 0.5j], HALF, np.zeros((3, 2))),
+        ValueError,
+        "startprob must hold real",
+    ),
+    (
+        "complex",
+        lambda: hmm_sample_states([0.5, 0.5], HALF * 1j, np.zeros((3, 2))),
+        ValueError,
+        "transmat must hold real",
+    ),
+    # Masked arrays
+    ("masked", lambda: log_obs(HIDDEN), ValueError, "log_obs must not be a masked array"),
+    ("masked", lambda: hmm(HIDDEN), ValueError, "X must not be a masked array.*NaN"),
+    ("masked", lambda: hmm([HIDDEN]), ValueError, "masked array"),
+    (
+        "masked",
+        lambda: hmm(similarity=FixedSimilarity(HIDDEN / 9)),
+        ValueError,
+        "'matrix' parameter of FixedSimilarity must not be a masked array",
+    ),
+    # Data
+    (
+        "huge numbers",
+        lambda: hmm(SERIES * 1e160),
+        ValueError,
+        r"e\+160 in column 1: scale the columns of X",
+    ),
+    (
+        "huge numbers",
+        lambda: hmm(SERIES * 1e160, emission=GaussianEmission("diag")),
+        ValueError,
+        "scale the columns of X",
+    ),
+    (
+        "huge numbers",
+        lambda: hmm(SERIES * 1e160, emission=BinaryFactorEmission(2)),
+        ValueError,
+        "scale the columns of X",
+    ),
+    (
+        "huge numbers for a fitted model",
+        lambda: hmm().score(SERIES * 1e160),
+        ValueError,
+        "scale the columns of X",
+    ),
+    (
+        "huge counts",
+        lambda: hmm(np.array([[1e300], [1.0]]), emission="poisson"),
+        ValueError,
+        "X must hold counts up to",
+    ),
+    ("dates", lambda: hmm(DAYS), ValueError, "X must hold numbers, got dates"),
+    (
+        "dates in a frame",
+        lambda: hmm(pd.DataFrame({"a": pd.to_datetime(["2020-01-01"]), "b": [1.0]})),
+        ValueError,
+        "X must hold numbers, got dates",
+    ),
+    (
+        "a stray symbol",
+        lambda: hmm(np.array([[0.0], [2.0**31 - 2]]), n_components=20, emission="categorical"),
+        ValueError,
+        "CategoricalEmission of 2147483647 symbols.*GiB",
+    ),
+    ("a generator", lambda: hmm(x for x in [SERIES]), TypeError, r"generator.*pass list\(X\)"),
+    ("a truth value", lambda: hmm(stickiness=True), ValueError, "stickiness.*True"),
+    ("a huge number", lambda: hmm(n_components=10**9), ValueError, "n_components=10{9} .*GiB"),
+    ("a huge number", lambda: factorial(n_factors=2**31 - 1), ValueError, "n_factors=21.*GiB"),
+    (
+        "a long duration",
+        lambda: hmm(duration=PoissonDuration(max_duration=10**9)),
+        ValueError,
+        "max_duration=10{9} with 2 states.*GiB",
+    ),
+    (
+        "a long duration",
+        lambda: hmm(duration=NegativeBinomialDuration(max_duration=10**9)),
+        ValueError,
+        "max_duration=10{9} with 2 states.*GiB",
+    ),
+    (
+        "many dimensions",
+        lambda: hmm(similarity=GaussianSimilarity(2**31 - 1)),
+        ValueError,
+        "n_dims=2147483647.*GiB",
+    ),
+    (
+        "a long sequence",
+        lambda: hmm().sample(2**31 - 1, 5),
+        ValueError,
+        "n_sequences=5 of n_steps=2147483647.*GiB",
+    ),
+    (
+        "many sequences",
+        lambda: factorial().sample(5, 2**31 - 1),
+        ValueError,
+        "n_sequences=2147483647 of n_steps=5.*GiB",
+    ),
+    (
+        "an extreme prior",
+        lambda: hmm(top_concentration_prior=(1e-300, 1.0)),
+        ValueError,
+        "top_concentration_prior must be two positive numbers.*1e-08 to 1e.08",
+    ),
+    (
+        "an extreme prior",
+        lambda: hmm(transition_concentration_prior=(1e-300, 1e300)),
+        ValueError,
+        "transition_concentration_prior must be two",
+    ),
+    (
+        "an extreme prior",
+        lambda: hmm(stickiness="auto", stickiness_prior=(1e-300, 1e-300)),
+        ValueError,
+        "stickiness_prior must be two",
+    ),
+    ("an extreme prior", lambda: factorial(start_prior=TINY), ValueError, "start_prior must be"),
+    ("an extreme prior", lambda: counts(prior=1e-300), ValueError, "prior.*CategoricalEmission"),
+    ("an extreme prior", lambda: counts(prior=[1, 1e300, 1]), ValueError, "Categ.*prior must be"),
+    (
+        "an extreme prior",
+        lambda: hmm(emission=PoissonEmission(1e-300, 1e300)),
+        ValueError,
+        "PoissonEmission.*1e-08",
+    ),
+    (
+        "an extreme prior",
+        lambda: hmm(duration=PoissonDuration(rate=1e-300)),
+        ValueError,
+        "rate.*PoissonDuration",
+    ),
+    (
+        "an extreme prior",
+        lambda: hmm(duration=NegativeBinomialDuration(prior=TINY)),
+        ValueError,
+        "prior must be two positive numbers",
+    ),
+    (
+        "an extreme prior",
+        lambda: hmm(emission=GaussianEmission(mean_precision_prior=1e-300)),
+        ValueError,
+        "mean_precision_prior",
+    ),
+    (
+        "an infinite prior",
+        lambda: hmm(emission=GaussianEmission(degrees_of_freedom_prior=np.inf)),
+        ValueError,
+        "degrees_of_freedom_prior",
+    ),
+    (
+        "a huge covariance",
+        lambda: hmm(emission=GaussianEmission(covariance_prior=np.eye(2) * 1e160)),
+        ValueError,
+        "covariance_prior must hold numbers up to",
+    ),
+    (
+        "an extreme decay",
+        lambda: hmm(similarity=GaussianSimilarity(decay=1e300)),
+        ValueError,
+        "decay.*GaussianSimilarity",
+    ),
+    (
+        "an extreme decay",
+        lambda: hmm(emission=BinaryFactorEmission(2), similarity=LaplacianSimilarity(decay=np.inf)),
+        ValueError,
+        "decay.*LaplacianSimilarity",
+    ),
+)
+def test_a_fault_is_named(fault):
+    check_fault(fault)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: hmm(pd.DataFrame(SERIES, columns=["a", "b"])),
+        lambda: hmm(SERIES.astype(np.float32), n_components=np.int32(2), stickiness=1),
+        lambda: hmm(np.where(SERIES > 2, np.nan, SERIES) * 1e6),
+        lambda: hmm(
+            SERIES * 1e-9,
+            emission=small_factors(),
+        ),
+        lambda: hmm(
+            emission=GaussianEmission(mean_prior=[0, 1], covariance_prior=[[1, 0], [0, 1]])
+        ),
+        lambda: hmm_log_likelihood([0.5, 0.5], HALF.tolist(), [[0, 0], [-np.inf, 0]]),
+    ],
+)
+def test_habits_that_are_fine(call):
+    call()

@@ -1,0 +1,100 @@
+"""Faults in the use of topic models are named.
+
+The message has the parameter, the class or the place, and what to do about it.
+
+Beside them stand habits that look alike and are fine.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from bad_inputs import DAYS, DOCUMENTS, HIDDEN, STRAY, TINY, TOPICS, check_fault, faults, given, stm
+
+from skdp.topics import GibbsLDA, LatentDirichletCoClustering, SegmentedTopicModel
+
+
+@faults(
+    ("masked", lambda: GibbsLDA(2).fit(HIDDEN), ValueError, "X must not be a masked array"),
+    ("masked", lambda: stm(init=HIDDEN), ValueError, "'init'.*SegmentedTopicModel.*masked array"),
+    ("masked", lambda: given(HIDDEN), ValueError, "components must not be a masked array"),
+    ("masked", lambda: stm().transform(HIDDEN), ValueError, "X must not be a masked array"),
+    ("dates", lambda: GibbsLDA(2).fit(DAYS), ValueError, "X must hold numbers, got dates"),
+    (
+        "a stray id",
+        lambda: SegmentedTopicModel(20).fit([[[0, 1], [STRAY]], [[2]]]),
+        ValueError,
+        f"{STRAY}, document 0, segment 1.*GiB, more than this machine's memory",
+    ),
+    (
+        "a stray id",
+        lambda: LatentDirichletCoClustering(20).fit([[[0, 1]], [[2], [STRAY]]]),
+        ValueError,
+        f"{STRAY}, document 1, segment 1.*GiB",
+    ),
+    (
+        "a generator",
+        lambda: GibbsLDA(2).fit(d for d in DOCUMENTS),
+        TypeError,
+        r"generator.*pass list\(X\)",
+    ),
+    # Parameters: truth values, huge numbers
+    ("a truth value", lambda: stm(n_components=True), ValueError, "n_components.*int.*True"),
+    ("a truth value", lambda: stm(topic_word_prior=True), ValueError, "topic_word_prior.*True"),
+    ("a truth value", lambda: stm(dirichlet_prior=(True, 1.0)), ValueError, "dirichlet_prior"),
+    ("a float", lambda: stm(n_components=1e10), ValueError, "n_components.*int.*10000000000.0"),
+    ("a huge number", lambda: stm(n_components=10**10), ValueError, "n_components.*10000000000"),
+    ("a huge number", lambda: stm(n_components=2**31 - 1), ValueError, "n_components=.*GiB"),
+    ("a huge number", lambda: stm(n_chains=2**31 - 1), ValueError, "n_chains=2147483647.*GiB"),
+    ("a huge number", lambda: stm(n_shards=2**31 - 1), ValueError, "n_shards=2147483647.*GiB"),
+    ("a huge number", lambda: stm(max_iter=10**20), ValueError, "max_iter.*10{20}"),
+    (
+        "a huge number",
+        lambda: LatentDirichletCoClustering(2, 2**31 - 1).fit(DOCUMENTS),
+        ValueError,
+        "n_document_topics=2147483647.*GiB",
+    ),
+    (
+        "many particles",
+        lambda: given(TOPICS).log_likelihood([[[0, 1, 2] * 9]], n_particles=2**31 - 1),
+        ValueError,
+        "n_particles=2147483647 of a document of 27 words.*GiB",
+    ),
+    # Parameters: extreme priors
+    ("a tiny prior", lambda: stm(dirichlet_prior=TINY), ValueError, "dirichlet_prior.*1e-08 to"),
+    ("a tiny prior", lambda: stm(concentration_prior=TINY), ValueError, "concentration_prior"),
+    ("a tiny prior", lambda: stm(discount_prior=TINY), ValueError, "discount_prior.*1e-08 to"),
+    ("words as a prior", lambda: stm(doc_topic_prior=["a", "b"]), ValueError, "doc_topic_prior"),
+    ("rows of two lengths", lambda: stm(init=[[1, 2], [3]]), ValueError, "init must hold real"),
+    ("a prior of one topic", lambda: given(TOPICS[:, :2], n_components=3), ValueError, "n_compon"),
+    ("a single topic", lambda: given(TOPICS[0]), ValueError, "components must be a 2-D array"),
+    ("a cube of topics", lambda: given([TOPICS]), ValueError, "components must be a 2-D array"),
+    ("no topics", lambda: given(None), ValueError, "components must hold real numbers"),
+    ("infinite sums", lambda: given([[1e308, 1e308]]), ValueError, "components must have rows"),
+    (
+        "a prior of another length",
+        lambda: SegmentedTopicModel.from_topics(TOPICS, doc_topic_prior=[1.0]),
+        ValueError,
+        "doc_topic_prior must hold n_components=2",
+    ),
+    (
+        "a parameter that is none",
+        lambda: given(TOPICS, foo=1),
+        TypeError,
+        r"SegmentedTopicModel.__init__\(\).*'foo'",
+    ),
+)
+def test_a_fault_is_named(fault):
+    check_fault(fault)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: stm(n_components=np.int64(2), topic_word_prior=np.float32(0.5)),
+        lambda: stm(topic_word_prior=1, concentration=10, discount=0, doc_topic_prior=1),
+        lambda: stm(doc_topic_prior=[1, 2], dirichlet_prior=[1, 1], init=np.ones((2, 4)).tolist()),
+        lambda: given(pd.DataFrame(TOPICS)),
+    ],
+)
+def test_habits_that_are_fine(call):
+    call()
