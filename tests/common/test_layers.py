@@ -10,6 +10,7 @@ import skdp
 
 PACKAGE = Path(skdp.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
+TESTS = Path(__file__).parents[1]
 
 LAYERS = {
     0: (
@@ -120,9 +121,49 @@ def test_one_door_to_numba():
         assert "np.random" not in path.read_text(encoding="utf-8") or "_kernels" not in path.name
 
 
+def test_kernels_are_not_type_checked():
+    """mypy cannot follow numba's types; the module says so, not a list in pyproject.toml."""
+    for path in MODULES:
+        if path.name.startswith("_kernels"):
+            lines = path.read_text(encoding="utf-8").splitlines()
+            assert "# mypy: ignore-errors" in lines, name_of(path)
+
+
+def test_packages_say_what_they_hold():
+    for path in MODULES:
+        if path.name == "__init__.py":
+            docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+            assert docstring, name_of(path)
+
+
 def test_files_stay_short():
-    long = {path.name for path in MODULES if len(path.read_text("utf-8").splitlines()) > 600}
+    long = [
+        path.name
+        for path in (*MODULES, *TESTS.rglob("*.py"))
+        if len(path.read_text("utf-8").splitlines()) > 600
+    ]
     assert not long
+
+
+def mirrored(place: Path) -> bool:
+    """Tell whether a folder of the package has the place of a folder of tests."""
+    folders = [PACKAGE]
+    for part in place.parts:
+        folders = [
+            child
+            for folder in folders
+            for child in (folder / part, folder / f"_{part}")
+            if child.is_dir() or child.with_suffix(".py").exists()
+        ]
+    return bool(folders)
+
+
+@pytest.mark.parametrize("kind", ["unit", "exact", "statistical", "mutation"])
+def test_tests_mirror_the_package(kind):
+    for folder in (TESTS / kind).rglob("*"):
+        place = folder.relative_to(TESTS / kind)
+        if folder.is_dir() and folder.name != "__pycache__" and place.parts[0] != "oracles":
+            assert mirrored(place), folder
 
 
 def test_displays_and_extras_are_imported_lazily():
