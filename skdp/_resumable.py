@@ -96,7 +96,7 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
     _step_name: ClassVar[str]
     """What a step of a run is called."""
 
-    def _validate_parameters(self) -> Any:
+    def _validate_parameters(self) -> None:
         """Raise for parameters out of range."""
         raise NotImplementedError
 
