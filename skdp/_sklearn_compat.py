@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval
 
 from skdp._checks import MAX_INTEGER, check_unmasked
+from skdp._versions import Versioned
 
 __all__ = [
     "CallbackSupportMixin",
@@ -154,7 +155,7 @@ def _published_documentation() -> str:
     return str(named.get("Documentation", ""))
 
 
-class HasDocs:
+class HasDocs(Versioned):
     """Mixin of all estimators: their HTML displays link to their pages of the reference.
 
     The address is ``Documentation`` in the package's ``project.urls``, or the environment variable
