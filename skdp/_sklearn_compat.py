@@ -26,6 +26,7 @@ __all__ = [
     "get_callbacks",
     "get_parameter_constraints",
     "has_callbacks",
+    "shows_progress",
     "validate_parameters",
     "with_callbacks",
 ]
@@ -92,6 +93,15 @@ def has_callbacks() -> bool:
 def get_callbacks(estimator: Any) -> list[Any]:
     """Return the callbacks that `set_callbacks` gave an estimator."""
     return list(getattr(estimator, "_skl_callbacks", []))
+
+
+def shows_progress(estimator: Any) -> bool:
+    """Tell whether a progress bar of scikit-learn's follows the fits of an estimator."""
+    try:
+        from sklearn.callback import ProgressBar
+    except ImportError:
+        return False
+    return any(isinstance(each, ProgressBar) for each in get_callbacks(estimator))
 
 
 class _SilentTask:
