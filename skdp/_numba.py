@@ -4,7 +4,7 @@ import contextlib
 import os
 import pickle
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
@@ -20,6 +20,33 @@ _DAMAGES = (
 """What numba raises over a cache that it cannot read or write, or cannot make sense of."""
 
 _reported: set[str] = set()
+
+_listeners: list[Callable[[], None]] = []
+"""Who wants to know that a kernel is about to be compiled."""
+
+
+@contextlib.contextmanager
+def listening_for_compilation(tell: Callable[[], None]) -> Iterator[None]:
+    """Call `tell` once if a kernel has to be compiled meanwhile, just before the first one is.
+
+    Parameters
+    ----------
+    tell : callable without arguments
+    """
+
+    def tell_once() -> None:
+        try:
+            _listeners.remove(tell_once)
+        except ValueError:  # another thread was quicker
+            return
+        tell()
+
+    _listeners.append(tell_once)
+    try:
+        yield
+    finally:
+        if tell_once in _listeners:
+            _listeners.remove(tell_once)
 
 
 def is_safe_in_python(result: Any) -> bool:
@@ -71,8 +98,11 @@ class KernelCache:
             compiled = self._numba_cache.load_overload(signature, target_context)
         except _DAMAGES as error:
             self._forgive(error, "read", "The kernel is compiled anew")
-            return None
-        if compiled is not None:
+            compiled = None
+        if compiled is None:
+            for tell in list(_listeners):
+                tell()
+        else:
             self._check_result(compiled)
         return compiled
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar
@@ -12,7 +13,14 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 
-from skdp._sklearn_compat import CallbackSupportMixin, Interval, begin_fit_task, get_callbacks
+from skdp._numba import listening_for_compilation
+from skdp._sklearn_compat import (
+    CallbackSupportMixin,
+    Interval,
+    begin_fit_task,
+    get_callbacks,
+    shows_progress,
+)
 from skdp.callback._checkpoint import Checkpoint, CheckpointContent
 from skdp.inference import InterruptGuard, warn_user
 
@@ -96,7 +104,7 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
     _step_name: ClassVar[str]
     """What a step of a run is called."""
 
-    def _validate_parameters(self) -> Any:
+    def _validate_parameters(self) -> None:
         """Raise for parameters out of range."""
         raise NotImplementedError
 
@@ -221,7 +229,7 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
         before = {name: vars(self)[name] for name in _FEATURES if name in vars(self)}
         is_shown = False
         try:
-            with InterruptGuard() as guard:
+            with InterruptGuard() as guard, self._telling_of_compilation():
                 data = self._check_input(X)
                 saved = self._under_way = self._begin(data)
                 self._keep(SavedRuns([], saved.root, is_torn=True))  # until there is better news
@@ -251,6 +259,20 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
                 self._restore_features(before)
         self._warn_unless_converged(saved)
         return self
+
+    def _telling_of_compilation(self) -> AbstractContextManager[None]:
+        """Return a context in which those who follow the fit hear why it does not begin yet."""
+        if not (self.verbose or shows_progress(self)):
+            return nullcontext()
+
+        def tell() -> None:
+            print(
+                f"[{type(self).__name__}] compiling kernels for the first time: this takes some "
+                "seconds, and the machine code is kept for later runs.",
+                flush=True,
+            )
+
+        return listening_for_compilation(tell)
 
     def _restore_features(self, before: dict[str, Any]) -> None:
         """Record the features of the last fit again."""

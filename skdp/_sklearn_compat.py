@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval
 
 from skdp._checks import MAX_INTEGER, check_unmasked
+from skdp._versions import Versioned
 
 __all__ = [
     "CallbackSupportMixin",
@@ -25,6 +26,7 @@ __all__ = [
     "get_callbacks",
     "get_parameter_constraints",
     "has_callbacks",
+    "shows_progress",
     "validate_parameters",
     "with_callbacks",
 ]
@@ -93,6 +95,15 @@ def get_callbacks(estimator: Any) -> list[Any]:
     return list(getattr(estimator, "_skl_callbacks", []))
 
 
+def shows_progress(estimator: Any) -> bool:
+    """Tell whether a progress bar of scikit-learn's follows the fits of an estimator."""
+    try:
+        from sklearn.callback import ProgressBar
+    except ImportError:
+        return False
+    return any(isinstance(each, ProgressBar) for each in get_callbacks(estimator))
+
+
 class _SilentTask:
     """A fit task that nobody listens to."""
 
@@ -154,7 +165,7 @@ def _published_documentation() -> str:
     return str(named.get("Documentation", ""))
 
 
-class HasDocs:
+class HasDocs(Versioned):
     """Mixin of all estimators: their HTML displays link to their pages of the reference.
 
     The address is ``Documentation`` in the package's ``project.urls``, or the environment variable

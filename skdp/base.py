@@ -40,20 +40,21 @@ class ChainEstimator(ResumableEstimator):
 
     _step_name = "sweep"
 
-    def _validate_parameters(self) -> int:
-        """Raise for parameters out of range; return the burn-in."""
+    def _validate_parameters(self) -> None:
+        """Raise for parameters out of range."""
         validate_parameters(self)
-        burn_in = self.max_iter // 2 if self.burn_in is None else self.burn_in
-        if burn_in >= self.max_iter and not self.warm_start:
+        if self._burn_in() >= self.max_iter and not self.warm_start:
             raise ValueError(
                 f"burn_in must be smaller than max_iter unless warm_start=True, got "
                 f"burn_in={self.burn_in} and max_iter={self.max_iter}."
             )
-        return burn_in
+
+    def _burn_in(self) -> int:
+        """Return the number of first sweeps that are not kept."""
+        return self.max_iter // 2 if self.burn_in is None else self.burn_in
 
     def _plan(self, run: Chain, data: Any) -> Schedule:
-        burn_in = self._validate_parameters()
-        return run.plan(self.max_iter, burn_in, self.thin, self.n_samples)
+        return run.plan(self.max_iter, self._burn_in(), self.thin, self.n_samples)
 
     def _start_walker(self, data: Any, root: np.random.SeedSequence, c: int) -> Any:
         """Return the walker of a new chain, with streams of its own."""

@@ -202,8 +202,8 @@ class FactorialHMM(SequenceEstimator):
             return BinaryFactorEmission(self.n_factors, output=self.emission)
         return self.emission
 
-    def _validate_parameters(self) -> int:
-        burn_in = super()._validate_parameters()
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
         self._priors()
         emission = self._emission_object()
         if emission.n_factors != self.n_factors:
@@ -222,7 +222,6 @@ class FactorialHMM(SequenceEstimator):
                 "amplitude_variance of the emission is for states of HDPHMMLT: FactorialHMM has "
                 f"factors of one strength. Leave it at 0, got {emission.amplitude_variance!r}."
             )
-        return burn_in
 
     def _priors(self) -> NDArray[np.float64]:
         """Return what priors count for off and for on: at first, after off, after on."""

@@ -254,10 +254,10 @@ class HDPHMMLT(SequenceEstimator):
             emission = EMISSIONS.get(emission)
         return bool(getattr(emission, "allows_nan", False))
 
-    def _validate_parameters(self) -> int:
+    def _validate_parameters(self) -> None:
         for name in ("emission", "similarity", "duration"):
             check_part(getattr(self, name), name)
-        burn_in = super()._validate_parameters()
+        super()._validate_parameters()
         self._priors()
         if self.duration is not None:
             if self.stickiness != 0.0:
@@ -269,7 +269,6 @@ class HDPHMMLT(SequenceEstimator):
                 raise ValueError(
                     "state_sampler='beam' is for models without a duration; use 'ffbs'."
                 )
-        return burn_in
 
     def _priors(self) -> TransitionPriors:
         def number(value: float | str) -> float | None:
@@ -316,7 +315,7 @@ class HDPHMMLT(SequenceEstimator):
             similarity=similarity,
             duration=duration,
             state_sampler=self.state_sampler,
-            n_held=min(_MOST_HELD, self._validate_parameters() // 2),
+            n_held=min(_MOST_HELD, self._burn_in() // 2),
         )
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:

@@ -220,10 +220,9 @@ class AdaptiveTopicModel(BaseTableModel):
         )
         self.mixing_prior = mixing_prior
 
-    def _validate_parameters(self) -> int:
-        burn_in = super()._validate_parameters()
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
         self._check_mixing_prior()
-        return burn_in
 
     @property
     def _parents(self) -> tuple[float, float]:

@@ -63,11 +63,10 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     # Validation
 
-    def _validate_parameters(self) -> int:
-        burn_in = super()._validate_parameters()
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
         self._transform_burn_in()
         check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
-        return burn_in
 
     def _topic_word_prior(self) -> float | str:
         """Return the prior of words as a float, whatever number it is, or how it is learnt."""

@@ -172,10 +172,9 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _validate_parameters(self) -> int:
-        burn_in = super()._validate_parameters()
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
         check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
-        return burn_in
 
     def _start_walker(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int

@@ -198,11 +198,10 @@ class LatentDirichletCoClustering(BaseTopicModel):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _validate_parameters(self) -> int:
-        burn_in = super()._validate_parameters()
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
         self._check_document_topic_prior()
         self._check_segment_topic_prior()
-        return burn_in
 
     def _check_document_topic_prior(self) -> Any:
         return check_dirichlet(

@@ -1,1 +1,5 @@
 """Tools for those who build on skdp."""
+
+from skdp.utils._compile_kernels import compile_kernels
+
+__all__ = ["compile_kernels"]

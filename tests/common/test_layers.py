@@ -17,6 +17,7 @@ LAYERS = {
         "_checks",
         "_public",
         "_typing",
+        "_versions",
         "_memory",
         "_numba",
         "_simd",

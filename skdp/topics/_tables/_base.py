@@ -100,12 +100,11 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
         """Prior (lambda_S, lambda_T) of the parents' weights."""
         raise NotImplementedError
 
-    def _validate_parameters(self) -> int:
-        burn_in = super()._validate_parameters()
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
         check_gamma_prior(self.concentration_prior, "concentration_prior")
         check_beta_prior(self.discount_prior, "discount_prior")
         check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
-        return burn_in
 
     def _hyper_parameters(self) -> HyperParameters:
         return HyperParameters(

@@ -1,0 +1,174 @@
+"""All kernels compiled at once, before anyone waits for them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
+from skdp.sequence import (
+    HDPHMMLT,
+    BinaryFactorEmission,
+    CategoricalEmission,
+    FactorialHMM,
+    GaussianEmission,
+    GaussianSimilarity,
+    LaplacianSimilarity,
+    NegativeBinomialDuration,
+    PoissonDuration,
+    PoissonEmission,
+)
+from skdp.sequence._base import SequenceEstimator
+from skdp.topics import (
+    AdaptiveTopicModel,
+    GibbsLDA,
+    LatentDirichletCoClustering,
+    SegmentedTopicModel,
+    SequentialLDA,
+)
+from skdp.topics._base import BaseTopicModel
+
+_METHODS = (
+    *("transform", "predict", "predict_proba", "score"),
+    *("transform_segments", "log_likelihood"),
+)
+
+
+_SHORT = {
+    **{"max_iter": 8, "burn_in": 2, "thin": 1, "warm_start": False},
+    **{"transform_max_iter": 2, "transform_burn_in": None},
+}
+"""Several sweeps are kept, or labels of theirs would not be aligned."""
+
+
+def compile_kernels(estimators: Any = None) -> None:
+    """Compile what estimators run, so that no later fit has to wait for it.
+
+    numba compiles a kernel when it is first called, which takes seconds, and keeps the machine
+    code on disk, beside the package or in the folder ``NUMBA_CACHE_DIR``. Call this function when
+    you build an image or set up a cluster, as the user and on the kind of machine that will run
+    the fits: code is kept by the kind of CPU.
+
+    Parameters
+    ----------
+    estimators : estimator, list of estimators, or None, default=None
+        Every estimator is fitted to a few generated samples, and all its methods are called, with
+        your settings; it is not changed. None: all estimators of skdp in the settings that compile
+        kernels of their own, which takes some minutes.
+
+    Raises
+    ------
+    TypeError
+        If something is no estimator of skdp.
+    ValueError
+        If a parameter is invalid.
+
+    Examples
+    --------
+    >>> from skdp.topics import GibbsLDA
+    >>> from skdp.utils import compile_kernels
+    >>> compile_kernels(GibbsLDA(10))
+    """
+    if estimators is None:
+        estimators = _all_estimators()
+    elif isinstance(estimators, BaseEstimator):
+        estimators = [estimators]
+    for estimator in estimators:
+        _run(estimator)
+
+
+def _run(estimator: Any) -> None:
+    """Fit a copy of an estimator to a few samples and call its methods."""
+    params: dict[str, Any] = {"random_state": 0, **_SHORT}
+    if isinstance(estimator, BaseEstimator):
+        names = estimator.get_params(deep=False)
+        params = {name: value for name, value in params.items() if name in names}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such short fits have not converged
+        for X, *y in _data_for(estimator):
+            model = clone(estimator).set_params(**params).fit(X, *y)
+            for name in _METHODS:
+                method = getattr(model, name, None)
+                if method is not None:
+                    method(X, *y) if name == "score" else method(X)
+
+
+def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield what an estimator can be fitted to."""
+    if isinstance(estimator, BaseTopicModel):
+        n_words = 4 if isinstance(estimator.init, str) else np.shape(estimator.init)[1]
+        ids = np.arange(40) % min(n_words, 4)
+        matrix = np.zeros((2, n_words), dtype=int)
+        np.add.at(matrix, (np.arange(40) % 2, ids), 1)
+        if isinstance(estimator.init, str):
+            yield ([[ids[:7].tolist(), ids[7:20].tolist()], [ids[20:].tolist(), []]],)
+        else:
+            yield (matrix,)
+    elif isinstance(estimator, SequenceEstimator):
+        yield from _panels_for(estimator)
+    elif isinstance(estimator, HDPPCFG):
+        yield ([[0, 1, 2, 1], [2, 0], [1]],)
+        yield ([[0, 1] * 30],)  # long sentences have kernels of their own
+    elif isinstance(estimator, HDPPCFGRefiner):
+        trees = [ParseTree.from_brackets("(S (A a) (B (A a) (C b)))")] * 3
+        yield [tree.leaves for tree in trees], trees
+    else:
+        raise TypeError(
+            "estimators must be estimators of skdp that fit by kernels, got "
+            f"{type(estimator).__name__}."
+        )
+
+
+def _panels_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield sequences of zeros and ones, which are observations for every emission."""
+    emission = estimator._emission_object()
+    weights = getattr(emission, "weights", None)
+    output = getattr(emission, "output", None)
+    n_columns = 1
+    if weights is not None:
+        n_columns = np.shape(weights)[1]
+    elif isinstance(output, (list, tuple)):
+        n_columns = len(output)
+    elif not isinstance(emission, CategoricalEmission):
+        n_columns = 2
+    values = (np.arange(40 * n_columns) * 7 % 11 % 2).reshape(40, n_columns).astype(float)
+    yield ([values[:25], values[25:]],)
+    if estimator._allows_nan():
+        values = values.copy()
+        values[3] = np.nan
+        yield ([values[:25], values[25:]],)
+    yield (values[:25],)
+
+
+def _all_estimators() -> Iterable[Any]:
+    """Yield estimators that run every kernel of the package."""
+    for sampler in ("btigs", "cmgs", "ssa"):
+        for model in (SegmentedTopicModel, SequentialLDA, AdaptiveTopicModel):
+            yield model(3, sampler=sampler, discount="auto", concentration_scope="segment")
+    yield SegmentedTopicModel(3, init="lda")
+    yield GibbsLDA(3)
+    yield GibbsLDA(200)
+    yield LatentDirichletCoClustering(3)
+    factors = BinaryFactorEmission(2)
+    yield HDPHMMLT(3, stickiness="auto")
+    yield HDPHMMLT(3, emission=GaussianEmission(covariance_type="diag"), state_sampler="beam")
+    yield HDPHMMLT(3, emission=PoissonEmission(), duration=PoissonDuration())
+    yield HDPHMMLT(3, emission="categorical", duration=NegativeBinomialDuration())
+    yield HDPHMMLT(3, similarity=GaussianSimilarity(2))
+    for emission in (
+        factors,
+        BinaryFactorEmission(2, output="probit"),
+        BinaryFactorEmission(2, amplitude_variance="auto"),
+    ):
+        yield HDPHMMLT(3, emission=emission)
+        yield HDPHMMLT(3, emission=emission, similarity=LaplacianSimilarity())
+    yield FactorialHMM(2)
+    yield FactorialHMM(2, emission="probit")
+    for inference in ("vb", "em"):
+        yield HDPPCFG(2, inference=inference)
+        yield HDPPCFGRefiner(2, inference=inference)
+    yield HDPPCFG(2, inference="viterbi-em", n_preterminals=2)

@@ -1,0 +1,101 @@
+"""Kernels compiled beforehand: what later fits find, and what users hear of compiling."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import skdp
+from skdp.sequence import GaussianEmission
+from skdp.utils import compile_kernels
+
+USE = """
+import numpy as np
+from skdp._numba import listening_for_compilation
+from skdp.topics import GibbsLDA
+
+compiled = []
+rng = np.random.default_rng(0)
+documents = [[rng.integers(0, 50, 9).tolist() for _ in range(3)] for _ in range(20)]
+with listening_for_compilation(lambda: compiled.append(True)):
+    model = GibbsLDA(5, max_iter=20, verbose=20).fit(documents)
+    model.transform(documents), model.transform_segments(documents)
+    model.score(documents), model.log_likelihood(documents)
+    GibbsLDA(5, max_iter=20, verbose=20).fit(documents)
+print("compiled" if compiled else "found")
+"""
+
+
+def run(script, folder):
+    """Run a script in a process of its own, with a cache of its own."""
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(folder),
+        "PYTHONPATH": str(Path(skdp.__file__).parents[1]),
+    }
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)], env=environment,
+        text=True, capture_output=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_fit_that_compiles_says_so_once(tmp_path):
+    out = run(USE, tmp_path)
+    assert out.count("[GibbsLDA] compiling kernels") == 1
+    assert out.startswith("[GibbsLDA] compiling kernels")
+    assert out.endswith("compiled\n")
+
+
+def test_nothing_is_left_to_compile(tmp_path):
+    prepare = """
+    from skdp.topics import GibbsLDA
+    from skdp.utils import compile_kernels
+
+    model = GibbsLDA(7, warm_start=True, max_iter=10**6)
+    compile_kernels([model])
+    assert not hasattr(model, "components_")
+    """
+    assert run(prepare, tmp_path) == ""
+    out = run(USE, tmp_path)
+    assert "compiling" not in out
+    assert out.endswith("found\n")
+
+
+def test_what_is_no_estimator_with_kernels():
+    with pytest.raises(TypeError, match="got GaussianEmission"):
+        compile_kernels(GaussianEmission())
+    with pytest.raises(TypeError, match="got str"):
+        compile_kernels(["HDPHMMLT"])
+
+
+EVERYTHING = """
+import numpy as np
+from skdp._numba import listening_for_compilation
+from skdp.utils import compile_kernels
+from skdp.utils._compile_kernels import _all_estimators, _data_for
+
+
+for estimator in _all_estimators():
+    names = estimator.get_params()
+    (X, *y), *_ = _data_for(estimator)
+    compiled = []
+    with listening_for_compilation(lambda: compiled.append(True)):
+        model = estimator.set_params(max_iter=30, random_state=3).fit(X, *y)
+        for name in ("transform", "predict", "log_likelihood"):
+            if hasattr(model, name):
+                getattr(model, name)(X)
+        model.score(X, *y)
+    assert not compiled, estimator
+"""
+
+
+@pytest.mark.slow
+def test_every_estimator_finds_its_kernels(tmp_path):
+    """Longer fits, in another process, find all that two sweeps on a few samples left behind."""
+    run("from skdp.utils import compile_kernels; compile_kernels()", tmp_path)
+    run(EVERYTHING, tmp_path)
