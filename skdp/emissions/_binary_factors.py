@@ -34,7 +34,7 @@ class BinaryFactorEmission(HasDocs, BaseEstimator):
     Parameters
     ----------
     n_factors : int
-        F, the length of the vectors.
+        Number of binary factors, F.
     output : {"normal", "probit"} or list of them, default="normal"
         What the columns are, one for all or one a column.
     weights : (F + 1, D) array or None, default=None

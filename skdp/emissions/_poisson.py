@@ -29,7 +29,7 @@ class PoissonEmission(HasDocs, BaseEstimator):
     shape : float, default=1.0
         Shape of the Gamma prior, from 1e-8 to 1e8.
     rate : float, default=1.0
-        Rate of the Gamma prior, from 1e-8 to 1e8: its mean is shape / rate.
+        Rate of the Gamma prior, from 1e-8 to 1e8. The prior mean is shape / rate.
 
     Notes
     -----

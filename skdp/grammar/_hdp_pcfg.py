@@ -60,7 +60,8 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
     top_prior : {"gem", "dirichlet"}, default="gem"
         Prior of beta: truncated GEM(gamma), or Dirichlet(gamma / K), which is sparser.
     top_concentration : float, default=1.0
-        gamma, from 1e-8 to 1e8.
+        Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: the larger, the more
+        components are used.
     root_concentration : float, default=1.0
         The first symbol of a tree has the distribution Dirichlet(root_concentration beta).
     rule_type_prior : float or array-like, default=1.0
@@ -68,15 +69,16 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         CP, CC). Random starts have the types that it expects, which decides much: with ten times
         the others' number CC encourages nested constituents, PC and CC right branches.
     emission_prior : float, default=1.0
-        alpha^E > 0, Dirichlet prior of each word.
+        Dirichlet prior alpha^E of each word of a symbol, from 1e-8 to 1e8.
     binary_concentration : float or array-like, default=1.0
         alpha^B > 0: the larger, the more children are drawn as beta says, whatever their parent. An
         array gives one for each of (PP, PC, CP, CC).
     inference : {"vb", "em", "viterbi-em"}, default="vb"
-        "vb": structured mean field. "em": maximum likelihood; "viterbi-em": of the best tree of
-        each sentence. The last two know no priors: they use `pseudo_count`.
+        "vb": structured mean field. "em": maximum likelihood. "viterbi-em": maximum likelihood of
+        the best analysis of each sentence alone. The last two have no priors but use
+        `pseudo_count`.
     pseudo_count : float, default=0.0
-        At least 0; added to the count of every rule by "em" and "viterbi-em".
+        Number, at least 0, that "em" and "viterbi-em" add to the count of every rule.
     init : {"random", "annealed"}, default="random"
         Both start at a random grammar with the types of rules that `rule_type_prior` expects.
         "annealed": in the first fifth of the iterations, 40 at most, weights of rules are between
@@ -91,19 +93,20 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
     dtype : {"float64", "float32"}, default="float64"
         Precision of expectations in the fit. "float32" takes about half the time.
     max_iter : int, default=100
-        Iterations from each start.
+        Largest number of iterations from each start.
     tol : float, default=1e-4
-        A run stops when the lower bound rises by no more than `tol` per word and no symbol can be
-        left out (see Notes).
+        The ascent stops when the lower bound rises by no more than `tol` per word.
     n_init : int, default=1
         Random starts; the one with the highest lower bound counts.
     warm_start : bool, default=False
-        Whether `fit` goes on where the last fit stopped.
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
     n_jobs : int or None, default=None
-        Threads, for starts or for sentences; results do not depend on it.
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
-        Print a line every `verbose` iterations; 0: none.
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
 
     Attributes
     ----------

@@ -91,33 +91,35 @@ class HDPPCFGRefiner(HasDocs, ResumableEstimator):
         alpha^U > 0, likewise DP(alpha^U, beta_s') for a lone child, and for the root of a tree.
         "auto": the value of `binary_concentration`.
     top_concentration : float, default=1.0
-        gamma > 0: beta_s ~ GEM(gamma), truncated.
+        Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: the larger, the more
+        components are used.
     rule_type_prior : float, default=1.0
         alpha^T > 0, Dirichlet prior of the types of rules: a word, one child, two children.
     emission_prior : float, default=1.0
-        alpha^E > 0, Dirichlet prior of each word.
+        Dirichlet prior alpha^E of each word of a symbol, from 1e-8 to 1e8.
     symbol_prior : float or "auto", default="auto"
         alpha^u, alpha^b > 0, Dirichlet priors of the coarse symbols of one and of two children.
         "auto": 1 over their number, for each symbol.
     inference : {"vb", "em", "viterbi-em"}, default="vb"
-        "vb": structured mean field. "em": maximum likelihood; "viterbi-em": of the best subsymbols
-        of each tree. The last two know no priors: they use `pseudo_count`.
+        "vb": structured mean field. "em": maximum likelihood. "viterbi-em": maximum likelihood of
+        the best analysis of each sentence alone. The last two have no priors but use
+        `pseudo_count`.
     pseudo_count : float, default=0.0
-        At least 0; added to the count of every refined rule by "em" and "viterbi-em".
+        Number, at least 0, that "em" and "viterbi-em" add to the count of every rule.
     min_word_count : int, default=5
         Words that occur less often in the training sentences are unknown: they become classes by
         their looks, as in :class:`~skdp.feature_extraction.TokenVectorizer`, with classes of their
         own at the start of sentences. So do words that the training sentences do not have.
     max_iter : int, default=50
-        Iterations.
+        Largest number of iterations.
     tol : float, default=1e-4
-        The fit stops when the lower bound rises by no more than `tol` per word.
+        The ascent stops when the lower bound rises by no more than `tol` per word.
     n_jobs : int or None, default=None
-        Threads that parse sentences; results do not depend on it.
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Of the first subsymbols.
+        Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
-        Print a line every `verbose` iterations; 0: none.
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ class FactorialHMM(SequenceEstimator):
     Parameters
     ----------
     n_factors : int, default=8
-        F.
+        Number of binary factors, F.
     emission : {"normal", "probit"} or BinaryFactorEmission, default="normal"
         What the columns are; a name stands for a `BinaryFactorEmission` of `n_factors` factors with
         this output and its other defaults. An object must have `n_factors` factors, too. Its
@@ -57,24 +57,29 @@ class FactorialHMM(SequenceEstimator):
         so with more factors than columns. Time of a sweep grows with ``2**block_size /
         block_size``.
     max_iter : int, default=500
-        Sweeps of a chain.
+        Number of sweeps of each chain.
     burn_in : int or None, default=None
-        Sweeps of which nothing is kept; None: half of `max_iter`, and moves with it. With
-        ``warm_start=True`` it may be `max_iter` or more: the fit then shows its current state.
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
     thin : int, default=10
-        After the burn-in every `thin`-th sweep is kept, and the last.
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
     n_samples : int, default=20
-        Kept samples of each chain to store; scores and probabilities average over them.
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
     n_chains : int, default=1
-        Chains from different starts; the one with the highest mean log joint is used for
-        activities, all for scores.
+        Number of independent chains, each from its own first state. Attributes and features come
+        from the chain with the highest mean log joint, scores from all chains.
     warm_start : bool, default=False
-        Whether `fit` goes on with the chains of the last fit.
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
     n_jobs : int or None, default=None
-        Threads, for chains and for stored samples; results do not depend on it.
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
-        Print a line every `verbose` sweeps; 0: none.
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
 
     Attributes
     ----------

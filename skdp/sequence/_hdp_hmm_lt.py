@@ -73,7 +73,8 @@ class HDPHMMLT(SequenceEstimator):
         model; with neither stickiness nor beam sampling. None: as long as transitions to the same
         state follow each other.
     top_concentration : float or "auto", default="auto"
-        gamma, from 1e-8 to 1e8: the larger, the more states. "auto": drawn, under a Gamma prior.
+        Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: the larger, the more
+        components are used.
     transition_concentration : float or "auto", default="auto"
         alpha, from 1e-8 to 1e8: the larger, the more the rows of the transition matrix are alike.
         With ``stickiness="auto"`` it is alpha + kappa. "auto": drawn, under a Gamma prior.
@@ -85,25 +86,29 @@ class HDPHMMLT(SequenceEstimator):
         for very many states with few likely transitions each; with up to 200 it was slower in all
         our benchmarks, and successive draws differ less.
     max_iter : int, default=500
-        Sweeps of a chain.
+        Number of sweeps of each chain.
     burn_in : int or None, default=None
-        Sweeps of which nothing is kept; None: half of `max_iter`, and moves with it. With
-        ``warm_start=True`` it may be `max_iter` or more: the fit then shows its current state.
-        Concentrations stay where they began for the first half of these sweeps, 100 at most.
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
     thin : int, default=10
-        After the burn-in every `thin`-th sweep is kept, and the last.
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
     n_samples : int, default=20
-        Kept samples of each chain to store; scores and probabilities of states average over them.
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
     n_chains : int, default=1
-        Chains from different starts; the one with the highest mean log joint is used for states,
-        all for scores.
+        Number of independent chains, each from its own first state. Attributes and features come
+        from the chain with the highest mean log joint, scores from all chains.
     warm_start : bool, default=False
-        Whether `fit` goes on with the chains of the last fit.
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
     n_jobs : int or None, default=None
-        Threads, for chains and for stored samples; results do not depend on it.
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
-        Print a line every `verbose` sweeps; 0: none.
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
 
     Attributes
     ----------

@@ -33,9 +33,9 @@ class NegativeBinomialDuration(HasDocs, BaseEstimator):
         Parameters (a, b) of the Beta prior, from 1e-8 to 1e8. Before any data the mean is expected
         to be 1 + n_phases a / (b - 1), without bound for b <= 1.
     max_duration : int, default=100
-        Longest duration, >= 1: D = min(1 + NB, max_duration). After so many steps another
-        state follows for sure, and time is linear in it: take it well above the durations to be
-        expected, no more. Long segments that are cut into pieces say that it is too small.
+        Longest duration, >= 1: longer ones are set to it. After this many steps another state
+        always follows. Time is linear in it, so set it well above the durations you expect, but no
+        higher. If long segments are cut into pieces, it is too small.
 
     See Also
     --------

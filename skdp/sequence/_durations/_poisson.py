@@ -31,11 +31,11 @@ class PoissonDuration(HasDocs, BaseEstimator):
     shape : float, default=1.0
         Shape of the Gamma prior, from 1e-8 to 1e8.
     rate : float, default=0.1
-        Rate of the Gamma prior, from 1e-8 to 1e8.
+        Rate of the Gamma prior, from 1e-8 to 1e8. The prior mean is shape / rate.
     max_duration : int, default=100
-        Longest duration, >= 1: D = min(1 + Poisson, max_duration). After so many steps another
-        state follows for sure, and time is linear in it: take it well above the durations to be
-        expected, no more. Long segments that are cut into pieces say that it is too small.
+        Longest duration, >= 1: longer ones are set to it. After this many steps another state
+        always follows. Time is linear in it, so set it well above the durations you expect, but no
+        higher. If long segments are cut into pieces, it is too small.
 
     See Also
     --------

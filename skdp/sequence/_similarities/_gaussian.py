@@ -37,9 +37,10 @@ class GaussianSimilarity(HasDocs, BaseEstimator):
     n_dims : int, default=3
         Dimensions of the space, D >= 1.
     decay : float or "auto", default="auto"
-        lambda, from 1e-12 to 1e6; "auto": drawn.
+        lambda, from 1e-12 to 1e6: the larger, the stronger the preference for similar states.
+        "auto": drawn under `decay_prior`.
     decay_prior : (float, float), default=(1.0, 1.0)
-        Shape and rate of the Gamma prior of a drawn decay, from 1e-8 to 1e8.
+        Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`.
 
     Notes
     -----

@@ -26,10 +26,10 @@ class LaplacianSimilarity(HasDocs, BaseEstimator):
     Parameters
     ----------
     decay : float or "auto", default="auto"
-        lambda, from 1e-12 to 1e6. "auto": drawn. The model tends to one without similarities as
-        lambda -> 0.
+        lambda, from 1e-12 to 1e6: the larger, the stronger the preference for similar states.
+        "auto": drawn under `decay_prior`.
     decay_prior : (shape, rate), default=(1.0, 1.0)
-        Gamma prior of a drawn lambda, both from 1e-8 to 1e8; cut off at 1e-12 and 1e6.
+        Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
