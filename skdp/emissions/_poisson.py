@@ -33,7 +33,7 @@ class PoissonEmission(HasDocs, BaseEstimator):
 
     Notes
     -----
-    Observations are whole numbers >= 0; no missing values.
+    Observations are integers >= 0 without missing values.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -287,8 +287,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
         """Learn topics from X, then return ``transform(X)``.
 
-        The shares are those of new documents with the same words. What the chain itself made of
-        the training documents is in `doc_topic_` and `segment_topic_`.
+        The documents are treated as new ones. The shares that the chain itself found for the
+        training documents are in `doc_topic_` and `segment_topic_`.
 
         Parameters
         ----------
@@ -304,8 +304,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the expected shares of document-topics in documents, E[theta | words, topics].
 
-        Every document runs a chain of its own with the topics fixed, on a random stream keyed by
-        its content, so the result does not depend on the other documents or on `n_jobs`.
+        Every document has its own short chain with the topics fixed, on a random stream keyed by
+        its content. So the result does not depend on the other documents or on `n_jobs`.
 
         Parameters
         ----------
@@ -314,7 +314,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         Returns
         -------
         (n_documents, n_document_topics) array
-            Rows sum to 1. A document without words has the mean of the prior.
+            Rows sum to 1. The shares of a document without words are the prior mean.
         """
         return self._fold_in(X)[0]
 
@@ -328,8 +328,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
         Returns
         -------
         (n_segments, n_components) array
-            Rows sum to 1; the segments of all documents in order. A segment without words has the
-            shares expected from the rest of its document.
+            The segments of all documents in order; rows sum to 1. The shares of a segment without
+            words are those expected given the rest of its document.
         """
         return self._fold_in(X)[1]
 
@@ -340,14 +340,14 @@ class LatentDirichletCoClustering(BaseTopicModel):
         Parameters
         ----------
         components : (n_components, n_features) array-like
-            Word probabilities of the word-topics: non-negative, rows are normalised to sum to 1.
+            Non-negative word probabilities of the word-topics; rows are normalized to sum to 1.
         **params
             Parameters of the estimator. `document_topic_prior` and `segment_topic_prior` must be
-            numbers; the rows of the latter, where it has any, give `n_document_topics`.
+            numbers; if the latter has rows, their number is the default of `n_document_topics`.
 
         Returns
         -------
-        Fitted estimator, with all that needs no training documents.
+        Fitted estimator, with all attributes that need no training documents.
         """
         rows = _as_numbers(params.get("segment_topic_prior"))
         if rows.ndim == 2:

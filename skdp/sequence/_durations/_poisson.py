@@ -22,9 +22,9 @@ from skdp.sequence._durations._base import SegmentCounts, check_tables
 class PoissonDuration(HasDocs, BaseEstimator):
     """Durations 1 + Poisson(omega_j) in state j, omega_j ~ Gamma(shape, rate).
 
-    State j lasts 1 + omega_j steps on average, and the standard deviation is the square root of
-    omega_j: for states whose durations are much alike. Before any data the mean is expected to be
-    1 + shape / rate.
+    State j lasts 1 + omega_j steps on average, with a standard deviation of the square root of
+    omega_j: for states whose durations vary little. A priori, the expected mean is 1 + shape /
+    rate.
 
     Parameters
     ----------
@@ -43,8 +43,9 @@ class PoissonDuration(HasDocs, BaseEstimator):
 
     Notes
     -----
-    A sequence begins with a new segment; its last one is right-censored. Durations are capped, not
-    truncated: `max_duration` has the probability of itself and of all longer ones.
+    A sequence begins with a new segment; its last segment is right-censored. Durations are capped,
+    D = min(1 + Poisson, max_duration), not truncated: `max_duration` has the probability of itself
+    and of all longer durations.
 
     References
     ----------

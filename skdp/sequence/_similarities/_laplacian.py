@@ -20,8 +20,10 @@ from skdp.sequence._similarities import _kernels_laplacian as kernels
 class LaplacianSimilarity(HasDocs, BaseEstimator):
     r"""phi_jj' = exp(-lambda D_jj'), D the Hamming distance of the binary vectors of two states.
 
-    For observations whose states have binary vectors: `BinaryFactorEmission`. The transitions then
-    inform the vectors, above all those of states that are seen rarely.
+    It requires an emission whose states have binary vectors, `BinaryFactorEmission`. The
+    transitions then carry information about the vectors, especially those of rare states. As lambda
+    tends to 0, the model tends to the one without similarities. The prior of a drawn lambda is
+    truncated to [1e-12, 1e6].
 
     Parameters
     ----------
