@@ -2,24 +2,24 @@
 Topics along a book
 ===================
 
-A book as a plain-text file, its chapters as documents, its paragraphs as segments: a topic model
-that knows both draws what the book is about from its first page to its last::
+A book is a plain-text file, its chapters are documents, and its paragraphs are segments. A topic
+model that knows both shows what the book is about, from the first page to the last::
 
     python plot_book.py book.txt
 
-Chapters begin at headings, see ``--chapter-pattern``; paragraphs are parted by blank lines; what
-Project Gutenberg puts before and after a book is left out. Without a file it is the language
-reference that every Python carries, its sections as chapters. Nothing is downloaded.
+Chapters begin at headings (see ``--chapter-pattern``), blank lines separate paragraphs, and the
+header and footer that Project Gutenberg adds to a book are dropped. Without a file, the book is the
+language reference that comes with every Python installation, with its sections as chapters. Nothing
+is downloaded.
 """
 
 # %%
 # From a file to chapters
 # -----------------------
-#
 # A heading is a line such as ``CHAPTER IV. The Whale``, ``Chapter 4`` or ``IV.`` below a blank one.
-# The group ``name`` of the pattern is what the figure calls the chapter. Headings with next to no
-# text below them are those of a part that begins with a chapter, or a table of contents; behind
-# the last line of contents stands whatever comes before the first chapter, which is none either.
+# # The figure labels a chapter with the group ``name`` of the pattern. Headings with almost no text
+# # below them belong to a part that begins with a chapter, or to the table of contents. The text
+# after # the last line of the contents comes before the first chapter and is not a chapter either.
 
 import argparse
 import re
@@ -30,11 +30,11 @@ HEADING = (
 )
 GUTENBERG = r"\*\*\* ?{} OF TH(?:E|IS) PROJECT GUTENBERG EBOOK.*"
 LEAST_WORDS = 25
-"""Of a chapter."""
+"""The smallest number of words in a chapter."""
 
 
 def read_chapters(path, pattern=HEADING):
-    """Return names and texts of the chapters of a book."""
+    """Return the names and texts of the chapters of a book."""
     text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
     text = "\n".join(line.rstrip() for line in text.splitlines())
     text = re.split(GUTENBERG.format("START"), text, maxsplit=1)[-1]
@@ -49,7 +49,7 @@ def read_chapters(path, pattern=HEADING):
         if len(chapter.split()) < LEAST_WORDS:
             n_empty += 1
             continue
-        if n_empty < 3:  # else those were contents, and this is what follows them
+        if n_empty < 3:  # otherwise they were the contents, and this text follows them
             names.append((heading.groupdict().get("name") or heading[0]).strip())
             chapters.append(chapter)
         n_empty = 0
@@ -78,7 +78,7 @@ if options.book is None:
 else:
     names, chapters = read_chapters(options.book, options.chapter_pattern)
     if len(chapters) < 2:
-        parser.error("found no two chapters: say by --chapter-pattern what headings look like")
+        parser.error("found fewer than two chapters: describe their headings by --chapter-pattern")
 
 # %%
 # Word ids, paragraph by paragraph
@@ -102,9 +102,8 @@ print(corpus)
 # %%
 # The topics
 # ----------
-#
-# In the adaptive model a paragraph takes its topics from its chapter and from the paragraph before,
-# and learns how much from either.
+# In the adaptive model, a paragraph takes its topics from its chapter and from the previous #
+# paragraph, and learns how much to take from each.
 
 from skdp.topics import AdaptiveTopicModel as TopicModel
 
@@ -121,10 +120,9 @@ for k, top in sorted(enumerate(model.top_words(words)), key=lambda item: -shares
 # %%
 # Along the book
 # --------------
-#
-# Every paragraph is a column: its topic shares, stacked. Below, means of nine paragraphs within
-# their chapter show the course of things more calmly. These are the shares that the chain found for
-# the book, ``segment_topic_``; for one that the model has not seen there is ``from_estimator``.
+# Every paragraph is a column of stacked topic shares. The lower plot shows a smoother picture:
+# means # over nine paragraphs within their chapter. These are the shares that the chain found for
+# the book, # ``segment_topic_``; for a book that the model has not seen, use ``from_estimator``.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -2,17 +2,16 @@
 Change points of a series
 =========================
 
-A sticky infinite hidden Markov model cuts a series into stretches that behave alike, and says which
-of them are of one kind. Neither the number of change points nor that of kinds is given.
+A sticky infinite hidden Markov model cuts a series into homogeneous stretches and finds out which
+of them are of the same kind. Neither the number of change points nor the number of kinds is given.
 """
 
 # %%
 # Daily returns of a share
 # ------------------------
-#
-# The prices of one share from August 2004 to October 2008, which matplotlib carries as a sample.
-# What changes from time to time is less the mean of its daily returns than their spread: there are
-# calm and nervous times. Log returns in per cent are the series, a matrix of one column.
+# The data are the prices of one share from August 2004 to October 2008, a sample file of
+# matplotlib. # The mean of the daily returns changes little over time, but their spread does: there
+# are calm and # nervous times. The series, a matrix of one column, holds log returns in percent.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,12 +25,11 @@ print(f"{len(series)} days, standard deviation {series.std():.2f} %")
 # %%
 # The fit
 # -------
-#
-# An array is one sequence. Twenty states are a bound, not their number. `stickiness` is the prior
-# weight of staying, `transition_concentration` that of all moves together: at 200 to 1 it takes
-# several days of evidence to outweigh the cost of a change. With smaller values short stretches
-# become states of their own; ``stickiness="auto"`` learns a small one, and makes single days of
-# large moves a kind that is visited often and left at once.
+# An array is one sequence. Twenty is an upper bound on the number of states. `stickiness` is the #
+# prior weight of staying, `transition_concentration` that of all moves together: at 200 to 1, it #
+# takes several days of evidence to outweigh the cost of a change. With smaller values, short #
+# stretches get their own states; ``stickiness="auto"`` learns a small value, and single days of
+# large # moves become a kind that is visited often and left at once.
 
 from skdp.sequence import HDPHMMLT
 
@@ -49,11 +47,10 @@ for begin, end in stretches:
 # %%
 # The picture
 # -----------
-#
-# The price, with the days of the most nervous kind in the background; the returns, with bands of
-# two standard deviations of their stretch; and how probable it is that a day is nervous, given the
-# whole series. Most nervous stretches of a week or two lie around quarterly figures; the last one
-# is the autumn of 2008.
+# The plots show the price, with the days of the most nervous kind in the background; the returns, #
+# with bands of two standard deviations of their stretch; and the probability that a day is nervous,
+# # given the whole series. Most nervous stretches of a week or two lie around quarterly figures;
+# the # last one is the fall of 2008.
 
 kinds = np.unique(states)
 nervous = kinds[np.argmax([series[states == j].std() for j in kinds])]

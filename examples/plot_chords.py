@@ -2,26 +2,25 @@
 Harmony from sequences of chords
 ================================
 
-Pieces as sequences of chords, a number each: a hidden Markov model finds keys or functions, and a
-classifier tells kinds of pieces by how much time they spend in which state. A grid search chooses
-the priors of the transitions.
+Pieces of music are sequences of chords, and each chord is a number. A hidden Markov model finds
+keys or harmonic functions, and a classifier tells kinds of pieces apart by the time that they spend
+in each state. A grid search chooses the priors of the transitions.
 
 ::
 
     python plot_chords.py pieces.json
 
-Without a file the pieces are generated. A file has ``"sequences"``, a list of lists of numbers from
-0, and may have ``"labels"``, one a piece. Without labels the search is for the priors that predict
-the chords of held-out pieces best.
+Without a file, the pieces are generated. A file has ``"sequences"``, a list of lists of numbers
+from 0, and may have ``"labels"``, one per piece. Without labels, the search looks for the priors
+that predict the chords of held-out pieces best.
 """
 
 # %%
 # Pieces that modulate, and pieces that wander
 # --------------------------------------------
-#
-# Two kinds of pieces take chords from two keys, and equally often from each. The first kind stays
-# in a key for a while, and modulates. The second kind takes every chord from either. How often a
-# chord occurs in a piece does not tell the kinds apart: only the order does.
+# Both kinds of pieces take chords from two keys, equally often from each. The first kind stays in a
+# # key for a while and then modulates. The second kind takes every chord from either key. The kinds
+# # cannot be told apart by how often each chord occurs in a piece, only by the order of the chords.
 
 import argparse
 import json
@@ -47,7 +46,7 @@ def draw_piece(rng, stay):
 
 parser = argparse.ArgumentParser(description="Tell pieces by their harmony.")
 parser.add_argument("pieces", nargs="?", help="JSON file; default: generated pieces")
-parser.add_argument("--n-states", type=int, default=10, help="bound of their number")
+parser.add_argument("--n-states", type=int, default=10, help="upper bound")
 parser.add_argument("--max-iter", type=int, default=120)
 parser.add_argument("--output", default="chords.png", help="file for the figure")
 options = parser.parse_args()
@@ -66,11 +65,10 @@ print(f"{panel}, {n_symbols} chords")
 # %%
 # The search
 # ----------
-#
-# A sample is a piece, so folds are sets of pieces. `transition_concentration` says how much alike
-# the rows of the transition matrix are, `stickiness` what staying weighs. Every pair is scored by
-# the log probability of a chord in held-out pieces and, with labels, by the share of pieces that a
-# classifier gets right which sees nothing but the shares of time in the states.
+# A sample is a piece, so folds are sets of pieces. `transition_concentration` controls how similar
+# # the rows of the transition matrix are, `stickiness` the weight of staying. Every pair of values
+# is # scored by the log probability per chord in held-out pieces and, with labels, by the accuracy
+# of a # classifier that sees only the shares of time in the states.
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
@@ -80,7 +78,7 @@ from skdp.sequence import HDPHMMLT, CategoricalEmission
 
 
 def log_probability(pipeline, X, y=None):
-    """Return the held-out log probability of a chord."""
+    """Return the held-out log probability per chord."""
     return pipeline[0].score(X)
 
 
@@ -112,7 +110,7 @@ search.fit(panel, labels)
 print(f"best {search.refit}: {search.best_score_:.3f} with {search.best_params_}")
 
 # %%
-# How often each chord occurs is what a classifier would use that knows no order:
+# A classifier that ignores the order would use how often each chord occurs:
 
 if labels is not None:
     from sklearn.model_selection import cross_val_score
@@ -124,11 +122,10 @@ if labels is not None:
 # %%
 # The picture
 # -----------
-#
-# The scores of the search, the transitions of the best model, and its states along a piece of
-# either kind. Without stickiness states that follow each other chord by chord explain both kinds of
-# pieces alike. With it there are a state for each key, which last, and one for chords from both:
-# pieces that wander are in it throughout.
+# The plots show the scores of the search, the transitions of the best model, and its states along a
+# # piece of each kind. Without stickiness, states that change from chord to chord explain both
+# kinds of # pieces equally well. With it, there are two lasting states, one for each key, and a
+# third for chords # from both: pieces that wander stay in it throughout.
 
 import matplotlib.pyplot as plt
 

@@ -1,10 +1,10 @@
 """
-A grammar learnt from sentences
-===============================
+A grammar learned from sentences
+================================
 
-Sentences such as "the big mouse ate a dog" are drawn from a small grammar, and a grammar is learnt
-from them: which words do the same work, which sequences of words make a phrase, and how many kinds
-of either there are. Nothing tells the model where phrases begin or end.
+Sentences such as "the big mouse ate a dog" are drawn from a small grammar, and a model learns a
+grammar from them: which words play the same role, which sequences of words form a phrase, and how
+many kinds of words and phrases there are. The model is not told where phrases begin or end.
 
 ::
 
@@ -29,9 +29,9 @@ from skdp.inspection import GrammarDisplay, ParseTreeDisplay
 from skdp.metrics import bracket_scores
 
 parser = argparse.ArgumentParser(description="Learn a grammar from sentences.")
-parser.add_argument("sentences", nargs="?", help="a text file, a sentence a line")
-parser.add_argument("--max-length", type=int, default=20, help="of sentences to learn from")
-parser.add_argument("--n-components", type=int, default=8, help="and as many preterminals")
+parser.add_argument("sentences", nargs="?", help="text file with one sentence per line")
+parser.add_argument("--max-length", type=int, default=20, help="leave out longer sentences")
+parser.add_argument("--n-components", type=int, default=8, help="of preterminals, too")
 parser.add_argument("--n-init", type=int, default=5)
 parser.add_argument("--output", default="grammar_induction.png", help="file for the figure")
 options = parser.parse_args()
@@ -49,12 +49,12 @@ else:
 # %%
 # A grammar
 # ---------
-#
-# The bounds of the numbers of symbols are larger than what the sentences need. Small concentrations
-# ask for few rules and for few words in a class. Many grammars have the same sentences: subject and
-# verb may be joined first, noun phrases may branch to the left. The prior of the types of rules
-# (two words, a word and a phrase, a phrase and a word, two phrases) says what is looked for:
-# phrases of two phrases, and otherwise right branches. The best of several starts counts.
+# The upper bounds on the numbers of symbols are larger than the sentences need. Small
+# concentrations # favor few rules and few words in a class. Many grammars produce the same
+# sentences: subject and verb # may be joined first, or noun phrases may branch to the left. The
+# prior of the types of rules (two # words, a word and a phrase, a phrase and a word, two phrases)
+# determines what to look for: phrases # made of two phrases, and otherwise right branches. The best
+# of several starts is kept.
 
 model = HDPPCFG(
     options.n_components,
@@ -70,20 +70,19 @@ model = HDPPCFG(
 )
 model.fit(X)
 print(f"{model.n_active_components_} symbols, {model.n_active_rules_} rules")
-print(f"{model.score(X):.3f} nats a word")
+print(f"{model.score(X):.3f} nats per word")
 if trees is not None:
     found = [
         tree.with_leaves(true.leaves) for tree, true in zip(model.predict(X), trees, strict=True)
     ]
     scores = bracket_scores(trees, found, labelled=False, trivial=False)
-    print(f"{scores.f1:.3f} F1 of brackets, against the trees that the sentences were drawn with")
+    print(f"{scores.f1:.3f} bracket F1 against the trees that the sentences were drawn from")
 
 # %%
 # What it found
 # -------------
-#
-# On the left the rules, the most frequent symbols first. Preterminals (P) stand for words,
-# constituents (C) for phrases. On the right trees of some sentences.
+# On the left are the rules, the most frequent symbols first. Preterminals (P) produce words, #
+# constituents (C) phrases. On the right are the trees of some sentences.
 
 some = X[sorted(range(len(X)), key=lambda i: abs(len(X[i]) - 8))[:2]]
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 7), width_ratios=[1, 1.2])

@@ -2,17 +2,16 @@
 Searching the concentration and the number of topics
 ====================================================
 
-A segmented topic model in a :class:`~sklearn.pipeline.Pipeline`, from raw text to a classifier.
-Cross-validation chooses the number of topics and the concentration, for two ends: to classify, and
-to predict words.
+A :class:`~sklearn.pipeline.Pipeline` leads from raw text through a segmented topic model to a
+classifier. Cross-validation chooses the number of topics and the concentration for each of two
+goals: to classify documents and to predict words.
 """
 
 # %%
 # Excerpts of four paragraphs
 # ---------------------------
-#
-# The task: tell from four consecutive paragraphs which section of the Python language reference
-# they are of. The twelve longest sections count.
+# The task is to tell which section of the Python language reference four consecutive paragraphs
+# come # from, among the twelve longest sections.
 
 import numpy as np
 
@@ -31,13 +30,12 @@ print(f"{len(excerpts)} excerpts of {', '.join(sorted(set(sections)))}")
 # %%
 # The search
 # ----------
-#
-# A sample is an excerpt, so folds are sets of excerpts. Every candidate is scored twice: by the
-# share of excerpts that the classifier gets right, and, without the classifier, by the log
-# probability of a held-out word: every second word of a held-out paragraph, given the others.
-#
-# The concentration b says how closely paragraphs keep to the topics of their excerpt. At b = 1000
-# they all but share them, as in latent Dirichlet allocation; at b = 0.1 they go their own ways.
+# A sample is an excerpt, so folds are sets of excerpts. Every candidate is scored twice: by the #
+# accuracy of the classifier and, without the classifier, by the log probability per held-out word,
+# # where every second word of a held-out paragraph is predicted from the others.
+# The concentration b controls how closely paragraphs keep to the topics of their excerpt. At b =
+# 1000 # they nearly share them, as in latent Dirichlet allocation; at b = 0.1 they go their own
+# ways.
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -48,7 +46,7 @@ from skdp.topics import SegmentedTopicModel
 
 
 def log_probability(pipeline, X, y):
-    """Return the held-out log probability of a word under the pipeline's topic model."""
+    """Return the held-out log probability per word under the topic model of the pipeline."""
     return pipeline[:-1].score(X)
 
 

@@ -2,16 +2,16 @@
 Actions in motion capture
 =========================
 
-Several recordings of people who exercise, twelve joint angles each, cut into actions: nobody says
-how many actions there are, and those of one recording are recognised in the others.
+Several recordings of people exercising, with twelve joint angles each, are cut into actions. The
+number of actions is not given, and the actions of one recording are recognized in the others.
 
 ::
 
     python plot_motion_capture.py recordings.npz
 
-Without a file the recordings are generated. A file has the arrays ``X`` (n_steps, n_sensors), all
-recordings end to end; ``doc_range`` (n_recordings + 1,), where they begin and end; and, if actions
-are known, ``TrueZ`` (n_steps,) their numbers and ``true_state_names`` what they are called. The
+Without a file, the recordings are generated. A file has the arrays ``X`` (n_steps, n_sensors), all
+recordings end to end; ``doc_range`` (n_recordings + 1,), where they begin and end; and, if the
+actions are known, ``TrueZ`` (n_steps,), their numbers, and ``true_state_names``, their names. The
 data set https://github.com/michaelchughes/mocap6dataset comes in this form.
 """
 
@@ -49,12 +49,11 @@ print(panel)
 # %%
 # The fit
 # -------
-#
-# Sensors are scaled to a variance of 1, so that scores can be compared; the default priors follow
-# the scale of the data anyway. An action lasts seconds, a step a tenth of one: states are sticky,
-# and how much is learnt. A diagonal covariance is enough for sensors that vary independently within
-# an action; full ones have 78 numbers to learn for every state, and take steps that are a little
-# odd for states of their own.
+# The sensors are scaled to a variance of 1 to make scores comparable; the default priors follow the
+# # scale of the data anyway. An action lasts seconds, a step a tenth of a second, so states are
+# sticky; # the amount of stickiness is learned. A diagonal covariance is enough for sensors that
+# vary # independently within an action. With full covariances there are 78 numbers to learn per
+# state, and # slightly unusual steps get states of their own.
 
 from sklearn.preprocessing import StandardScaler
 
@@ -72,11 +71,10 @@ model.fit(panel)
 print(f"{model.n_active_components_} states")
 
 # %%
-# What the recordings share
-# -------------------------
-#
-# A row of the features is a recording, a column the share of time in a state. States that occur in
-# several recordings are what these have in common.
+# What recordings have in common
+# ------------------------------
+# In the features, a row is a recording and a column the share of time in a state. Recordings have
+# in # common the states that occur in several of them.
 
 shares = model.transform(panel)
 common = (shares > 0.01).sum(axis=0)
@@ -86,11 +84,11 @@ for j in np.flatnonzero(common):
 # %%
 # The picture
 # -----------
-#
-# All recordings end to end, states above the actions that people saw in them. States are matched
-# with actions one to one. In real recordings an action is a cycle of several poses, each of which
-# is a state, and of these only the most frequent one is matched: Gaussian states know where limbs
-# are, not where they go. Below, how the states follow each other.
+# The upper plot shows all recordings end to end, states above the actions that people saw in them.
+# # States are matched with actions one to one. In real recordings, an action is a cycle of several
+# # poses, each with its own state, and only the most frequent of these is matched: Gaussian states
+# # describe where limbs are, not where they are going. The lower plot shows the transitions between
+# # states.
 
 import matplotlib.pyplot as plt
 

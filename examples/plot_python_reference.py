@@ -2,18 +2,17 @@
 Topics of the Python language reference
 =======================================
 
-Every Python carries its language reference for ``help()``: about 75 sections of prose, each a
-sequence of paragraphs. A segmented topic model finds what they are about, section by section and
-paragraph by paragraph. Nothing is downloaded.
+Every Python installation includes the language reference for ``help()``: about 75 sections of
+prose, each a sequence of paragraphs. A segmented topic model finds out what they are about, section
+by section and paragraph by paragraph. Nothing is downloaded.
 """
 
 # %%
 # From text to word ids
 # ---------------------
-#
 # A document is a list of paragraphs. :class:`~skdp.feature_extraction.SegmentVectorizer` keeps them
-# apart and counts words as scikit-learn's ``CountVectorizer`` does: here runs of at least three
-# letters that occur in at least three sections and are not stop words.
+# # apart and finds words as scikit-learn's ``CountVectorizer`` does. Here words are runs of at
+# least # three letters that occur in at least three sections and are not stop words.
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -33,10 +32,9 @@ print(corpus)
 # %%
 # Fourteen topics
 # ---------------
-#
-# Everything but their number is learnt: how common each topic is, how peaked topics are, and the
-# concentration, that is how closely paragraphs keep to the topics of their section. Of four chains
-# the one with the highest log joint probability counts.
+# Everything but the number of topics is learned: how common each topic is, how peaked topics are, #
+# and the concentration, which measures how closely paragraphs keep to the topics of their section.
+# Of # four chains, the one with the highest mean log joint probability is used.
 
 from skdp.topics import SegmentedTopicModel
 
@@ -53,11 +51,11 @@ print(f"concentration {model.concentration_:.2f}")
 # %%
 # Along a section
 # ---------------
-#
-# The section on the standard types walks through them, from numbers over strings, sequences and
-# functions to classes, modules, stack frames and tracebacks: its paragraphs change the subject.
-# What is left of the section on compound statements (paragraphs that it shares with a shorter
-# section are kept there only) is mostly the ``match`` statement, and stays with it.
+# The section on the standard types goes through them one after the other, from numbers, strings, #
+# sequences and functions to classes, modules, stack frames and tracebacks, so the subject changes #
+# from paragraph to paragraph. The section on compound statements keeps only the paragraphs that it
+# # does not share with a shorter section. Most of them describe the ``match`` statement, and the
+# topics # hardly change.
 
 import matplotlib.pyplot as plt
 

@@ -11,15 +11,15 @@ MARK = "@"
 def binarize(tree: ParseTree) -> ParseTree:
     """Return a tree in which no node has more than two children.
 
-    The children of a node X after the first go below a new node @X, the X-bar of the literature,
+    All children of a node X but the first move below a new node @X, the X-bar of the literature,
     and so on: ``(X a b c d)`` becomes ``(X a (@X b (@X c d)))`` ([1]_, section 5.3). Chains of
-    nodes with one child stay, except that a node whose one child is a node of the same label is
-    dropped: the rule X -> X would say nothing.
+    nodes with one child stay, except that a node whose only child is a node with the same label is
+    dropped, because the rule X -> X carries no information.
 
     Parameters
     ----------
     tree : ParseTree
-        None of its labels begins with "@".
+        Its labels must not begin with "@".
 
     Returns
     -------
@@ -32,7 +32,7 @@ def binarize(tree: ParseTree) -> ParseTree:
 
     See Also
     --------
-    debinarize : Takes intermediate nodes out again.
+    debinarize : Removes the intermediate nodes again.
 
     References
     ----------
@@ -70,14 +70,14 @@ def binarize(tree: ParseTree) -> ParseTree:
 
 
 def debinarize(tree: ParseTree) -> ParseTree:
-    """Return a tree without intermediate nodes, their children in their place.
+    """Return a tree with its intermediate nodes replaced by their children.
 
-    It undoes `binarize`, except that the nodes X -> X that were dropped stay dropped.
+    This undoes `binarize`, except that the nodes X -> X that it dropped are not restored.
 
     Parameters
     ----------
     tree : ParseTree
-        Nodes whose label begins with "@" are the intermediate ones; the root is none of them.
+        Nodes whose label begins with "@" are intermediate; the root must not be.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def debinarize(tree: ParseTree) -> ParseTree:
 
     See Also
     --------
-    binarize : Puts intermediate nodes in.
+    binarize : Inserts the intermediate nodes.
 
     Examples
     --------

@@ -18,24 +18,24 @@ from skdp.data._tree_svg import draw_svg
 class ParseTree:
     """A parse tree: a label and its children, which are parse trees or words.
 
-    It is immutable, and it hashes, compares and pickles as a value. Trees of any depth are fine:
-    nothing here recurses. A notebook shows it as a picture.
+    It is immutable; it can be hashed, compared and pickled by value. Trees may have any depth:
+    nothing here recurses. A notebook shows a tree as a picture.
 
     Parameters
     ----------
     label : str
-        Symbol of the root, at least a character, none of them white space or a round bracket.
+        Symbol of the root: not empty, without white space and parentheses.
     children : sequence of ParseTree and str
-        At least one; a str is a word, at least a character, none of them white space.
+        At least one child; a str is a word, not empty and without white space.
 
     Attributes
     ----------
     label : str
     children : tuple of ParseTree and str
     leaves : tuple of str
-        All words, from the left to the right.
+        All words, from left to right.
     height : int
-        Number of nodes from the root down to the farthest word: 1 if all children are words.
+        Number of nodes from the root down to the deepest word; 1 if all children are words.
     is_preterminal : bool
         Whether the only child is a word.
     is_binary : bool
@@ -46,20 +46,19 @@ class ParseTree:
     TypeError
         If the label is not a str, or a child is neither a ParseTree nor a str.
     ValueError
-        If there are no children, or a label or word is empty or has characters that it must not
-        have.
+        If there are no children, or if a label or word is empty or has forbidden characters.
 
     See Also
     --------
-    read_trees : The trees of a bracketed file.
-    skdp.metrics.bracket_scores : How well trees agree with the true ones.
+    read_trees : Reads the trees in a bracketed file.
+    skdp.metrics.bracket_scores : Measures how well trees agree with the true ones.
     skdp.inspection.ParseTreeDisplay : Draws trees with matplotlib.
 
     Notes
     -----
-    In bracketed text the round brackets of a word are written as treebanks do: ``(`` as ``-LRB-``,
-    ``)`` as ``-RRB-``. What is read stays as it is, so a tree whose words have no round brackets is
-    the same after writing and reading.
+    In bracketed text, parentheses in a word are written as in treebanks: ``(`` as ``-LRB-`` and
+    ``)`` as ``-RRB-``. Reading does not convert them back, so a tree whose words have no
+    parentheses is the same after writing and reading.
 
     Examples
     --------
@@ -121,7 +120,7 @@ class ParseTree:
         Parameters
         ----------
         text : str
-            One tree, on one or more lines. An outermost bracket without a label is taken off.
+            One tree, on one or more lines. An outermost bracket without a label is removed.
 
         Returns
         -------
@@ -130,11 +129,12 @@ class ParseTree:
         Raises
         ------
         ValueError
-            With the number of the line, if brackets are malformed; if there is not one tree.
+            If brackets are malformed (the message gives the line number), or if there is not
+            exactly one tree.
 
         See Also
         --------
-        read_trees : The trees of a file.
+        read_trees : Reads the trees in a file.
         """
         if not isinstance(text, str):
             raise TypeError(f"text must be a str, got {type(text).__name__}.")
@@ -145,12 +145,12 @@ class ParseTree:
 
     @classmethod
     def from_nltk(cls, tree: Any) -> Self:
-        """Return the tree that an ``nltk.Tree`` is.
+        """Return an ``nltk.Tree`` as a parse tree.
 
         Parameters
         ----------
         tree : nltk.Tree
-            Of labels and leaves that are str.
+            Its labels and leaves must be str.
 
         Returns
         -------
@@ -159,9 +159,8 @@ class ParseTree:
         Raises
         ------
         TypeError
-            If `tree` is no ``nltk.Tree``, or a label or leaf is not a str.
-        ValueError
-            As from the constructor.
+            If `tree` is not an ``nltk.Tree``, or a label or leaf is not a str. ValueError As in the
+            constructor.
         """
         if not (isinstance(tree, list) and callable(getattr(tree, "label", None))):
             raise TypeError(f"tree must be an nltk.Tree, got {type(tree).__name__}.")
@@ -193,12 +192,12 @@ class ParseTree:
 
     @property
     def leaves(self) -> tuple[str, ...]:
-        """All words, from the left to the right."""
+        """All words, from left to right."""
         return tuple(item for item in self._flat() if isinstance(item, str))
 
     @property
     def height(self) -> int:
-        """Number of nodes from the root down to the farthest word."""
+        """Number of nodes from the root down to the deepest word."""
         return self._height
 
     @property
@@ -212,7 +211,7 @@ class ParseTree:
         return all(len(tree._children) <= 2 for tree in self.subtrees())
 
     def subtrees(self) -> Iterator[ParseTree]:
-        """Yield all nodes: the root, then all below its first child, and so on.
+        """Yield all nodes: the root, its first child and everything below it, and so on.
 
         Yields
         ------
@@ -226,12 +225,12 @@ class ParseTree:
                 stack.extend(node._children[::-1])
 
     def spans(self) -> list[tuple[str, int, int]]:
-        """Return the words that every node spans, nodes in the order of `subtrees`.
+        """Return the words that each node spans, with nodes in the order of `subtrees`.
 
         Returns
         -------
         list of (str, int, int)
-            Label, first word, and the word after the last, from 0.
+            Label, first word, and one past the last word, counted from 0.
         """
         n_words = 0
         spans: list[tuple[str, int, int]] = []
@@ -252,12 +251,12 @@ class ParseTree:
         return spans
 
     def with_leaves(self, words: Iterable[str]) -> Self:
-        """Return the same tree of other words.
+        """Return the same tree with other words.
 
         Parameters
         ----------
         words : iterable of str
-            As many as there are leaves.
+            One per leaf.
 
         Returns
         -------
@@ -286,8 +285,7 @@ class ParseTree:
         Parameters
         ----------
         function : callable
-            Takes a label and returns the label in its place. It is called once for each label, not
-            for each node.
+            Maps a label to its replacement. It is called once per label, not once per node.
 
         Returns
         -------
@@ -296,9 +294,8 @@ class ParseTree:
         Raises
         ------
         TypeError
-            If what is returned is not a str.
-        ValueError
-            If it is empty or has white space or round brackets.
+            If the result is not a str. ValueError If the result is empty or has white space or
+            parentheses.
         """
         if not callable(function):
             raise TypeError(f"function must be callable, got {type(function).__name__}.")
@@ -315,7 +312,7 @@ class ParseTree:
         return self._from_flat(flat)
 
     def to_brackets(self) -> str:
-        """Return bracketed text on one line; ``str(tree)`` is the same.
+        """Return bracketed text on one line, the same as ``str(tree)``.
 
         Returns
         -------

@@ -127,12 +127,12 @@ class Ragged:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of samples and of features."""
+        """Numbers of samples and of features."""
         return len(self), self._n_features
 
     @property
     def ndim(self) -> int:
-        """2, as of the table of samples and features that scikit-learn sees."""
+        """Always 2: to scikit-learn, a container is a table of samples and features."""
         return 2
 
     @property

@@ -15,18 +15,18 @@ from skdp.data._parse_tree import ParseTree
 def read_trees(
     file: str | os.PathLike[str] | IO[Any], *, encoding: str = "utf-8"
 ) -> list[ParseTree]:
-    r"""Read the parse trees of a bracketed file, as treebanks are kept.
+    r"""Read the parse trees in a bracketed file, the format of treebanks.
 
-    A tree may run over several lines, and a line may hold several trees. An outermost bracket
-    without a label, as in ``( (S (NP he) (VP ran)))``, is taken off. Labels and words are what is
-    written: function tags and the treebank's names of brackets (``-LRB-``) are left in place.
+    A tree may extend over several lines, and a line may hold several trees. An outermost bracket
+    without a label, as in ``( (S (NP he) (VP ran)))``, is removed. Labels and words are kept as
+    written, including function tags and names of brackets such as ``-LRB-``.
 
     Parameters
     ----------
     file : str, path or file object
-        A path, or an open file of text or of bytes, which is read to its end and left open.
+        A path, or an open text or binary file, which is read to its end and left open.
     encoding : str, default="utf-8"
-        Of the bytes. Not used for an open file of text.
+        Encoding of the bytes. Not used for an open text file.
 
     Returns
     -------
@@ -35,17 +35,16 @@ def read_trees(
     Raises
     ------
     ValueError
-        With the number of the line, if brackets are malformed: one that is never closed or never
-        opened, one that holds nothing, one without a label that is not outermost, or a word
-        outside.
+        If a bracket is never closed or never opened, is empty, or has no label without being
+        outermost, or if a word is outside of brackets. The message gives the line number.
     OSError
         If the file cannot be read.
     UnicodeDecodeError
-        If its bytes are not of this encoding.
+        If its bytes are not valid in this encoding.
 
     See Also
     --------
-    ParseTree.from_brackets : The tree of a string.
+    ParseTree.from_brackets : Reads the tree in a string.
 
     Examples
     --------

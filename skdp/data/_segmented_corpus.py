@@ -20,10 +20,10 @@ from skdp.data._ragged_tokens import MAX_TOKENS, RaggedTokens
 
 @public
 class SegmentedCorpus(RaggedTokens):
-    """Documents, each a sequence of segments, each a sequence of word ids: X of the topic models.
+    """Documents, each a list of segments, each a sequence of word ids: the X of topic models.
 
     A sample is a document. ``corpus[i]`` is document i, a list of read-only arrays of word ids,
-    one a segment; ``corpus[key]`` for a slice, a list or array of ints or a boolean mask is the
+    one per segment; ``corpus[key]`` for a slice, a list or array of ints or a boolean mask is the
     corpus of these documents. Documents without segments and segments without words are legal.
     A corpus is immutable.
 
@@ -34,7 +34,8 @@ class SegmentedCorpus(RaggedTokens):
     segment_ptr : (n_segments + 1,) array of int
         Segment s is ``tokens[segment_ptr[s]:segment_ptr[s + 1]]``.
     doc_ptr : (n_documents + 1,) array of int
-        Document d is segments ``doc_ptr[d]`` up to, not including, ``doc_ptr[d + 1]``.
+        Document d has the segments from ``doc_ptr[d]`` up to, but not including,
+        ``doc_ptr[d + 1]``.
     n_features : int
         Size of the vocabulary.
 
@@ -49,13 +50,13 @@ class SegmentedCorpus(RaggedTokens):
     Raises
     ------
     ValueError
-        If offsets do not rise from 0 to the number of what they point to, or if a word id is out
-        of range.
+        If offsets do not rise from 0 to the number of items that they point to, or if a word id is
+        out of range.
 
     Notes
     -----
-    Arrays of the right type (int32 tokens, int64 offsets), memory-mapped ones too, are used as
-    they are, not copied: leave them unchanged.
+    Arrays of the right type (int32 tokens, int64 offsets), memory maps included, are used without a
+    copy: do not change them.
 
     Examples
     --------
@@ -84,7 +85,7 @@ class SegmentedCorpus(RaggedTokens):
     def from_documents(
         cls, documents: Iterable[Sequence[Any]], n_features: int | None = None
     ) -> Self:
-        """Return a corpus of nested lists.
+        """Return a corpus made from nested lists.
 
         Parameters
         ----------
@@ -99,8 +100,8 @@ class SegmentedCorpus(RaggedTokens):
         Raises
         ------
         ValueError
-            Naming the document and segment, if a segment is not a sequence of integers or a word
-            id is out of range.
+            If a segment is not a sequence of integers, or a word id is out of range; the message
+            names the document and segment.
         """
         parts = read_parts(documents, "documents", "documents, each a list of segments")
         for d, document in enumerate(parts):
@@ -117,12 +118,12 @@ class SegmentedCorpus(RaggedTokens):
 
     @classmethod
     def from_counts(cls, documents: Iterable[Any]) -> Self:
-        """Return a corpus of word counts; the words of a segment come in column order.
+        """Return a corpus made from word counts, with the words of a segment in column order.
 
         Parameters
         ----------
         documents : list of (n_segments, n_features) arrays or sparse matrices
-            Word counts: a document each, a row a segment.
+            Word counts: one matrix per document, one row per segment.
 
         Returns
         -------
@@ -131,7 +132,7 @@ class SegmentedCorpus(RaggedTokens):
         Raises
         ------
         ValueError
-            If a matrix does not hold counts (non-negative whole numbers), or their widths differ.
+            If a matrix does not hold counts (non-negative integers), or their widths differ.
         """
         parts = read_parts(documents, "documents", "matrices of word counts")
         if not parts:

@@ -15,7 +15,7 @@ from skdp.data._ragged import Ragged, offsets, read_parts
 
 @public
 class SequencePanel(Ragged):
-    """Sequences of observations over time: X of the hidden Markov models.
+    """Sequences of observations over time, the X of hidden Markov models.
 
     A sample is a sequence. ``panel[i]`` is sequence i, a read-only (T_i, D) array;
     ``panel[key]`` for a slice, a list or array of ints or a boolean mask is the panel of these
@@ -24,8 +24,8 @@ class SequencePanel(Ragged):
     Parameters
     ----------
     values : (n_observations, D) or (n_observations,) array of numbers
-        The observations of all sequences end to end; 1-D means D = 1. NaN is allowed: some models
-        take it for a missing value.
+        The observations of all sequences end to end; 1-D means D = 1. NaN is allowed: in some
+        models it marks a missing value.
     ptr : (n_sequences + 1,) array of int
         Sequence i is ``values[ptr[i]:ptr[i + 1]]``.
 
@@ -34,7 +34,7 @@ class SequencePanel(Ragged):
     values : (n_observations, D) array of float64
     ptr : (n_sequences + 1,) array of int64
     n_features : int
-        D, the size of an observation.
+        Number D of columns of an observation.
     shape : (int, int)
         Number of sequences, and D.
 
@@ -45,8 +45,8 @@ class SequencePanel(Ragged):
 
     Notes
     -----
-    Arrays of the right type (float64 values, int64 offsets), memory-mapped ones too, are used as
-    they are, not copied: leave them unchanged.
+    Arrays of the right type (float64 values, int64 offsets), memory maps included, are used without
+    a copy: do not change them.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class SequencePanel(Ragged):
 
     @classmethod
     def from_sequences(cls, sequences: Iterable[ArrayLike]) -> Self:
-        """Return a panel of arrays.
+        """Return a panel made from arrays.
 
         Parameters
         ----------
@@ -87,8 +87,8 @@ class SequencePanel(Ragged):
         Raises
         ------
         ValueError
-            Naming the sequence, if it does not hold real numbers or is of another width than the
-            first; or if there is no sequence, so that the width is unknown.
+            If a sequence does not hold real numbers or its width differs from the first (the
+            message names it), or if there is no sequence and the width is unknown.
         """
         parts = read_parts(sequences, "sequences", "arrays, a sequence each")
         arrays = [

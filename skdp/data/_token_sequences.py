@@ -15,7 +15,7 @@ from skdp.data._ragged_tokens import RaggedTokens
 
 @public
 class TokenSequences(RaggedTokens):
-    """Sentences, each a sequence of word ids: X of grammars and language models.
+    """Sentences, each a sequence of word ids: the X of grammars and language models.
 
     A sample is a sentence. ``sentences[i]`` is sentence i, a read-only array of word ids;
     ``sentences[key]`` for a slice, a list or array of ints or a boolean mask is the container of
@@ -45,8 +45,8 @@ class TokenSequences(RaggedTokens):
 
     Notes
     -----
-    Arrays of the right type (int32 tokens, int64 offsets), memory-mapped ones too, are used as
-    they are, not copied: leave them unchanged.
+    Arrays of the right type (int32 tokens, int64 offsets), memory maps included, are used without a
+    copy: do not change them.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class TokenSequences(RaggedTokens):
     def from_sequences(
         cls, sequences: Iterable[Sequence[int] | NDArray[Any]], n_features: int | None = None
     ) -> Self:
-        """Return a container of lists.
+        """Return a container made from lists.
 
         Parameters
         ----------
@@ -85,7 +85,8 @@ class TokenSequences(RaggedTokens):
         Raises
         ------
         ValueError
-            Naming the sentence, if it is not a sequence of integers or a word id is out of range.
+            If a sentence is not a sequence of integers, or a word id is out of range; the message
+            names the sentence.
         """
         tokens, ptr = cls._join(
             read_parts(sequences, "sequences", "sentences, each a sequence of word ids"), ()

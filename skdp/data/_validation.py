@@ -1,6 +1,6 @@
-"""The containers made of whatever a user passes to an estimator, or an error that says why not.
+"""Turn what a user passes to an estimator into a container, or raise an error that says why not.
 
-All three checks leave the estimator as it was when they raise.
+All three checks leave the estimator unchanged if they raise.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ def check_corpus(
     estimator : estimator
         A topic model.
     X : SegmentedCorpus, list of documents, or (n_documents, n_features) array-like or sparse matrix
-        A document in a list is a list of segments, each a sequence of word ids. An array (data
-        frame, list of equally long lists of numbers) holds word counts: each row a document of one
-        segment, with its words in column order.
+        A document in a list is a list of segments, each a sequence of word ids. An array (or data
+        frame, or list of equally long lists of numbers) holds word counts: each row is a document
+        of one segment, with its words in column order.
     reset : bool
         True (in ``fit``): set `n_features_in_`, and `feature_names_in_` for a data frame with
         names; the vocabulary of a list of documents ends with its largest word id. False: X must
-        have as many features; word ids in lists must be below `n_features_in_`.
+        have the same number of features; word ids in lists must be below `n_features_in_`.
     require_tokens : bool, default=False
-        Refuse a corpus in which no document has a word.
+        Reject a corpus in which no document has a word.
 
     Returns
     -------
@@ -46,10 +46,10 @@ def check_corpus(
     Raises
     ------
     ValueError
-        If X is empty, of another width than in `fit`, or has word ids out of range or numbers that
-        are not counts.
+        If X is empty, its width differs from that in `fit`, or it has word ids out of range or
+        numbers that are not counts.
     TypeError
-        Where scikit-learn's ``check_array`` raises it.
+        If scikit-learn's ``check_array`` raises it.
     """
     _check_kind(X)
     if _holds_text(X):
@@ -92,12 +92,13 @@ def check_panel(
         A model of sequences.
     X : SequencePanel, list of sequences, or (T, n_features) array-like
         A sequence in a list is a (T_i, n_features) or (T_i,) array, or a list of lists. An array
-        (data frame, list of equally long lists of numbers) is **one** sequence of T observations.
+        (or data frame, or list of equally long lists of numbers) is **one** sequence of T
+        observations.
     reset : bool
         True (in ``fit``): set `n_features_in_`, and `feature_names_in_` for a data frame with
-        names. False: X must have as many features.
+        names. False: X must have the same number of features.
     ensure_all_finite : bool or "allow-nan", default=True
-        As in scikit-learn's ``check_array``: "allow-nan" for models that take NaN for a missing
+        As in scikit-learn's ``check_array``: "allow-nan" for models in which NaN marks a missing
         value.
 
     Returns
@@ -105,16 +106,16 @@ def check_panel(
     panel : SequencePanel
     is_single : bool
         True if X is one array: then a sample is a time step, and methods return an array with one
-        row each. It is not a property of the panel: the same sequence in a list gives an equal
-        panel, but is one sample.
+        row per step. This is not a property of the panel: the same sequence in a list gives an
+        equal panel, but is one sample.
 
     Raises
     ------
     ValueError
-        If X or a sequence is empty, X is of another width than in `fit`, or holds what is not a
-        finite number.
+        If X or a sequence is empty, or if X differs in width from that in `fit` or holds anything
+        but finite numbers.
     TypeError
-        Where scikit-learn's ``check_array`` raises it.
+        If scikit-learn's ``check_array`` raises it.
     """
     _check_kind(X)
     _check_not_empty_list(estimator, X)
@@ -154,14 +155,15 @@ def check_sentences(estimator: Any, X: Any, *, reset: bool) -> TokenSequences:
     estimator : estimator
         A model of sentences.
     X : TokenSequences, list of sentences, or (n_sentences, length) array-like of int
-        A sentence in a list is a sequence of word ids. The rows of an array (data frame, list of
-        equally long lists, unless `estimator` was fitted on sentences) are sentences of one length.
+        A sentence in a list is a sequence of word ids. The rows of an array (or data frame, or list
+        of equally long lists, unless `estimator` was fitted on sentences) are sentences of equal
+        length.
     reset : bool
         True (in ``fit``): set `n_words_`, the size of the vocabulary (of lists and arrays: the
         largest word id plus 1), and `n_features_in_`: the length of sentences if X is an array,
-        `n_words_` otherwise; also the private `_sentence_length` that tells the two apart (None:
-        sentences of any length). False: word ids must be below `n_words_`, and of an estimator
-        fitted on an array the sentences must be as long as there.
+        `n_words_` otherwise; also the private `_sentence_length`, which distinguishes the two
+        (None: sentences of any length). False: word ids must be below `n_words_`, and if the
+        estimator was fitted on an array, the sentences must have the same length.
 
     Returns
     -------
@@ -170,10 +172,10 @@ def check_sentences(estimator: Any, X: Any, *, reset: bool) -> TokenSequences:
     Raises
     ------
     ValueError
-        If X is empty, has sentences of another length than the array in `fit`, or word ids that
-        are out of range or not whole numbers.
+        If X is empty, has sentences whose length differs from the array in `fit`, or word ids that
+        are out of range or not integers.
     TypeError
-        Where scikit-learn's ``check_array`` raises it.
+        If scikit-learn's ``check_array`` raises it.
     """
     _check_kind(X)
     if _holds_text(X):

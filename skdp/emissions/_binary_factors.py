@@ -19,58 +19,60 @@ from skdp.emissions._gaussian import check_scale
 
 
 class BinaryFactorEmission(HasDocs, BaseEstimator):
-    r"""Binary factors: state j has a vector theta_j of F zeros and ones, which give its means.
+    r"""Binary factors: state j has a vector theta_j of F zeros and ones, which determines its
+    means.
 
     Column d of an observation in state j has mean m_jd = w_0d + sum_f theta_jf w_fd. Normal columns
     are m_jd plus noise of variance sigma_d^2; probit columns are 1 with probability Phi(m_jd),
     else 0. theta_jf ~ Bernoulli(mu_f) with mu_f ~ Beta(activity_prior),
     w_fd ~ N(0, weights_scale^2) and 1 / sigma_d^2 ~ Gamma(noise_prior).
 
-    With an amplitude variance tau^2 a factor is not as strong at every step: y_td = w_0d +
-    sum_f theta_jf a_tf w_fd + noise with a_tf ~ N(1, tau^2), for every step and factor. The
-    amplitudes are summed out: an observation in state j is normal, of mean m_j and covariance
+    With an amplitude variance tau^2, the strength of a factor varies from step to step: y_td = w_0d
+    + sum_f theta_jf a_tf w_fd + noise with a_tf ~ N(1, tau^2), for every step and factor. The
+    amplitudes are integrated out: an observation in state j is normal, with mean m_j and covariance
     diag(sigma^2) + tau^2 sum_f theta_jf w_f w_f^T.
 
     Parameters
     ----------
     n_factors : int
-        F, the length of the vectors.
+        Number of binary factors, F.
     output : {"normal", "probit"} or list of them, default="normal"
-        What the columns are, one for all or one a column.
+        The kind of the columns, one for all or one per column.
     weights : (F + 1, D) array or None, default=None
-        w, the background in row 0. None: drawn.
+        w; row 0 is the background. None: drawn.
     weights_scale : float, default=1.0
         Standard deviation of drawn weights, from 1e-30 to 1e30.
     noise_variance : float, (D,) array or "auto", default="auto"
-        sigma^2, from 1e-60 to 1e60; of an array, the entries of probit columns mean nothing.
-        "auto": drawn.
+        sigma^2, from 1e-60 to 1e60; entries of an array for probit columns are ignored. "auto":
+        drawn.
     noise_prior : (shape, rate), default=(1.0, 1.0)
-        Gamma prior of drawn precisions 1 / sigma_d^2: a shape from 1e-8 to 1e8, a rate (in the unit
-        of squares of X) from 1e-60 to 1e60.
+        Gamma prior of drawn precisions 1 / sigma_d^2, with a shape from 1e-8 to 1e8 and a rate (in
+        squared units of X) from 1e-60 to 1e60.
     amplitude_variance : float or "auto", default=0.0
-        tau^2, from 0 to 1e8. "auto": drawn. Not 0 for normal columns only.
+        tau^2, from 0 to 1e8. "auto": drawn. It must be 0 unless all columns are normal.
     amplitude_prior : (shape, rate), default=(1.0, 0.1)
         Gamma prior of a drawn 1 / tau^2, both from 1e-8 to 1e8.
     activity_prior : (p, q), default=(1.0, 1.0)
-        Beta prior of the share of states that have a factor, summed out; both from 1e-8 to 1e8.
-        `FactorialHMM` has no such states: leave it as it is there.
+        Beta prior of the share of states that have a factor, integrated out; p and q from 1e-8 to
+        1e8. `FactorialHMM` has no such states: leave it at its default there.
     init : {"data", "random"}, default="data"
-        First states; `FactorialHMM` says what it does. "data" with given weights: least squares of
-        every step with activities in [0, 1], from .5 on taken as 1; the most frequent vectors
-        become states. "data" with drawn weights: groups of similar steps (k-means), and random
-        vectors. "random": states and vectors at random.
+        The first states (for `FactorialHMM`, see there). "data" with given weights: least squares
+        for every step with activities in [0, 1], rounded to 1 from .5 on; the most frequent vectors
+        become states. "data" with drawn weights: groups of similar steps (k-means) and random
+        vectors. "random": random states and vectors.
 
     Notes
     -----
-    NaN is a missing value, in columns of either kind. Probit columns hold 0 and 1 otherwise.
+    NaN marks a missing value, in columns of either kind. All other values in probit columns are 0
+    or 1.
 
-    Drawn weights tell neither the order of factors nor which of their two values is 1.
+    Drawn weights determine neither the order of the factors nor which of their two values is 1.
 
-    With drawn weights the posterior distribution has poor modes that chains do not leave: run
-    several (`n_chains`); the likeliest is used.
+    With drawn weights, the posterior distribution has poor modes that chains do not leave. Run
+    several chains (`n_chains`); the most probable one is used.
 
-    Without an amplitude variance a factor is on or off: amplitudes that vary while it is on are
-    taken for noise, or for further factors.
+    Without an amplitude variance, a factor is either on or off: amplitudes that vary while it is on
+    are treated as noise or as further factors.
     """
 
     allows_nan = True

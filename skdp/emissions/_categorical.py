@@ -27,13 +27,14 @@ class CategoricalEmission(HasDocs, BaseEstimator):
     Parameters
     ----------
     n_symbols : int or None, default=None
-        Number of symbols, V; observations are 0 to V - 1. None: one more than the largest in `fit`.
+        Number of symbols V; observations are from 0 to V - 1. None: one more than the largest
+        observation in `fit`.
     prior : float or (V,) array, default=0.1
         Parameters of the Dirichlet prior, from 1e-8 to 1e8.
 
     Notes
     -----
-    Observations have one column of whole numbers; no missing values.
+    Observations are one column of integers without missing values.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

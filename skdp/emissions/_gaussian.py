@@ -30,36 +30,37 @@ _N_MOVES = 3  # of the first centres
 class GaussianEmission(HasDocs, BaseEstimator):
     r"""Gaussian vectors: x_t ~ N(mu_j, Sigma_j) in state j, with a normal-inverse-Wishart prior.
 
-    "full": Sigma_j ~ IW(nu, S), with density proportional to
-    \|Sigma\|^(-(nu + D + 1) / 2) exp(-tr(S Sigma^-1) / 2), and mu_j ~ N(m, Sigma_j / c).
-    "diag": the same for each column on its own, with D = 1: precisions, the inverse variances, are
-    Gamma(nu / 2, S_d / 2) (shape and rate), and mu_jd ~ N(m_d, variance / c).
+    With "full", Sigma_j ~ IW(nu, S), with density proportional to \|Sigma\|^(-(nu + D + 1) / 2)
+    exp(-tr(S Sigma^-1) / 2), and mu_j ~ N(m, Sigma_j / c). With "diag", the same holds for each
+    column on its own, with D = 1: precisions (inverse variances) are Gamma(nu / 2, S_d / 2) (shape
+    and rate), and mu_jd ~ N(m_d, variance / c).
 
     Parameters
     ----------
     covariance_type : {"full", "diag"}, default="full"
-        Whether columns are correlated, given the state.
+        Whether columns are correlated or independent, given the state.
     mean_prior : (D,) array or None, default=None
         m; None: the mean of the observations.
     mean_precision_prior : float or None, default=None
-        c, from 1e-8 to 1e8: how many observations the prior mean is worth. None: 0.01, so that the
-        prior of means is wider than the data.
+        c, from 1e-8 to 1e8: the number of observations that the prior mean is worth. None: 0.01,
+        which makes the prior of the means wider than the data.
     degrees_of_freedom_prior : float or None, default=None
-        nu > D - 1 ("full") or nu > 0 ("diag"). None: D + 2 or 3, the least whole number for which
+        nu > D - 1 ("full") or nu > 0 ("diag"). None: D + 2 or 3, the smallest integer for which
         covariances have a prior mean.
     covariance_prior : (D, D) or (D,) array or None, default=None
-        S, symmetric and positive definite ("full"), or positive numbers ("diag"). The prior mean of
-        a covariance is S / (nu - D - 1), or S_d / (nu - 2). None: 0.2 times the covariance (or
-        variances) of the observations: a state is expected to be tighter than all the data, and may
-        be far tighter. Columns that do not vary count as if they had variance 1.
+        S: symmetric and positive definite ("full"), or positive numbers ("diag"). The prior mean of
+        a covariance is S / (nu - D - 1), or S_d / (nu - 2). None: 0.2 times the covariance (or the
+        variances) of the observations, since a state is expected to be tighter than all the data;
+        it may be much tighter. Columns that do not vary are given a variance of 1.
 
     Notes
     -----
-    NaN is a missing value, of all columns or of some, missing at random. States are drawn given
-    what was observed. With full covariances the missing values of a row that was observed in part
-    are drawn, too, once a sweep; the log evidence is that of the observations so completed.
+    NaN marks a missing value, in some or all columns of a row; values must be missing at random.
+    States are drawn given the observed values. With full covariances, the missing values of a
+    partly observed row are drawn as well, once per sweep; the log evidence is that of the
+    observations completed in this way.
 
-    A stored sample holds the posterior means of mu and Sigma given the states; where that of Sigma
+    A stored sample holds the posterior means of mu and Sigma given the states; if that of Sigma
     does not exist (nu + n_j <= D + 1), the inverse of the posterior mean of Sigma^-1.
     """
 

@@ -29,11 +29,11 @@ class PoissonEmission(HasDocs, BaseEstimator):
     shape : float, default=1.0
         Shape of the Gamma prior, from 1e-8 to 1e8.
     rate : float, default=1.0
-        Rate of the Gamma prior, from 1e-8 to 1e8: its mean is shape / rate.
+        Rate of the Gamma prior, from 1e-8 to 1e8. The prior mean is shape / rate.
 
     Notes
     -----
-    Observations are whole numbers >= 0; no missing values.
+    Observations are integers >= 0 without missing values.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -1,4 +1,4 @@
-"""What the chain asks of observations, whatever their distribution."""
+"""The interface of emissions: what a chain requires of any distribution of observations."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 
 class Coupling(NamedTuple):
-    """What binary factors of states need to know of transitions, where these depend on them.
+    """What binary factors of states need to know about transitions that depend on them.
 
     Attributes
     ----------
     decay : float
         lambda: phi_jj' = exp(-lambda times the Hamming distance of the factors).
     counts : (J + 1, J) array of int
-        Transitions, those to first states in the last row.
+        Transitions; the last row holds those to first states.
     log_rates : (J + 1, J) array
         log pi.
     """
@@ -27,7 +27,7 @@ class Coupling(NamedTuple):
 
 
 class EmissionModel(Protocol):
-    """Distributions of observations with known parameters, one a state: part of a stored sample."""
+    """Distributions of observations with known parameters, one per state, in a stored sample."""
 
     def log_obs(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return log p(x_t given state j).
@@ -43,11 +43,11 @@ class EmissionModel(Protocol):
         Raises
         ------
         ValueError
-            If observations are none that the distribution can have.
+            If the distribution cannot produce the observations.
         """
 
     def sample(self, states: NDArray[Any], rng: NDArray[Any]) -> NDArray[Any]:
-        """Return a draw of an observation for each state.
+        """Draw an observation for each state.
 
         Parameters
         ----------
@@ -73,11 +73,12 @@ class EmissionModel(Protocol):
 
 
 class EmissionSampler(Protocol):
-    """Parameters of the observations of all states, as a part of a chain: what an emission makes.
+    """Parameters of the observations of all states, as part of a chain; made by an emission.
 
-    An emission is an estimator, parameters only, with a method ``make_sampler(values, n_states)``
-    that checks them and the observations, (N, D), and returns an object with these methods. With
-    ``allows_nan = True`` on its class NaN reaches it, as a missing value.
+    An emission is an estimator that only holds parameters. Its method ``make_sampler(values,
+    n_states)`` checks them and the observations, (N, D), and returns an object with these methods.
+    If the class of the emission has ``allows_nan = True``, observations may hold NaN, which marks
+    missing values.
 
     See Also
     --------
@@ -85,7 +86,7 @@ class EmissionSampler(Protocol):
     """
 
     def attach(self, values: NDArray[Any]) -> None:
-        """Take the observations.
+        """Store the observations.
 
         Parameters
         ----------
@@ -93,10 +94,10 @@ class EmissionSampler(Protocol):
         """
 
     def detach(self) -> None:
-        """Drop the observations and what follows from them."""
+        """Drop the observations and everything derived from them."""
 
     def start(self, states: NDArray[Any], rng: NDArray[Any]) -> None:
-        """Write first states.
+        """Write the first states.
 
         Parameters
         ----------
@@ -117,11 +118,11 @@ class EmissionSampler(Protocol):
         rng : (4,) array of uint64
             Stream of random numbers.
         coupling : Coupling or None
-            What the similarity returns for binary factors; others take no notice.
+            What the similarity returns for binary factors; other emissions ignore it.
         """
 
     def write_log_obs(self, out: NDArray[Any]) -> None:
-        """Write log p(x_t given state j), with the parameters last drawn.
+        """Write log p(x_t given state j) under the parameters that were drawn last.
 
         Parameters
         ----------
@@ -129,7 +130,7 @@ class EmissionSampler(Protocol):
         """
 
     def log_evidence(self) -> float:
-        """Return log p(x given the states), parameters summed out, of the states last given.
+        """Return log p(x given the states that were passed last), parameters integrated out.
 
         Returns
         -------
@@ -137,7 +138,7 @@ class EmissionSampler(Protocol):
         """
 
     def model(self) -> EmissionModel:
-        """Return the posterior mean of the parameters given the states last given.
+        """Return the posterior mean of the parameters given the states that were passed last.
 
         Returns
         -------
@@ -145,7 +146,7 @@ class EmissionSampler(Protocol):
         """
 
     def copy(self) -> Self:
-        """Return the same parameters in arrays of their own.
+        """Return the same parameters in new arrays.
 
         Returns
         -------

@@ -44,63 +44,66 @@ class _WordCounter(CountVectorizer):
 class SegmentVectorizer(TextVectorizer):
     r"""Turn raw documents into a `SegmentedCorpus`: word ids, segment by segment.
 
-    A document is cut into segments, and what counts as a word in a segment, and which words make
-    the vocabulary, is decided by scikit-learn's
-    :class:`~sklearn.feature_extraction.text.CountVectorizer`, whose parameters these are, but for
-    `binary` and `dtype`: a corpus holds words, not counts of them.
+    A document is cut into segments. Scikit-learn's
+    :class:`~sklearn.feature_extraction.text.CountVectorizer` finds the words of each segment and
+    chooses the vocabulary. All its parameters are available except `binary` and `dtype`, since a
+    corpus holds words, not word counts.
 
     Parameters
     ----------
     segmenter : {"paragraph", "line", "sentence"} or callable, default="paragraph"
-        How the text of a document is cut. "paragraph": at blank lines. "line": at line ends.
-        "sentence": at white space behind ``. ! ? …`` (and a closing quote or bracket) unless a
-        lower-case letter follows, an initial or one of a few English titles ("Dr.") precedes; and
-        at blank lines. These three leave out blank pieces. A callable takes the text and returns
-        the list of its segments, all of which are kept. A document given as a list of strings is
-        not cut: each string is a segment, an empty one too.
+        How to cut the text of a document. "paragraph": at blank lines. "line": at line ends.
+        "sentence": at blank lines, and at white space after ``. ! ? …`` (and a closing quote or
+        bracket) unless a lowercase letter follows or an initial or one of a few English titles
+        ("Dr.") precedes. These three drop blank pieces. A callable maps the text to the list of its
+        segments, all of which are kept. A document that is a list of strings is not cut: each
+        string, even an empty one, is a segment.
     input : {"content", "filename", "file"}, default="content"
-        What documents (or the items of a document that is a list) are.
+        What the documents (or the items of a document that is a list) hold.
     encoding : str, default="utf-8"
-        Of bytes and files.
+        Encoding of bytes and files.
     decode_error : {"strict", "ignore", "replace"}, default="strict"
-        What to do with bytes that are not of that encoding.
+        What to do with bytes that are not valid in `encoding`.
     strip_accents : {"ascii", "unicode"}, callable or None, default=None
         Remove accents from characters.
     lowercase : bool, default=True
-        Convert all characters to lower case.
+        Convert all characters to lowercase.
     preprocessor : callable or None, default=None
-        Replaces `strip_accents` and `lowercase`; applied to a segment.
+        Used instead of `strip_accents` and `lowercase`; it is applied to each segment.
     tokenizer : callable or None, default=None
-        Replaces `token_pattern`: cuts a segment into words.
+        Used instead of `token_pattern` to cut text into words.
     stop_words : {"english"}, list of str or None, default=None
         Words to leave out.
     token_pattern : str or None, default=r"(?u)\b\w\w+\b"
-        What a word is.
+        Regular expression that matches a word.
     ngram_range : (int, int), default=(1, 1)
-        Least and greatest length of n-grams. The n-grams of a segment come as the analyzer yields
-        them: of one length after another, each in reading order. None crosses segments.
+        Smallest and largest length of n-grams. The n-grams of a segment are in the order in which
+        the analyzer yields them: one length after the other, each in reading order. They do not
+        cross segments.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        What n-grams are made of; a callable takes a segment and returns its words.
+        What n-grams are made of. A callable maps a segment to its words.
     max_df, min_df : float in [0, 1] or int, default=1.0 and 1
-        Leave out words in more (fewer) than so many documents (not segments); a float is a share.
+        Drop words that occur in more (fewer) than this many documents (not segments); a float is a
+        share.
     max_features : int or None, default=None
         Keep only the most frequent words.
     vocabulary : mapping, iterable or None, default=None
-        The words, or word ids by word. None: learnt in `fit`.
+        The words, or a mapping from words to ids. None: learned in `fit`.
 
     Attributes
     ----------
     vocabulary_ : dict
-        Word ids by word, in alphabetical order unless `vocabulary` is given.
+        Mapping from words to ids, in alphabetical order unless `vocabulary` is given.
 
     See Also
     --------
-    TokenVectorizer : Sentences to word ids.
+    TokenVectorizer : Turns sentences into word ids.
     skdp.data.SegmentedCorpus : The output.
 
     Notes
     -----
-    Segments correspond to the text: one whose words are all outside the vocabulary stays, empty.
+    Segments correspond to the text: if all words of a segment are outside the vocabulary, it stays
+    as an empty segment.
 
     Examples
     --------
@@ -225,23 +228,23 @@ class SegmentVectorizer(TextVectorizer):
         return self._corpus(numbers, sizes)
 
     def transform(self, X: Iterable[Any]) -> SegmentedCorpus:
-        """Return documents as a corpus; words outside the vocabulary are left out.
+        """Return documents as a corpus, without words outside the vocabulary.
 
         Parameters
         ----------
         X : iterable of documents, each a string or a list of strings
-            A string is cut by `segmenter`; each string of a list is a segment. Also bytes, names
-            of files or open files, see `input`.
+            A string is cut by `segmenter`; each string in a list is a segment. Bytes, file names
+            and open files are possible, too: see `input`.
 
         Returns
         -------
         SegmentedCorpus
-            Of ``len(vocabulary_)`` features.
+            With ``len(vocabulary_)`` features.
 
         Raises
         ------
         ValueError
-            Naming the document, if it is not text.
+            If a document is not text; the message names it.
         """
         check_is_fitted(self, "vocabulary_")
         numbers, sizes = WordNumbers(), list[int]()
@@ -258,7 +261,7 @@ class SegmentVectorizer(TextVectorizer):
 
         Returns
         -------
-        list of documents, each a list of arrays of str, one a segment
+        list of documents, each a list of arrays of str, one per segment
         """
         names = self.get_feature_names_out()
         if not isinstance(X, SegmentedCorpus):

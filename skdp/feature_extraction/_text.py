@@ -91,9 +91,9 @@ class TextVectorizer(HasDocs, TransformerMixin, BaseEstimator):
         return self
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Do nothing: the output is a container whatever is asked for.
+        """Do nothing: the output is always a container.
 
-        So a whole Pipeline can be set to data frames, which its later steps return.
+        So you can set a whole Pipeline to return data frames: its later steps will do so.
 
         Parameters
         ----------

@@ -39,58 +39,62 @@ _READING = (
 class TokenVectorizer(TextVectorizer):
     r"""Turn sentences into `TokenSequences`: word ids in reading order.
 
-    No word is lost by default: words that are rare in the training data, and words that are not in
-    it, become classes of unknown words by their looks, as "UNK:initial:-s" for a capitalized word
-    in -s. So a model meets unknown words in training, and sentences keep their length.
+    By default, no word is dropped: words that are rare in the training data or do not occur there
+    are replaced by classes of unknown words that depend on their spelling, such as "UNK:initial:-s"
+    for a capitalized word that ends in -s. So a model sees unknown words in training, and sentences
+    keep their length.
 
     Parameters
     ----------
     min_count : int, default=2
-        Words that occur less often in the training data are unknown.
+        Words that are rarer than this in the training data are unknown.
     unknown_words : {"classes", "single", "drop"}, default="classes"
-        "classes": an unknown word becomes its class: whether it is in capitals or has an initial
-        one, has a digit, a hyphen, a suffix, a prefix. Classes of fewer than `min_count` training
-        words lose their last feature until they are larger; a class that the training data do not
-        have does, too, down to "UNK". "single": "UNK". "drop": it is left out.
+        "classes": an unknown word is replaced by its class, a list of features: capitals or an
+        initial capital, a digit, a hyphen, a suffix, a prefix. Classes of fewer than `min_count`
+        training words lose their last feature until they are larger; so do classes that do not
+        occur in the training data, down to "UNK". "single": it is replaced by "UNK". "drop": it is
+        dropped.
     prefixes, suffixes : tuple of str
-        Affixes that tell classes of unknown words apart, in lower case; of several that fit the
-        longest counts. The defaults are English.
+        Affixes that distinguish classes of unknown words, in lowercase; if several match, the
+        longest one is used. The defaults are English.
     encoding : str, default="utf-8"
-        Of sentences or words given as bytes.
+        Encoding of sentences or words that are bytes.
     decode_error : {"strict", "ignore", "replace"}, default="strict"
-        What to do with bytes that are not of that encoding.
+        What to do with bytes that are not valid in `encoding`.
     strip_accents : {"ascii", "unicode"}, callable or None, default=None
         Remove accents from characters.
     lowercase : bool, default=False
-        Convert all characters to lower case.
+        Convert all characters to lowercase.
     preprocessor : callable or None, default=None
-        Replaces `strip_accents` and `lowercase`; applied to a sentence, or to each word of a
-        sentence that is a list.
+        Used instead of `strip_accents` and `lowercase`; it is applied to each sentence, or to each
+        word of a sentence that is a list.
     tokenizer : callable or None, default=None
-        Replaces `token_pattern`: cuts a sentence into words.
+        Used instead of `token_pattern` to cut text into words.
     token_pattern : str or None, default=r"(?u)\w+(?:[-'’.,]\w+)*|[^\w\s]"
-        What a word is. By default marks are words, too, and "it's", "well-known", "1.5" are one.
+        Regular expression that matches a word. By default, punctuation marks are words, too, and
+        "it's", "well-known" and "1.5" are one word each.
     vocabulary : mapping, iterable of str or None, default=None
-        The known words, or ids by known word: the numbers from 0, each once. None: all words that
-        occur at least `min_count` times in the training data.
+        The known words, or a mapping from known words to ids: the integers from 0, each once. None:
+        all words that occur at least `min_count` times in the training data.
 
     Attributes
     ----------
     vocabulary_ : dict
-        Ids by word or name of a class, in alphabetical order; where `vocabulary` gives ids, those
-        and then the classes.
+        Mapping from words and names of classes to ids, in alphabetical order; if `vocabulary` gives
+        ids, these come first, then the classes.
 
     See Also
     --------
-    SegmentVectorizer : Documents of segments to word ids.
+    SegmentVectorizer : Turns documents of segments into word ids.
     skdp.data.TokenSequences : The output.
 
     Notes
     -----
-    The parameters that are :class:`~sklearn.feature_extraction.text.CountVectorizer`'s are its
-    own. Not all are here: an n-gram is no word of a sentence (`ngram_range`, `analyzer`), a
-    sentence without its stop words is none (`stop_words`, `max_df`), and what is rare is a matter
-    of occurrences, as estimates are (`min_count`, not `min_df` and `max_features`).
+    Parameters that :class:`~sklearn.feature_extraction.text.CountVectorizer` also has mean the same
+    as there. Others are missing here: an n-gram is not a word of a sentence (`ngram_range`,
+    `analyzer`), a sentence without its stop words is not a sentence (`stop_words`, `max_df`), and
+    rare words are defined by the number of their occurrences, on which estimates depend
+    (`min_count`, not `min_df` and `max_features`).
 
     Examples
     --------
@@ -216,23 +220,23 @@ class TokenVectorizer(TextVectorizer):
         Parameters
         ----------
         X : iterable of sentences, each a string or a list of strings
-            A string is cut into words; each string of a list is a word.
+            A string is cut into words; each string in a list is a word.
 
         Returns
         -------
         TokenSequences
-            Of ``len(vocabulary_)`` features.
+            With ``len(vocabulary_)`` features.
 
         Raises
         ------
         ValueError
-            Naming the sentence, if it is not text.
+            If a sentence is not text; the message names it.
         """
         check_is_fitted(self, "vocabulary_")
         return self._ids(self._read(X))
 
     def inverse_transform(self, X: Iterable[Any]) -> list[NDArray[np.object_]]:
-        """Return the words of sentences, unknown ones as their classes.
+        """Return the words of sentences, with classes in place of unknown words.
 
         Parameters
         ----------

@@ -44,122 +44,131 @@ _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstimator):
     r"""Probabilistic context-free grammar with a hierarchical Dirichlet process (HDP-PCFG).
 
-    It learns a grammar from sentences alone. A symbol z either emits a word, z -> x, or branches,
-    z -> z' z''; the distributions over pairs of children share top-level weights beta, phi^B_z ~
-    DP(alpha, beta beta'), which lets the data decide how many symbols are used; `n_components` is
-    only a bound. Learnt by structured mean field, or by maximum likelihood for comparison.
+    It learns a grammar from sentences alone. A symbol z either emits a word, z -> x, or branches, z
+    -> z' z''. The distributions over pairs of children share top-level weights beta, phi^B_z ~
+    DP(alpha, beta beta'), so the data decide how many symbols are used; `n_components` is only an
+    upper bound. The grammar is fitted by structured mean field, or by maximum likelihood as a
+    baseline.
 
     Parameters
     ----------
     n_components : int, default=20
-        Bound K of the number of symbols (truncation): of constituents if `n_preterminals` is given.
+        Upper bound K on the number of symbols (truncation), or of constituents if `n_preterminals`
+        is given.
     n_preterminals : int or None, default=None
-        Bound P of the number of symbols that only emit words; the K others then only branch, by
-        rules of four types: their children are preterminals or constituents (PP, PC, CP, CC). None:
-        every symbol does both.
+        Upper bound P on the number of symbols that only emit words. The K others then only branch,
+        by rules of four types: their children are preterminals or constituents (PP, PC, CP, CC).
+        None: every symbol may do both.
     top_prior : {"gem", "dirichlet"}, default="gem"
-        Prior of beta: truncated GEM(gamma), or Dirichlet(gamma / K), which is sparser.
+        Prior of beta: truncated GEM(gamma) or Dirichlet(gamma / K), which is sparser.
     top_concentration : float, default=1.0
-        gamma, from 1e-8 to 1e8.
+        Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: the larger, the more
+        components are used.
     root_concentration : float, default=1.0
-        The first symbol of a tree has the distribution Dirichlet(root_concentration beta).
+        The distribution of the first symbol of a tree is drawn from Dirichlet(root_concentration
+        beta).
     rule_type_prior : float or array-like, default=1.0
-        alpha^T > 0, Dirichlet prior of the types of rules: of (emission, binary), or of (PP, PC,
-        CP, CC). Random starts have the types that it expects, which decides much: with ten times
-        the others' number CC encourages nested constituents, PC and CC right branches.
+        alpha^T > 0, the Dirichlet prior of the types of rules: (emission, binary), or (PP, PC, CP,
+        CC). Random starts have the types that it expects, so it has a strong effect: a value ten
+        times the others encourages nested constituents for CC, right branches for PC and CC.
     emission_prior : float, default=1.0
-        alpha^E > 0, Dirichlet prior of each word.
+        Dirichlet prior alpha^E of each word of a symbol, from 1e-8 to 1e8.
     binary_concentration : float or array-like, default=1.0
-        alpha^B > 0: the larger, the more children are drawn as beta says, whatever their parent. An
-        array gives one for each of (PP, PC, CP, CC).
+        alpha^B > 0: the larger, the closer the children follow beta, whatever their parent. An
+        array holds one value for each of (PP, PC, CP, CC).
     inference : {"vb", "em", "viterbi-em"}, default="vb"
-        "vb": structured mean field. "em": maximum likelihood; "viterbi-em": of the best tree of
-        each sentence. The last two know no priors: they use `pseudo_count`.
+        "vb": structured mean field. "em": maximum likelihood. "viterbi-em": maximum likelihood of
+        the best analysis of each sentence alone. The last two have no priors but use
+        `pseudo_count`.
     pseudo_count : float, default=0.0
-        At least 0; added to the count of every rule by "em" and "viterbi-em".
+        Number, at least 0, that "em" and "viterbi-em" add to the count of every rule.
     init : {"random", "annealed"}, default="random"
-        Both start at a random grammar with the types of rules that `rule_type_prior` expects.
-        "annealed": in the first fifth of the iterations, 40 at most, weights of rules are between
-        those of a uniform grammar with these types and their own (of both a power, one rising to 1,
-        the other falling to 0).
+        Both start from a random grammar with the types of rules that `rule_type_prior` expects.
+        "annealed": during the first fifth of the iterations, at most 40, the weights of rules are
+        interpolated between those of a uniform grammar with these types and their own (a product of
+        powers, one rising to 1, the other falling to 0).
     predict_method : {"expected-log", "mean"}, default="expected-log"
-        The best tree is that under the expected logarithms of the rules, as in the fit, or under
-        their posterior means (Liang et al. 2009, 4.3, options 1 and 2).
+        Whether the best tree is the one under the expected logarithms of the rules, as in the fit,
+        or under their posterior means (Liang et al. 2009, 4.3, options 1 and 2).
     max_length : int or None, default=None
-        Longer sentences are left out of the fit, with a warning: time grows with the cube of the
-        length. None: all are used. Other methods take any length.
+        The fit leaves out longer sentences, with a warning, since time grows with the cube of the
+        length. None: use all sentences. Other methods accept any length.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of expectations in the fit. "float32" takes about half the time.
+        Precision of the expectations in the fit. "float32" takes about half the time.
     max_iter : int, default=100
-        Iterations from each start.
+        Largest number of iterations from each start.
     tol : float, default=1e-4
-        A run stops when the lower bound rises by no more than `tol` per word and no symbol can be
-        left out (see Notes).
+        The ascent stops when the lower bound rises by no more than `tol` per word.
     n_init : int, default=1
-        Random starts; the one with the highest lower bound counts.
+        Number of random starts; the one with the highest lower bound is kept.
     warm_start : bool, default=False
-        Whether `fit` goes on where the last fit stopped.
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
     n_jobs : int or None, default=None
-        Threads, for starts or for sentences; results do not depend on it.
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
-        Print a line every `verbose` iterations; 0: none.
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
 
     Attributes
     ----------
     top_weights_ : (n_symbols,) array
-        beta. n_symbols is K; with preterminals P + K: they come first, here and in all that
-        follows, and their weights sum to 1 as those of constituents do. Without "vb": uniform.
+        beta. n_symbols is K, or P + K with preterminals. These come first, here and below; their
+        weights sum to 1, and so do those of the constituents. Without "vb": uniform.
     root_probs_ : (n_symbols,) array
-        Posterior means, as below: probabilities of the first symbol of a tree.
+        Probabilities of the first symbol of a tree (posterior means, as below).
     rule_type_probs_ : (K, 2) or (K, 4) array
-        Of (emission, binary), or of (PP, PC, CP, CC).
+        Probabilities of (emission, binary) or of (PP, PC, CP, CC).
     emission_probs_ : (K, n_words) or (P, n_words) array
-        Of words, where the symbol emits one.
+        Probabilities of words, given that the symbol emits one.
     binary_probs_ : (K, n_symbols, n_symbols) array
-        Of left and right children, where the symbol branches.
+        Probabilities of left and right children, given that the symbol branches.
     symbol_shares_ : (n_symbols,) array
         Expected shares of the symbols among the nodes of all training trees. After "em" without
-        pseudo-counts these are also their shares among the nodes of trees that the grammar draws.
-        (Under other grammars trees may be infinite, and then have no such shares.)
+        pseudo-counts, these are also the shares among the nodes of trees drawn from the grammar.
+        (Under other grammars, trees may be infinite and have no such shares.)
     lower_bound_ : float
-        Of log p(sentences, beta): it counts a density of beta. ``lower_bound_ - log p(beta)`` is
-        at most log p(sentences | beta). Without "vb" the maximised log likelihood.
+        Lower bound on log p(sentences, beta), which includes a density of beta.
+        ``lower_bound_ - log p(beta)`` is at most log p(sentences | beta). Without "vb": the
+        maximized log likelihood.
     lower_bounds_ : (n_recorded,) array
-        After each iteration that was neither annealed nor in vain; never decreasing.
+        Lower bound after each iteration that was neither annealed nor in vain; never decreasing.
     init_lower_bounds_ : (n_init,) array
-        The last of each start.
+        The last lower bound of each start.
     n_active_components_ : int
-        Symbols with at least 1e-6 expected nodes in the training trees.
+        Number of symbols with at least 1e-6 expected nodes in the training trees.
     n_active_rules_ : int
-        Rules, emissions included, of these symbols with a weight of at least 1e-6.
+        Number of rules of these symbols, including emissions, with a weight of at least 1e-6.
     n_iter_ : int
-        Iterations from the best start.
+        Number of iterations from the best start.
     n_words_ : int
         Size V of the vocabulary.
     n_features_in_ : int
-        V, or of a model fitted on an array the length of a sentence.
+        V, or the length of a sentence if the model was fitted on an array.
     feature_names_in_ : array
-        Where X was a data frame with string names.
+        Only if X was a data frame with string column names.
 
     See Also
     --------
-    inside_outside : Expected counts under a grammar that is known.
+    inside_outside : Expected counts under a known grammar.
 
     Notes
     -----
-    q(beta) is a point, q(phi) are Dirichlet distributions, q(z) any distribution over trees. Each
-    iteration maximises the bound over q(phi) and beta together, which takes fewer iterations than
-    one after the other, and never falls. Weights of beta stay above 1e-8, as its density is
-    unbounded at the edge of the simplex. Where "gem" is the prior, symbols are sorted whenever that
-    raises the bound.
+    q(beta) is a point, the q(phi) are Dirichlet distributions, and q(z) is any distribution over
+    trees. Each iteration maximizes the bound over q(phi) and beta jointly, which takes fewer
+    iterations than taking turns; the bound never falls. The weights beta stay above 1e-8, because
+    their density is unbounded at the edge of the simplex. Under the "gem" prior, symbols are sorted
+    whenever that raises the bound.
 
-    Symbols that share out what one could do are local maxima. So, with "vb", when the bound rises
-    by less than 1e-4 of itself, symbols are left out one by one, the least used first, with all
-    rules among the others a little likely; if the bound gets higher than before within ten
-    expectations, the ascent goes on from there. Such a trial counts as an iteration.
+    A grammar in which several symbols share the role of one is a local maximum. So, with "vb", when
+    the bound rises by less than 1e-4 of itself, symbols are removed one by one, the least used
+    first, and all rules among the others are given a small probability. If the bound exceeds its
+    old value within ten expectations, the ascent continues from there. Such a trial counts as an
+    iteration, and the fit stops only when no symbol can be removed.
 
-    The bound has many local maxima still: use `n_init`.
+    Even so, the bound has many local maxima: use `n_init`. `n_jobs` threads work on starts, or on
+    sentences if there is only one start.
 
     References
     ----------
@@ -405,9 +414,9 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         ----------
         X : TokenSequences, list of sentences, or (n_sentences, length) array of int
             A sentence in a list is a sequence of word ids; the rows of an array are sentences of
-            one length. Sentences without words are left out.
+            equal length. Sentences without words are left out.
         y : ignored
-            Present for scikit-learn's conventions.
+            Present by scikit-learn's convention.
 
         Returns
         -------
@@ -416,11 +425,10 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid. The estimator is left as it was.
-        KeyboardInterrupt
-            When interrupted, once the iteration under way is done. If every start has a bound by
-            then, the estimator is fitted with what there is; another `fit` with
-            ``warm_start=True`` goes on.
+            If X or a parameter is invalid. The estimator is left unchanged. KeyboardInterrupt If
+            interrupted, at the end of the current iteration. If every start has a lower bound by
+            then, the estimator is fitted with the result so far; another `fit` with
+            ``warm_start=True`` continues.
 
         Warns
         -----
@@ -439,10 +447,10 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         Returns
         -------
         list of n_sentences ParseTree or None
-            Symbols are labelled S0, S1, ..., or P0, ... and C0, ... in the order of the attributes;
-            words are the ids as text: ``tree.with_leaves(words)`` puts others in their place. A
-            sentence that has no parse gets a flat tree, with a warning. None: of a sentence without
-            words, of which there is no tree.
+            Symbols are labeled S0, S1, ..., or P0, ... and C0, ... in the order of the attributes;
+            words are the ids as text, which ``tree.with_leaves(words)`` replaces by words. A
+            sentence that has no parse gets a flat tree, with a warning. A sentence without words
+            has no tree: None.
         """
         check_is_fitted(self)
         sentences, has_words = without_empty(check_sentences(self, X, reset=False))
@@ -460,7 +468,7 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the expected shares of the symbols among the nodes of each sentence's tree.
 
-        Expected under the posterior mean of the grammar.
+        The expectation is under the posterior mean of the grammar.
 
         Parameters
         ----------
@@ -469,8 +477,8 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         Returns
         -------
         (n_sentences, n_symbols) array
-            Rows sum to 1. A sentence without words gets `symbol_shares_`, what is known of any
-            sentence; one that has no parse gets them, too, with a warning.
+            Rows sum to 1. A sentence without words gets the average shares, `symbol_shares_`; a
+            sentence that has no parse gets them, too, with a warning.
         """
         check_is_fitted(self)
         sentences, has_words = without_empty(check_sentences(self, X, reset=False))
@@ -492,8 +500,8 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         Returns
         -------
         (n_sentences,) array
-            Natural logarithm; 0 for a sentence without words, of which nothing is scored; -inf,
-            with a warning, for one that has no parse.
+            Natural logarithm; 0 for a sentence without words; -inf, with a warning, for a sentence
+            that has no parse.
         """
         check_is_fitted(self)
         sentences, has_words = without_empty(check_sentences(self, X, reset=False))
@@ -503,7 +511,7 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         return scores
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log probability of a word: higher is better.
+        """Return the mean log probability per word; higher is better.
 
         Parameters
         ----------
@@ -513,7 +521,7 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         Returns
         -------
         float
-            ``score_samples(X).sum()`` over the number of words.
+            ``score_samples(X).sum()`` divided by the number of words.
 
         Raises
         ------
@@ -527,7 +535,7 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         return float(self.score_samples(sentences).sum() / len(sentences.tokens))
 
     def perplexity(self, X: Any) -> float:
-        """Return ``exp(-score(X))``: lower is better.
+        """Return ``exp(-score(X))``; lower is better.
 
         Parameters
         ----------
@@ -548,7 +556,7 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         ----------
         n_sentences : int, default=1
         max_length : int, default=200
-            Longer sentences are drawn again: a learnt grammar may have trees without end.
+            Longer sentences are drawn again, since the trees of a learned grammar may be infinite.
         random_state : int, RandomState, Generator or None, default=None
 
         Returns
@@ -559,7 +567,7 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         Raises
         ------
         ValueError
-            If hardly any tree of the grammar is that short.
+            If hardly any tree of the grammar is this short.
         """
         check_is_fitted(self)
         n_sentences = check_count(n_sentences, "n_sentences", at_least=1)

@@ -73,106 +73,112 @@ class _Parse:
 class HDPPCFGRefiner(HasDocs, ResumableEstimator):
     r"""Refined treebank grammar with a hierarchical Dirichlet process (HDP-PCFG-GR).
 
-    A treebank's symbols say too little: an NP that is a subject is no NP that is an object. Every
-    symbol s gets subsymbols z that the trees do not show and that are learnt from them; they share
-    top-level weights beta_s, which lets the data decide how many subsymbols a symbol needs.
-    `n_components` is only a bound. Sentences are parsed with the refined grammar, the trees that
-    come out are of the treebank's symbols.
+    The symbols of a treebank are too coarse: an NP that is a subject differs from one that is an
+    object. So every symbol s has subsymbols z, which are not part of the trees but learned from
+    them. They share top-level weights beta_s, so the data decide how many subsymbols a symbol
+    needs; `n_components` is only an upper bound. Sentences are parsed with the refined grammar, and
+    the resulting trees have the symbols of the treebank.
 
     Parameters
     ----------
     n_components : int, default=8
-        Bound K of the number of subsymbols of every symbol (truncation).
+        Upper bound K on the number of subsymbols of each symbol (truncation).
     binary_concentration : float or "auto", default="auto"
-        alpha^B > 0. Subsymbols of two children s', s'' have the distribution DP(alpha^B,
-        beta_s' beta_s''^T) given the parent: the larger, the less they depend on it. "auto":
-        2 K^1.25, faster than K, slower than the number of pairs (Liang et al. 2009, table 1).
+        alpha^B > 0. Given the parent, the distribution of the subsymbols of two children s', s'' is
+        drawn from DP(alpha^B, beta_s' beta_s''^T): the larger alpha^B, the less they depend on the
+        parent. "auto": 2 K^1.25, which grows faster than K but more slowly than the number of pairs
+        (Liang et al. 2009, table 1).
     unary_concentration : float or "auto", default="auto"
-        alpha^U > 0, likewise DP(alpha^U, beta_s') for a lone child, and for the root of a tree.
-        "auto": the value of `binary_concentration`.
+        alpha^U > 0, likewise with DP(alpha^U, beta_s') for an only child and for the root of a
+        tree. "auto": the value of `binary_concentration`.
     top_concentration : float, default=1.0
-        gamma > 0: beta_s ~ GEM(gamma), truncated.
+        Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: the larger, the more
+        components are used.
     rule_type_prior : float, default=1.0
-        alpha^T > 0, Dirichlet prior of the types of rules: a word, one child, two children.
+        alpha^T > 0, the Dirichlet prior of the types of rules: a word, one child, two children.
     emission_prior : float, default=1.0
-        alpha^E > 0, Dirichlet prior of each word.
+        Dirichlet prior alpha^E of each word of a symbol, from 1e-8 to 1e8.
     symbol_prior : float or "auto", default="auto"
-        alpha^u, alpha^b > 0, Dirichlet priors of the coarse symbols of one and of two children.
-        "auto": 1 over their number, for each symbol.
+        alpha^u, alpha^b > 0, the Dirichlet priors of the coarse symbols of one and of two children.
+        "auto": 1 divided by their number, for each symbol.
     inference : {"vb", "em", "viterbi-em"}, default="vb"
-        "vb": structured mean field. "em": maximum likelihood; "viterbi-em": of the best subsymbols
-        of each tree. The last two know no priors: they use `pseudo_count`.
+        "vb": structured mean field. "em": maximum likelihood. "viterbi-em": maximum likelihood of
+        the best analysis of each sentence alone. The last two have no priors but use
+        `pseudo_count`.
     pseudo_count : float, default=0.0
-        At least 0; added to the count of every refined rule by "em" and "viterbi-em".
+        Number, at least 0, that "em" and "viterbi-em" add to the count of every rule.
     min_word_count : int, default=5
-        Words that occur less often in the training sentences are unknown: they become classes by
-        their looks, as in :class:`~skdp.feature_extraction.TokenVectorizer`, with classes of their
-        own at the start of sentences. So do words that the training sentences do not have.
+        Words that are rarer than this in the training sentences, or do not occur there, are
+        unknown: they are replaced by classes that depend on their spelling, as in
+        :class:`~skdp.feature_extraction.TokenVectorizer`, with separate classes at the start of
+        sentences.
     max_iter : int, default=50
-        Iterations.
+        Largest number of iterations.
     tol : float, default=1e-4
-        The fit stops when the lower bound rises by no more than `tol` per word.
+        The ascent stops when the lower bound rises by no more than `tol` per word.
     n_jobs : int or None, default=None
-        Threads that parse sentences; results do not depend on it.
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Of the first subsymbols.
+        Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
-        Print a line every `verbose` iterations; 0: none.
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
 
     Attributes
     ----------
     symbols_ : tuple of S str
-        The treebank's symbols, in alphabetical order. Those that begin with "@" are the
-        intermediate nodes of :func:`binarize`.
+        The symbols of the treebank, in alphabetical order. Those that begin with "@" are
+        intermediate nodes made by :func:`binarize`.
     top_weights_ : (S, K) array
-        beta_s, rows sum to 1. Without "vb": uniform.
+        beta_s; rows sum to 1. Without "vb": uniform.
     subsymbol_counts_ : (S, K) array
-        Expected nodes of the training trees.
+        Expected number of nodes of the training trees.
     n_active_components_ : (S,) array of int
-        Subsymbols with at least 1e-6 expected nodes.
+        Number of subsymbols with at least 1e-6 expected nodes.
     n_active_rules_ : int
         ``count_active_rules(1e-6)``.
     lower_bound_ : float
-        Of log p(trees, beta), words and coarse trees together: it counts the densities of beta.
-        Without "vb" the maximised log likelihood.
+        Lower bound on log p(trees, beta), of words and coarse trees together, which includes the
+        densities of beta. Without "vb": the maximized log likelihood.
     lower_bounds_ : (n_recorded,) array
-        After each iteration that did not lower it, by rounding; never decreasing.
+        Lower bound after each iteration that did not lower it by rounding; never decreasing.
     n_iter_ : int
     binary_concentration_, unary_concentration_ : float
         The values used.
     vocabulary_ : tuple of str
-        Known words and classes of unknown ones.
+        Known words and classes of unknown words.
 
     See Also
     --------
     HDPPCFG : Learns grammars from sentences without trees.
-    skdp.metrics.bracket_scores : What `score` computes.
-    read_trees : The trees of a file.
+    skdp.metrics.bracket_scores : The measure that `score` returns.
+    read_trees : Reads the trees in a file.
 
     Notes
     -----
-    Right-hand sides, words and types of rules of a symbol are those that the trees show; priors
-    are over them. A word is emitted by the symbols that emit it in the trees. The root of a tree
-    is the lone child of an invisible symbol without subsymbols.
+    The right-hand sides, words and types of rules of a symbol are those that occur in the trees,
+    and the priors are over these. A word is emitted only by the symbols that emit it in the trees.
+    The root of a tree is the only child of an invisible symbol without subsymbols.
 
-    A fit starts with the coarse grammar and noise. From K = 16 on it starts with two or three
-    subsymbols, which are split in two, with noise, after every ten iterations, until there are K;
-    these iterations are not counted, and have the "auto" concentration of their number.
+    A fit starts with the coarse grammar and noise. From K = 16 on, it starts with two or three
+    subsymbols, which are split in two, with noise, after every ten iterations until there are K.
+    These iterations are not counted; their "auto" concentrations are those of the current number of
+    subsymbols.
 
     Each iteration finds the best q(z) over the subsymbols of the trees, in time linear in their
-    nodes, then q(phi) and the points beta_s in turns; the first 20 leave beta uniform, since before
-    subsymbols differ GEM would drop some that are needed. The bound never falls. Subsymbols are
-    sorted by their weights whenever that raises it. After the first 50, every iteration tries to
-    make two of them one: those that share what one could do are a local maximum.
+    nodes, then q(phi) and the points beta_s in turns. The first 20 iterations leave beta uniform,
+    because GEM would drop subsymbols that are needed before they differ. The bound never falls.
+    Subsymbols are sorted by their weights whenever that raises it. After the first 50, every
+    iteration tries to merge two of them, since several subsymbols that share the role of one are a
+    local maximum. `n_jobs` threads parse sentences.
 
-    `predict` works in two passes. The coarse grammar's best trees are found for every item of the
-    chart; an item, or a rule at a place, whose best tree is exp(10) times less likely than the best
-    of all is dropped (exp(20) times, if the refined grammar allows no tree of the rest). Sums over
-    the subsymbols of the trees that are left give the posterior probabilities of coarse rules at
-    their places; the distribution over coarse trees with these moments in which rules are chosen
-    independent of each other is a projection of the posterior, and its best tree is returned
-    (4.3.1). Chains of unary rules may be as long as in the training trees; nodes with the same span
-    are told apart by the rules below them.
+    `predict` works in two passes. First it finds the best tree of the coarse grammar for every item
+    of the chart, and drops every item, or rule at a place, whose best tree is exp(10) times less
+    likely than the best of all (exp(20) times, if the refined grammar allows no tree of the rest).
+    Then it sums over the subsymbols of the remaining trees, which gives the posterior probabilities
+    of coarse rules at their places. The posterior is projected onto the distribution over coarse
+    trees with these moments in which rules are chosen independently, and the best tree under this
+    distribution is returned (4.3.1). Chains of unary rules may be as long as in the training trees;
+    nodes with the same span are distinguished by the rules below them.
 
     References
     ----------
@@ -392,11 +398,11 @@ class HDPPCFGRefiner(HasDocs, ResumableEstimator):
         Parameters
         ----------
         X : sequence of n_sentences sequences of str
-            The words of each sentence, punctuation among them.
+            The words of each sentence, including punctuation.
         y : sequence of n_sentences ParseTree or None
-            Over these words, each the only child of its node. Nodes may have any number of
-            children: trees are binarised (see :func:`binarize`). None: of a sentence without words;
-            both are left out.
+            Trees over these words, each the only child of its node. Nodes may have any number of
+            children: trees are binarized (see :func:`binarize`). None stands for the tree of a
+            sentence without words; such sentences are left out.
 
         Returns
         -------
@@ -405,16 +411,16 @@ class HDPPCFGRefiner(HasDocs, ResumableEstimator):
         Raises
         ------
         ValueError, TypeError
-            If X, y or a parameter is invalid, or a tree is over other words than its sentence. The
-            estimator is left as it was.
+            If X, y or a parameter is invalid, or the words of a tree differ from its sentence. The
+            estimator is left unchanged.
         KeyboardInterrupt
-            When interrupted, once the iteration under way is done; the estimator is fitted with
-            what there is.
+            If interrupted, at the end of the current iteration; the estimator is fitted with the
+            result so far.
 
         Warns
         -----
         ConvergenceWarning
-            If it did not converge within `max_iter` iterations.
+            If the fit did not converge within `max_iter` iterations.
         """
         return self._fit((X, y))
 
@@ -428,14 +434,14 @@ class HDPPCFGRefiner(HasDocs, ResumableEstimator):
         Returns
         -------
         list of n_sentences ParseTree or None
-            Not binarised. A sentence that has no parse gets a flat tree of preterminals below the
-            commonest root, with a warning. None: of a sentence without words, of which there is no
-            tree.
+            Trees that are not binarized. A sentence that has no parse gets a flat tree of
+            preterminals below the most common root, with a warning. A sentence without words has no
+            tree: None.
 
         Raises
         ------
         ValueError, TypeError
-            If X is no sequence of sentences of words.
+            If X is not a sequence of sentences of words.
         """
         check_is_fitted(self)
         sentences = _check_sentences(X)
@@ -452,18 +458,18 @@ class HDPPCFGRefiner(HasDocs, ResumableEstimator):
         return [tree for tree, _ in found]
 
     def score(self, X: Any, y: Any) -> float:
-        """Return the F1 score of labelled brackets: higher is better.
+        """Return the F1 score of labeled brackets; higher is better.
 
         Parameters
         ----------
         X : sequence of n_sentences sequences of str
         y : sequence of n_sentences ParseTree or None
-            The true trees; None of sentences without words.
+            The true trees; None for sentences without words.
 
         Returns
         -------
         float
-            From 0 to 1; by EVALB's conventions, as :func:`skdp.metrics.bracket_scores` has them:
+            From 0 to 1, by the conventions of EVALB (see :func:`skdp.metrics.bracket_scores`):
             punctuation is deleted after parsing.
 
         Raises
@@ -479,13 +485,13 @@ class HDPPCFGRefiner(HasDocs, ResumableEstimator):
         return float(bracket_scores(trees, self.predict(sentences)).f1)
 
     def count_active_rules(self, threshold: float = ACTIVE) -> int:
-        """Return the number of refined rules that are in use, emissions among them.
+        """Return the number of active refined rules, including emissions.
 
         Parameters
         ----------
         threshold : float, default=1e-6
-            A subsymbol is active that has so many expected nodes in the training trees, a rule
-            that has so large a weight and only active subsymbols.
+            A subsymbol is active if it has at least this many expected nodes in the training trees,
+            a rule if its weight is at least this large and all its subsymbols are active.
 
         Returns
         -------

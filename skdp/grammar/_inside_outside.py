@@ -1,4 +1,4 @@
-"""What grammars with given weights say of sentences."""
+"""Probabilities of sentences and expected rule counts under grammars with given weights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skdp.grammar._chart._weights import RuleWeights
 
 
 class InsideOutsideResult(NamedTuple):
-    """What `inside_outside` returns.
+    """The result of `inside_outside`.
 
     Attributes
     ----------
@@ -41,30 +41,30 @@ def inside_outside(
     emission: ArrayLike,
     binary: ArrayLike,
 ) -> InsideOutsideResult:
-    r"""Log probabilities of sentences under a binary grammar, and the expected uses of its rules.
+    r"""Return log probabilities of sentences under a binary grammar and expected counts of rules.
 
     A tree starts with a symbol at the root; every symbol z then either emits a word, with weight
     ``rule_type[z, 0] * emission[z, word]``, or has two children, with weight
-    ``rule_type[z, 1] * binary[z, left, right]``. The weight of a tree is the product of all its
-    weights; a sentence's is the sum over all trees with its words. With
+    ``rule_type[z, 1] * binary[z, left, right]``. The weight of a tree is the product of all these
+    weights; the weight of a sentence is the sum over all trees with its words. With
 
     .. math:: I_{se}(z) = \sum_{ij} B_{zij} \sum_{s < m < e} I_{sm}(i) I_{me}(j)
 
-    the inner sum is done first, and the rules are then applied to all sentences of a batch: of
-    order :math:`n^2 K^3 + n^3 K^2` for n words and K symbols.
+    the inner sum is computed first, and then the rules are applied to all sentences of a batch at
+    once. Time is of order :math:`n^2 K^3 + n^3 K^2` for n words and K symbols.
 
     Weights need not be probabilities. Sums neither underflow nor overflow, however long the
-    sentence and however far apart the weights: where the exponents of 64-bit numbers could lose
-    something, a sentence is done again with wider ones.
+    sentence and however far apart the weights: if the exponents of 64-bit numbers might not
+    suffice, the sentence is computed again in an extended range.
 
     Parameters
     ----------
     sentences : TokenSequences, list of sequences of int, or (n, length) array of int
         Word ids from 0 to V - 1, at least one in each sentence.
     root : (K,) array
-        Weights of the symbol at the root, as all weights finite and not negative.
+        Weights of the symbol at the root; like all weights, finite and non-negative.
     rule_type : (K, 2) array
-        Weights of emission and of binary rules, phi^T in the literature.
+        Weights of emission and of binary rules, called phi^T in the literature.
     emission : (K, V) array
         Weights of words, phi^E.
     binary : (K, K, K) array
@@ -73,10 +73,10 @@ def inside_outside(
     Returns
     -------
     InsideOutsideResult
-        A named tuple of `log_prob` (n,), the natural log of each sentence's weight (-inf if it has
-        no tree), and of the expected numbers of uses, summed over sentences: `root_counts` (K,),
+        A named tuple of `log_prob` (n,), the natural log of the weight of each sentence (-inf if it
+        has no tree), and of expected counts, summed over sentences: `root_counts` (K,),
         `rule_type_counts` (K, 2), `emission_counts` (K, V) and `binary_counts` (K, K, K). Sentences
-        without a tree add nothing to them.
+        without a tree do not contribute to the counts.
 
     Raises
     ------
@@ -91,8 +91,8 @@ def inside_outside(
 
     Examples
     --------
-    One symbol that emits the word 0 or has two children, with equal probability. Three words
-    take three emissions and two binary rules, and there are two trees:
+    One symbol emits the word 0 or has two children, with equal probability. Three words need three
+    emissions and two binary rules, and there are two trees:
 
     >>> from skdp.grammar import inside_outside
     >>> found = inside_outside([[0], [0, 0, 0]], [1.0], [[0.5, 0.5]], [[1.0]], [[[1.0]]])

@@ -56,15 +56,15 @@ class SequenceEstimator(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn hidden states and transitions from sequences.
+        """Learn the hidden states and their transitions from sequences.
 
         Parameters
         ----------
         X : SequencePanel, list of sequences, or (T, n_features) array
-            A list holds sequences, each a (T_i, n_features) or (T_i,) array. An array is one
-            sequence of T observations.
+            Each sequence in a list is a (T_i, n_features) or (T_i,) array. An array is one sequence
+            of T observations.
         y : ignored
-            Present for scikit-learn's conventions.
+            Present by scikit-learn's convention.
 
         Returns
         -------
@@ -73,16 +73,17 @@ class SequenceEstimator(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid. The estimator is left as it was.
+            If X or a parameter is invalid. The estimator is left unchanged.
         KeyboardInterrupt
-            When interrupted, once the sweep under way is done. If a sample was kept by then, the
-            estimator is fitted with what there is; another `fit` with ``warm_start=True`` goes on.
+            If interrupted, at the end of the current sweep. If a sample has been kept by then, the
+            estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
+            continues.
 
         Warns
         -----
         ConvergenceWarning
-            If the log joint of a chain still climbs over the kept sweeps: raise `max_iter`. If all
-            states that `HDPHMMLT` may have are in use: raise its `n_components`.
+            If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then. If
+            `HDPHMMLT` uses all the states that it may have; raise its `n_components` then.
         """
         return self._fit(X)
 
@@ -112,13 +113,13 @@ class SequenceEstimator(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Returns
         -------
         (n_sequences,) array
-            Natural logarithm of p(x). For a single array, (T,): log p(x_t | x_1, ..., x_t-1) of
-            every step.
+            Natural logarithm of p(x). For a single array, log p(x_t | x_1, ..., x_t-1) of every
+            step, (T,).
         """
         return self._score_samples(X)[0]
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log probability (or density) of a step: higher is better.
+        """Return the mean log probability (or density) per step; higher is better.
 
         Parameters
         ----------
@@ -128,7 +129,7 @@ class SequenceEstimator(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Returns
         -------
         float
-            ``score_samples(X).sum()`` over the number of steps.
+            ``score_samples(X).sum()`` divided by the number of steps.
         """
         log_probabilities, n_steps = self._score_samples(X)
         return float(log_probabilities.sum() / n_steps)

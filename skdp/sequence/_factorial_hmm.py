@@ -29,106 +29,113 @@ _NO_PRIOR = (1.0, 1.0)
 
 @public
 class FactorialHMM(SequenceEstimator):
-    r"""Factorial hidden Markov model: F binary factors, each a Markov chain of its own.
+    r"""Factorial hidden Markov model: F binary factors, each an independent Markov chain.
 
-    At every step a factor is on or off, b_tf = 1 or 0, which depends on what it was at the step
-    before and on no other factor. Observations are linear in the factors, as those of
-    `BinaryFactorEmission`: column d has mean w_0d + sum_f b_tf w_fd, with normal noise or as the
-    probit of a probability. Probabilities of transitions are drawn under Beta priors, weights and
-    noise drawn or given.
+    At every step a factor is on or off, b_tf = 1 or 0, depending on its value at the previous step
+    and on no other factor. Observations are linear in the factors, as in `BinaryFactorEmission`:
+    column d has mean w_0d + sum_f b_tf w_fd, with normal noise or as the probit of a probability.
+    Transition probabilities are drawn under Beta priors; weights and noise are drawn or given.
 
     Parameters
     ----------
     n_factors : int, default=8
-        F.
+        Number of binary factors, F.
     emission : {"normal", "probit"} or BinaryFactorEmission, default="normal"
-        What the columns are; a name stands for a `BinaryFactorEmission` of `n_factors` factors with
-        this output and its other defaults. An object must have `n_factors` factors, too. Its
-        `activity_prior` is for states, which this model has not: leave it as it is. With its init
-        "data" and given weights activities begin with least squares, cut at .5, otherwise with a
-        draw from their prior.
+        The kind of the columns. A name stands for a `BinaryFactorEmission` of `n_factors` factors
+        with this output and otherwise its defaults. An object must have `n_factors` factors, too.
+        Its `activity_prior` is for states, which this model does not have: leave it at its default.
+        If its init is "data" and weights are given, the first activities are found by least
+        squares, cut at .5; otherwise they are a draw from their prior.
     start_prior, switch_on_prior, switch_off_prior : (p, q), default=(1.0, 1.0)
-        Beta priors of the probabilities that a factor is on at the first step of a sequence, that
-        it goes on from a step to the next, and that it goes off; p, q from 1e-8 to 1e8. p / (p + q)
-        is the mean, p + q how much the prior counts.
+        Beta priors on the probabilities that a factor is on at the first step of a sequence, that
+        it is switched on from one step to the next, and that it is switched off; p and q from 1e-8
+        to 1e8. p / (p + q) is the mean, p + q the weight of the prior.
     block_size : int, default=4
-        Number of factors, put together at random, whose activities are drawn jointly, 1 to 10. One
-        factor at a time moves badly where several of them explain the same observation, the more
-        so with more factors than columns. Time of a sweep grows with ``2**block_size /
-        block_size``.
+        Number of factors, grouped at random, whose activities are drawn jointly, from 1 to 10.
+        Drawing one factor at a time mixes badly if several of them explain the same observation,
+        especially with more factors than columns. The time of a sweep grows as
+        ``2**block_size / block_size``.
     max_iter : int, default=500
-        Sweeps of a chain.
+        Number of sweeps of each chain.
     burn_in : int or None, default=None
-        Sweeps of which nothing is kept; None: half of `max_iter`, and moves with it. With
-        ``warm_start=True`` it may be `max_iter` or more: the fit then shows its current state.
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
     thin : int, default=10
-        After the burn-in every `thin`-th sweep is kept, and the last.
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
     n_samples : int, default=20
-        Kept samples of each chain to store; scores and probabilities average over them.
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
     n_chains : int, default=1
-        Chains from different starts; the one with the highest mean log joint is used for
-        activities, all for scores.
+        Number of independent chains, each from its own first state. Attributes and features come
+        from the chain with the highest mean log joint, scores from all chains.
     warm_start : bool, default=False
-        Whether `fit` goes on with the chains of the last fit.
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
     n_jobs : int or None, default=None
-        Threads, for chains and for stored samples; results do not depend on it.
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
-        Print a line every `verbose` sweeps; 0: none.
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
 
     Attributes
     ----------
     startprob_ : (n_factors, 2) array
-        Probabilities that factors are off and on at first, in the stored sample of the best chain
-        that has the highest log joint: the posterior mean given its activities.
+        Probabilities that factors are off and on at the first step: the posterior mean given the
+        activities. This and the following attributes are of the stored sample of the best chain
+        that has the highest log joint.
     transmat_ : (n_factors, 2, 2) array
-        The same of transitions: ``transmat_[f, i, j]`` from i to j, off is 0, on is 1.
+        Likewise the transition probabilities: ``transmat_[f, i, j]`` from i to j; 0 is off, 1 is
+        on.
     weights_ : (n_factors + 1, n_features) array
-        Its weights w, the background in row 0: given, or the posterior mean.
+        Weights w, given or their posterior mean; row 0 is the background.
     noise_variance_ : (n_features,) array
-        Its variances of the noise, given or learnt; 1 for probit columns.
+        Variances of the noise, given or learned; 1 for probit columns.
     factor_shares_ : (n_factors,) array
-        Its shares of the training observations in which factors are on.
+        Share of the training observations in which each factor is on.
     n_active_factors_ : int
-        Factors that are ever on in its training data.
+        Number of factors that are ever on in the training data.
     samples_ : list of FactorialModel
-        All stored samples of the best chain, factors aligned.
+        All stored samples of the best chain, with the factors aligned.
     trace_ : Trace
-        Scalars of every kept sweep and chain.
+        Scalars of every kept sweep of every chain.
     n_iter_ : int
-        Sweeps that were run.
+        Number of sweeps done.
     n_features_in_ : int
-        Size D of an observation.
+        Number D of columns of an observation.
     feature_names_in_ : (D,) array
-        Where X was a data frame with string names.
+        Only if X was a data frame with string column names.
 
     See Also
     --------
-    HDPHMMLT : States that are binary vectors, and may favour some combinations of factors.
+    HDPHMMLT : States that are binary vectors and may favor some combinations of factors.
 
     Notes
     -----
-    Blocked Gibbs sampling: all activities of `block_size` factors at once given the others, then
-    transitions, weights and noise. Time is proportional to the numbers of observations, of factors
-    and of columns.
+    Blocked Gibbs sampling draws all activities of `block_size` factors at once given the others,
+    then transitions, weights and noise. Time is proportional to the numbers of observations,
+    factors and columns. `n_jobs` threads work on chains and on stored samples.
 
-    Scores and probabilities of activities are exact given a stored sample, sums over all 2^F
-    joint states: their time doubles with every factor, and more than 20 are an error. With 16 a
-    score takes about 1 ms a step and stored sample, probabilities about 3 ms: `n_samples` may well
-    be small. Draws of `iter_sweeps` have no such bound.
+    Given a stored sample, scores and probabilities of activities are exact sums over all 2^F joint
+    states. Their time doubles with every factor, and more than 20 factors raise an error. With 16,
+    a score takes about 1 ms per step and stored sample, and probabilities about 3 ms, so a small
+    `n_samples` is enough. The draws of `iter_sweeps` have no such limit.
 
-    Drawn weights tell neither the order of factors nor which of their values is 1. They are then
-    ordered by `factor_shares_`, each at most 1/2. Given weights keep their order and their sign.
+    Drawn weights determine neither the order of the factors nor which of their values is 1. The
+    factors are then ordered by `factor_shares_`, each at most 1/2. Given weights keep their order
+    and their sign.
 
-    A sample is a sequence; a two-dimensional array is *one* sequence, of which every row is a
-    sample to scikit-learn.
+    A sample is a sequence. A two-dimensional array is *one* sequence, whose rows are samples to
+    scikit-learn.
 
     References
     ----------
     Z. Ghahramani, M. I. Jordan (1997), Factorial hidden Markov models, Machine Learning 29: the
-    model, with several values a factor.
-    C. Dawson, C. Huang, C. T. Morrison (2017), An infinite hidden Markov model with
-    similarity-biased transitions, ICML: section 4.1, where it is a baseline.
+    model, with several values per factor. C. Dawson, C. Huang, C. T. Morrison (2017), An infinite
+    hidden Markov model with similarity-biased transitions, ICML: section 4.1, where it is a
+    baseline.
 
     Examples
     --------
@@ -284,8 +291,8 @@ class FactorialHMM(SequenceEstimator):
     def predict(self, X: Any) -> Any:
         """Return the activities of factors.
 
-        A factor is on where the probability of it is at least 1/2: of all activities these have the
-        smallest expected number of errors.
+        A factor is on if its posterior probability is at least 1/2, which gives the smallest
+        expected number of errors.
 
         Parameters
         ----------
@@ -307,7 +314,7 @@ class FactorialHMM(SequenceEstimator):
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities that factors are on at each step, given the whole sequence.
 
-        Averaged over the stored samples of the best chain.
+        The probabilities are averaged over the stored samples of the best chain.
 
         Parameters
         ----------
@@ -326,7 +333,7 @@ class FactorialHMM(SequenceEstimator):
         return split(*self._posteriors(X))
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the expected share of time that factors are on in sequences.
+        """Return the expected share of time that each factor is on in each sequence.
 
         Parameters
         ----------
@@ -335,8 +342,8 @@ class FactorialHMM(SequenceEstimator):
         Returns
         -------
         (n_sequences, n_factors) array
-            Rows need not sum to 1. For a single array every step is a sample: ``predict_proba(X)``,
-            (T, n_factors).
+            Rows need not sum to 1. For a single array, every step is a sample, and the result is
+            ``predict_proba(X)``, (T, n_factors).
 
         Raises
         ------

@@ -45,118 +45,126 @@ _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 class HDPHMMLT(SequenceEstimator):
     r"""Infinite hidden Markov model with local transitions (HDP-HMM-LT).
 
-    Rows of the transition matrix share weights beta of a hierarchical Dirichlet process, which lets
-    the data decide how many states are used; `n_components` is only a bound. On top of that states
-    may be *sticky*, and transitions between *similar* states may be preferred: P_jj' is
+    The rows of the transition matrix share the weights beta of a hierarchical Dirichlet process, so
+    the data decide how many states are used; `n_components` is only an upper bound. In addition,
+    states may be *sticky*, and transitions between *similar* states may be preferred: P_jj' is
     proportional to pi_jj' phi_jj', with pi_jj' ~ Gamma(alpha beta_j' + kappa [j = j'], 1) and a
-    similarity phi_jj' in (0, 1]. Without stickiness and similarity it is the HDP-HMM.
+    similarity phi_jj' in (0, 1]. Without stickiness and similarity, this is the HDP-HMM.
 
     Parameters
     ----------
     n_components : int, default=20
-        Bound J of the number of states (weak limit, beta ~ Dirichlet(gamma / J)). Where at least
+        Upper bound J on the number of states (weak limit, beta ~ Dirichlet(gamma / J)). If at least
         half of `samples_` use all of them, `fit` warns that it is too low.
     emission : {"gaussian", "categorical", "poisson"} or emission object, default="gaussian"
-        Distribution of the observations of a state; a name stands for `GaussianEmission`,
+        Distribution of the observations given the state. A name stands for `GaussianEmission`,
         `CategoricalEmission` or `PoissonEmission` with its defaults.
     similarity : similarity object or None, default=None
-        Where phi comes from: `GaussianSimilarity` (latent locations), `LaplacianSimilarity`
-        (binary factors of `BinaryFactorEmission`), `FixedSimilarity`, or an object of your own.
-        None: phi = 1.
+        The source of phi: `GaussianSimilarity` (latent locations), `LaplacianSimilarity` (binary
+        factors of `BinaryFactorEmission`), `FixedSimilarity`, or your own object. None: phi = 1.
     stickiness : float or "auto", default=0.0
-        kappa from 0 to 1e8, extra rate of staying. "auto": drawn,
-        kappa / (alpha + kappa) ~ Beta(stickiness_prior).
+        kappa, the extra rate of staying, from 0 to 1e8. "auto": drawn, with kappa / (alpha + kappa)
+        ~ Beta(stickiness_prior).
     stickiness_prior : (p, q), default=(1.0, 1.0)
-        Of that Beta distribution, both from 1e-8 to 1e8.
+        Parameters of this Beta prior, both from 1e-8 to 1e8.
     duration : duration object or None, default=None
-        How long states last: `PoissonDuration` or `NegativeBinomialDuration`, for the semi-Markov
-        model; with neither stickiness nor beam sampling. None: as long as transitions to the same
-        state follow each other.
+        Distribution of the time that a state lasts, in a semi-Markov model: `PoissonDuration`,
+        `NegativeBinomialDuration`, or your own object. It excludes stickiness and beam sampling.
+        None: a state lasts until a transition to another one.
     top_concentration : float or "auto", default="auto"
-        gamma, from 1e-8 to 1e8: the larger, the more states. "auto": drawn, under a Gamma prior.
+        Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: the larger, the more
+        components are used.
     transition_concentration : float or "auto", default="auto"
-        alpha, from 1e-8 to 1e8: the larger, the more the rows of the transition matrix are alike.
-        With ``stickiness="auto"`` it is alpha + kappa. "auto": drawn, under a Gamma prior.
+        alpha, from 1e-8 to 1e8: the larger, the more similar the rows of the transition matrix.
+        With ``stickiness="auto"`` it is alpha + kappa.
     top_concentration_prior, transition_concentration_prior : (shape, rate), default=(1.0, 0.1)
-        Of their Gamma priors, both from 1e-8 to 1e8.
+        Gamma priors under which the two concentrations are drawn if they are "auto"; shape and rate
+        from 1e-8 to 1e8.
     state_sampler : {"ffbs", "beam"}, default="ffbs"
-        How states are drawn: among all paths by forward filtering and backward sampling, or among
-        those whose transitions are likely enough (beam sampling, Van Gael et al. 2008). It may pay
-        for very many states with few likely transitions each; with up to 200 it was slower in all
-        our benchmarks, and successive draws differ less.
+        How states are drawn: from all paths by forward filtering and backward sampling, or from the
+        paths whose transitions are likely enough (beam sampling, Van Gael et al. 2008). Beam
+        sampling may pay off for very many states with few likely transitions each. With up to 200
+        states it was slower in all our benchmarks, and successive draws differ less.
     max_iter : int, default=500
-        Sweeps of a chain.
+        Number of sweeps of each chain.
     burn_in : int or None, default=None
-        Sweeps of which nothing is kept; None: half of `max_iter`, and moves with it. With
-        ``warm_start=True`` it may be `max_iter` or more: the fit then shows its current state.
-        Concentrations stay where they began for the first half of these sweeps, 100 at most.
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
     thin : int, default=10
-        After the burn-in every `thin`-th sweep is kept, and the last.
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
     n_samples : int, default=20
-        Kept samples of each chain to store; scores and probabilities of states average over them.
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
     n_chains : int, default=1
-        Chains from different starts; the one with the highest mean log joint is used for states,
-        all for scores.
+        Number of independent chains, each from its own first state. Attributes and features come
+        from the chain with the highest mean log joint, scores from all chains.
     warm_start : bool, default=False
-        Whether `fit` goes on with the chains of the last fit.
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
     n_jobs : int or None, default=None
-        Threads, for chains and for stored samples; results do not depend on it.
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
-        Print a line every `verbose` sweeps; 0: none.
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
 
     Attributes
     ----------
     startprob_ : (n_components,) array
-        Probabilities of first states, in the stored sample of the best chain that has the highest
-        log joint.
+        Probabilities of the first state, in the stored sample of the best chain that has the
+        highest log joint; most of the following attributes are of this sample.
     transmat_ : (n_components, n_components) array
-        Its probabilities of transitions, rows the states that are left. States are ordered by
-        `state_shares_`. With a duration the diagonal is 0, as is that of `similarity_`.
+        Transition probabilities, with a row for each state that is left. States are ordered by
+        `state_shares_`. With a duration, the diagonals of this and of `similarity_` are 0.
     emission_ : object
-        Its distributions of observations, the posterior mean of their parameters given its states
-        (of binary factors the vectors as drawn); the user guide lists the attributes.
+        Distributions of the observations, with the posterior means of their parameters given the
+        states (binary factors as drawn). The user guide lists the attributes.
     state_shares_ : (n_components,) array
-        Its shares of the training observations in each state.
+        Share of the training observations in each state.
     n_active_components_ : int
-        States that occur in its training data.
+        Number of states that occur in the training data.
     similarity_ : (n_components, n_components) array
-        Its similarities phi, where the model has any.
+        Similarities phi, if the model has any.
     locations_ : (n_components, n_dims) array
-        Its locations of states, with `GaussianSimilarity`.
+        Locations of the states, with `GaussianSimilarity`.
     factors_ : (n_components, n_factors) array
-        Its binary vectors of states, with `BinaryFactorEmission`.
+        Binary vectors of the states, with `BinaryFactorEmission`.
     duration_ : object
-        Its distributions of durations, where the model has any: `PoissonDurationModel`, say.
+        Distributions of durations, if the model has any, such as a `PoissonDurationModel`.
     samples_ : list of HMMModel
-        All stored samples of the best chain, labels of states aligned.
+        All stored samples of the best chain, with the labels of states aligned.
     top_concentration_, transition_concentration_, stickiness_ : float
         Posterior means of gamma, of alpha without kappa, and of kappa.
     decay_ : float
-        Posterior mean of lambda, where similarities have a decay.
+        Posterior mean of lambda, if the similarities have a decay.
     trace_ : Trace
-        Scalars of every kept sweep and chain.
+        Scalars of every kept sweep of every chain.
     n_iter_ : int
-        Sweeps that were run.
+        Number of sweeps done.
     n_features_in_ : int
-        Size D of an observation.
+        Number D of columns of an observation.
     feature_names_in_ : (D,) array
-        Where X was a data frame with string names.
+        Only if X was a data frame with string column names.
 
     See Also
     --------
-    hmm_posterior : Probabilities of states under a model that is known.
-    FactorialHMM : Binary factors in the place of states, each a chain of its own.
+    hmm_posterior : Probabilities of states under a known model.
+    FactorialHMM : Binary factors instead of states, each an independent Markov chain.
 
     Notes
     -----
-    Blocked Gibbs sampling: all states of a sequence at once, then rates, tables, concentrations.
-    Jumps that fail (the Markov-jump augmentation of the source, its appendix A) are summed out.
-    Time is proportional to the number of observations and, with ``"ffbs"``, to the square of
-    `n_components`.
+    Blocked Gibbs sampling draws all states of a sequence at once, then the rates, tables and
+    concentrations. The jumps that fail (the Markov-jump augmentation in appendix A of the source)
+    are summed out. Time is proportional to the number of observations and, with ``"ffbs"``, to the
+    square of `n_components`. `n_jobs` threads work on chains and on stored samples.
 
-    A sample is a sequence; a two-dimensional array is *one* sequence, of which every row is a
-    sample to scikit-learn.
+    Concentrations keep their first values during the first half of the burn-in, for at most 100
+    sweeps.
+
+    A sample is a sequence. A two-dimensional array is *one* sequence, whose rows are samples to
+    scikit-learn.
 
     References
     ----------
@@ -359,9 +367,9 @@ class HDPHMMLT(SequenceEstimator):
     def predict(self, X: Any) -> Any:
         """Return the states of sequences.
 
-        At each step the state with the highest posterior probability: of all sequences of states
-        these have the smallest expected number of errors. It is not the most probable path
-        (Viterbi): two states in a row may have no transition between them.
+        The state at each step is the one with the highest posterior probability, which gives the
+        smallest expected number of errors. The result is not the most probable path (Viterbi): the
+        transition between two successive states may be impossible.
 
         Parameters
         ----------
@@ -377,7 +385,7 @@ class HDPHMMLT(SequenceEstimator):
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the states at each step, given the whole sequence.
 
-        Averaged over the stored samples of the best chain.
+        The probabilities are averaged over the stored samples of the best chain.
 
         Parameters
         ----------
@@ -390,7 +398,7 @@ class HDPHMMLT(SequenceEstimator):
         return split(*self._posteriors(X))
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the expected share of time that sequences spend in each state.
+        """Return the expected share of time that each sequence spends in each state.
 
         Parameters
         ----------
@@ -399,8 +407,8 @@ class HDPHMMLT(SequenceEstimator):
         Returns
         -------
         (n_sequences, n_components) array
-            Rows sum to 1. For a single array every step is a sample: ``predict_proba(X)``,
-            (T, n_components).
+            Rows sum to 1. For a single array, every step is a sample, and the result is
+            ``predict_proba(X)``, (T, n_components).
         """
         return self._shares(X)
 

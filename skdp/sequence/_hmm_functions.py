@@ -1,4 +1,4 @@
-"""What hidden Markov models with given parameters say of their states."""
+"""Likelihood, posterior and draws of the states of hidden Markov models with given parameters."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _TOLERANCE = 1e-6
 def hmm_log_likelihood(
     startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """Log probability of sequences under a hidden Markov model, states summed out.
+    """Return the log probability of sequences under a hidden Markov model, states summed out.
 
-    The forward algorithm, one product of a vector and a matrix a step; sequences of any length and
-    probabilities of any size neither underflow nor overflow.
+    The forward algorithm takes one product of a vector and a matrix per step. It neither underflows
+    nor overflows, whatever the length of sequences and the size of probabilities.
 
     Parameters
     ----------
     startprob : (J,) array
         Probabilities of the first state, pi_0; they sum to 1.
     transmat : (J, J) array
-        Probabilities of transitions, P: row i is the distribution of the state after state i.
+        Transition probabilities P: row i is the distribution of the state that follows state i.
     log_obs : (N, J) array
-        Natural log of the probability or density of every observation in every state, the
-        sequences end to end; -inf for what is impossible.
+        Natural log of the probability or density of every observation in every state, with the
+        sequences end to end; -inf if an observation is impossible.
     ptr : (n + 1,) array of int, optional
         Sequence s is rows ``ptr[s]`` to ``ptr[s + 1] - 1``; by default all rows are one sequence.
 
@@ -74,9 +74,9 @@ def hmm_log_likelihood(
 def hmm_posterior(
     startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """Probabilities of the states of sequences, given all observations of the sequence.
+    """Return the probabilities of states given all observations of their sequence.
 
-    The forward-backward algorithm.
+    They are computed by the forward-backward algorithm.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def hmm_posterior(
     Raises
     ------
     ValueError
-        As `hmm_log_likelihood` does, and if a sequence is impossible: it has no posterior.
+        As in `hmm_log_likelihood`, and if a sequence is impossible and thus has no posterior.
 
     Examples
     --------
@@ -121,8 +121,8 @@ def hmm_sample_states(
 ) -> NDArray[np.int64]:
     """Draw the states of sequences from their joint posterior distribution.
 
-    Forward filtering, backward sampling: a draw of whole sequences of states given all
-    observations, not of one state at a time.
+    Forward filtering and backward sampling draw whole sequences of states given all observations,
+    not one state at a time.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def hmm_sample_states(
     Raises
     ------
     ValueError
-        As `hmm_posterior` does.
+        As in `hmm_posterior`.
 
     References
     ----------

@@ -143,15 +143,15 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn topics from segmented documents.
+        """Learn topics from documents made of segments.
 
         Parameters
         ----------
         X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
-            A list holds documents, each a list of segments, each a sequence of word ids. In a
-            matrix (dense, sparse or data frame) every row is a document of one segment.
+            Each document in a list is a list of segments, each a sequence of word ids. Each row of
+            a matrix (dense, sparse or data frame) is a document of one segment.
         y : ignored
-            Present for scikit-learn's conventions.
+            Present by scikit-learn's convention.
 
         Returns
         -------
@@ -160,23 +160,24 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid. The estimator is left as it was.
+            If X or a parameter is invalid. The estimator is left unchanged.
         KeyboardInterrupt
-            When interrupted, once the sweep under way is done. If a sample was kept by then, the
-            estimator is fitted with what there is; another `fit` with ``warm_start=True`` goes on.
+            If interrupted, at the end of the current sweep. If a sample has been kept by then, the
+            estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
+            continues.
 
         Warns
         -----
         ConvergenceWarning
-            If the log joint of a chain still climbs over the kept sweeps: raise `max_iter`.
+            If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then.
         """
         return self._fit(X)
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
         """Learn topics from X, then return ``transform(X)``.
 
-        The shares are those of new documents with the same words. What the chain itself made of
-        the training documents is in `doc_topic_` and `segment_topic_`.
+        The documents are treated as new ones. The shares that the chain itself found for the
+        training documents are in `doc_topic_` and `segment_topic_`.
 
         Parameters
         ----------
@@ -192,8 +193,8 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the expected topic shares of documents, E[mu | words, topics].
 
-        Every document runs a chain of its own with the topics fixed, on a random stream keyed by
-        its content, so the result does not depend on the other documents or on `n_jobs`.
+        Every document has its own short chain with the topics fixed, on a random stream keyed by
+        its content. So the result does not depend on the other documents or on `n_jobs`.
 
         Parameters
         ----------
@@ -202,7 +203,7 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         Returns
         -------
         (n_documents, n_components) array
-            Rows sum to 1. A document without words has the mean of the prior.
+            Rows sum to 1. The shares of a document without words are the prior mean.
         """
         return self._fold_in(X)[0]
 
@@ -216,33 +217,33 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         Returns
         -------
         (n_segments, n_components) array
-            Rows sum to 1; the segments of all documents in order. A segment without words has the
-            shares expected from the rest of its document.
+            The segments of all documents in order; rows sum to 1. The shares of a segment without
+            words are those expected given the rest of its document.
         """
         return self._fold_in(X)[1]
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the held-out log probability of every document, by document completion.
 
-        In each segment the tokens at even positions (0, 2, ...) are folded in; those at odd
+        In each segment, the tokens at even positions (0, 2, ...) are folded in, and those at odd
         positions are scored, p(w) = sum_k E[nu_jk] phi_kw, with probabilities averaged over the
         stored samples of all chains.
 
         Parameters
         ----------
         X : as in `fit`
-            The order of the tokens matters: from a count matrix they come in column order.
+            The order of the tokens matters; those of a count matrix are in column order.
 
         Returns
         -------
         (n_documents,) array
-            Natural logarithm, summed over the scored tokens of a document, 0 if it has none; -inf
-            if one of them is impossible under given topics.
+            Natural logarithm, summed over the scored tokens of a document; 0 if there are none,
+            -inf if one of them is impossible under given topics.
         """
         return self._score(X)[0]
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean held-out log probability of a token: higher is better.
+        """Return the mean held-out log probability per token; higher is better.
 
         Parameters
         ----------
@@ -252,12 +253,12 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         Returns
         -------
         float
-            ``score_samples(X).sum()`` over the number of scored tokens.
+            ``score_samples(X).sum()`` divided by the number of scored tokens.
 
         Raises
         ------
         ValueError
-            If no segment has two tokens, so that there is nothing to score.
+            If there is nothing to score because no segment has two tokens.
         """
         log_probabilities, n_scored = self._score(X)
         if n_scored == 0:
@@ -268,7 +269,7 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return float(log_probabilities.sum() / n_scored)
 
     def perplexity(self, X: Any) -> float:
-        """Return ``exp(-score(X))``: lower is better.
+        """Return ``exp(-score(X))``; lower is better.
 
         Parameters
         ----------
@@ -286,10 +287,10 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         Parameters
         ----------
         feature_names : (n_features,) array-like or None
-            Names of the words, as of a vectorizer's ``get_feature_names_out()``. None: those seen
-            in `fit` if X was a data frame, word ids otherwise.
+            Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
+            None: those seen in `fit` if X was a data frame, otherwise word ids.
         n : int
-            Words a topic.
+            Number of words per topic.
 
         Returns
         -------
@@ -315,16 +316,16 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         Parameters
         ----------
         components : (n_components, n_features) array-like
-            Word probabilities of the topics: non-negative, rows are normalised to sum to 1.
+            Non-negative word probabilities of the topics; rows are normalized to sum to 1.
         **params
-            Parameters of the estimator. All that a fold-in depends on must be numbers, but that
-            `concentration`, where there is one, may be ``"auto"`` (the default): it is drawn for
-            every document in its fold-in, or for every segment with `concentration_scope`
+            Parameters of the estimator. Those that a fold-in depends on must be numbers, except
+            that `concentration`, if there is one, may be ``"auto"`` (the default): it is drawn for
+            every document when it is folded in, or for every segment with `concentration_scope`
             ``"segment"``.
 
         Returns
         -------
-        Fitted estimator, with all that needs no training documents.
+        Fitted estimator, with all attributes that need no training documents.
         """
         topics = check_topics(components, "components", None)
         estimator = cls(**{"n_components": len(topics), **params})

@@ -22,8 +22,8 @@ from skdp.topics._shared._likelihood import LikelihoodMixin
 class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     r"""Latent Dirichlet allocation (LDA) by collapsed Gibbs sampling.
 
-    The baseline of the models of segments: topic shares belong to whole documents, or to segments
-    as if each were a document.
+    The baseline for the models with segments: topic shares belong to whole documents, or to
+    segments as if each were a document.
 
     .. math::
 
@@ -32,57 +32,63 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         w_{di} \sim \phi_{z_{di}}, \quad
         \phi_k \sim \mathrm{Dir}(\gamma)
 
-    With theta and phi integrated out, the topic of every word is drawn given all others. From 400
-    topics on, sweeps take time in proportion to the topics that a word has, not to K.
+    With theta and phi integrated out, the topic of every word is drawn given all others. With 400
+    or more topics, the time of a sweep is proportional to the number of topics that a word has, not
+    to K.
 
     Parameters
     ----------
     n_components : int, default=20
         Number of topics K.
     level : {"document", "segment"}, default="document"
-        What has topic shares of its own. With "segment" the shares of a document are the mean of
-        its segments', weighted by tokens.
+        Whether documents or segments have topic shares. With "segment", the shares of a document
+        are the mean of those of its segments, weighted by tokens.
     doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
-        Dirichlet prior alpha of the topic shares, per topic, in [1e-8, 1e8]. "auto" learns one
-        value per topic, "auto-symmetric" one value for all, by MAP under `dirichlet_prior`.
+        Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value
+        per topic, "auto-symmetric" one value for all topics, by maximum a posteriori under
+        `dirichlet_prior`.
     topic_word_prior : float or "auto", default="auto"
-        Dirichlet prior gamma of a topic's word probabilities, per word, in [1e-8, 1e8]. "auto"
-        learns it by MAP under `dirichlet_prior`.
+        Dirichlet prior gamma of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
+        learns it by maximum a posteriori under `dirichlet_prior`.
     dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learnt entry of the two
-        Dirichlet priors.
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
+        priors.
     init : "random" or (n_components, n_features) array, default="random"
-        The first state. "random": uniformly random topics. An array of word probabilities, such
-        as another model's `components_`: the words are folded into these topics, so that the
-        topics of the two models correspond.
+        The first state. "random": uniformly random topics. An array of word probabilities, such as
+        another model's `components_`: the words are folded into these topics, so the topics of the
+        two models correspond.
     max_iter : int, default=500
-        Sweeps of each chain.
+        Number of sweeps of each chain.
     burn_in : int or None, default=None
-        Sweeps of which nothing is kept; None: half of `max_iter`, and moves with it. With
-        ``warm_start=True`` it may be `max_iter` or more: the fit then shows its current state.
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
     thin : int, default=10
-        After burn-in, keep the first sweep, every `thin`-th from there, and the last.
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
     n_samples : int, default=5
-        Kept samples of each chain to store as models, evenly spaced, for `score` and
-        `log_likelihood`.
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
     n_chains : int, default=1
-        Independent chains.
+        Number of independent chains, each from its own first state. Attributes and features come
+        from the chain with the highest mean log joint, scores from all chains.
     n_shards : int, default=1
-        Runs of documents that are swept at the same time, each with the other runs' words as they
-        were before the sweep: approximate, and faster with `n_jobs`. 1: exact.
+        Number of shards: runs of documents that are swept at the same time, each with the words of
+        the others as they were before the sweep. This is approximate (AD-LDA), and faster with
+        `n_jobs`. 1: exact.
     transform_max_iter : int, default=100
-        Sweeps of a document's chain in `transform` and `score`.
+        Number of sweeps over each document in `transform` and `score`.
     transform_burn_in : int or None, default=None
-        Those of them that do not count. None: half.
+        Number of these sweeps to discard at the start. None: half.
     warm_start : bool, default=False
-        Keep the chains, so that another `fit` on the same X goes on where this one stopped:
-        after an interruption, or with a larger `max_iter`.
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
     n_jobs : int or None, default=None
-        Threads (or workers of joblib's active backend) for chains, shards and folding in documents.
-        Results do not depend on it.
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
-        0: silent. n: a line every n sweeps.
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
 
     Attributes
     ----------
@@ -91,14 +97,14 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     doc_topic_ : (n_documents, n_components) array
         Topic shares of the training documents.
     segment_topic_ : (n_segments, n_components) array
-        Topic shares of the training segments; with level "document" those of their document.
+        Topic shares of the training segments; with level "document", those of their document.
     doc_topic_prior_ : (n_components,) array
     topic_word_prior_ : float
-        Posterior means, or the values given.
+        Posterior means, or the given values.
     trace_ : Trace
-        Scalars of every kept sweep and chain.
+        Scalars of every kept sweep of every chain.
     n_iter_ : int
-        Sweeps done.
+        Number of sweeps done.
     n_features_in_ : int
         Size of the vocabulary.
     feature_names_in_ : (n_features,) array of str

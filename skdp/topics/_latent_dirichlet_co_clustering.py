@@ -24,9 +24,8 @@ from skdp.topics._ldcc._walker import CoClusterWalker
 class LatentDirichletCoClustering(BaseTopicModel):
     r"""Latent Dirichlet co-clustering (LDCC) by collapsed Gibbs sampling.
 
-    Topics of two kinds: word-topics, which segments share out among their words, and
-    document-topics, one of which every segment belongs to. A document-topic is a distribution over
-    the shares of word-topics in a segment.
+    There are two kinds of topics: every word belongs to a word-topic, and every segment to a
+    document-topic. A document-topic is a distribution over the shares of word-topics in a segment.
 
     .. math::
 
@@ -38,9 +37,9 @@ class LatentDirichletCoClustering(BaseTopicModel):
         \phi_k \sim \mathrm{Dir}(\gamma)
 
     With theta, pi and phi integrated out, the word-topic of every word and the document-topic of
-    every segment are drawn given all others. Since the two may hold each other where they are, a
-    segment is also proposed another document-topic together with other topics of its words, which
-    it accepts by the rule of Metropolis and Hastings.
+    every segment are drawn given all others. Since the two may lock each other in place, another
+    document-topic is also proposed for each segment together with new topics for its words, in a
+    Metropolis-Hastings step.
 
     Parameters
     ----------
@@ -49,52 +48,57 @@ class LatentDirichletCoClustering(BaseTopicModel):
     n_document_topics : int, default=10
         Number of document-topics Y.
     document_topic_prior : float, array, "auto" or "auto-symmetric", default="auto"
-        Dirichlet prior delta of a document's shares of document-topics, per document-topic, in
-        [1e-8, 1e8]; an array (n_document_topics,). "auto" learns one value each, "auto-symmetric"
-        one value for all, by MAP under `dirichlet_prior`.
+        Dirichlet prior delta of the shares of document-topics, per document-topic, in [1e-8, 1e8];
+        an array has shape (n_document_topics,). "auto" learns one value per document-topic,
+        "auto-symmetric" one value for all, by maximum a posteriori under `dirichlet_prior`.
     segment_topic_prior : float, array or "auto", default="auto"
-        Dirichlet priors alpha_y of a segment's shares of word-topics, in [1e-8, 1e8]: an array
-        (n_document_topics, n_components), a row for each document-topic. "auto" learns it by MAP
-        under `dirichlet_prior`. A number, or a single row (n_components,), stands for all: then
-        nothing tells document-topics apart, and segments are documents of latent Dirichlet
-        allocation.
+        Dirichlet priors alpha_y of the shares of word-topics in a segment, in [1e-8, 1e8]: an array
+        (n_document_topics, n_components) with a row for each document-topic. "auto" learns it by
+        maximum a posteriori under `dirichlet_prior`. A number, or a single row (n_components,),
+        holds for all: document-topics then do not differ, and segments are the documents of latent
+        Dirichlet allocation.
     topic_word_prior : float or "auto", default="auto"
-        Dirichlet prior gamma of a word-topic's word probabilities, per word, in [1e-8, 1e8]. "auto"
-        learns it by MAP under `dirichlet_prior`.
+        Dirichlet prior gamma of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
+        learns it by maximum a posteriori under `dirichlet_prior`.
     dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learnt entry of the Dirichlet
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
         priors.
     init : "random" or (n_components, n_features) array, default="random"
         The first state. "random": uniformly random topics of words and of segments. An array of
         word probabilities, such as another model's `components_`: the words are folded into these
-        topics, so that the word-topics of the two models correspond.
+        topics, so the word-topics of the two models correspond.
     max_iter : int, default=500
-        Sweeps of each chain.
+        Number of sweeps of each chain.
     burn_in : int or None, default=None
-        Sweeps of which nothing is kept; None: half of `max_iter`, and moves with it. With
-        ``warm_start=True`` it may be `max_iter` or more: the fit then shows its current state.
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
     thin : int, default=10
-        After burn-in, keep the first sweep, every `thin`-th from there, and the last.
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
     n_samples : int, default=5
-        Kept samples of each chain to store as models, evenly spaced, for `score`.
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
     n_chains : int, default=1
-        Independent chains.
+        Number of independent chains, each from its own first state. Attributes and features come
+        from the chain with the highest mean log joint, scores from all chains.
     n_shards : int, default=1
-        Runs of documents that are swept at the same time, each with the other runs' words as they
-        were before the sweep: approximate, and faster with `n_jobs`. 1: exact.
+        Number of shards: runs of documents that are swept at the same time, each with the words of
+        the others as they were before the sweep. This is approximate (AD-LDA), and faster with
+        `n_jobs`. 1: exact.
     transform_max_iter : int, default=100
-        Sweeps of a document's chain in `transform` and `score`.
+        Number of sweeps over each document in `transform` and `score`.
     transform_burn_in : int or None, default=None
-        Those of them that do not count. None: half.
+        Number of these sweeps to discard at the start. None: half.
     warm_start : bool, default=False
-        Keep the chains, so that another `fit` on the same X goes on where this one stopped:
-        after an interruption, or with a larger `max_iter`.
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
     n_jobs : int or None, default=None
-        Threads (or workers of joblib's active backend) for chains, shards and folding in documents.
-        Results do not depend on it.
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
-        0: silent. n: a line every n sweeps.
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
 
     Attributes
     ----------
@@ -106,13 +110,13 @@ class LatentDirichletCoClustering(BaseTopicModel):
         Shares of word-topics in the training segments, E[pi].
     document_topic_prior_ : (n_document_topics,) array
     segment_topic_prior_ : (n_document_topics, n_components) array
-        Over its sum, a row has the shares of word-topics that a document-topic stands for.
+        A row divided by its sum holds the expected shares of word-topics under a document-topic.
     topic_word_prior_ : float
-        Posterior means, or the values given.
+        Posterior means, or the given values.
     trace_ : Trace
-        Scalars of every kept sweep and chain.
+        Scalars of every kept sweep of every chain.
     n_iter_ : int
-        Sweeps done.
+        Number of sweeps done.
     n_features_in_ : int
         Size of the vocabulary.
     feature_names_in_ : (n_features,) array of str
@@ -120,12 +124,13 @@ class LatentDirichletCoClustering(BaseTopicModel):
 
     See Also
     --------
-    SegmentedTopicModel : Segments whose shares vary around their document's, in the same topics.
+    SegmentedTopicModel : Segments whose shares vary around those of their document.
 
     Notes
     -----
     Averages are over the kept samples of one chain, the one with the highest mean log joint
-    probability; `score` averages probabilities over the stored samples of all chains.
+    probability. `score` averages probabilities over the stored samples of all chains. `n_jobs`
+    threads work on chains, shards and, in `transform` and `score`, documents.
 
     References
     ----------
@@ -281,8 +286,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
         """Learn topics from X, then return ``transform(X)``.
 
-        The shares are those of new documents with the same words. What the chain itself made of
-        the training documents is in `doc_topic_` and `segment_topic_`.
+        The documents are treated as new ones. The shares that the chain itself found for the
+        training documents are in `doc_topic_` and `segment_topic_`.
 
         Parameters
         ----------
@@ -298,8 +303,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the expected shares of document-topics in documents, E[theta | words, topics].
 
-        Every document runs a chain of its own with the topics fixed, on a random stream keyed by
-        its content, so the result does not depend on the other documents or on `n_jobs`.
+        Every document has its own short chain with the topics fixed, on a random stream keyed by
+        its content. So the result does not depend on the other documents or on `n_jobs`.
 
         Parameters
         ----------
@@ -308,7 +313,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         Returns
         -------
         (n_documents, n_document_topics) array
-            Rows sum to 1. A document without words has the mean of the prior.
+            Rows sum to 1. The shares of a document without words are the prior mean.
         """
         return self._fold_in(X)[0]
 
@@ -322,8 +327,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
         Returns
         -------
         (n_segments, n_components) array
-            Rows sum to 1; the segments of all documents in order. A segment without words has the
-            shares expected from the rest of its document.
+            The segments of all documents in order; rows sum to 1. The shares of a segment without
+            words are those expected given the rest of its document.
         """
         return self._fold_in(X)[1]
 
@@ -334,14 +339,14 @@ class LatentDirichletCoClustering(BaseTopicModel):
         Parameters
         ----------
         components : (n_components, n_features) array-like
-            Word probabilities of the word-topics: non-negative, rows are normalised to sum to 1.
+            Non-negative word probabilities of the word-topics; rows are normalized to sum to 1.
         **params
             Parameters of the estimator. `document_topic_prior` and `segment_topic_prior` must be
-            numbers; the rows of the latter, where it has any, give `n_document_topics`.
+            numbers; if the latter has rows, their number is the default of `n_document_topics`.
 
         Returns
         -------
-        Fitted estimator, with all that needs no training documents.
+        Fitted estimator, with all attributes that need no training documents.
         """
         rows = _as_numbers(params.get("segment_topic_prior"))
         if rows.ndim == 2:

@@ -8,10 +8,10 @@ from skdp.topics._tables._base import BaseTableModel
 
 @public
 class SequentialLDA(BaseTableModel):
-    r"""Topic model of documents whose segments follow from one another (SeqLDA).
+    r"""Topic model for documents whose segments follow from one another (SeqLDA).
 
-    A document has topic shares mu, from which its first segment sets out; each later segment
-    (paragraph, chapter) varies around the one before.
+    A document has topic shares mu, around which its first segment (paragraph, chapter) varies; each
+    later segment varies around the previous one.
 
     .. math::
 
@@ -24,7 +24,7 @@ class SequentialLDA(BaseTableModel):
 
     With mu, nu and phi integrated out, the topic of every word and the table counts of every
     segment are drawn by an exact Gibbs sampler. Use it for documents of a few segments that drift,
-    such as books by chapter; where long documents come back to their theme, use
+    such as the chapters of a book. If long documents return to their theme, use
     `AdaptiveTopicModel`.
 
     Parameters
@@ -32,84 +32,89 @@ class SequentialLDA(BaseTableModel):
     n_components : int, default=20
         Number of topics K.
     doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
-        Dirichlet prior alpha of a document's topic shares, per topic, in [1e-8, 1e8]. "auto"
-        learns one value per topic, "auto-symmetric" one value for all, by MAP under
+        Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value
+        per topic, "auto-symmetric" one value for all topics, by maximum a posteriori under
         `dirichlet_prior`.
     topic_word_prior : float or "auto", default="auto"
-        Dirichlet prior gamma of a topic's word probabilities, per word, in [1e-8, 1e8]. "auto"
-        learns it by MAP under `dirichlet_prior`.
+        Dirichlet prior gamma of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
+        learns it by maximum a posteriori under `dirichlet_prior`.
     dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learnt entry of the two
-        Dirichlet priors.
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
+        priors.
     discount : float in [0, 1) or "auto", default=0.0
         Discount a of the Poisson-Dirichlet process. "auto" draws it in every sweep under
         `discount_prior`.
     discount_prior : (float, float), default=(1.0, 1.0)
-        Parameters p and q of the Beta prior on a learnt `discount`, in [1e-8, 1e8].
+        Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
     concentration : float or "auto", default="auto"
         Concentration b of the Poisson-Dirichlet process, in [1e-8, 1e12]: how closely segments
-        follow the one before, in words. "auto" draws it in every sweep under
+        follow what they vary around, measured in words. "auto" draws it in every sweep under
         `concentration_prior`.
     concentration_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate of the Gamma prior on a learnt `concentration`, in [1e-8, 1e8].
+        Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     concentration_scope : {"corpus", "document", "segment"}, default="corpus"
-        What shares a learnt `concentration`: the whole corpus; or each document, or each segment,
-        draws its own under `concentration_prior`, unseen documents in their fold-in. It has no
-        effect on a number.
+        "corpus": all segments share one learned `concentration`. "document" or "segment": each
+        document or each segment draws its own under `concentration_prior`, new documents when they
+        are folded in. If `concentration` is a number, the scope has no effect.
     sampler : {"btigs", "cmgs", "ssa"}, default="btigs"
         Blocked table indicators, collapsed multiplicities or seating arrangements. All are exact;
-        "btigs" is the fastest. A sweep of "ssa" takes time quadratic in the tables of a segment.
+        "btigs" is the fastest. A sweep of "ssa" takes time quadratic in the number of tables of a
+        segment.
     init : "random", "lda" or (n_components, n_features) array, default="random"
-        The first state. "random": uniformly random topics. "lda": words start with the topics of
-        a chain of LDA of the segments, 100 sweeps long. An array of word probabilities, such as
-        another model's `components_`: the words are folded into these topics, so that the topics
-        of the two models correspond.
+        The first state. "random": uniformly random topics. "lda": words start with the topics of an
+        LDA chain of 100 sweeps, with segments as documents. An array of word probabilities, such as
+        another model's `components_`: the words are folded into these topics, so the topics of the
+        two models correspond.
     max_iter : int, default=500
-        Sweeps of each chain.
+        Number of sweeps of each chain.
     burn_in : int or None, default=None
-        Sweeps of which nothing is kept; None: half of `max_iter`, and moves with it. With
-        ``warm_start=True`` it may be `max_iter` or more: the fit then shows its current state.
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
     thin : int, default=10
-        After burn-in, keep the first sweep, every `thin`-th from there, and the last.
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
     n_samples : int, default=5
-        Kept samples of each chain to store as models, evenly spaced, for `score` and
-        `log_likelihood`.
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
     n_chains : int, default=1
-        Independent chains.
+        Number of independent chains, each from its own first state. Attributes and features come
+        from the chain with the highest mean log joint, scores from all chains.
     n_shards : int, default=1
-        Runs of documents that are swept at the same time, each with the other runs' words as they
-        were before the sweep: approximate (AD-LDA), and faster with `n_jobs`. 1: exact.
+        Number of shards: runs of documents that are swept at the same time, each with the words of
+        the others as they were before the sweep. This is approximate (AD-LDA), and faster with
+        `n_jobs`. 1: exact.
     transform_max_iter : int, default=100
-        Sweeps of a document's chain in `transform` and `score`.
+        Number of sweeps over each document in `transform` and `score`.
     transform_burn_in : int or None, default=None
-        Those of them that do not count. None: half.
+        Number of these sweeps to discard at the start. None: half.
     warm_start : bool, default=False
-        Keep the chains, so that another `fit` on the same X goes on where this one stopped:
-        after an interruption, or with a larger `max_iter`.
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
     n_jobs : int or None, default=None
-        Threads (or workers of joblib's active backend) for chains, shards and folding in documents.
-        Results do not depend on it.
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
-        0: silent. n: a line every n sweeps.
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
 
     Attributes
     ----------
     components_ : (n_components, n_features) array
         Word probabilities of the topics, E[phi]. Rows sum to 1.
     doc_topic_ : (n_documents, n_components) array
-        Topic shares that the training documents set out from, E[mu].
+        Topic shares around which the first segments of the training documents vary, E[mu].
     segment_topic_ : (n_segments, n_components) array
         Topic shares of the training segments, E[nu].
     doc_topic_prior_ : (n_components,) array
     topic_word_prior_, discount_ : float
-        Posterior means, or the values given.
+        Posterior means, or the given values.
     concentration_ : float, or (n_documents,) or (n_segments,) array
-        The same; an array with `concentration_scope` "document" or "segment".
+        Likewise; an array with `concentration_scope` "document" or "segment".
     trace_ : Trace
-        Scalars of every kept sweep and chain.
+        Scalars of every kept sweep of every chain.
     n_iter_ : int
-        Sweeps done.
+        Number of sweeps done.
     n_features_in_ : int
         Size of the vocabulary.
     feature_names_in_ : (n_features,) array of str
@@ -117,17 +122,18 @@ class SequentialLDA(BaseTableModel):
 
     See Also
     --------
-    AdaptiveTopicModel : Segments that may also come back to their document.
-    SegmentedTopicModel : Segments in no order.
+    AdaptiveTopicModel : Segments that may also return to their document.
+    SegmentedTopicModel : Segments whose order does not matter.
     GibbsLDA : Documents without segments.
 
     Notes
     -----
     Averages are over the kept samples of one chain, the one with the highest mean log joint
-    probability; `score` and `log_likelihood` average probabilities over the stored samples of all
-    chains.
+    probability. `score` and `log_likelihood` average probabilities over the stored samples of all
+    chains. `n_jobs` threads work on chains, shards and, in `transform` and `score`, documents.
 
-    An empty segment is a step of the chain, too: what follows it keeps further from what precedes.
+    An empty segment is a step in the sequence, too: the segment after it keeps less closely to the
+    one before it.
 
     References
     ----------

@@ -21,21 +21,22 @@ from skdp.sequence._durations._base import SegmentCounts, check_tables
 class NegativeBinomialDuration(HasDocs, BaseEstimator):
     """Durations 1 + NB(n_phases, p_j) in state j, p_j ~ Beta(prior).
 
-    A state passes `n_phases` phases; before a phase ends it stays a step more with probability p_j,
-    again and again. State j lasts 1 + n_phases p_j / (1 - p_j) steps on average. With one phase
-    durations are geometric, as in a hidden Markov model; with many they approach Poisson ones.
+    A state goes through `n_phases` phases; in each it stays another step with probability p_j,
+    again and again, until the phase ends. State j lasts 1 + n_phases p_j / (1 - p_j) steps on
+    average. With one phase, durations are geometric, as in a hidden Markov model; with many, they
+    approach Poisson durations.
 
     Parameters
     ----------
     n_phases : int, default=2
-        r, >= 1: the variance of a duration is m (1 + m / r) where 1 + m is its mean.
+        r >= 1: the variance of a duration is m (1 + m / r), where 1 + m is its mean.
     prior : (float, float), default=(1.0, 1.0)
-        Parameters (a, b) of the Beta prior, from 1e-8 to 1e8. Before any data the mean is expected
-        to be 1 + n_phases a / (b - 1), without bound for b <= 1.
+        Parameters (a, b) of the Beta prior, from 1e-8 to 1e8. A priori, the expected mean is 1 +
+        n_phases a / (b - 1), or infinite if b <= 1.
     max_duration : int, default=100
-        Longest duration, >= 1: D = min(1 + NB, max_duration). After so many steps another
-        state follows for sure, and time is linear in it: take it well above the durations to be
-        expected, no more. Long segments that are cut into pieces say that it is too small.
+        Longest duration, >= 1: longer ones are set to it. After this many steps another state
+        always follows. Time is linear in it, so set it well above the durations you expect, but no
+        higher. If long segments are cut into pieces, it is too small.
 
     See Also
     --------
@@ -43,8 +44,9 @@ class NegativeBinomialDuration(HasDocs, BaseEstimator):
 
     Notes
     -----
-    A sequence begins with a new segment; its last one is right-censored. Durations are capped, not
-    truncated: `max_duration` has the probability of itself and of all longer ones.
+    A sequence begins with a new segment; its last segment is right-censored. Durations are capped,
+    D = min(1 + NB, max_duration), not truncated: `max_duration` has the probability of itself and
+    of all longer durations.
 
     References
     ----------

@@ -22,20 +22,20 @@ from skdp.sequence._durations._base import SegmentCounts, check_tables
 class PoissonDuration(HasDocs, BaseEstimator):
     """Durations 1 + Poisson(omega_j) in state j, omega_j ~ Gamma(shape, rate).
 
-    State j lasts 1 + omega_j steps on average, and the standard deviation is the square root of
-    omega_j: for states whose durations are much alike. Before any data the mean is expected to be
-    1 + shape / rate.
+    State j lasts 1 + omega_j steps on average, with a standard deviation of the square root of
+    omega_j: for states whose durations vary little. A priori, the expected mean is 1 + shape /
+    rate.
 
     Parameters
     ----------
     shape : float, default=1.0
         Shape of the Gamma prior, from 1e-8 to 1e8.
     rate : float, default=0.1
-        Rate of the Gamma prior, from 1e-8 to 1e8.
+        Rate of the Gamma prior, from 1e-8 to 1e8. The prior mean is shape / rate.
     max_duration : int, default=100
-        Longest duration, >= 1: D = min(1 + Poisson, max_duration). After so many steps another
-        state follows for sure, and time is linear in it: take it well above the durations to be
-        expected, no more. Long segments that are cut into pieces say that it is too small.
+        Longest duration, >= 1: longer ones are set to it. After this many steps another state
+        always follows. Time is linear in it, so set it well above the durations you expect, but no
+        higher. If long segments are cut into pieces, it is too small.
 
     See Also
     --------
@@ -43,8 +43,9 @@ class PoissonDuration(HasDocs, BaseEstimator):
 
     Notes
     -----
-    A sequence begins with a new segment; its last one is right-censored. Durations are capped, not
-    truncated: `max_duration` has the probability of itself and of all longer ones.
+    A sequence begins with a new segment; its last segment is right-censored. Durations are capped,
+    D = min(1 + Poisson, max_duration), not truncated: `max_duration` has the probability of itself
+    and of all longer durations.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What the chain asks of durations: how long states last in hidden semi-Markov models."""
+"""The interface of durations, the times that states last in hidden semi-Markov models."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 
 class DurationModel(Protocol):
-    """Durations with known parameters, one distribution a state: part of a stored sample.
+    """Durations with known parameters, one distribution per state, in a stored sample.
 
     Attributes
     ----------
     max_duration : int
-        The longest, >= 1.
+        The longest duration, >= 1.
     """
 
     max_duration: int
@@ -25,11 +25,11 @@ class DurationModel(Protocol):
         Returns
         -------
         log_pmf, log_survival : (J, max_duration) arrays
-            P(D = max_duration) is that of all durations of `max_duration` and more.
+            P(D = max_duration) includes all longer durations.
         """
 
     def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return a duration for each state.
+        """Draw a duration for each state.
 
         Parameters
         ----------
@@ -55,16 +55,16 @@ class DurationModel(Protocol):
 
 
 class DurationSampler(Protocol):
-    """Parameters of the durations of all states, as a part of a chain: what a duration makes.
+    """Parameters of the durations of all states, as part of a chain; made by a duration.
 
-    A duration is an estimator, parameters only, with a method ``make_sampler(n_states)`` that
+    A duration is an estimator that only holds parameters. Its method ``make_sampler(n_states)``
     checks them and returns an object with these methods. The last segment of a sequence is
-    right-censored: of it only D >= d is known.
+    right-censored: only D >= d is known.
 
     Attributes
     ----------
     max_duration : int
-        The longest, >= 1.
+        The longest duration, >= 1.
 
     See Also
     --------
@@ -74,7 +74,7 @@ class DurationSampler(Protocol):
     max_duration: int
 
     def start(self, rng: NDArray[np.uint64]) -> None:
-        """Draw first parameters from their prior.
+        """Draw the first parameters from their prior.
 
         Parameters
         ----------
@@ -100,11 +100,11 @@ class DurationSampler(Protocol):
         Returns
         -------
         log_pmf, log_survival : (J, max_duration) arrays
-            P(D = max_duration) is that of all durations of `max_duration` and more.
+            P(D = max_duration) includes all longer durations.
         """
 
     def log_density(self) -> float:
-        """Return log p(lengths of the segments, parameters) of the states last given.
+        """Return log p(lengths of the segments, parameters) for the states that were passed last.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class DurationSampler(Protocol):
         """
 
     def model(self) -> DurationModel:
-        """Return the posterior mean of the parameters given the states last given.
+        """Return the posterior mean of the parameters given the states that were passed last.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class DurationSampler(Protocol):
         """
 
     def copy(self) -> Self:
-        """Return the same parameters in arrays of their own.
+        """Return the same parameters in new arrays.
 
         Returns
         -------

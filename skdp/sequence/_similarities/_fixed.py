@@ -18,8 +18,9 @@ class FixedSimilarity(HasDocs, BaseEstimator):
     Parameters
     ----------
     matrix : (J, J) array
-        phi, in (0, 1]: row j holds the similarities of all states to j as that which is left. It
-        need not be symmetric, nor its diagonal 1. J is the `n_components` of the model.
+        phi, in (0, 1]: row j holds the similarities of all states to the state j that is left. The
+        matrix need not be symmetric, and its diagonal need not be 1. J is the `n_components` of the
+        model.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"matrix": ["array-like"]}

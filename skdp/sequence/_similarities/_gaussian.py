@@ -28,28 +28,29 @@ _SMALLEST_LOG_DECAY, _LARGEST_LOG_DECAY = math.log(1e-100), math.log(1e12)
 
 
 class GaussianSimilarity(HasDocs, BaseEstimator):
-    r"""States with locations in a latent space, similar where these are close.
+    r"""States with locations in a latent space, similar if their locations are close.
 
     phi_jj' = exp(-lambda \|l_j - l_j'\|^2 / 2) with locations l_j ~ N(0, I).
 
     Parameters
     ----------
     n_dims : int, default=3
-        Dimensions of the space, D >= 1.
+        Number D >= 1 of dimensions of the space.
     decay : float or "auto", default="auto"
-        lambda, from 1e-12 to 1e6; "auto": drawn.
+        lambda, from 1e-12 to 1e6: the larger, the stronger the preference for similar states.
+        "auto": drawn under `decay_prior`.
     decay_prior : (float, float), default=(1.0, 1.0)
-        Shape and rate of the Gamma prior of a drawn decay, from 1e-8 to 1e8.
+        Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`.
 
     Notes
     -----
-    Locations are drawn by Hamiltonian Monte Carlo, 4 trajectories of 20 steps a sweep, with all but
-    transitions and their rates summed out. The length of steps adapts to an acceptance of 0.8, ever
-    more slowly, and stays what it is after 1000 sweeps of a chain.
-    A drawn decay begins at the mean of its prior and stays there for the first 100 sweeps, at most
-    half of the burn-in. Then it is drawn twice a sweep: given the locations, and given all phi,
-    where the scale of the locations moves with it.
-    Locations have no scale of their own: that of phi is in the decay.
+    Locations are drawn by Hamiltonian Monte Carlo, with 4 trajectories of 20 steps per sweep and
+    everything but transitions and their rates summed out. The step size adapts to an acceptance
+    rate of 0.8, more and more slowly, and is fixed after 1000 sweeps of a chain. A drawn decay
+    starts at its prior mean and stays there for the first 100 sweeps, but for at most half of the
+    burn-in. Then it is drawn twice per sweep: given the locations, and given all phi, with the
+    scale of the locations moving along. Locations have no scale of their own: the decay holds that
+    of phi.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

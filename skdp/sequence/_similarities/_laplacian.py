@@ -20,16 +20,18 @@ from skdp.sequence._similarities import _kernels_laplacian as kernels
 class LaplacianSimilarity(HasDocs, BaseEstimator):
     r"""phi_jj' = exp(-lambda D_jj'), D the Hamming distance of the binary vectors of two states.
 
-    For observations whose states have binary vectors: `BinaryFactorEmission`. The transitions then
-    inform the vectors, above all those of states that are seen rarely.
+    It requires an emission whose states have binary vectors, `BinaryFactorEmission`. The
+    transitions then carry information about the vectors, especially those of rare states. As lambda
+    tends to 0, the model tends to the one without similarities. The prior of a drawn lambda is
+    truncated to [1e-12, 1e6].
 
     Parameters
     ----------
     decay : float or "auto", default="auto"
-        lambda, from 1e-12 to 1e6. "auto": drawn. The model tends to one without similarities as
-        lambda -> 0.
+        lambda, from 1e-12 to 1e6: the larger, the stronger the preference for similar states.
+        "auto": drawn under `decay_prior`.
     decay_prior : (shape, rate), default=(1.0, 1.0)
-        Gamma prior of a drawn lambda, both from 1e-8 to 1e8; cut off at 1e-12 and 1e6.
+        Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -1,4 +1,4 @@
-"""What the chain asks of similarities between states."""
+"""The interface of similarities: what a chain requires of them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from skdp.emissions._protocol import Coupling
 
 
 class SimilaritySampler(Protocol):
-    """Similarities phi of all states, as a part of a chain: what a similarity makes.
+    """Similarities phi of all states, as part of a chain; made by a similarity.
 
-    A similarity is an estimator, parameters only, with a method ``make_sampler(n_states)`` that
+    A similarity is an estimator that only holds parameters. Its method ``make_sampler(n_states)``
     checks them and returns an object with these methods.
 
     See Also
@@ -22,13 +22,13 @@ class SimilaritySampler(Protocol):
 
     Notes
     -----
-    Given the rates pi of transitions, states have probability
-    prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j. with T_j = sum_j' pi_jj' phi_jj', times what does not
-    depend on phi: `draw` multiplies it by the prior.
+    Given the rates pi of transitions, the probability of the states is proportional to prod_jj'
+    phi_jj'^n_jj' / prod_j T_j^n_j. as a function of phi, with T_j = sum_j' pi_jj' phi_jj'. `draw`
+    multiplies it by the prior.
     """
 
     def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
-        """Draw first parameters.
+        """Draw the first parameters.
 
         Parameters
         ----------
@@ -52,16 +52,16 @@ class SimilaritySampler(Protocol):
         Parameters
         ----------
         counts : (J + 1, J) array of int
-            Transitions n_jj'; to first states in the last row, which has phi = 1.
+            Transitions n_jj'; the last row holds those to first states and has phi = 1.
         log_rates : (J + 1, J) array
-            log pi, -inf for what cannot be.
+            log pi; -inf for impossible transitions.
         emission : EmissionSampler
         rng : (4,) array of uint64
             Stream of random numbers.
         hold : bool, default=False
-            True in the first sweeps, when states still follow each other at random: parameters that
-            would learn from it that states are all alike, and stay there, may stay where they
-            began.
+            True in the first sweeps, when states still follow each other at random. From these,
+            parameters could learn that all states are alike and get stuck there; they may keep
+            their first values.
         """
 
     def write(self, out: NDArray[np.float64], emission: Any) -> None:
@@ -70,14 +70,14 @@ class SimilaritySampler(Protocol):
         Parameters
         ----------
         out : (J, J) array
-            Rows are the states that are left; all <= 0.
+            All <= 0; rows are the states that are left.
         emission : EmissionSampler
         """
 
     def coupling(
         self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]
     ) -> Coupling | None:
-        """Return what binary factors must know, if similarities depend on them; otherwise None.
+        """Return what binary factors need to know if similarities depend on them, else None.
 
         Parameters
         ----------
@@ -102,20 +102,20 @@ class SimilaritySampler(Protocol):
         Returns
         -------
         dict of str to float
-            "decay", say: its mean is then the attribute `decay_`.
+            For example "decay", whose mean becomes the attribute `decay_`.
         """
 
     def model(self) -> Any:
-        """Return what a stored sample keeps besides the matrix of similarities.
+        """Return what a stored sample keeps in addition to the matrix of similarities.
 
         Returns
         -------
         None, or an object with a method `reorder`
-            ``reorder(order)`` returns it for states in another order.
+            ``reorder(order)`` returns the object for states in another order.
         """
 
     def copy(self) -> Self:
-        """Return the same parameters in arrays of their own.
+        """Return the same parameters in new arrays.
 
         Returns
         -------

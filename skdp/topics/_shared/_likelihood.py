@@ -25,25 +25,25 @@ class LikelihoodMixin:
     """
 
     def log_likelihood(self, X: Any, *, n_particles: int = 20) -> NDArray[np.float64]:
-        r"""Return the log probability of every document, all of its words, with topics fixed.
+        r"""Return the log probability of all words of every document, with the topics fixed.
 
-        log p(words | topics, priors), with the shares of documents and segments, tables and topics
-        of words integrated out, and concentrations too if documents or segments have their own. It
-        is estimated from left to right: particles, each a state of the words so far, predict the
-        next word, take it in, and are moved by sweeps over the words so far.
+        This is log p(words | topics, priors), with the shares of documents and segments, the tables
+        and the topics of words integrated out, and concentrations, too, if documents or segments
+        have their own. It is estimated from left to right: particles, each a state of the words so
+        far, predict the next word, absorb it, and are moved by sweeps over the words so far.
 
         Parameters
         ----------
         X : as in `fit`
         n_particles : int, default=20
-            States a document, R. Time is proportional to R: about that of 60 R sweeps over the
-            documents for each stored sample, and more for hundreds of segments in a chain.
+            Number of particles R per document. Time is proportional to R: about that of 60 R sweeps
+            over the documents for each stored sample, and more for hundreds of segments in a chain.
 
         Returns
         -------
         (n_documents,) array
-            Natural logarithm, summed over all tokens of a document, 0 if it has none; -inf if one
-            of them is impossible under given topics.
+            Natural logarithm, summed over all tokens of a document; 0 if there are none, -inf if
+            one of them is impossible under given topics.
 
         See Also
         --------
@@ -51,26 +51,26 @@ class LikelihoodMixin:
 
         Notes
         -----
-        The estimate of the *probability* is unbiased, however few the particles: the mean of
+        The estimate of the *probability* is unbiased for any number of particles: the mean of
         ``exp(log_likelihood(X))`` over random streams is the mean of p(words) over the stored
-        samples of all chains. Its *logarithm* is then too low on average, by about half its
-        variance; both fall as 1 / R in the end. Long documents need more particles. Estimates with
-        other numbers of particles are all but independent: their spread, and how far twice the
-        particles raise them, tell how far off they may be.
+        samples of all chains. The *logarithm* is therefore too low on average, by about half its
+        variance; both decrease as 1 / R for large R. Long documents need more particles. Estimates
+        with different numbers of particles are nearly independent: their spread, and how much they
+        rise with twice as many particles, show how far off they may be.
 
-        Let :math:`x_r` be the particles, draws given the words before n once they are weighted by
-        :math:`v_r`. If topic and seat of word n are drawn from their posterior given :math:`x_r`,
-        the new states are draws given the words up to n once weighted by
-        :math:`v_r\, p(w_n \mid x_r)`; sweeps leave this so, and so does resampling (systematic,
-        when the effective number of particles falls below R / 2), which sets weights to their mean.
-        By induction the product of these means has the expectation p(words). The product of the
-        mean predictive probabilities of particles that are never resampled, as in [1]_, has not.
+        Let :math:`x_r` be the particles which, weighted by :math:`v_r`, are draws given the words
+        before n. If the topic and seat of word n are drawn from their posterior given :math:`x_r`,
+        the new states weighted by :math:`v_r\, p(w_n \mid x_r)` are draws given the words up to n.
+        Sweeps preserve this, and so does resampling (systematic, when the effective number of
+        particles falls below R / 2), which sets the weights to their mean. By induction, the
+        expectation of the product of these means is p(words). This does not hold for the product of
+        the mean predictive probabilities of particles that are never resampled, as in [1]_.
 
-        A document's particles are swept after each of its first 30 words, then whenever words have
-        become more by a thirtieth; those of its current segment are swept by the same rule besides.
-        The random stream of a document is keyed by its content and the fit: the result does not
-        depend on the other documents or on `n_jobs`. The order of words in a segment has no effect
-        on what is estimated.
+        The particles of a document are swept after each of its first 30 words, then whenever the
+        number of words has grown by a thirtieth; the words of the current segment are also swept on
+        their own by the same rule. The random stream of a document is keyed by its content and the
+        fit: the result does not depend on the other documents or on `n_jobs`. The order of words in
+        a segment has no effect on the quantity that is estimated.
 
         References
         ----------
