@@ -203,7 +203,7 @@ class Checkpoint:
             _flush_folder(self.path.parent)
         except OSError as error:
             warn_user(
-                f"The checkpoint {self.path} could not be written: {error}. The fit goes on.",
+                f"The checkpoint {self.path} could not be written: {error}. The fit continues.",
                 RuntimeWarning,
             )
         self._n_sweeps = estimator._n_steps_done()

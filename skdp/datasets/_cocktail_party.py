@@ -165,7 +165,7 @@ def _check_sizes(sizes: Any) -> NDArray[np.int64]:
     array = check_integers(sizes, "conversation_sizes")
     if array.ndim != 1 or len(array) == 0 or np.any(array == 0):
         raise ValueError(
-            f"conversation_sizes must hold integers >= 1, one a conversation, got {sizes!r}."
+            f"conversation_sizes must hold integers >= 1, one per conversation, got {sizes!r}."
         )
     return array
 
@@ -175,8 +175,8 @@ def _check_weights(weights: ArrayLike, n_factors: int) -> NDArray[np.float64]:
     matrix: NDArray[np.float64] = check_array(given, dtype=np.float64, input_name="weights")
     if len(matrix) != n_factors + 1:
         raise ValueError(
-            f"weights must have {n_factors + 1} rows, the background's and one a speaker, got "
-            f"{len(matrix)}."
+            f"weights must have {n_factors + 1} rows, one for the background and one per speaker, "
+            f"got {len(matrix)}."
         )
     return matrix
 

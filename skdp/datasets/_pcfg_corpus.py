@@ -175,7 +175,9 @@ def make_pcfg_corpus(
 
 def _check_lengths(rules: Rules, start: str, least: float, limit: float) -> None:
     if least == math.inf:
-        raise ValueError(f"The grammar derives no sentence: {start!r} never becomes words only.")
+        raise ValueError(
+            f"The grammar has no sentences: {start!r} cannot be turned into words alone."
+        )
     if least > limit:
         raise ValueError(
             f"max_length must be at least {least:g}, the length of the shortest sentence of the "
@@ -184,7 +186,7 @@ def _check_lengths(rules: Rules, start: str, least: float, limit: float) -> None
     if limit == math.inf and (growth := mean_growth(rules, start)) >= 1.0 - 1e-9:
         raise ValueError(
             "The sentences of the grammar have no finite mean length (symbols multiply by "
-            f"{growth:.4g} from a generation to the next, which must be below 1): set max_length."
+            f"{growth:.4g} from one generation to the next, which must be below 1): set max_length."
         )
 
 

@@ -211,7 +211,7 @@ def _check_components(components: ArrayLike) -> NDArray[np.float64]:
     phi = check_array(given, dtype=np.float64, input_name="components")
     sums = phi.sum(axis=1, keepdims=True)
     if np.any(phi < 0) or np.any(sums == 0):
-        raise ValueError("components must hold non-negative numbers, none of the rows all zero.")
+        raise ValueError("components must hold non-negative numbers, and no row may be all zero.")
     return phi / sums
 
 

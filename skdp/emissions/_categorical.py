@@ -96,7 +96,7 @@ def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDA
     if wrong.any():
         numbers = "from 0" if n_symbols is None else f"from 0 to {n_symbols - 1}"
         raise ValueError(
-            f"X must hold symbols, whole numbers {numbers}; got {column[np.argmax(wrong)]:g}."
+            f"X must hold symbols, integers {numbers}; got {column[np.argmax(wrong)]:g}."
         )
     return column.astype(np.int32)
 

@@ -184,7 +184,9 @@ def check_numbers(values: NDArray[np.float64]) -> None:
     """Raise a ValueError if an observation is infinite."""
     if np.isinf(values).any():
         t, d = np.argwhere(np.isinf(values))[0]
-        raise ValueError(f"X must hold finite numbers, or NaN where missing; got {values[t, d]:g}.")
+        raise ValueError(
+            f"X must hold finite numbers, or NaN for missing values; got {values[t, d]:g}."
+        )
     check_scale(values)
 
 
@@ -194,7 +196,7 @@ def check_scale(values: NDArray[np.float64]) -> None:
     if large.any():
         t, d = np.argwhere(large)[0]
         raise ValueError(
-            f"X must hold numbers up to {_LARGEST:g}, squares of larger ones overflow; got "
+            f"X must hold numbers up to {_LARGEST:g}, because squares of larger ones overflow; got "
             f"{values[t, d]:g} in column {d}: scale the columns of X."
         )
 

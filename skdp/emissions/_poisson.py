@@ -73,7 +73,7 @@ def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
     wrong = ~((values >= 0.0) & (values == np.floor(values)))
     if wrong.any():
         t, d = np.argwhere(wrong)[0]
-        raise ValueError(f"X must hold counts, whole numbers >= 0; got {values[t, d]:g}.")
+        raise ValueError(f"X must hold counts, integers >= 0; got {values[t, d]:g}.")
     if np.any(values > _MOST):
         raise ValueError(f"X must hold counts up to {_MOST:g}, got {values.max():g}.")
     return values

@@ -217,8 +217,8 @@ class SegmentVectorizer(TextVectorizer):
             or not 1 <= sizes_of_grams[0] <= sizes_of_grams[1]
         ):
             raise ValueError(
-                f"Invalid value for ngram_range={sizes_of_grams!r}: it must be two integers, the "
-                "least and the greatest, from 1 on."
+                f"Invalid value for ngram_range={sizes_of_grams!r}: it must be two integers >= 1, "
+                "the smallest and the largest length."
             )
         if isinstance(self.stop_words, list):
             check_words(self.stop_words, "stop_words")

@@ -189,7 +189,7 @@ class TokenVectorizer(TextVectorizer):
         for name in ("prefixes", "suffixes"):
             affixes = getattr(self, name)
             if not all(isinstance(affix, str) and affix for affix in affixes):
-                raise ValueError(f"{name} must hold str, none of them empty, got {affixes!r:.60}.")
+                raise ValueError(f"{name} must hold str that are not empty, got {affixes!r:.60}.")
         numbers = self._read(X)
         counts = list(zip(numbers.types, numbers.count().tolist(), strict=True))
         if self.vocabulary is None:

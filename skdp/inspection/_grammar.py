@@ -155,8 +155,8 @@ class GrammarDisplay:
         if found != shapes or (not self._is_partitioned and n_emitting != n_symbols):
             raise ValueError(
                 f"root_probs of {n_symbols} symbols, emission_probs of {n_emitting}, "
-                f"rule_type_probs of shape {found[0]} and binary_probs of shape {found[1]} are not "
-                "of one grammar."
+                f"rule_type_probs of shape {found[0]} and binary_probs of shape {found[1]} do not "
+                "belong to one grammar."
             )
         self.shares = None if shares is None else check_shares(shares, "shares", n_symbols)
         self.feature_names = check_names(feature_names, "feature_names", n_words)

@@ -99,8 +99,8 @@ class HellingerDisplay:
         lengths = {len(array) for array in self._distances().values()}
         if len(lengths) != 1:
             raise ValueError(
-                "to_previous or to_document must be given, and both of one length; got lengths "
-                f"{sorted(lengths)}."
+                "to_previous or to_document must be given, and both must have the same length; "
+                f"got lengths {sorted(lengths)}."
             )
         self.name = name
         self._parts = check_parts(lengths.pop(), boundaries, part_names)
@@ -326,7 +326,7 @@ class HellingerDisplay:
         keys = _TO[:2] if to == "both" else (to,)
         for key in keys:
             if key not in known:
-                raise ValueError(f"to={to!r} needs distances to_{key}, which are not known.")
+                raise ValueError(f"to={to!r} needs distances to_{key}, which are unknown.")
             if np.isnan(known[key]).all():
                 raise ValueError(f"to={to!r}: no segment has a distance to_{key}.")
         return {key: known[key] for key in keys}

@@ -86,7 +86,7 @@ class LowerBoundDisplay:
             fits = [fits]
         self.lower_bounds = [_check_bounds(bounds, i) for i, bounds in enumerate(fits)]
         if not fits:
-            raise ValueError("lower_bounds must hold the bounds of one fit at least.")
+            raise ValueError("lower_bounds must hold the bounds of at least one fit.")
         self.names = None if names is None else check_names(names, "names", len(fits))
         self.best_ = int(np.argmax([bounds[-1] for bounds in self.lower_bounds]))
 

@@ -145,7 +145,7 @@ class SegmentMixingDisplay:
         weights = np.asarray(estimator.segment_mixing_)
         if len(weights) != chosen.n_rows:
             raise ValueError(
-                f"X must be what the estimator was fitted on, documents of {len(weights)} segments "
+                f"X must be the training documents, with {len(weights)} segments "
                 f"in all; got {chosen.n_rows} segments."
             )
         display = cls(

@@ -40,7 +40,7 @@ def check_parts(
     """Return the parts that boundaries cut `n_segments` segments into."""
     if boundaries is None:
         if part_names is not None:
-            raise ValueError("part_names are names of what boundaries part: give both.")
+            raise ValueError("part_names are the names of parts between boundaries: give both.")
         return Parts(offsets([n_segments]), None)
     inner = as_array(boundaries, "boundaries")
     if inner.size == 0:
@@ -50,7 +50,7 @@ def check_parts(
         ptr = np.concatenate([[0], inner, [n_segments]])
     if np.any(ptr[1:] <= ptr[:-1]):
         raise ValueError(
-            f"boundaries must hold integers that rise and lie between 0 and {n_segments}, the "
+            f"boundaries must hold increasing integers between 0 and {n_segments}, the "
             f"number of segments, both excluded; got {boundaries!r}."
         )
     names = None

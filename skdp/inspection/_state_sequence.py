@@ -138,7 +138,7 @@ class StateSequenceDisplay:
                 self.agreement = _f1_score(self.predicted, self.true)
             return
         if factor_names is not None:
-            raise ValueError("factor_names are names of factors: predicted holds states.")
+            raise ValueError("factor_names are the names of factors, but predicted holds states.")
         self.factor_names = None
         if self.true is not None:
             self.matches = _match(self.predicted, self.true)
@@ -421,7 +421,7 @@ def _check_predicted(predicted: Any, factors: Any) -> NDArray[Any]:
     array = as_array(predicted, "predicted")
     if array.ndim == 2:
         if factors is not None:
-            raise ValueError("factors are those of states: predicted must be 1-D, got 2-D.")
+            raise ValueError("factors are the factors of states: predicted must be 1-D, got 2-D.")
         return check_matrix(array, "predicted")
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu" or np.any(array < 0):
         raise ValueError(
@@ -443,7 +443,7 @@ def _check_true(true: Any, predicted: NDArray[Any]) -> NDArray[Any]:
     array = check_matrix(true, "true") if predicted.ndim == 2 else as_array(true, "true")
     if array.shape != predicted.shape:
         raise ValueError(
-            f"true must have shape {predicted.shape}, as what is predicted, got {array.shape}."
+            f"true must have shape {predicted.shape}, like predicted, got {array.shape}."
         )
     return array
 
@@ -457,7 +457,7 @@ def _check_boundaries(boundaries: Any, n_steps: int) -> NDArray[np.int64]:
         ends = np.concatenate([[0], inner, [n_steps]])
     if np.any(ends[1:] <= ends[:-1]):
         raise ValueError(
-            f"boundaries must hold integers that rise and lie between 0 and {n_steps}, the number "
+            f"boundaries must hold increasing integers between 0 and {n_steps}, the number "
             f"of steps, both excluded; got {boundaries!r}."
         )
     return inner.astype(np.int64)

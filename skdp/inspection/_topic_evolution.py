@@ -323,16 +323,16 @@ class TopicEvolutionDisplay:
         if smooth % 2 == 0:
             raise ValueError(f"smooth must be odd, got {smooth}.")
         if kind == "bar" and smooth > 1:
-            raise ValueError("smooth must be 1 for kind='bar': bars are of single segments.")
+            raise ValueError("smooth must be 1 for kind='bar': bars show single segments.")
         n_components = self.segment_topic.shape[1]
         if colors is not None:
             if isinstance(colors, str | dict | set) or not hasattr(colors, "__iter__"):
                 raise ValueError(
-                    f"colors must be a list of {n_components} colours, got {colors!r:.60}."
+                    f"colors must be a list of {n_components} colors, got {colors!r:.60}."
                 )
             colors = list(colors)
             if len(colors) != n_components:
-                raise ValueError(f"colors must hold {n_components} colours, got {len(colors)}.")
+                raise ValueError(f"colors must hold {n_components} colors, got {len(colors)}.")
         check_matplotlib(f"{type(self).__name__}.plot")
 
         order = np.argsort(-self.segment_topic.mean(axis=0), kind="stable")
@@ -360,7 +360,7 @@ class TopicEvolutionDisplay:
 
             for k, color in enumerate(colors):
                 if not is_color_like(color):
-                    raise ValueError(f"colors must hold matplotlib colours, got {color!r} for {k}.")
+                    raise ValueError(f"colors must hold matplotlib colors, got {color!r} for {k}.")
             return [colors[k] for k in self.topics_]
         by_topic = self.segment_topic.shape[1] <= len(PALETTE)
         keys = self.topics_ if by_topic else range(len(self.topics_))

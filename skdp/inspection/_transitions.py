@@ -310,7 +310,7 @@ class TransitionDisplay:
             zorder=3,
         )
         self.colorbar_ = ax.figure.colorbar(self.points_, cax=ax.inset_axes(BAR))
-        self.colorbar_.set_label("probability to stay")
+        self.colorbar_.set_label("probability of staying")
         self.arcs_ = self._draw_arcs(self.positions_, np.sqrt(areas) / 2.0, min_probability)
         for (x, y), j, value in zip(self.positions_, self.states_, stay, strict=True):
             red, green, blue, _ = self.points_.cmap(value)

@@ -134,7 +134,7 @@ def bracket_scores(
     true, predicted = list(true), list(predicted)
     if not true or len(true) != len(predicted):
         raise ValueError(
-            "true and predicted must be equally many trees, at least one; got "
+            "true and predicted must hold the same number of trees, at least one; got "
             f"{len(true)} and {len(predicted)}."
         )
     if isinstance(deleted_labels, str):
@@ -152,7 +152,7 @@ def bracket_scores(
             if None not in pair and (
                 _select(first.words, keep) != _select(second.words, keep_predicted)
             ):
-                raise ValueError(f"Sentence {i}: the two trees are not of the same words.")
+                raise ValueError(f"Sentence {i}: the words of the two trees differ.")
         brackets = [
             _collect(tree, mask, uncounted, labelled, trivial)
             for tree, mask in ((first, keep), (second, keep_predicted))

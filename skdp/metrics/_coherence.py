@@ -136,8 +136,8 @@ def topic_coherence(
     if not n_kr.all():
         absent = np.flatnonzero(~n_kr.all(axis=1))
         warnings.warn(
-            f"Topics {absent.tolist()} have words that do not occur in X: their coherence counts "
-            "what is undefined as 0.",
+            f"Topics {absent.tolist()} have words that do not occur in X: undefined terms of "
+            "their coherence count as 0.",
             UndefinedMetricWarning,
             stacklevel=2,
         )
@@ -190,8 +190,8 @@ def _check_topics(topics: Any, n_words: int) -> tuple[NDArray[np.int64], int | N
     if any(row.dtype.kind == "f" for row in rows):
         if len(lengths) > 1 or not all(np.isfinite(row).all() for row in rows):
             raise ValueError(
-                "topics must hold finite word probabilities, as many in each row; "
-                "or word ids, which are integers."
+                "topics must hold finite word probabilities, in rows of equal length; or word "
+                "ids, which are integers."
             )
         order = np.argsort(-np.array(rows, dtype=np.float64), axis=1, kind="stable")
         return np.ascontiguousarray(order[:, :n_words]), lengths.pop()

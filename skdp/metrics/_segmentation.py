@@ -132,5 +132,5 @@ def _check_boundaries(boundaries: ArrayLike, name: str) -> NDArray[np.int64]:
             f"got shape {array.shape}."
         )
     if array.dtype.kind not in "biuf" or not np.all((array == 0) | (array == 1)):
-        raise ValueError(f"{name} must hold nothing but 0 and 1 (or False and True).")
+        raise ValueError(f"{name} must hold only 0 and 1 (or False and True).")
     return array.astype(np.int64)

@@ -418,7 +418,7 @@ def check_topics(
     with np.errstate(over="ignore"):
         sums = array.sum(axis=1, keepdims=True)
     if np.any(array < 0) or np.any(sums == 0):
-        raise ValueError(f"{name} must hold non-negative numbers, none of the rows all zero.")
+        raise ValueError(f"{name} must hold non-negative numbers, and no row may be all zero.")
     if not np.isfinite(sums).all():
         raise ValueError(f"{name} must have rows with finite sums.")
     return array / sums

@@ -190,7 +190,7 @@ def _check_empty_sentences(estimator: Any) -> None:
             call([[], []], [None, None])
         with pytest.raises(ValueError, match="tree 0 is None, but sentence 0 has words"):
             call(X, [None, *y[1:]])
-        with pytest.raises(ValueError, match="tree 0 is over other words"):
+        with pytest.raises(ValueError, match="tree 0 and sentence 0 differ in their words"):
             call([[], *X[1:]], y)
 
 

@@ -49,7 +49,7 @@ class FixedSimilarity(HasDocs, BaseEstimator):
         matrix = as_array(self.matrix, "FixedSimilarity: matrix")
         if matrix.dtype.kind not in "biuf":
             raise ValueError(
-                "FixedSimilarity: matrix must hold real numbers, in rows of one length; got "
+                "FixedSimilarity: matrix must hold real numbers, in rows of equal length; got "
                 f"{self.matrix!r}."
             )
         matrix = matrix.astype(np.float64)

@@ -154,7 +154,7 @@ def test_invalid_arguments(arguments, message):
     ("arguments", "message"),
     [
         ({}, "to_previous or to_document must be given"),
-        ({"to_previous": [0.1], "to_document": [0.1, 0.2]}, "both of one length"),
+        ({"to_previous": [0.1], "to_document": [0.1, 0.2]}, "both must have the same length"),
         ({"to_previous": [[0.1]]}, "to_previous must be a 1-D array"),
         ({"to_document": ["a"]}, "to_document must be a 1-D array"),
         ({"to_document": [1.5]}, r"to_document must hold distances in \[0, 1\]"),

@@ -308,7 +308,7 @@ def test_documents_are_folded_in_once(model, corpus, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"boundaries": [3]}, "boundaries are those of the documents"),
+        ({"boundaries": [3]}, "boundaries must not be given if document is None"),
         ({"part_names": ["a", "b", "c"]}, "part_names must hold 4 names"),
     ],
 )
