@@ -71,7 +71,7 @@ def check_corpus(
         corpus = SegmentedCorpus._from_rows(counts, np.arange(counts.shape[0] + 1))
     if not is_listed:
         _check_not_empty(estimator, corpus)
-    # A list without words does not tell the size of the vocabulary: it cannot be learnt from.
+    # A list without words does not tell the size of the vocabulary: it cannot be learned from.
     if (require_tokens or corpus.n_features == 0) and len(corpus.tokens) == 0:
         raise ValueError(
             f"X has no tokens at all, while a minimum of 1 is required by "

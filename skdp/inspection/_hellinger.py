@@ -21,7 +21,7 @@ _LINE = "hellinger distance"
 """Name of the lines by which they are found again."""
 _STYLES = {"previous": "-", "document": "--"}
 _MAX_MARKED = 60
-"""With more segments only those without neighbours have a marker."""
+"""With more segments only those without neighbors have a marker."""
 
 
 class HellingerDisplay:
@@ -294,7 +294,7 @@ class HellingerDisplay:
         self.lines_: list[Any] = []
         for (key, values), label in zip(chosen.items(), labels, strict=True):
             style = {"linestyle": _STYLES[key], "linewidth": 1.2, **(line_kw or {})}
-            if self.lines_:  # of one model, of one colour
+            if self.lines_:  # of one model, of one color
                 style.setdefault("color", self.lines_[0].get_color())
             self.lines_.append(_draw_line(ax, values, label, style))
         # matplotlib hides labels that begin with "_", such as those that it makes.

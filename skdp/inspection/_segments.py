@@ -13,7 +13,7 @@ from skdp.data._ragged import Offsets, offsets
 from skdp.inspection._axes import LITERAL, as_names, write_name
 
 _LINES = (("white", 2.4), ("#333333", 0.8))
-"""Colours and widths of the lines between parts: a light rim shows the dark line on dark areas."""
+"""Colors and widths of the lines between parts: a light rim shows the dark line on dark areas."""
 _NAMES = "part names"
 """Label of the axis of names, by which it is found again."""
 _LONGEST = 40
@@ -135,7 +135,7 @@ def _write_names(ax: Any, ptr: Offsets, names: NDArray[np.object_]) -> None:
 def _find_room(
     at: NDArray[np.float64], widths: NDArray[np.float64], sizes: NDArray[np.int64]
 ) -> NDArray[np.intp]:
-    """Return which of the names, centred at `at`, do not overlap; those of large parts first."""
+    """Return which of the names, centered at `at`, do not overlap; those of large parts first."""
     kept: list[int] = []
     for i in np.argsort(-sizes, kind="stable").tolist():
         if all(abs(at[i] - at[j]) >= (widths[i] + widths[j]) / 2 for j in kept):

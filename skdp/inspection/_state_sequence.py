@@ -36,7 +36,7 @@ _GAP = 0.12
 _ROW = 0.15
 """Height of a row of factors, in inches."""
 _LINES = (("white", 3.2), ("#333333", 1.0))
-"""Colours and widths of the lines between sequences: a light rim shows them on dark strips."""
+"""Colors and widths of the lines between sequences: a light rim shows them on dark strips."""
 _MAX_ROWS = 24
 """With more factors not every one has a label."""
 
@@ -345,7 +345,7 @@ class StateSequenceDisplay:
         self.labels_, self.legend_ = [], None
 
     def _draw_states(self, ax: Any, n_states: int, cmap: Any) -> None:
-        """Draw strips of colour, and where they differ."""
+        """Draw strips of color, and where they differ."""
         from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch
 
@@ -407,7 +407,7 @@ class StateSequenceDisplay:
         return {"predicted": codes[predicted], "true": true}, keys
 
     def _colors(self, order: NDArray[np.intp], cmap: Any) -> list[Any]:
-        """Return the colours of the codes shown."""
+        """Return the colors of the codes shown."""
         if cmap is not None:
             cmap = check_cmap(cmap)
             return [cmap(i / max(len(order) - 1, 1)) for i in range(len(order))]

@@ -354,7 +354,7 @@ class TopicEvolutionDisplay:
         return self
 
     def _colors(self, colors: Sequence[Any] | None) -> list[Any]:
-        """Return the colours of the topics shown."""
+        """Return the colors of the topics shown."""
         if colors is not None:
             from matplotlib.colors import is_color_like
 

@@ -70,7 +70,7 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return burn_in
 
     def _topic_word_prior(self) -> float | str:
-        """Return the prior of words as a float, whatever number it is, or how it is learnt."""
+        """Return the prior of words as a float, whatever number it is, or how it is learned."""
         gamma = self.topic_word_prior
         return gamma if isinstance(gamma, str) else float(gamma)
 
@@ -387,7 +387,7 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
 
 def check_dirichlet(value: Any, name: str, n: int, n_name: str = "n_components") -> Any:
-    """Return a Dirichlet prior as array (n,), or how it is to be learnt."""
+    """Return a Dirichlet prior as array (n,), or how it is to be learned."""
     if isinstance(value, str):
         return value
     if is_number(value):

@@ -8,7 +8,7 @@ checked by their `trace_`; estimators with a parameter `n_init`, which climb fro
 their `lower_bounds_` and `init_lower_bounds_`.
 
 Estimators with ``_sample_kind = "tree"``, which learn from sentences of words and their parse trees
-and predict trees, have checks of their own: of predictions, scores by labelled brackets and
+and predict trees, have checks of their own: of predictions, scores by labeled brackets and
 `lower_bounds_`.
 
 Use the checks for estimators of your own as scikit-learn's::

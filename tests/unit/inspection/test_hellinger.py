@@ -139,7 +139,7 @@ def test_given_axes():
         ({"doc_topic": MEANS}, "doc_topic must have a row for each"),
         ({"doc_topic": MEANS[0], "doc_ptr": PTR}, "doc_topic must be a 2-D array"),
         ({"doc_ptr": [0, 2]}, "doc_ptr must rise from 0 to 5"),
-        ({"boundaries": [9]}, "boundaries must hold integers"),
+        ({"boundaries": [9]}, "boundaries must hold increasing integers"),
         ({"part_names": ["a", "b"]}, "part_names must hold 1 names"),
     ],
 )

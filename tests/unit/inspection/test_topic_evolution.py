@@ -355,7 +355,7 @@ def test_unfitted(model, corpus):
         ({"smooth": 0}, "smooth must be"),
         ({"smooth": 2}, "smooth must be odd"),
         ({"smooth": 3, "kind": "bar"}, "smooth must be 1"),
-        ({"boundaries": [3]}, "boundaries must hold integers"),
+        ({"boundaries": [3]}, "boundaries must hold increasing integers"),
     ],
 )
 def test_invalid_arguments(arguments, message):

@@ -271,9 +271,14 @@ def test_symmetry(first, second):
 @pytest.mark.parametrize(
     ("true", "predicted", "error", "message"),
     [
-        (["(S a b)"], ["(S a c)"], ValueError, "Sentence 0: the two trees are not of the same"),
-        (["(S a)", "(S a b)"], ["(S a)", "(S a)"], ValueError, "Sentence 1: the two trees"),
-        (["(S a (, b))"], ["(S a c)"], ValueError, "Sentence 0: the two trees"),
+        (["(S a b)"], ["(S a c)"], ValueError, "Sentence 0: the words of the two trees differ"),
+        (
+            ["(S a)", "(S a b)"],
+            ["(S a)", "(S a)"],
+            ValueError,
+            "Sentence 1: the words of the two trees",
+        ),
+        (["(S a (, b))"], ["(S a c)"], ValueError, "Sentence 0: the words of the two trees"),
         (
             ["(S a)"],
             [],
