@@ -119,12 +119,12 @@ class BinaryFactorEmission(HasDocs, BaseEstimator):
         self.init = init
 
     def make_sampler(self, values: NDArray[np.float64], n_states: int) -> BinaryFactorSampler:
-        """Return the part of a chain for observations like these.
+        """Return the sampler of this part of a chain for these observations.
 
         Parameters
         ----------
         values : (N, D) array
-            The observations, for priors that come from the data.
+            The observations, from which some priors are computed.
         n_states : int
             J.
 
@@ -135,7 +135,7 @@ class BinaryFactorEmission(HasDocs, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is invalid or does not suit the observations.
+            If a parameter is invalid or does not match the observations.
         """
         return BinaryFactorSampler(*self.check_parts(values, n_states))
 

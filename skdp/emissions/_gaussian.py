@@ -91,12 +91,12 @@ class GaussianEmission(HasDocs, BaseEstimator):
         self.covariance_prior = covariance_prior
 
     def make_sampler(self, values: NDArray[np.float64], n_states: int) -> GaussianSampler:
-        """Return the part of a chain for observations like these.
+        """Return the sampler of this part of a chain for these observations.
 
         Parameters
         ----------
         values : (N, D) array
-            The observations, for priors that come from the data.
+            The observations, from which some priors are computed.
         n_states : int
             J.
 
@@ -107,7 +107,7 @@ class GaussianEmission(HasDocs, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is invalid or does not suit the observations.
+            If a parameter is invalid or does not match the observations.
         """
         validate_parameters(self)
         check_numbers(values)

@@ -1,1 +1,1 @@
-"""Tools for those who build on skdp."""
+"""Tools for building on skdp."""

@@ -1,4 +1,4 @@
-"""What checks of all kinds of estimators need."""
+"""Tools for the checks of all kinds of estimators."""
 
 from __future__ import annotations
 

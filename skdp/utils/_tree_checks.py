@@ -130,7 +130,7 @@ def check_cross_validation(estimator: Any) -> None:
 
 
 def check_interruption(estimator: Any) -> None:
-    """Check that an interrupted fit is a shorter one, and that another begins anew."""
+    """Check that an interrupted fit is a shorter one, and that another one starts over."""
     X, y = _samples()
     params = {"max_iter": 6, "tol": 0.0}
     straight = seeded(estimator, **params).fit(X, y)

@@ -29,7 +29,7 @@ class FixedSimilarity(HasDocs, BaseEstimator):
         self.matrix = matrix
 
     def make_sampler(self, n_states: int) -> FixedSimilaritySampler:
-        """Return the part of a chain for this many states.
+        """Return the sampler of this part of a chain.
 
         Parameters
         ----------

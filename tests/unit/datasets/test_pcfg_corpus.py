@@ -215,7 +215,7 @@ def test_long_sentences():
         ({"grammar": {"S": [(("a",), np.nan)]}}, r"must be in \[0, 1\], got nan"),
         ({"grammar": {"S": [(("a b",), 1.0)]}}, "A word must not contain white space, got 'a b'"),
         ({"grammar": {"S(": [(("a",), 1.0)]}}, "A label must not contain white space or"),
-        ({"grammar": {"S": [(("S", "a"), 1.0)]}}, "has no sentences: 'S' cannot be turned into words"),
+        ({"grammar": {"S": [(("S", "a"), 1.0)]}}, "has no sentences: 'S' cannot be turned"),
         ({"grammar": WILD}, r"no finite mean length \(symbols multiply by 1\.333 .*: set max"),
         (
             {"grammar": {"S": [(("S", "S"), 0.5), (("a",), 0.5)]}},
