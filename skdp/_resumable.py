@@ -211,8 +211,8 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
             return self._start(data)
         if saved.is_torn:
             warn_user(
-                f"The last fit ended in the middle of a {self._step_name}, by an error or a second "
-                "interrupt: it cannot go on. This fit starts anew.",
+                f"The last fit stopped in the middle of a {self._step_name}, by an error or a "
+                "second interrupt: it cannot go on. This fit starts anew.",
                 UserWarning,
             )
             return self._start(data)

@@ -89,8 +89,8 @@ class ChainEstimator(ResumableEstimator):
     def iter_sweeps(self, X: Any) -> Iterator[Any]:
         """Yield the state after every sweep of the first chain that `fit` would run.
 
-        The estimator is neither fitted nor changed: use it to watch, plot or stop a chain. It
-        always begins at the first sweep, with `warm_start` too.
+        The estimator is neither fitted nor changed: use this to watch, plot or stop a chain. It
+        always begins at the first sweep, even with `warm_start`.
 
         Parameters
         ----------
@@ -99,14 +99,14 @@ class ChainEstimator(ResumableEstimator):
         Returns
         -------
         iterator of states, of length `max_iter`
-            Each is a live, read-only view; ``state.copy()`` detaches it from the chain. What a
-            signal handler raises during a sweep, Ctrl-C among it, is raised when the sweep is done:
-            the iterator can go on from there.
+            Each is a live, read-only view; ``state.copy()`` detaches it from the chain. Exceptions
+            from signal handlers during a sweep, such as Ctrl-C, are raised at the end of the sweep,
+            and the iterator can continue from there.
 
         Raises
         ------
         ValueError, TypeError
-            At the call, before the first sweep, for whatever `fit` would refuse.
+            At the call, before the first sweep, if `fit` would raise it.
         """
         runner = clone(self)
         runner._validate_parameters()

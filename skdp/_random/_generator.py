@@ -9,15 +9,16 @@ from skdp._random._xoshiro import next_uint64
 
 
 def make_generator(rng: NDArray[np.uint64]) -> np.random.Generator:
-    """Return a numpy Generator that draws on from a chain's stream.
+    """Return a numpy Generator that continues the stream of a chain.
 
-    A part of a chain gets the stream and must draw from nothing else: then equal seeds give equal
-    fits, and a fit that was interrupted goes on as if it had not been.
+    A part of a chain is given the stream and must draw from nothing else. Then equal seeds give
+    equal fits, and an interrupted fit continues as if it had not been interrupted.
 
     Parameters
     ----------
     rng : (4,) array of uint64
-        What `draw` and `start` are given. It advances: the next Generator is another one.
+        The stream that `draw` and `start` are given. It advances, so the next Generator is another
+        one.
 
     Returns
     -------

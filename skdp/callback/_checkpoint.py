@@ -1,4 +1,4 @@
-"""Fits that survive the end of their process."""
+"""Checkpoints: files from which an interrupted fit can continue in another process."""
 
 from __future__ import annotations
 
@@ -36,43 +36,44 @@ class CheckpointContent(NamedTuple):
 
 
 class Checkpoint:
-    """Callback that writes a fit to a file, again and again, and lets another fit go on from there.
+    """Callback that writes a fit to a file at intervals, from which another fit can continue.
 
-    Where `path` holds a checkpoint, ``model.set_callbacks(Checkpoint(path)).fit(X)`` goes on from
-    it, in another process or after a crash, and comes to the bits of a fit that was never stopped.
-    So a script can be run again as it is.
+    If `path` holds a checkpoint, ``model.set_callbacks(Checkpoint(path)).fit(X)`` continues from
+    it, in another process or after a crash, and returns the same bits as a fit that was never
+    stopped. So you can run the same script again without changes.
 
     Parameters
     ----------
     path : str or path-like
-        File to write to and to go on from. Its folder must exist.
+        File to write to and to continue from. Its folder must exist.
     every_sweeps : int or None, default=None
-        Write after so many sweeps (iterations of grammars), >= 1. None: no matter how many.
+        Number of sweeps (or iterations of grammars) between checkpoints, >= 1. None: no limit.
     every_seconds : float or None, default=600.0
-        Write when so many seconds have passed since the last time, > 0, as soon as the sweep under
-        way is done. None: no matter how many.
+        Number of seconds between checkpoints, > 0; a checkpoint is written at the end of the
+        current sweep. None: no limit.
 
     Raises
     ------
     RuntimeError
-        On scikit-learn before 1.9, which calls no callbacks.
+        With scikit-learn before 1.9, which does not call callbacks.
     ValueError
         If both `every_sweeps` and `every_seconds` are None, or one is out of range.
 
     Notes
     -----
-    A checkpoint is also written at the end of a fit, and when it is interrupted between two sweeps.
-    `fit` raises ValueError where `path` holds anything else than a checkpoint of the same
-    estimator, parameters, data and version of skdp. Only `max_iter`, `n_jobs`, `verbose`,
-    `warm_start`, and what matters after the fit alone, may differ: with a larger `max_iter` the fit
-    goes on. A `random_state` that is a generator is taken to be the same.
+    A checkpoint is also written at the end of a fit, and when the fit is interrupted between two
+    sweeps. `fit` raises ValueError if `path` holds anything but a checkpoint of the same estimator,
+    parameters, data and version of skdp. Only `max_iter`, `n_jobs`, `verbose`, `warm_start` and
+    parameters that matter only after the fit may differ: with a larger `max_iter` the fit
+    continues. A `random_state` that is a generator is assumed to be the same.
 
-    Files are written beside `path`, flushed to the disk and renamed, so that there is always a
-    whole one. They are pickles: only go on from files that you trust. They hold the state of
-    chains, such as the topic of every word, but not the data.
+    Files are written next to `path`, flushed to the disk and renamed, so there is always a complete
+    one. They are pickles: continue only from files that you trust. They hold the state of chains,
+    such as the topic of every word, but not the data.
 
-    Several chains do some sweeps at a time, at most a fiftieth of `max_iter`, before a checkpoint
-    can be written. In a grid search all fits would write to one file, and the second raises.
+    Several chains run some sweeps at a time, at most a fiftieth of `max_iter`, before a checkpoint
+    can be written. In a grid search all fits would write to the same file, and the second one
+    raises an error.
 
     Examples
     --------
@@ -128,7 +129,7 @@ class Checkpoint:
     # The protocol
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """Begin to count sweeps and seconds.
+        """Start counting sweeps and seconds.
 
         Parameters
         ----------
@@ -144,7 +145,7 @@ class Checkpoint:
         self._time = time.monotonic()
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Do nothing: the last checkpoint is written while the fit is under way.
+        """Do nothing: the last checkpoint is written before the end of the fit.
 
         Parameters
         ----------
@@ -202,7 +203,7 @@ class Checkpoint:
             _flush_folder(self.path.parent)
         except OSError as error:
             warn_user(
-                f"The checkpoint {self.path} could not be written: {error}. The fit goes on.",
+                f"The checkpoint {self.path} could not be written: {error}. The fit continues.",
                 RuntimeWarning,
             )
         self._n_sweeps = estimator._n_steps_done()

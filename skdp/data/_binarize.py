@@ -56,7 +56,7 @@ def binarize(tree: ParseTree) -> ParseTree:
             continue
         label, n = item
         if label.startswith(MARK):
-            raise ValueError(f"Labels must not begin with {MARK!r} before binarisation: {label!r}.")
+            raise ValueError(f"Labels must not begin with {MARK!r} before binarization: {label!r}.")
         children = stack[-n:]
         del stack[-n:]
         only = children[0]

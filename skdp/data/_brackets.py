@@ -33,7 +33,7 @@ def parse_brackets(lines: Iterable[str]) -> Iterator[list[Item]]:
         for token in _TOKEN.findall(line):
             if token == "(":
                 if fresh and len(labels) > 1:
-                    raise ValueError(f"line {number}: a bracket within another has no label.")
+                    raise ValueError(f"line {number}: an inner bracket has no label.")
                 labels.append("")
                 counts.append(0)
                 opened.append(number)
@@ -49,10 +49,12 @@ def parse_brackets(lines: Iterable[str]) -> Iterator[list[Item]]:
                     counts[-1] += 1
             else:
                 if not labels:
-                    raise ValueError(f"line {number}: a closing bracket that none has opened.")
+                    raise ValueError(
+                        f"line {number}: a closing bracket without an opening bracket."
+                    )
                 label, n_children, fresh = labels.pop(), counts.pop(), False
                 if n_children == 0:
-                    raise ValueError(f"line {number}: the bracket ({label}) holds nothing.")
+                    raise ValueError(f"line {number}: the bracket ({label}) is empty.")
                 if label:
                     items.append((label, n_children))
                 elif n_children > 1 or isinstance(items[-1], str):
@@ -66,7 +68,7 @@ def parse_brackets(lines: Iterable[str]) -> Iterator[list[Item]]:
                     yield items
                     items = []
     if opened:
-        raise ValueError(f"line {opened[-1]}: a bracket that is never closed.")
+        raise ValueError(f"line {opened[-1]}: a bracket is never closed.")
 
 
 def escape_brackets(word: str) -> str:

@@ -85,12 +85,12 @@ class ParseTree:
         _check_text(label, "label", NOT_IN_LABEL)
         if isinstance(children, str | ParseTree) or not hasattr(children, "__iter__"):
             raise TypeError(
-                f"children must be a sequence of trees and words, got {children!r}: one child is "
-                "a list of one."
+                f"children must be a sequence of trees and words, got {children!r}: pass a single "
+                "child as a list of one."
             )
         children = tuple(children)
         if not children:
-            raise ValueError(f"A node must have children, {label!r} has none.")
+            raise ValueError(f"A node must have children, but {label!r} has none.")
         for child in children:
             if not isinstance(child, ParseTree):
                 if isinstance(child, list):
@@ -140,7 +140,7 @@ class ParseTree:
             raise TypeError(f"text must be a str, got {type(text).__name__}.")
         trees = list(parse_brackets(text.split("\n")))
         if len(trees) != 1:
-            raise ValueError(f"The text must hold one tree, it holds {len(trees)}.")
+            raise ValueError(f"The text must hold one tree, but it holds {len(trees)}.")
         return cls._from_flat(trees[0])
 
     @classmethod
@@ -175,7 +175,7 @@ class ParseTree:
             label = node.label()  # type: ignore[attr-defined]  # nltk's trees are lists with a label
             _check_text(label, "label", NOT_IN_LABEL)
             if not node:
-                raise ValueError(f"A node must have children, {label!r} has none.")
+                raise ValueError(f"A node must have children, but {label!r} has none.")
             flat.append((label, len(node)))
             stack.extend(node)
         return cls._from_flat(reversed(flat))
@@ -273,7 +273,9 @@ class ParseTree:
         flat = self._flat()
         places = [i for i, item in enumerate(flat) if isinstance(item, str)]
         if len(words) != len(places):
-            raise ValueError(f"words must hold {len(places)} words, one a leaf, got {len(words)}.")
+            raise ValueError(
+                f"words must hold {len(places)} words, one per leaf, got {len(words)}."
+            )
         for i, word in zip(places, words, strict=True):
             _check_text(word, "word", NOT_IN_WORD)
             flat[i] = word
@@ -413,9 +415,9 @@ def name_other(value: object, what: str, wanted: str = "a ParseTree") -> str:
     """Return the message that a value is no tree, and how it becomes one."""
     message = f"{what} must be {wanted}, got {type(value).__name__}"
     if isinstance(value, str):
-        return f"{message}: bracketed text becomes one by ParseTree.from_brackets."
+        return f"{message}: use ParseTree.from_brackets for bracketed text."
     if isinstance(value, list) and callable(getattr(value, "label", None)):
-        return f"{message}: an nltk.Tree becomes one by ParseTree.from_nltk."
+        return f"{message}: use ParseTree.from_nltk for an nltk.Tree."
     return message + "."
 
 
@@ -425,5 +427,5 @@ def _check_text(text: Any, name: str, forbidden: Any) -> None:
     if not text:
         raise ValueError(f"A {name} must not be empty.")
     if forbidden.search(text):
-        what = "white space" if name == "word" else "white space or round brackets"
-        raise ValueError(f"A {name} must not have {what}, got {text!r}.")
+        what = "white space" if name == "word" else "white space or parentheses"
+        raise ValueError(f"A {name} must not contain {what}, got {text!r}.")

@@ -161,7 +161,7 @@ class Ragged:
         """
         if isinstance(key, tuple):
             if len(key) != 1 and not (len(key) == 2 and key[1] is Ellipsis):
-                raise IndexError(f"A {type(self).__name__} can be indexed by samples only.")
+                raise IndexError(f"A {type(self).__name__} can be indexed only by samples.")
             key = key[0]
         if key is Ellipsis:
             return self

@@ -67,8 +67,8 @@ class RaggedTokens(Ragged):
         for s, text in enumerate(texts):
             if is_masked(text):
                 raise ValueError(
-                    f"{cls._locate(outer, s)}: must not be a masked array; leave out what its mask "
-                    "hides."
+                    f"{cls._locate(outer, s)}: must not be a masked array; remove the masked "
+                    "entries."
                 )
             try:
                 ids = np.asarray(text)

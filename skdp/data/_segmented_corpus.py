@@ -136,7 +136,9 @@ class SegmentedCorpus(RaggedTokens):
         """
         parts = read_parts(documents, "documents", "matrices of word counts")
         if not parts:
-            raise ValueError("A corpus of no matrices: the size of the vocabulary is unknown.")
+            raise ValueError(
+                "A corpus cannot be made from no matrices: the size of the vocabulary is unknown."
+            )
         matrices = []
         for d, counts in enumerate(parts):
             name = f"documents[{d}]"
@@ -149,7 +151,7 @@ class SegmentedCorpus(RaggedTokens):
             matrices.append(csr_matrix(checked))
         if len({matrix.shape[1] for matrix in matrices}) != 1:
             raise ValueError(
-                "documents must be matrices of one width, the size of the vocabulary; got widths "
+                "documents must be matrices of equal width, the size of the vocabulary; got widths "
                 f"{sorted({matrix.shape[1] for matrix in matrices})}."
             )
         return cls._from_rows(vstack(matrices), offsets([m.shape[0] for m in matrices]))
@@ -170,13 +172,13 @@ class SegmentedCorpus(RaggedTokens):
             first = int(np.argmax(wrong))
             row = int(np.searchsorted(matrix.indptr, first, side="right")) - 1
             raise ValueError(
-                "X must hold counts, non-negative whole numbers (not frequencies or TF-IDF "
-                f"weights); {cls._locate((doc_ptr,), row)} has {numbers[first]} of word "
+                "X must hold counts: non-negative integers, not frequencies or TF-IDF weights; "
+                f"{cls._locate((doc_ptr,), row)} has {numbers[first]} of word "
                 f"{matrix.indices[first]}."
             )
         if (total := numbers.sum(dtype=np.float64)) > MAX_TOKENS:
             raise ValueError(
-                f"X must hold at most {MAX_TOKENS} tokens, the counts sum to {total:.6g}."
+                f"X must hold at most {MAX_TOKENS} tokens, but the counts sum to {total:.6g}."
             )
         check_memory(16.0 * total, f"X of {total:.6g} tokens, the sum of its counts,")
         repeats = numbers.astype(np.int64)

@@ -90,18 +90,20 @@ class SequencePanel(Ragged):
             If a sequence does not hold real numbers or its width differs from the first (the
             message names it), or if there is no sequence and the width is unknown.
         """
-        parts = read_parts(sequences, "sequences", "arrays, a sequence each")
+        parts = read_parts(sequences, "sequences", "arrays, one per sequence")
         arrays = [
             _as_observations(sequence, cls._locate((), i)) for i, sequence in enumerate(parts)
         ]
         if not arrays:
-            raise ValueError("A panel of no sequences: the size of an observation is unknown.")
+            raise ValueError(
+                "A panel cannot be made from no sequences: the size of an observation is unknown."
+            )
         width = arrays[0].shape[1]
         for i, array in enumerate(arrays):
             if array.shape[1] != width:
                 raise ValueError(
                     f"{cls._locate((), i)} has {array.shape[1]} features, but sequence 0 has "
-                    f"{width}: all observations must be of one size."
+                    f"{width}: all observations must have the same size."
                 )
         values = np.concatenate(arrays, dtype=np.float64)
         return cls._make(values, (offsets([len(array) for array in arrays]),), width)

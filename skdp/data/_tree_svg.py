@@ -16,7 +16,7 @@ _LINE_GAP = 5.0
 
 
 def draw_svg(items: Sequence[Item]) -> str:
-    """Return the SVG of a tree in flat form: words in italics, lines in the colour of the text."""
+    """Return the SVG of a tree in flat form: words in italics, lines in the color of the text."""
     texts = [item if isinstance(item, str) else item[0] for item in items]
     widths = [_FONT_SIZE * text_width(text) + _GAP for text in texts]
     layout = lay_out(items, widths)

@@ -54,7 +54,7 @@ def check_corpus(
     _check_kind(X)
     if _holds_text(X):
         raise ValueError(
-            "X holds text, not word ids or counts. Make a corpus of it first: "
+            "X holds text, not word ids or counts. Turn it into a corpus first: "
             "skdp.feature_extraction.SegmentVectorizer().fit_transform(X)."
         )
     _check_not_empty_list(estimator, X)
@@ -71,7 +71,7 @@ def check_corpus(
         corpus = SegmentedCorpus._from_rows(counts, np.arange(counts.shape[0] + 1))
     if not is_listed:
         _check_not_empty(estimator, corpus)
-    # A list without words does not tell the size of the vocabulary: it cannot be learnt from.
+    # A list without words does not tell the size of the vocabulary: it cannot be learned from.
     if (require_tokens or corpus.n_features == 0) and len(corpus.tokens) == 0:
         raise ValueError(
             f"X has no tokens at all, while a minimum of 1 is required by "
@@ -180,7 +180,7 @@ def check_sentences(estimator: Any, X: Any, *, reset: bool) -> TokenSequences:
     _check_kind(X)
     if _holds_text(X):
         raise ValueError(
-            "X holds text, not word ids. Make sentences of word ids of it first: "
+            "X holds text, not word ids. Turn it into sentences of word ids first: "
             "skdp.feature_extraction.TokenVectorizer().fit_transform(X)."
         )
     _check_not_empty_list(estimator, X)
@@ -295,7 +295,7 @@ def _from_rows(rows: NDArray[Any], n_words: int | None) -> TokenSequences:
     wrong = (np.floor(rows) != rows) | (rows > MAX_TOKENS)
     if wrong.any():
         i, j = np.argwhere(wrong)[0]
-        raise ValueError(f"X must hold word ids, whole numbers; sentence {i} has {rows[i, j]}.")
+        raise ValueError(f"X must hold word ids (integers); sentence {i} has {rows[i, j]}.")
     n_sentences, length = rows.shape
     ptr = np.arange(n_sentences + 1) * length
     n_features = int(rows.max()) + 1 if n_words is None else n_words

@@ -40,60 +40,59 @@ def make_cocktail_party(
 ) -> Bunch:
     """Draw what microphones hear of several conversations at once.
 
-    In each conversation at most one speaker speaks at a time. Microphones hear all speakers and
-    the background,
+    In each conversation at most one person speaks at a time. Microphones hear all speakers and the
+    background,
 
         y_t = (1, theta_t) W + noise,    W ~ Uniform(0, 1),    noise ~ N(0, noise_scale^2 I),
 
     where theta_td is 0 while speaker d is silent ([1]_, section 4.1; the defaults are its numbers:
-    40 seconds at 50 steps a second, sentences of 3 seconds, pauses of a quarter of a second).
-    Which of the many binary vectors occur, and that few entries change at a time, is what an
-    infinite hidden Markov model with similar states can find.
+    40 seconds at 50 steps per second, sentences of 3 seconds, pauses of a quarter of a second). An
+    infinite hidden Markov model with similarities can find out which of the many binary vectors
+    occur, and that few entries change at a time.
 
     Parameters
     ----------
     n_steps : int, default=2000
         Length of the sequence T, >= 1.
     conversation_sizes : array-like of int, default=(4, 4, 4, 4)
-        Number of speakers of every conversation, each >= 1. Their sum is the number of factors F;
-        the product of ``size + 1`` is how many binary vectors can occur.
+        Number of speakers in each conversation, each >= 1. Their sum is the number of factors F;
+        the product of ``size + 1`` is the number of binary vectors that can occur.
     n_features : int, default=12
-        Number of microphones D, >= 1. Not used where `weights` are given.
+        Number of microphones D, >= 1. Not used if `weights` are given.
     amplitude : {"constant", "carrier"}, default="constant"
-        How loud somebody is who speaks. "constant": 1, so that the observations are exactly linear
-        and Gaussian in the states. "carrier": as loud as speech, a rectified noise under an
-        envelope of syllables, scaled to a mean of 1 and a standard deviation of 0.5 for every
-        speaker.
+        How loud speakers are. "constant": 1, which makes the observations exactly linear and
+        Gaussian in the states. "carrier": as loud as speech, a rectified noise under an envelope of
+        syllables, scaled to a mean of 1 and a standard deviation of 0.5 for each speaker.
     durations : {"normal", "geometric"}, default="normal"
         How long turns and pauses last. "normal": normal variables rounded to whole steps >= 1
-        (others are drawn again), with standard deviations of 0.2 `turn_length` and of
-        `pause_length`. "geometric": the states are then a Markov chain exactly.
+        (smaller ones are drawn again), with standard deviations of 0.2 `turn_length` and of
+        `pause_length`. "geometric": the states are then exactly a Markov chain.
     turn_length : float, default=150.0
         Mean number of steps of a turn, >= 1.
     pause_length : float, default=12.5
-        Mean number of steps between turns, >= 1. Normal pauses are longer in the mean, by 29 % for
-        long ones, since none of them is negative.
+        Mean number of steps between turns, >= 1. Normal pauses are longer on average, by 29 % if
+        they are long, since they cannot be negative.
     noise_scale : float, default=0.3
         Standard deviation of the noise, >= 0.
     weights : array-like of shape (n_factors + 1, n_features), default=None
-        How loud the background (row 0) and every speaker are at every microphone. None: drawn.
+        How loud the background (row 0) and each speaker are at each microphone. None: drawn.
     random_state : int, RandomState, Generator or None, default=None
-        Source of randomness. An int makes the data reproducible. With the same one the speakers
-        take the same turns whatever the amplitude, the weights or the noise.
+        Source of randomness. An int makes the data reproducible. With the same int, the speakers
+        take the same turns, whatever the amplitude, the weights or the noise.
 
     Returns
     -------
     Bunch
         data : ndarray of shape (n_steps, n_features)
-            What the microphones hear, one sequence.
+            What the microphones hear, as one sequence.
         states : ndarray of int8, shape (n_steps, n_factors)
             1 where a speaker speaks.
         signal : ndarray of shape (n_steps, n_factors)
             The amplitudes theta; 0 where a speaker is silent.
         weights : ndarray of shape (n_factors + 1, n_features)
-            W, row 0 that of the background.
+            W; row 0 is the background.
         conversations : ndarray of int, shape (n_factors,)
-            The conversation of every speaker, from 0.
+            The conversation of each speaker, numbered from 0.
 
     Raises
     ------
@@ -102,9 +101,9 @@ def make_cocktail_party(
 
     Notes
     -----
-    All conversations have been going on for a while when the sequence begins. The next speaker is
-    any of the conversation with equal probability, the last one included; between two turns there
-    is at least one step of silence.
+    All conversations have been going on for a while when the sequence begins. Everyone in a
+    conversation is equally likely to speak next, including the last speaker; between two turns
+    there is at least one step of silence.
 
     References
     ----------
@@ -166,7 +165,7 @@ def _check_sizes(sizes: Any) -> NDArray[np.int64]:
     array = check_integers(sizes, "conversation_sizes")
     if array.ndim != 1 or len(array) == 0 or np.any(array == 0):
         raise ValueError(
-            f"conversation_sizes must hold integers >= 1, one a conversation, got {sizes!r}."
+            f"conversation_sizes must hold integers >= 1, one per conversation, got {sizes!r}."
         )
     return array
 
@@ -176,8 +175,8 @@ def _check_weights(weights: ArrayLike, n_factors: int) -> NDArray[np.float64]:
     matrix: NDArray[np.float64] = check_array(given, dtype=np.float64, input_name="weights")
     if len(matrix) != n_factors + 1:
         raise ValueError(
-            f"weights must have {n_factors + 1} rows, the background's and one a speaker, got "
-            f"{len(matrix)}."
+            f"weights must have {n_factors + 1} rows, one for the background and one per speaker, "
+            f"got {len(matrix)}."
         )
     return matrix
 

@@ -47,7 +47,7 @@ def check_grammar(grammar: Any) -> Rules:
     """Return a grammar without rules of probability 0, probabilities summing to 1."""
     if not isinstance(grammar, Mapping) or not grammar:
         raise ValueError(
-            "grammar must be the name of one, or a dictionary of its rules, at least one; got "
+            "grammar must be the name of a grammar or a dictionary with at least one rule; got "
             f"{grammar!r}."
         )
     rules: Rules = {}
@@ -189,7 +189,7 @@ def to_normal_form(rules: Rules, start: str, words: list[str]) -> NormalForm:
         try:
             ends = np.linalg.inv(chains)
         except np.linalg.LinAlgError as error:
-            raise ValueError("The grammar has symbols that only become one another.") from error
+            raise ValueError("The grammar has symbols that can only become one another.") from error
         weights_e, weights_b = ends @ weights_e, np.tensordot(ends, weights_b, 1)
     root = np.zeros(n_symbols)
     root[index[start,]] = 1.0

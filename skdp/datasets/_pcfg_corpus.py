@@ -55,27 +55,27 @@ def make_pcfg_corpus(
     """Draw sentences and their trees from a probabilistic context-free grammar.
 
     A sentence begins as the start symbol; symbols are replaced by the right-hand side of one of
-    their rules, drawn with its probability, until only words are left. The grammar is given back in
-    Chomsky normal form, too, for the probabilities of sentences.
+    their rules, drawn with its probability, until only words are left. The grammar is also returned
+    in Chomsky normal form, from which the probabilities of sentences can be computed.
 
     Parameters
     ----------
     n_sentences : int, default=1000
         Number of sentences, >= 1.
     grammar : {"mouse", "pairs"} or dict, default="mouse"
-        "mouse": sentences such as "the big mouse ate a dog", by eight nonterminals, four of them
+        "mouse": sentences such as "the big mouse ate a dog", from eight nonterminals, four of them
         preterminals, and fifteen rules, for grammar induction ([1]_, figure 6). "pairs": two words
-        that agree, of ``S -> X_i X_i`` and ``X_i -> a_i | b_i | c_i | d_i`` with i in 1, ..., 4,
-        all equally probable; in `trees` all X_i are X, to be refined ([1]_, figure 7).
+        that agree, from ``S -> X_i X_i`` and ``X_i -> a_i | b_i | c_i | d_i`` with i in 1, ..., 4,
+        all equally probable; in `trees`, all X_i are X, to be refined ([1]_, figure 7).
 
-        A dict has the nonterminals as its keys, the start symbol first, and lists of pairs
-        (right-hand side, probability) as its values: ``{"S": [(("S", "S"), 0.3), (("a",), 0.7)]}``.
-        What is no key is a word. Right-hand sides are of any length from 1.
+        The keys of a dict are the nonterminals, the start symbol first; its values are lists of
+        pairs (right-hand side, probability): ``{"S": [(("S", "S"), 0.3), (("a",), 0.7)]}``. All
+        other symbols are words. Right-hand sides may have any length >= 1.
     max_length : int, default=None
-        Longer sentences are drawn again: what is left are draws given the length. None: no limit,
-        which asks for a grammar whose sentences have a finite mean length.
+        Longer sentences are drawn again, so the result is a draw given this limit. None: no limit,
+        which requires a grammar whose sentences have a finite mean length.
     random_state : int, RandomState, Generator or None, default=None
-        Source of randomness. An int makes the corpus reproducible, and a large corpus begin with
+        Source of randomness. An int makes the corpus reproducible, and a large corpus begins with
         the sentences of a small one.
 
     Returns
@@ -86,40 +86,40 @@ def make_pcfg_corpus(
         feature_names : list of n_words str
             The words of the grammar, in the order of their ids.
         trees : list of n_sentences ParseTree
-            The trees they were read off.
+            The trees of the sentences.
         refined_trees : list of n_sentences ParseTree
-            The same with the symbols of the grammar: different for "pairs" only.
+            The same trees with the symbols of the grammar, which differ only for "pairs".
         tree_log_probability : ndarray of shape (n_sentences,)
-            Of the refined trees, under the grammar. The probability of a sentence sums over all
-            its trees.
+            Log probability of the refined trees under the grammar. The probability of a sentence is
+            a sum over all its trees.
         grammar : dict
-            The rules, as they may be given.
+            The rules, in the form of the argument.
         symbols : list of n_symbols str
             Names of the symbols of the normal form: first those of the grammar, in its order. If
-            the grammar is not binary there are more, for words and right ends of long rules.
+            the grammar is not binary, there are more, for words and right ends of long rules.
         root : ndarray of shape (n_symbols,)
-            Probability of every symbol to be the start: 1 for one.
+            Probability that each symbol is the start: 1 for one symbol.
         rule_type : ndarray of shape (n_symbols, 2)
             Probabilities that a symbol becomes a word or two symbols.
         emission : ndarray of shape (n_symbols, n_words)
-            Probabilities of words, given that it becomes a word; 0 where it never does.
+            Probabilities of words, given that the symbol becomes a word; 0 if it never does.
         binary : ndarray of shape (n_symbols, n_symbols, n_symbols)
-            Probabilities of left (axis 1) and right (axis 2) symbol, given that it becomes two; 0
-            where it never does.
+            Probabilities of the left (axis 1) and right (axis 2) symbol, given that the symbol
+            becomes two; 0 if it never does.
 
     Raises
     ------
     ValueError
-        If an argument is out of range, or the grammar is not one: probabilities of a symbol that
-        do not sum to 1, right-hand sides that are no tuples of str or are empty; if the mean length
-        of its sentences is infinite and there is no `max_length`; if no sentence, or less than one
-        in a thousand, is short enough.
+        If an argument is out of range; if the grammar is invalid, because probabilities of a symbol
+        do not sum to 1, or right-hand sides are empty or not tuples of str; if the mean length of
+        its sentences is infinite and there is no `max_length`; or if fewer than one sentence in a
+        thousand is short enough.
 
     Notes
     -----
-    The normal form gives each sentence the probability that the grammar gives it, also where rules
-    have one symbol on their right: chains of them are summed out. With a `max_length` that leaves
-    sentences out this is not the probability to be drawn.
+    The normal form gives each sentence the same probability as the grammar. This holds even for
+    rules with one symbol on the right, because chains of these are summed out. If `max_length`
+    excludes sentences, this is not the probability with which sentences are drawn.
 
     References
     ----------
@@ -175,7 +175,9 @@ def make_pcfg_corpus(
 
 def _check_lengths(rules: Rules, start: str, least: float, limit: float) -> None:
     if least == math.inf:
-        raise ValueError(f"The grammar derives no sentence: {start!r} never becomes words only.")
+        raise ValueError(
+            f"The grammar has no sentences: {start!r} cannot be turned into words alone."
+        )
     if least > limit:
         raise ValueError(
             f"max_length must be at least {least:g}, the length of the shortest sentence of the "
@@ -184,7 +186,7 @@ def _check_lengths(rules: Rules, start: str, least: float, limit: float) -> None
     if limit == math.inf and (growth := mean_growth(rules, start)) >= 1.0 - 1e-9:
         raise ValueError(
             "The sentences of the grammar have no finite mean length (symbols multiply by "
-            f"{growth:.4g} from a generation to the next, which must be below 1): set max_length."
+            f"{growth:.4g} from one generation to the next, which must be below 1): set max_length."
         )
 
 

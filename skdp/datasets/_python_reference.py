@@ -1,4 +1,4 @@
-"""The Python language reference, as every Python installation carries it."""
+"""The Python language reference, which is part of every Python installation."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _DESCR = """\
 The Python language reference
 -----------------------------
 
-Sections of the Python language reference, and some of the library reference, that every CPython
-carries for its ``help()``: English technical prose, about 75 documents of one to 150 paragraphs.
-The text is that of the running interpreter, so it varies a little between versions of Python.
+Sections of the Python language reference, and some of the library reference, which every CPython
+includes for ``help()``: English technical prose, about 75 documents of one to 150 paragraphs. The
+text comes from the running interpreter, so it varies a little between versions of Python.
 
 Headings, grammar, tables, signatures, code and interpreter sessions are left out. Some sections
-quote others at length; a paragraph is kept only in the shortest section that has it.
+quote others at length; a paragraph is kept only in the shortest section in which it occurs.
 
-Copyright (c) Python Software Foundation, under its licence: see ``license()``.
+Copyright (c) Python Software Foundation, under its license: see ``license()``.
 """
 
 _MIN_WORDS = 8
@@ -59,7 +59,7 @@ _MARKUP = (
 def load_python_reference() -> Bunch:
     """Return the sections of the Python language reference as documents of paragraphs.
 
-    Real prose that needs no download: `pydoc_data.topics`, which every CPython carries.
+    This is real prose that needs no download: `pydoc_data.topics`, which is part of every CPython.
 
     Returns
     -------
@@ -67,14 +67,14 @@ def load_python_reference() -> Bunch:
         Dictionary-like, with
 
         data : list of list of str
-            The documents, each a list of its paragraphs in reading order: input for
+            The documents, each a list of its paragraphs in reading order, as input for
             `skdp.feature_extraction.SegmentVectorizer`.
         titles : list of str
-            The documents' headings.
+            The headings of the documents.
         names : list of str
-            What to ask ``help()`` for them, sorted; as the documents are.
+            The sorted names by which ``help()`` finds the documents, which are in the same order.
         DESCR : str
-            What the data are and how they were cleaned.
+            Description of the data and of how they were cleaned.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def make_segmented_corpus(
 
         nu_j ~ PDP(a, b, rho_j mu + (1 - rho_j) nu_{j-1}),    rho_1 = 1,
 
-    where for j >= 2 rho_j is 1 in the segmented topic model (STM, [1]_ chapter 5), 0 in the
+    where for j >= 2, rho_j is 1 in the segmented topic model (STM, [1]_ chapter 5), 0 in the
     sequential one (SeqLDA, chapter 6) and drawn from Beta(lambda_S, lambda_T) in the adaptive one
     (AdaTM, chapter 7). Each word has a topic ``z ~ nu_j`` and is drawn from the word probabilities
     ``phi_z``, ``phi_k ~ Dir(gamma)``.
@@ -60,20 +60,21 @@ def make_segmented_corpus(
     n_documents : int, default=100
         Number of documents, >= 1.
     n_components : int, default=5
-        Number of topics K, >= 1. Not used where `components` are given.
+        Number of topics K, >= 1. Not used if `components` are given.
     n_features : int, default=200
-        Size of the vocabulary V, >= 1. Not used where `components` are given.
+        Size of the vocabulary V, >= 1. Not used if `components` are given.
     n_segments : int, tuple (low, high) or array-like of shape (n_documents,), default=10
-        Segments of a document, >= 0: of every document (an int), drawn uniformly between two ends,
-        both included (a tuple), or of each document (a list or an array).
+        Number of segments of a document, >= 0: the same for all documents (an int), drawn uniformly
+        from a range that includes both ends (a tuple), or given for each document (a list or an
+        array).
     segment_length : float, default=30.0
-        Mean number of words of a segment, > 0. The numbers are Poisson: 0 can occur.
+        Mean number of words of a segment, > 0. The numbers are Poisson, so 0 can occur.
     model : {"segmented", "sequential", "adaptive"}, default="segmented"
         What the shares of a segment vary around.
     doc_topic_prior : float or array-like of shape (n_components,), default=0.5
         Dirichlet prior alpha of a document's topic shares, > 0.
     topic_word_prior : float, default=0.1
-        Dirichlet prior gamma of a topic's word probabilities, > 0. Not used where `components` are
+        Dirichlet prior gamma of a topic's word probabilities, > 0. Not used if `components` are
         given.
     discount : float, default=0.0
         Discount a of the Poisson-Dirichlet process, in [0, 1): 0, or not below b / 10^7.
@@ -81,10 +82,10 @@ def make_segmented_corpus(
         Concentration b of the Poisson-Dirichlet process, > 0: the larger, the closer segments keep
         to what they vary around.
     mixing_prior : (float, float), default=(1.0, 1.0)
-        (lambda_S, lambda_T), both > 0: the weights a priori of the document and of the previous
-        segment. Used by the adaptive model only.
+        (lambda_S, lambda_T), both > 0: the prior weights of the document and of the previous
+        segment. Used only by the adaptive model.
     components : array-like of shape (n_components, n_features), default=None
-        Word probabilities of the topics phi; rows are normalised to sum to 1. None: drawn.
+        Word probabilities of the topics phi; rows are normalized to sum to 1. None: drawn.
     random_state : int, RandomState, Generator or None, default=None
         Source of randomness. An int makes the corpus reproducible.
 
@@ -100,8 +101,8 @@ def make_segmented_corpus(
         segment_topic : ndarray of shape (n_segments, n_components)
             Topic shares of the segments nu; the segments of all documents in order.
         segment_mixing : ndarray of shape (n_segments,)
-            Weight rho of the document in what a segment varies around; the rest is the previous
-            segment's.
+            Weight rho of the document in what a segment varies around; the rest is the weight of
+            the previous segment.
         topics : ndarray of int32, shape (n_tokens,)
             The topic of every token of ``data.tokens``.
 
@@ -112,12 +113,12 @@ def make_segmented_corpus(
 
     Notes
     -----
-    All draws are exact. A PDP over K categories needs no sticks: with a = 0 it is Dir(b base), and
-    with a > 0 the jumps of a tempered stable subordinator, stopped at a Gamma(b / a) time and
-    divided by their sum, are those of the two-parameter process [2]_ (proposition 21), so that the
-    categories share the time in proportion to the base and their increments are independent. The
-    time a segment takes grows as b / a. The shares nu are drawn themselves, and words given nu; no
-    seating of words at tables is part of the draw.
+    All draws are exact. A PDP over K categories needs no stick-breaking: with a = 0 it is Dir(b
+    base). With a > 0, the jumps of a tempered stable subordinator, stopped at a Gamma(b / a) time
+    and divided by their sum, are those of the two-parameter process [2]_ (proposition 21), so the
+    categories divide the time in proportion to the base, with independent increments. The time per
+    segment grows as b / a. The shares nu themselves are drawn, and words given nu, without seating
+    words at tables.
 
     References
     ----------
@@ -210,7 +211,7 @@ def _check_components(components: ArrayLike) -> NDArray[np.float64]:
     phi = check_array(given, dtype=np.float64, input_name="components")
     sums = phi.sum(axis=1, keepdims=True)
     if np.any(phi < 0) or np.any(sums == 0):
-        raise ValueError("components must hold non-negative numbers, none of the rows all zero.")
+        raise ValueError("components must hold non-negative numbers, and no row may be all zero.")
     return phi / sums
 
 

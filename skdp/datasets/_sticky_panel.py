@@ -29,57 +29,58 @@ def make_sticky_panel(
     separation: float = 4.0,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
 ) -> Bunch:
-    """Draw sequences from a hidden Markov model whose states stay a while.
+    """Draw sequences from a hidden Markov model whose states last for a while.
 
-    A sequence begins in any state with equal probability. From step to step it stays where it is
-    with the probability `stay`, and else goes from state j to another by probabilities that are
-    drawn once, uniformly among all (a Dirichlet distribution with parameters 1).
+    A sequence begins in any state with equal probability. At each step it stays in its state with
+    probability `stay`; otherwise it moves to another state, with probabilities that are drawn once
+    for each state, uniformly from all (a Dirichlet distribution with parameters 1).
 
     Parameters
     ----------
     n_sequences : int, default=20
         Number of sequences, >= 1.
     n_steps : int, tuple (low, high) or array-like of shape (n_sequences,), default=100
-        Steps of a sequence, >= 1: of every sequence (an int), drawn uniformly between two ends,
-        both included (a tuple), or of each sequence (a list or an array).
+        Number of steps of a sequence, >= 1: the same for all sequences (an int), drawn uniformly
+        from a range that includes both ends (a tuple), or given for each sequence (a list or an
+        array).
     n_states : int, default=4
         Number of states J, >= 1.
     n_features : int, default=2
-        Size of an observation D, >= 1; of categorical ones, which have one column, the number of
-        symbols, >= 2.
+        Number D of columns of an observation, >= 1; for categorical observations, which have one
+        column, the number of symbols, >= 2.
     emission : {"gaussian", "categorical", "poisson"}, default="gaussian"
-        Distribution of the observations of a state: Gaussian with variances of 1 and no
-        correlations, symbols 0 to D - 1, or independent Poisson counts.
+        Distribution of the observations given the state: Gaussian with variances of 1 and no
+        correlations, symbols from 0 to D - 1, or independent Poisson counts.
     stay : float, default=0.95
-        Probability to stay, in [0, 1): the mean time in a state is 1 / (1 - stay) steps. With one
-        state it is not used.
+        Probability of staying, in [0, 1): the mean time in a state is 1 / (1 - stay) steps. Not
+        used if there is only one state.
     separation : float, default=4.0
-        Least distance between two states, >= 0. Gaussian: between means, in standard deviations.
-        Poisson: between ``2 sqrt(rates)``, which makes it standard deviations, about. Categorical:
-        between log-odds, the logarithms of probabilities less their mean.
+        Smallest distance between two states, >= 0. Gaussian: between means, in standard deviations.
+        Poisson: between ``2 sqrt(rates)``, which amounts to about a standard deviation.
+        Categorical: between log-odds, the logarithms of probabilities minus their mean.
     random_state : int, RandomState, Generator or None, default=None
-        Source of randomness. An int makes the panel reproducible. With the same one states emit
-        alike whatever the sequences, and sequences visit the same states whatever they emit.
+        Source of randomness. An int makes the panel reproducible. With the same int, the emissions
+        of states do not depend on the sequences, nor do the sequences of states on their emissions.
 
     Returns
     -------
     Bunch
         data : SequencePanel
-            The sequences; of D features, or of one (categorical).
+            The sequences, with D features, or one (categorical).
         states : ndarray of int64, shape (n_observations,)
             The state of every row of ``data.values``.
         target : list of n_sequences ndarrays of int64
-            The same sequence by sequence, as ``predict`` returns them.
+            The states sequence by sequence, as ``predict`` returns them.
         startprob : ndarray of shape (n_states,)
-            Probabilities of first states.
+            Probabilities of the first state.
         transmat : ndarray of shape (n_states, n_states)
-            Probabilities of transitions, from the state of the row.
+            Transition probabilities from the state of the row.
         means : ndarray of shape (n_states, n_features)
-            Of the observations, if `emission` is "gaussian".
+            Means of the observations, if `emission` is "gaussian".
         probabilities : ndarray of shape (n_states, n_features)
-            Of the symbols, if it is "categorical".
+            Probabilities of the symbols, if `emission` is "categorical".
         rates : ndarray of shape (n_states, n_features)
-            Of the counts, if it is "poisson".
+            Means of the counts, if `emission` is "poisson".
 
     Raises
     ------
@@ -88,9 +89,9 @@ def make_sticky_panel(
 
     Notes
     -----
-    States have places that are drawn one after the other from a normal distribution, again if one
-    is too close to another, in wider and wider circles; means are these places. Many states in few
-    dimensions therefore lie far out.
+    The states have places, which are drawn one after the other from a normal distribution. A place
+    that is too close to another is drawn again from a wider distribution, so many states in few
+    dimensions lie far out. The means are these places.
 
     Examples
     --------

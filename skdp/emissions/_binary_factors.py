@@ -119,12 +119,12 @@ class BinaryFactorEmission(HasDocs, BaseEstimator):
         self.init = init
 
     def make_sampler(self, values: NDArray[np.float64], n_states: int) -> BinaryFactorSampler:
-        """Return the part of a chain for observations like these.
+        """Return the sampler of this part of a chain for these observations.
 
         Parameters
         ----------
         values : (N, D) array
-            The observations, for priors that come from the data.
+            The observations, from which some priors are computed.
         n_states : int
             J.
 
@@ -135,7 +135,7 @@ class BinaryFactorEmission(HasDocs, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is invalid or does not suit the observations.
+            If a parameter is invalid or does not match the observations.
         """
         return BinaryFactorSampler(*self.check_parts(values, n_states))
 
@@ -190,7 +190,7 @@ def _check_output(output: str | list[str], n_dims: int) -> NDArray[np.bool_]:
     if len(kinds) != n_dims or not all(kind in OUTPUTS for kind in kinds):
         raise ValueError(
             f"BinaryFactorEmission: output must be 'normal', 'probit' or a list of {n_dims} of "
-            f"them, one a column of X; got {output!r}."
+            f"them, one per column of X; got {output!r}."
         )
     return np.array([kind == "probit" for kind in kinds])
 
@@ -202,8 +202,8 @@ def _check_weights(weights: Any, shape: tuple[int, int]) -> NDArray[np.float64] 
     array = np.array(as_floats(weights, "BinaryFactorEmission: weights"))
     if array.shape != shape or not np.isfinite(array).all():
         raise ValueError(
-            f"BinaryFactorEmission: weights must be finite numbers of shape {shape}, one row more "
-            f"than factors and a column for each of X; got shape {array.shape}."
+            f"BinaryFactorEmission: weights must be finite numbers of shape {shape}, with one more "
+            f"row than factors and a column for each of X; got shape {array.shape}."
         )
     return array
 
@@ -220,8 +220,8 @@ def _check_noise(variance: Any, probit: NDArray[np.bool_]) -> NDArray[np.float64
     array = as_floats(variance, "BinaryFactorEmission: noise_variance")
     if array.shape not in ((), probit.shape):
         raise ValueError(
-            f"BinaryFactorEmission: noise_variance must be a number or {len(probit)} of them, "
-            f"one a column of X; got shape {array.shape}."
+            f"BinaryFactorEmission: noise_variance must be a number or {len(probit)} of them, one "
+            f"per column of X; got shape {array.shape}."
         )
     array = np.where(probit, 1.0, array)
     if not np.all((array >= 1e-60) & (array <= 1e60)):
@@ -237,6 +237,6 @@ def _check_amplitudes(variance: Any, probit: NDArray[np.bool_]) -> float | None:
     if variance != 0.0 and probit.any():
         raise ValueError(
             f"BinaryFactorEmission: amplitude_variance={variance!r}, but there are probit columns: "
-            "amplitudes may vary where all columns are normal."
+            "amplitudes may vary only if all columns are normal."
         )
     return None if isinstance(variance, str) else float(variance)

@@ -47,12 +47,12 @@ class CategoricalEmission(HasDocs, BaseEstimator):
         self.prior = prior
 
     def make_sampler(self, values: NDArray[np.float64], n_states: int) -> CategoricalSampler:
-        """Return the part of a chain for observations like these.
+        """Return the sampler of this part of a chain for these observations.
 
         Parameters
         ----------
         values : (N, D) array
-            The observations, for priors that come from the data.
+            The observations, from which some priors are computed.
         n_states : int
             J.
 
@@ -63,7 +63,7 @@ class CategoricalEmission(HasDocs, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is invalid or does not suit the observations.
+            If a parameter is invalid or does not match the observations.
         """
         validate_parameters(self)
         if values.shape[1] != 1:
@@ -96,7 +96,7 @@ def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDA
     if wrong.any():
         numbers = "from 0" if n_symbols is None else f"from 0 to {n_symbols - 1}"
         raise ValueError(
-            f"X must hold symbols, whole numbers {numbers}; got {column[np.argmax(wrong)]:g}."
+            f"X must hold symbols, integers {numbers}; got {column[np.argmax(wrong)]:g}."
         )
     return column.astype(np.int32)
 

@@ -91,12 +91,12 @@ class GaussianEmission(HasDocs, BaseEstimator):
         self.covariance_prior = covariance_prior
 
     def make_sampler(self, values: NDArray[np.float64], n_states: int) -> GaussianSampler:
-        """Return the part of a chain for observations like these.
+        """Return the sampler of this part of a chain for these observations.
 
         Parameters
         ----------
         values : (N, D) array
-            The observations, for priors that come from the data.
+            The observations, from which some priors are computed.
         n_states : int
             J.
 
@@ -107,7 +107,7 @@ class GaussianEmission(HasDocs, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is invalid or does not suit the observations.
+            If a parameter is invalid or does not match the observations.
         """
         validate_parameters(self)
         check_numbers(values)
@@ -184,7 +184,9 @@ def check_numbers(values: NDArray[np.float64]) -> None:
     """Raise a ValueError if an observation is infinite."""
     if np.isinf(values).any():
         t, d = np.argwhere(np.isinf(values))[0]
-        raise ValueError(f"X must hold finite numbers, or NaN where missing; got {values[t, d]:g}.")
+        raise ValueError(
+            f"X must hold finite numbers, or NaN for missing values; got {values[t, d]:g}."
+        )
     check_scale(values)
 
 
@@ -194,7 +196,7 @@ def check_scale(values: NDArray[np.float64]) -> None:
     if large.any():
         t, d = np.argwhere(large)[0]
         raise ValueError(
-            f"X must hold numbers up to {_LARGEST:g}, squares of larger ones overflow; got "
+            f"X must hold numbers up to {_LARGEST:g}, because squares of larger ones overflow; got "
             f"{values[t, d]:g} in column {d}: scale the columns of X."
         )
 

@@ -46,12 +46,12 @@ class PoissonEmission(HasDocs, BaseEstimator):
         self.rate = rate
 
     def make_sampler(self, values: NDArray[np.float64], n_states: int) -> PoissonSampler:
-        """Return the part of a chain for observations like these.
+        """Return the sampler of this part of a chain for these observations.
 
         Parameters
         ----------
         values : (N, D) array
-            The observations, for priors that come from the data.
+            The observations, from which some priors are computed.
         n_states : int
             J.
 
@@ -62,7 +62,7 @@ class PoissonEmission(HasDocs, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is invalid or does not suit the observations.
+            If a parameter is invalid or does not match the observations.
         """
         validate_parameters(self)
         return PoissonSampler(n_states, values.shape[1], float(self.shape), float(self.rate))
@@ -73,7 +73,7 @@ def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
     wrong = ~((values >= 0.0) & (values == np.floor(values)))
     if wrong.any():
         t, d = np.argwhere(wrong)[0]
-        raise ValueError(f"X must hold counts, whole numbers >= 0; got {values[t, d]:g}.")
+        raise ValueError(f"X must hold counts, integers >= 0; got {values[t, d]:g}.")
     if np.any(values > _MOST):
         raise ValueError(f"X must hold counts up to {_MOST:g}, got {values.max():g}.")
     return values

@@ -61,7 +61,7 @@ class SegmentVectorizer(TextVectorizer):
     input : {"content", "filename", "file"}, default="content"
         What the documents (or the items of a document that is a list) hold.
     encoding : str, default="utf-8"
-        Encoding of bytes and files.
+        Encoding used to decode bytes.
     decode_error : {"strict", "ignore", "replace"}, default="strict"
         What to do with bytes that are not valid in `encoding`.
     strip_accents : {"ascii", "unicode"}, callable or None, default=None
@@ -69,7 +69,7 @@ class SegmentVectorizer(TextVectorizer):
     lowercase : bool, default=True
         Convert all characters to lowercase.
     preprocessor : callable or None, default=None
-        Used instead of `strip_accents` and `lowercase`; it is applied to each segment.
+        Used instead of `strip_accents` and `lowercase`.
     tokenizer : callable or None, default=None
         Used instead of `token_pattern` to cut text into words.
     stop_words : {"english"}, list of str or None, default=None
@@ -103,7 +103,7 @@ class SegmentVectorizer(TextVectorizer):
     Notes
     -----
     Segments correspond to the text: if all words of a segment are outside the vocabulary, it stays
-    as an empty segment.
+    as an empty segment. `preprocessor` and `tokenizer` are applied to one segment at a time.
 
     Examples
     --------
@@ -217,8 +217,8 @@ class SegmentVectorizer(TextVectorizer):
             or not 1 <= sizes_of_grams[0] <= sizes_of_grams[1]
         ):
             raise ValueError(
-                f"Invalid value for ngram_range={sizes_of_grams!r}: it must be two integers, the "
-                "least and the greatest, from 1 on."
+                f"Invalid value for ngram_range={sizes_of_grams!r}: it must be two integers >= 1, "
+                "the smallest and the largest length."
             )
         if isinstance(self.stop_words, list):
             check_words(self.stop_words, "stop_words")

@@ -165,12 +165,12 @@ def check_vocabulary(vocabulary: Any) -> list[str]:
         raise ValueError("vocabulary must not be a generator, which can be read only once.")
     words = list(vocabulary)
     if not words:
-        raise ValueError("vocabulary must hold a word at least, it is empty.")
+        raise ValueError("vocabulary must hold at least one word, but it is empty.")
     check_words(words, "vocabulary")
     seen = set()
     for word in words:
         if word in seen:
-            raise ValueError(f"vocabulary must hold each word once, got {word!r:.60} again.")
+            raise ValueError(f"vocabulary must hold each word once, got {word!r:.60} twice.")
         seen.add(word)
     if isinstance(vocabulary, Mapping):
         ids = list(vocabulary.values())

@@ -58,7 +58,7 @@ class TokenVectorizer(TextVectorizer):
         Affixes that distinguish classes of unknown words, in lowercase; if several match, the
         longest one is used. The defaults are English.
     encoding : str, default="utf-8"
-        Encoding of sentences or words that are bytes.
+        Encoding used to decode bytes.
     decode_error : {"strict", "ignore", "replace"}, default="strict"
         What to do with bytes that are not valid in `encoding`.
     strip_accents : {"ascii", "unicode"}, callable or None, default=None
@@ -66,13 +66,11 @@ class TokenVectorizer(TextVectorizer):
     lowercase : bool, default=False
         Convert all characters to lowercase.
     preprocessor : callable or None, default=None
-        Used instead of `strip_accents` and `lowercase`; it is applied to each sentence, or to each
-        word of a sentence that is a list.
+        Used instead of `strip_accents` and `lowercase`.
     tokenizer : callable or None, default=None
         Used instead of `token_pattern` to cut text into words.
     token_pattern : str or None, default=r"(?u)\w+(?:[-'’.,]\w+)*|[^\w\s]"
-        Regular expression that matches a word. By default, punctuation marks are words, too, and
-        "it's", "well-known" and "1.5" are one word each.
+        Regular expression that matches a word.
     vocabulary : mapping, iterable of str or None, default=None
         The known words, or a mapping from known words to ids: the integers from 0, each once. None:
         all words that occur at least `min_count` times in the training data.
@@ -90,6 +88,9 @@ class TokenVectorizer(TextVectorizer):
 
     Notes
     -----
+    By default, punctuation marks are words, too, and "it's", "well-known" and "1.5" are one word
+    each. `preprocessor` is applied to each sentence, or to each word of a sentence that is a list.
+
     Parameters that :class:`~sklearn.feature_extraction.text.CountVectorizer` also has mean the same
     as there. Others are missing here: an n-gram is not a word of a sentence (`ngram_range`,
     `analyzer`), a sentence without its stop words is not a sentence (`stop_words`, `max_df`), and
@@ -189,7 +190,7 @@ class TokenVectorizer(TextVectorizer):
         for name in ("prefixes", "suffixes"):
             affixes = getattr(self, name)
             if not all(isinstance(affix, str) and affix for affix in affixes):
-                raise ValueError(f"{name} must hold str, none of them empty, got {affixes!r:.60}.")
+                raise ValueError(f"{name} must hold str that are not empty, got {affixes!r:.60}.")
         numbers = self._read(X)
         counts = list(zip(numbers.types, numbers.count().tolist(), strict=True))
         if self.vocabulary is None:

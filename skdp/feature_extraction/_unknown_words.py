@@ -10,7 +10,7 @@ _MIN_STEM = 3
 
 
 class UnknownWords:
-    """Classes of unknown words, learnt from the rare words of the training data.
+    """Classes of unknown words, learned from the rare words of the training data.
 
     A word has a list of features: its case, a digit, a hyphen, a suffix, a prefix (those that it
     has, in this order). A class is such a list. Classes of fewer than `min_count` training tokens

@@ -285,7 +285,7 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
             )
         if self.inference == "viterbi-em" and self.init == "annealed":
             raise ValueError(
-                "init='annealed' does nothing with inference='viterbi-em': the best trees are the "
+                "init='annealed' has no effect with inference='viterbi-em': the best trees are the "
                 "same under any power of the weights."
             )
 

@@ -555,7 +555,7 @@ def _check_yields(sentences: Sequence[tuple[str, ...]], trees: Sequence[ParseTre
             differ = f"it has {len(leaves)} words and the sentence {len(sentence)}"
         else:
             differ = f"word {j} is {leaves[j]!r} in the tree and {sentence[j]!r} in the sentence"
-        raise ValueError(f"tree {i} is over other words than sentence {i}: {differ}.")
+        raise ValueError(f"tree {i} and sentence {i} differ in their words: {differ}.")
 
 
 def _count_nodes(rules: CoarseRules, counts: RefinedTables) -> NDArray[np.float64]:

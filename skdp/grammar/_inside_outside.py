@@ -132,7 +132,8 @@ def _as_weights(
     if any(wanted not in (None, n) for wanted, n in zip(shape, array.shape, strict=True)):
         wanted = str(shape).replace("None", "n_words")
         raise ValueError(
-            f"{name} must be of shape {wanted}, root having {shape[0]} weights; got {array.shape}."
+            f"{name} must be of shape {wanted}, because root has {shape[0]} weights; got "
+            f"{array.shape}."
         )
     if not np.all(array >= 0.0) or np.isinf(array).any():
         raise ValueError(f"{name} must hold finite weights that are not negative.")

@@ -5,7 +5,7 @@ that depends on beta is
 
     L(beta) = log p(beta) + sum of log B(alpha beta beta' + C_z) / B(alpha beta beta')
 
-over the rows z of all families: it is maximised over beta and over q(phi) at once, where Liang et
+over the rows z of all families: it is maximized over beta and over q(phi) at once, where Liang et
 al. (2009, 4.2.3) hold q(phi) back.
 """
 

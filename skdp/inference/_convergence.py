@@ -44,8 +44,8 @@ def warn_of_climbs(estimator: Any, trace: Trace) -> None:
     given = "" if estimator.burn_in is None else f" and burn_in (now {estimator.burn_in})"
     warn_unconverged(
         f"{type(estimator).__name__}: {which} still climbs, from the first to the last third of "
-        f"the kept sweeps by {height:.4g}, with a Monte Carlo error of {error:.2g}. Raise max_iter "
-        f"(now {estimator.max_iter}){given}."
+        f"the kept sweeps, by {height:.4g}, with a Monte Carlo error of {error:.2g}. Raise "
+        f"max_iter (now {estimator.max_iter}){given}."
     )
 
 
@@ -60,7 +60,7 @@ def warn_of_truncation(
     if 2 * n_full >= len(n_active):
         warn_unconverged(
             f"{type(estimator).__name__}: {n_full} of {len(n_active)} stored samples use all "
-            f"{bound} states that there may be. Raise n_components."
+            f"{bound} available states. Raise n_components."
         )
 
 

@@ -59,7 +59,7 @@ class TraceSummary(Mapping[str, ScalarSummary]):
 
 
 class Trace(Mapping[str, NDArray[np.float64]]):
-    """Scalars of every kept sweep and chain: ``trace["log_joint"]`` is (n_chains, n_kept).
+    """Scalars of every kept sweep of every chain: ``trace["log_joint"]`` is (n_chains, n_kept).
 
     A read-only mapping from names to arrays.
 
@@ -100,9 +100,9 @@ class Trace(Mapping[str, NDArray[np.float64]]):
         Parameters
         ----------
         rows : list of lists of dict
-            For each chain the scalars of each kept sweep.
+            For each chain, the scalars of each kept sweep.
         sweeps : list of lists of int
-            For each chain its kept sweeps, counted from 1.
+            For each chain, its kept sweeps, counted from 1.
 
         Returns
         -------
@@ -133,24 +133,25 @@ class Trace(Mapping[str, NDArray[np.float64]]):
         return f"Trace({names}; {self.n_chains} chains x {len(self.sweeps)} kept sweeps)"
 
     def summary(self) -> TraceSummary:
-        """Return mean, standard deviation, R-hat and effective sample size of every scalar.
+        """Return the mean, standard deviation, R-hat and effective sample size of every scalar.
 
-        All kept sweeps of all chains count alike. R-hat is rank-normalised and split [1]_: beyond
-        1.01 chains, or the halves of a chain, do not agree. `ess_bulk`, the number of independent
-        draws that the kept sweeps are worth for a mean, should be 100 for each chain.
+        All kept sweeps of all chains have the same weight. R-hat is rank-normalized and split [1]_:
+        if it is above 1.01, chains, or the halves of a chain, do not agree. `ess_bulk`, the number
+        of independent draws that the kept sweeps are worth when estimating a mean, should be 100
+        per chain.
 
         Returns
         -------
         TraceSummary
             A read-only mapping from names to tuples (mean, sd, r_hat, ess_bulk), shown as a table.
-            ``pandas.DataFrame(summary.values(), index=summary)`` makes a data frame of it.
+            ``pandas.DataFrame(summary.values(), index=summary)`` turns it into a data frame.
 
         Notes
         -----
-        The values are those of ArviZ, which however has no R-hat of a single chain: here the halves
-        of the chain are compared. With fewer than 4 kept sweeps, or where one of the values is not
-        finite, R-hat and `ess_bulk` are NaN. A scalar that does not vary, as a hyper-parameter that
-        is given, has an R-hat of NaN and all its draws for `ess_bulk`.
+        The values are those of ArviZ, except that ArviZ has no R-hat for a single chain; here its
+        halves are compared. With fewer than 4 kept sweeps, or if one of the values is not finite,
+        R-hat and `ess_bulk` are NaN. For a scalar that does not vary, such as a given
+        hyperparameter, R-hat is NaN and `ess_bulk` is the number of draws.
 
         References
         ----------
@@ -174,7 +175,7 @@ class Trace(Mapping[str, NDArray[np.float64]]):
         return TraceSummary(rows)
 
     def to_arviz(self) -> Any:
-        """Return the trace as ArviZ's data container, for its diagnostics and plots.
+        """Return the trace in the data container of ArviZ, for its diagnostics and plots.
 
         The coordinates of the draws are the kept sweeps, counted from 1.
 

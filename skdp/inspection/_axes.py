@@ -1,4 +1,4 @@
-"""What the displays share: matplotlib when it is needed, panels in the place of axes, colours."""
+"""What the displays share: matplotlib when it is needed, panels in the place of axes, colors."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ PALETTE = (
     "#0072B2 #E69F00 #009E73 #CC79A7 #56B4E9 #D55E00 #F0E442 #3C2D00 #2D0096 #9678FF "
     "#0F694B #B40F1E #4B005A #78FF96 #5A3CB4 #96B478 #780F3C #785A87 #F0A5B4 #004B87"
 ).split()
-"""Twenty colours that keep apart for colour-blind readers too.
+"""Twenty colors that keep apart for color-blind readers too.
 
 The first seven are those of Okabe and Ito (2008) without black. The others were searched for among
-colours of moderate chroma, to be as far as can be in OKLab from each other, from the seven and from
-the grey below, as normal, protanope, deuteranope and tritanope eyes see them (Machado et al.,
+colors of moderate chroma, to be as far as can be in OKLab from each other, from the seven and from
+the gray below, as normal, protanope, deuteranope and tritanope eyes see them (Machado et al.,
 2009). To deuteranope eyes the closest two of the twenty are .075 apart, of the seven .076.
 """
 

@@ -27,9 +27,9 @@ _GAP_INCHES, _BAR_INCHES, _TEXT_INCHES = 0.12, 0.8, 0.45
 class FactorDisplay:
     """Matrix of the binary factors of states, with the share of time in each state as a bar.
 
-    Make it by `from_estimator`, or by the constructor and `plot`. A row is a state, those with the
+    Create it with `from_estimator`, or with the constructor and `plot`. Each row is a state, the
     largest shares on top; a dark cell is a factor that is on in the state. States that differ in
-    one factor only are neighbours of a `skdp.sequence.LaplacianSimilarity`.
+    only one factor are neighbors under a `skdp.sequence.LaplacianSimilarity`.
 
     Parameters
     ----------
@@ -47,16 +47,16 @@ class FactorDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     states_ : ndarray of int
-        The states that are drawn, from the top.
+        The states that are drawn, from top to bottom.
     image_ : matplotlib AxesImage
     bars_ : matplotlib BarContainer or None
-        A bar for each of `states_`, as long as its share, that of the largest share as long as
-        there is room. None without `shares`.
+        A bar for each of `states_`, whose length is proportional to its share. None without
+        `shares`.
 
     See Also
     --------
-    StateSequenceDisplay : States, or their factors, along a sequence.
-    TransitionDisplay : How states follow each other.
+    StateSequenceDisplay : Plots states, or their factors, along a sequence.
+    TransitionDisplay : Plots the transitions between states.
 
     Examples
     --------
@@ -135,13 +135,13 @@ class FactorDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: a new figure. A figure of yours should have
-            ``layout="constrained"``, to make room for labels.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for labels.
         states : array-like of int, default=None
-            Which states to draw, from the top. None: those with a share above 0, the largest first;
-            all of them, in their order, if no shares are known.
+            States to draw, from top to bottom. None: those with a share above 0, the largest first;
+            if no shares are known, all of them in order.
         cmap : matplotlib colormap or its name, default="Blues"
-            Colours from 0 to 1.
+            Colors from 0 to 1.
 
         Returns
         -------
@@ -151,7 +151,7 @@ class FactorDisplay:
         Raises
         ------
         ValueError
-            If `states` are not states.
+            If `states` are not valid states.
         ImportError
             If matplotlib is not installed.
         """

@@ -47,33 +47,32 @@ class Rule(NamedTuple):
 class GrammarDisplay:
     """The active symbols of a grammar, with the probabilities of their rules and their top words.
 
-    Make it by `from_estimator`, or by the constructor and `plot`. Symbols come as sentences reach
-    them, the start first; a box of a colour is always the same symbol. A symbol is active if its
-    share of the nodes of trees is at least a threshold, or where shares are not known, if active
-    rules lead to it from the start; a rule of an active symbol is active if its probability is at
-    least the threshold ([1]_, section 5.1).
+    Create it with `from_estimator`, or with the constructor and `plot`. Symbols are in the order in
+    which sentences reach them, the start first; boxes of the same color are the same symbol. A
+    symbol is active if its share of the nodes of trees is at least a threshold or, if shares are
+    not known, if active rules lead to it from the start. A rule of an active symbol is active if
+    its probability is at least the threshold ([1]_, section 5.1).
 
     Parameters
     ----------
     root_probs : array-like of shape (n_symbols,)
-        Probabilities of the symbols at the root. Where preterminals have symbols of their own, as
-        in a partitioned grammar, they come first.
+        Probabilities of the symbols at the root. In a partitioned grammar, preterminals come first.
     rule_type_probs : array-like of shape (n_symbols, 2) or (n_constituents, 4)
-        Probabilities that a symbol becomes a word or two symbols; of a partitioned grammar those
-        that a constituent becomes two preterminals, a preterminal and a constituent, a constituent
-        and a preterminal, two constituents.
+        Probabilities that a symbol becomes a word or two symbols; in a partitioned grammar, that a
+        constituent becomes two preterminals, a preterminal and a constituent, a constituent and a
+        preterminal, or two constituents.
     emission_probs : array-like of shape (n_symbols, n_words) or (n_preterminals, n_words)
         Probabilities of words, given that the symbol becomes a word.
     binary_probs : array-like of shape (n_symbols or n_constituents, n_symbols, n_symbols)
         Probabilities of the left (axis 1) and right (axis 2) symbol: given that the symbol becomes
-        two, or of a partitioned grammar altogether.
+        two, or, in a partitioned grammar, overall.
     shares : array-like of shape (n_symbols,), default=None
-        Shares of the symbols among the nodes of trees, to write beside them. None: not known.
+        Shares of the symbols among the nodes of trees, written next to them. None: unknown.
     feature_names : array-like of n_words str, default=None
         The words. None: "0", "1", ...
     symbol_names : list of n_symbols str, default=None
-        Names of the symbols. None: "S0", "S1", ...; "P0", ... and "C0", ... of a partitioned
-        grammar: the labels of predicted trees.
+        Names of the symbols. None: the labels of predicted trees, which are "S0", "S1", ..., or
+        "P0", ... and "C0", ... in a partitioned grammar.
 
     Attributes
     ----------
@@ -81,29 +80,29 @@ class GrammarDisplay:
         As passed, as arrays.
     feature_names, symbol_names : lists of str
     symbols_ : ndarray of int
-        The symbols that are drawn, from the top.
+        The symbols that are drawn, from top to bottom.
     n_active_rules_ : int
-        Number of active rules: of two symbols, and of words.
+        Number of active rules, both of two symbols and of words.
     rules_ : list of named tuples (symbol, right, words, probability)
         The lines that are drawn: `symbol` is -1 for the start of sentences; `right` holds the
-        symbols on the right, none where the symbol becomes a word; `words` holds pairs (word,
-        probability given that it becomes one).
+        symbols on the right, and is empty if the symbol becomes a word; `words` holds pairs (word,
+        probability given that the symbol becomes a word).
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     bars_ : list of matplotlib Rectangle
-        For each of `rules_` the bar of its probability.
+        For each of `rules_`, the bar of its probability.
     boxes_ : list of matplotlib Text
         The boxed names of symbols.
 
     Raises
     ------
     ValueError
-        If shapes do not agree, or something is no probability.
+        If shapes do not agree, or something is not a probability.
 
     See Also
     --------
-    ParseTreeDisplay : Trees of the grammar.
-    LowerBoundDisplay : How the fit came to it.
+    ParseTreeDisplay : Plots trees of the grammar.
+    LowerBoundDisplay : Plots the progress of the fit.
 
     References
     ----------
@@ -156,8 +155,8 @@ class GrammarDisplay:
         if found != shapes or (not self._is_partitioned and n_emitting != n_symbols):
             raise ValueError(
                 f"root_probs of {n_symbols} symbols, emission_probs of {n_emitting}, "
-                f"rule_type_probs of shape {found[0]} and binary_probs of shape {found[1]} are not "
-                "of one grammar."
+                f"rule_type_probs of shape {found[0]} and binary_probs of shape {found[1]} do not "
+                "belong to one grammar."
             )
         self.shares = None if shares is None else check_shares(shares, "shares", n_symbols)
         self.feature_names = check_names(feature_names, "feature_names", n_words)
@@ -234,15 +233,15 @@ class GrammarDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw: its texts are as small as its size asks for. None: a new figure, as large
-            as the grammar up to 40 inches.
+            Where to draw; texts are as small as the axes require. None: in a new figure, as large
+            as the grammar needs, up to 40 inches.
         threshold : float, default=1e-3
-            Least probability of an active rule and share of an active symbol, in (0, 1].
+            Smallest probability of an active rule and share of an active symbol, in (0, 1].
         n_rules : int, default=8
-            Number of rules of a symbol that are drawn, the most probable ones, >= 1; of others
-            there is one line with their number and probability.
+            Number of rules per symbol to draw, the most probable ones, >= 1; one line gives the
+            number and total probability of the others.
         n_words : int, default=5
-            Number of words of a symbol that are drawn, >= 1.
+            Number of words per symbol to draw, >= 1.
 
         Returns
         -------

@@ -21,31 +21,31 @@ _LINE = "hellinger distance"
 """Name of the lines by which they are found again."""
 _STYLES = {"previous": "-", "document": "--"}
 _MAX_MARKED = 60
-"""With more segments only those without neighbours have a marker."""
+"""With more segments only those without neighbors have a marker."""
 
 
 class HellingerDisplay:
-    """Hellinger distances along a document: to the segment before, to the whole document.
+    """Hellinger distances along a document: to the previous segment and to the whole document.
 
-    Make it by `from_estimator` or `from_predictions`. The distance of each segment's topic shares
-    to those of the one before tells where the subject changes, and how smoothly topics move ([1]_,
-    figure 6.7); the distance to the document's shares whether segments drift away from it (figure
-    7.9). 0: the same shares; 1: no topic in common. Lines of several models fit into one axes: pass
-    the `ax_` of the first to the others.
+    Create it with `from_estimator` or `from_predictions`. The distance between the topic shares of
+    a segment and the previous one shows where the subject changes, and how smoothly topics change
+    ([1]_, figure 6.7). The distance to the shares of the document shows whether segments drift away
+    from it (figure 7.9). 0: the same shares; 1: no topic in common. To draw several models in one
+    plot, pass the `ax_` of the first display to the others.
 
     Parameters
     ----------
     to_previous : array-like of shape (n_segments,), default=None
-        Distances to the segment before, in [0, 1]; nan where there is none.
+        Distances to the previous segment, in [0, 1]; nan if there is none.
     to_document : array-like of shape (n_segments,), default=None
-        Distances to the document, in [0, 1]; nan where unknown. At least one of the two is needed.
+        Distances to the document, in [0, 1]; nan if unknown. At least one of the two is required.
     name : str, default=None
-        Of the model, for the legend.
+        Name of the model, for the legend.
     boundaries : array-like of int, shape (n_parts - 1,), default=None
         Where parts (chapters) meet: the segments, counted from 0, with which all parts but the
-        first begin. Rising, from 1 to n_segments - 1. Lines mark them.
+        first begin. They must rise, from 1 to n_segments - 1. Lines mark them.
     part_names : list of n_parts str, default=None
-        Names of the parts, short ones, to be written above them.
+        Short names of the parts, to be written above them.
 
     Attributes
     ----------
@@ -55,15 +55,15 @@ class HellingerDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     lines_ : list of matplotlib Line2D
-        That of `to_previous`, then that of `to_document`, as far as drawn.
+        The lines of `to_previous` and `to_document`, in this order, if drawn.
     legend_ : matplotlib Legend
-        Of all lines in the axes; means are over the segments that have a distance.
+        Legend of all lines in the axes; means are over the segments that have a distance.
 
     See Also
     --------
-    skdp.metrics.hellinger_to_previous : The distances between neighbours.
-    skdp.metrics.hellinger_to_document : The distances to the document.
-    TopicEvolutionDisplay : The shares themselves.
+    skdp.metrics.hellinger_to_previous : Computes the distances between neighbors.
+    skdp.metrics.hellinger_to_document : Computes the distances to the document.
+    TopicEvolutionDisplay : Plots the shares themselves.
 
     References
     ----------
@@ -99,8 +99,8 @@ class HellingerDisplay:
         lengths = {len(array) for array in self._distances().values()}
         if len(lengths) != 1:
             raise ValueError(
-                "to_previous or to_document must be given, and both of one length; got lengths "
-                f"{sorted(lengths)}."
+                "to_previous or to_document must be given, and both must have the same length; "
+                f"got lengths {sorted(lengths)}."
             )
         self.name = name
         self._parts = check_parts(lengths.pop(), boundaries, part_names)
@@ -120,7 +120,7 @@ class HellingerDisplay:
         line_kw: Mapping[str, Any] | None = None,
         ax: Any = None,
     ) -> Self:
-        """Plot how topics move along a document, or along all documents end to end.
+        """Plot how topics change along a document, or along all documents end to end.
 
         Parameters
         ----------
@@ -128,13 +128,13 @@ class HellingerDisplay:
         X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
             As for the methods of the estimator.
         document : int or None, default=0
-            Which document of X, from 0. None: all of them end to end, with boundaries between them.
-            The first segment of a document has none before it, so that lines to the previous
-            segment break at boundaries.
+            Index of the document in X. None: all documents end to end, with boundaries between
+            them. The first segment of a document has no previous one, so lines of distances to the
+            previous segment break at boundaries.
         to : {"previous", "document", "both"}, default="previous"
             See `plot`.
         name : str, default=None
-            Of the model, for the legend. None: that of its class.
+            Name of the model, for the legend. None: the name of its class.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
             Where parts of the document meet, see the class. Only with one document.
         part_names : list of str, default=None
@@ -186,7 +186,7 @@ class HellingerDisplay:
         line_kw: Mapping[str, Any] | None = None,
         ax: Any = None,
     ) -> Self:
-        """Plot how given topic shares move.
+        """Plot how given topic shares change.
 
         Parameters
         ----------
@@ -196,14 +196,14 @@ class HellingerDisplay:
         doc_topic : array-like of shape (n_components,) or (n_documents, n_components), default=None
             Topic shares of the document, or of the documents of `doc_ptr`.
         doc_ptr : SegmentedCorpus or array-like of int, shape (n_documents + 1,), default=None
-            Where documents begin and end in `segment_topic`, or the corpus that knows. None: all
-            segments are of one document.
+            Where documents begin and end in `segment_topic`, or the corpus itself. None: all
+            segments belong to one document.
         to : {"previous", "document", "both"}, default=None
             See `plot`.
         name : str, default=None
-            Of the model, for the legend.
+            Name of the model, for the legend.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
-            Where parts meet, see the class. None: where the documents of `doc_ptr` do.
+            Where parts meet, see the class. None: where the documents of `doc_ptr` meet.
         part_names : list of n_parts str, default=None
             Names of the parts, see the class.
         line_kw : dict, default=None
@@ -253,17 +253,17 @@ class HellingerDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw, such as the `ax_` of another model's display. None: a new figure. The
-            legend stands to the right of the axes: a figure of yours should have
-            ``layout="constrained"``, to make room for it.
+            Where to draw, such as the `ax_` of another model's display. None: in a new figure. The
+            legend is to the right of the axes; your own figure should have
+            ``layout="constrained"``, which makes room for it.
         to : {"previous", "document", "both"}, default=None
-            Distances to the segment before (a solid line), to the document (dashed), or both. None:
-            to the segment before if known.
+            Distances to the previous segment (a solid line), to the document (dashed), or both.
+            None: to the previous segment, if known.
         name : str, default=None
-            Of the model, for the legend. None: the attribute.
+            Name of the model, for the legend. None: the attribute.
         line_kw : dict, default=None
-            Further arguments of ``Axes.plot``, such as ``{"color": "black"}``. Without a colour
-            each display takes the next one of the axes.
+            Further arguments of ``Axes.plot``, such as ``{"color": "black"}``. Without a color,
+            each display uses the next one of the axes.
 
         Returns
         -------
@@ -294,7 +294,7 @@ class HellingerDisplay:
         self.lines_: list[Any] = []
         for (key, values), label in zip(chosen.items(), labels, strict=True):
             style = {"linestyle": _STYLES[key], "linewidth": 1.2, **(line_kw or {})}
-            if self.lines_:  # of one model, of one colour
+            if self.lines_:  # of one model, of one color
                 style.setdefault("color", self.lines_[0].get_color())
             self.lines_.append(_draw_line(ax, values, label, style))
         # matplotlib hides labels that begin with "_", such as those that it makes.
@@ -326,7 +326,7 @@ class HellingerDisplay:
         keys = _TO[:2] if to == "both" else (to,)
         for key in keys:
             if key not in known:
-                raise ValueError(f"to={to!r} needs distances to_{key}, which are not known.")
+                raise ValueError(f"to={to!r} needs distances to_{key}, which are unknown.")
             if np.isnan(known[key]).all():
                 raise ValueError(f"to={to!r}: no segment has a distance to_{key}.")
         return {key: known[key] for key in keys}

@@ -26,9 +26,9 @@ _SIZE = (5.4, 3.4)
 class LowerBoundDisplay:
     """The lower bound of the log evidence over the iterations of one or several fits.
 
-    Make it by `from_estimator`, or by the constructor and `plot`. The bound rises, steeply first;
-    a fit whose line still climbs at its end asks for more iterations, and runs that end at
-    different heights for more restarts.
+    Create it with `from_estimator`, or with the constructor and `plot`. The bound rises, steeply at
+    first. If a line still climbs at its end, the fit needs more iterations; if fits end at
+    different heights, use more restarts.
 
     Parameters
     ----------
@@ -43,24 +43,24 @@ class LowerBoundDisplay:
     lower_bounds : list of ndarray
     names : list of str or None
     best_ : int
-        The fit with the highest last bound.
+        Index of the fit with the highest last bound.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     lines_ : list of matplotlib Line2D
-        One a fit.
+        One line per fit.
     legend_ : matplotlib Legend or None
         None without names.
 
     Raises
     ------
     ValueError
-        If there is no fit, a fit has no iteration or bounds that are not finite, or there are not
-        as many names as fits.
+        If there is no fit, if a fit has no iterations or bounds that are not finite, or if the
+        numbers of names and fits differ.
 
     See Also
     --------
-    GrammarDisplay : What was fitted.
-    TraceDisplay : The same for fits by sampling.
+    GrammarDisplay : Plots the grammar that was fitted.
+    TraceDisplay : Plots fits by sampling.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class LowerBoundDisplay:
             fits = [fits]
         self.lower_bounds = [_check_bounds(bounds, i) for i, bounds in enumerate(fits)]
         if not fits:
-            raise ValueError("lower_bounds must hold the bounds of one fit at least.")
+            raise ValueError("lower_bounds must hold the bounds of at least one fit.")
         self.names = None if names is None else check_names(names, "names", len(fits))
         self.best_ = int(np.argmax([bounds[-1] for bounds in self.lower_bounds]))
 
@@ -138,11 +138,11 @@ class LowerBoundDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: a new figure.
+            Where to draw. None: in a new figure.
         kind : {"bound", "gap"}, default="bound"
-            "bound": the bounds as they are. "gap": by how much they are below the highest of all,
-            on a scale of logarithms, which shows the last steps as well as the first; the best
-            fit's last bound has no place there.
+            "bound": the bounds themselves. "gap": how far they are below the highest of all, on a
+            logarithmic scale, which shows the last steps as well as the first; the last bound of
+            the best fit cannot be shown there.
 
         Returns
         -------

@@ -13,7 +13,7 @@ from skdp.inspection._axes import LITERAL, write_names
 MAX_VALUES = 12
 """With more rows or columns numbers in the cells would not be read."""
 BAR = (1.03, 0.1, 0.04, 0.8)
-"""Place of the bar of colours: left, bottom, width and height in shares of the matrix."""
+"""Place of the bar of colors: left, bottom, width and height in shares of the matrix."""
 _CELL, _VALUE_CELL = 0.25, 0.42
 """Side of a cell, in inches: without a number and with one."""
 _MIN_SIDE, _MAX_SIDE = 1.8, 10.0
@@ -32,7 +32,7 @@ def decide_values(include_values: Any, n_cells: int) -> bool:
 def size_matrix(
     row_names: list[str], column_names: list[str], *, with_values: bool
 ) -> tuple[float, float]:
-    """Return inches for cells, with numbers in them or not, labels and the bar of colours."""
+    """Return inches for cells, with numbers in them or not, labels and the bar of colors."""
     n_rows, n_columns = len(row_names), len(column_names)
     side = _VALUE_CELL if with_values else _CELL
     side = min(max(side, _MIN_SIDE / n_rows), _MAX_SIDE / max(n_rows, n_columns))

@@ -27,15 +27,15 @@ _LINE_COLOUR = "#808080"
 class ParseTreeDisplay:
     """Pictures of parse trees, one or several.
 
-    Make it by `from_estimator`, or by the constructor and `plot`. Words are in italics, below the
-    node that they belong to.
+    Create it with `from_estimator`, or with the constructor and `plot`. Words are in italics below
+    the node to which they belong.
 
     Parameters
     ----------
     trees : ParseTree or sequence of ParseTree
         At least one.
     names : list of n_trees str, default=None
-        Titles of the trees. None: they have none.
+        Titles of the trees. None: no titles.
 
     Attributes
     ----------
@@ -44,21 +44,21 @@ class ParseTreeDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     texts_ : list of lists of matplotlib Text
-        For each tree its labels and words: a node after all that is below it.
+        For each tree, its labels and words: a node follows everything below it.
     lines_ : list of matplotlib LineCollection
-        For each tree the lines from its nodes to their children.
+        For each tree, the lines from its nodes to their children.
     titles_ : list of matplotlib Text
-        Of the trees; empty if they have no names.
+        Titles of the trees; empty if they have no names.
 
     Raises
     ------
     ValueError
-        If there are no trees, or not as many names.
+        If there are no trees, or if the numbers of names and trees differ.
 
     See Also
     --------
-    GrammarDisplay : The grammar behind them.
-    skdp.metrics.bracket_scores : How well trees agree, in numbers.
+    GrammarDisplay : Plots the grammar behind the trees.
+    skdp.metrics.bracket_scores : Measures how well trees agree.
 
     Examples
     --------
@@ -98,12 +98,12 @@ class ParseTreeDisplay:
         estimator : fitted grammar
             Its ``predict`` returns trees.
         X : sentences
-            As for its ``predict``: few, a tree each.
+            As for its ``predict``; few sentences, since a tree is drawn for each.
         feature_names : array-like of n_words str, default=None
-            The words of the sentences, if these are word ids. None: words as they are in the
-            predicted trees.
+            The words of the sentences, if these are word ids. None: the words in the predicted
+            trees.
         names : list of str, default=None
-            Titles of the trees. None: they have none.
+            Titles of the trees. None: no titles.
         n_columns : int, default=1
             See `plot`.
         ax : matplotlib Axes, default=None
@@ -145,8 +145,8 @@ class ParseTreeDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw: its texts are as small as its size asks for. None: a new figure, as large
-            as the trees up to 30 inches.
+            Where to draw; texts are as small as the axes require. None: in a new figure, as large
+            as the trees need, up to 30 inches.
         n_columns : int, default=1
             Number of trees side by side, >= 1.
 

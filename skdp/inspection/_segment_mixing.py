@@ -18,27 +18,27 @@ _LABELS = ["the document", "the segment before"]
 
 
 class SegmentMixingDisplay:
-    """Weights of the document and of the segment before, along a training document.
+    """Weights of the document and of the previous segment, along a training document.
 
-    Make it by `from_estimator` or `from_weights`. In an adaptive topic model ([1]_, chapter 7) the
-    topics of a segment come from those of its document with a weight that is learnt for every
-    segment, and else from those of the segment before. Where the document's column is high, a
-    segment goes back to the theme of the document; where it is low, it goes on with what was said.
-    A column at the line of the prior mean may have been decided by the prior alone: short segments
-    say little about their weight.
+    Create it with `from_estimator` or `from_weights`. In an adaptive topic model ([1]_, chapter 7),
+    the topics of a segment come from those of its document with a weight that is learned for each
+    segment, and otherwise from those of the previous segment. If the column of the document is
+    high, the segment returns to the theme of the document; if it is low, the segment continues the
+    previous one. A column at the line of the prior mean may be due to the prior alone, because
+    short segments carry little information about their weight.
 
     Parameters
     ----------
     segment_mixing : array-like of shape (n_segments,)
-        Weights of the document, in [0, 1]; 1 for the first segment of a document, which has none
-        before it.
+        Weights of the document, in [0, 1]; 1 for the first segment of a document, which has no
+        previous one.
     prior_mean : float, default=None
-        What the weights would be without data, in [0, 1].
+        Weight that is expected without data, in [0, 1].
     boundaries : array-like of int, shape (n_parts - 1,), default=None
         Where parts (chapters, documents) meet: the segments, counted from 0, with which all parts
-        but the first begin. Rising, from 1 to n_segments - 1. Lines mark them.
+        but the first begin. They must rise, from 1 to n_segments - 1. Lines mark them.
     part_names : list of n_parts str, default=None
-        Names of the parts, short ones, to be written above them.
+        Short names of the parts, to be written above them.
 
     Attributes
     ----------
@@ -48,15 +48,15 @@ class SegmentMixingDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     areas_ : list of 2 matplotlib PolyCollection
-        The weights of the document, and of the segment before.
+        The weights of the document, and of the previous segment.
     line_ : matplotlib Line2D or None
         The prior mean, if known.
     legend_ : matplotlib Legend
 
     See Also
     --------
-    HellingerDisplay : How far topics move from segment to segment.
-    TopicEvolutionDisplay : Topic shares along a document.
+    HellingerDisplay : Plots how far topics move from segment to segment.
+    TopicEvolutionDisplay : Plots topic shares along a document.
 
     References
     ----------
@@ -105,7 +105,7 @@ class SegmentMixingDisplay:
         part_names: Sequence[str] | None = None,
         ax: Any = None,
     ) -> Self:
-        """Plot what a fit learnt of the segments of a training document, or of all documents.
+        """Plot the weights that a fit learned for a training document, or for all documents.
 
         Parameters
         ----------
@@ -113,10 +113,11 @@ class SegmentMixingDisplay:
             With an attribute ``segment_mixing_``; its parameter ``mixing_prior`` gives the line of
             the prior mean.
         X : SegmentedCorpus, or list of documents
-            What the estimator was fitted on: it says which segments a document has. The weights are
-            those of the fit, nothing is folded in.
+            The training data, which determine the segments of each document. The weights are those
+            of the fit; nothing is folded in.
         document : int or None, default=0
-            Which document of X, from 0. None: all of them end to end, with boundaries between them.
+            Index of the document in X. None: all documents end to end, with boundaries between
+            them.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
             Where parts of the document meet, see the class. Only with one document.
         part_names : list of str, default=None
@@ -133,7 +134,7 @@ class SegmentMixingDisplay:
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted, or has no ``segment_mixing_``.
         ValueError
-            If X has another number of segments than the training documents, `document` is out of
+            If X and the training documents differ in the number of segments, `document` is out of
             range or has no segments, or another argument is invalid.
         ImportError
             If matplotlib is not installed.
@@ -144,7 +145,7 @@ class SegmentMixingDisplay:
         weights = np.asarray(estimator.segment_mixing_)
         if len(weights) != chosen.n_rows:
             raise ValueError(
-                f"X must be what the estimator was fitted on, documents of {len(weights)} segments "
+                f"X must be the training documents, with {len(weights)} segments "
                 f"in all; got {chosen.n_rows} segments."
             )
         display = cls(
@@ -172,7 +173,7 @@ class SegmentMixingDisplay:
         segment_mixing : array-like of shape (n_segments,)
             Weights of the document, such as rows of the attribute ``segment_mixing_``.
         prior_mean : float, default=None
-            What the weights would be without data.
+            Weight that is expected without data.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
             Where parts meet, see the class.
         part_names : list of n_parts str, default=None
@@ -197,13 +198,13 @@ class SegmentMixingDisplay:
         return display.plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw the weights: a column a segment, the document's share of it below.
+        """Draw the weights: one column per segment, with the share of the document at the bottom.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: a new figure. The legend stands to the right of the axes: a figure
-            of yours should have ``layout="constrained"``, to make room for it.
+            Where to draw. None: in a new figure. The legend is to the right of the axes; your own
+            figure should have ``layout="constrained"``, which makes room for it.
 
         Returns
         -------

@@ -13,7 +13,7 @@ from skdp.data._ragged import Offsets, offsets
 from skdp.inspection._axes import LITERAL, as_names, write_name
 
 _LINES = (("white", 2.4), ("#333333", 0.8))
-"""Colours and widths of the lines between parts: a light rim shows the dark line on dark areas."""
+"""Colors and widths of the lines between parts: a light rim shows the dark line on dark areas."""
 _NAMES = "part names"
 """Label of the axis of names, by which it is found again."""
 _LONGEST = 40
@@ -40,7 +40,7 @@ def check_parts(
     """Return the parts that boundaries cut `n_segments` segments into."""
     if boundaries is None:
         if part_names is not None:
-            raise ValueError("part_names are names of what boundaries part: give both.")
+            raise ValueError("part_names are the names of parts between boundaries: give both.")
         return Parts(offsets([n_segments]), None)
     inner = as_array(boundaries, "boundaries")
     if inner.size == 0:
@@ -50,7 +50,7 @@ def check_parts(
         ptr = np.concatenate([[0], inner, [n_segments]])
     if np.any(ptr[1:] <= ptr[:-1]):
         raise ValueError(
-            f"boundaries must hold integers that rise and lie between 0 and {n_segments}, the "
+            f"boundaries must hold increasing integers between 0 and {n_segments}, the "
             f"number of segments, both excluded; got {boundaries!r}."
         )
     names = None
@@ -135,7 +135,7 @@ def _write_names(ax: Any, ptr: Offsets, names: NDArray[np.object_]) -> None:
 def _find_room(
     at: NDArray[np.float64], widths: NDArray[np.float64], sizes: NDArray[np.int64]
 ) -> NDArray[np.intp]:
-    """Return which of the names, centred at `at`, do not overlap; those of large parts first."""
+    """Return which of the names, centered at `at`, do not overlap; those of large parts first."""
     kept: list[int] = []
     for i in np.argsort(-sizes, kind="stable").tolist():
         if all(abs(at[i] - at[j]) >= (widths[i] + widths[j]) / 2 for j in kept):

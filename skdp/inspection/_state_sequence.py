@@ -36,7 +36,7 @@ _GAP = 0.12
 _ROW = 0.15
 """Height of a row of factors, in inches."""
 _LINES = (("white", 3.2), ("#333333", 1.0))
-"""Colours and widths of the lines between sequences: a light rim shows them on dark strips."""
+"""Colors and widths of the lines between sequences: a light rim shows them on dark strips."""
 _MAX_ROWS = 24
 """With more factors not every one has a label."""
 
@@ -44,12 +44,13 @@ _MAX_ROWS = 24
 class StateSequenceDisplay:
     """States of a sequence over time, above the true ones if these are known.
 
-    Make it by `from_estimator` or `from_predictions`. States that are numbers are strips of colour;
-    states that are vectors of binary factors are images, a row a factor ([1]_, figure 2).
+    Create it with `from_estimator` or `from_predictions`. States that are numbers are strips of
+    color; states that are vectors of binary factors are images, one row per factor ([1]_, figure
+    2).
 
-    Which number a state has means nothing: states are matched with the true ones, one to one, so
-    that as many steps as can be agree, and take their colours. States without a match have colours
-    of their own. Factors are not matched: row d is factor d in both.
+    The numbers of states are arbitrary: states are matched with the true ones, one to one, so that
+    as many steps as possible agree, and have the same colors. States without a match have other
+    colors. Factors are not matched: row d is factor d in both.
 
     Parameters
     ----------
@@ -63,40 +64,40 @@ class StateSequenceDisplay:
     factor_names : list of n_factors str, default=None
         Labels of the factors. None: "0", "1", ...
     boundaries : array-like of int, default=None
-        Where sequences meet that are drawn end to end: the steps, from 0, with which all but the
-        first begin, such as ``panel.ptr[1:-1]``. Lines mark them.
+        Where sequences that are drawn end to end meet: the steps, counted from 0, with which all
+        but the first begin, such as ``panel.ptr[1:-1]``. Lines mark them.
 
     Attributes
     ----------
     predicted, true
-        As passed, as arrays; `predicted` with factors in the place of states if there are some.
+        As passed, as arrays; `predicted` holds factors instead of states if there are any.
     factor_names : list of str or None
         None for states that are numbers.
     boundaries : ndarray of int
-        As passed; of length 0 if None was.
+        As passed; of length 0 if None was passed.
     matches : dict
-        The true label of every state that has one. Empty for factors, or without the truth.
+        The true label of every state that has a match. Empty for factors, or without the truth.
     agreement : float or None
-        Share of steps whose state is matched with the true one; of factors the F1 score of what has
-        probability 1/2 or more (nan if nothing is, in neither). None without the truth.
+        Share of steps whose state is matched with the true one; for factors, the F1 score of the
+        entries with probability 1/2 or more (nan if neither side has any). None without the truth.
     ax_ : matplotlib Axes
-        The axes given to `plot` or made by it; for factors the frame of the panels, itself
-        invisible.
+        The axes given to `plot` or made by it; for factors, the invisible frame of the panels.
     axes_ : ndarray of matplotlib Axes
-        For factors the panels: of those predicted, and of the true ones if known. Else `ax_`.
+        For factors, the panels of the predicted ones and, if known, of the true ones. Otherwise
+        `ax_`.
     figure_ : matplotlib Figure
     images_ : list of matplotlib AxesImage
-        Of what is predicted; if known, of the truth; and, of states that are numbers, where the
-        two differ.
+        Images of the prediction; if known, of the truth; and, if states are numbers, of the steps
+        where the two differ.
     labels_ : list of str
-        Of the legend: true labels, with the states matched with them, and other states.
+        Labels of the legend: true labels with the states matched with them, and other states.
     legend_ : matplotlib Legend or None
         None for factors.
 
     See Also
     --------
-    TransitionDisplay : How states follow each other.
-    FactorDisplay : The factors of states.
+    TransitionDisplay : Plots the transitions between states.
+    FactorDisplay : Plots the factors of states.
 
     References
     ----------
@@ -137,7 +138,7 @@ class StateSequenceDisplay:
                 self.agreement = _f1_score(self.predicted, self.true)
             return
         if factor_names is not None:
-            raise ValueError("factor_names are names of factors: predicted holds states.")
+            raise ValueError("factor_names are the names of factors, but predicted holds states.")
         self.factor_names = None
         if self.true is not None:
             self.matches = _match(self.predicted, self.true)
@@ -174,11 +175,11 @@ class StateSequenceDisplay:
             The truth about what is drawn, see the class; about all sequences end to end if
             `sequence` is None.
         sequence : int or None, default=0
-            Which sequence of X, from 0. None: all of them end to end, with lines where they meet.
-            States are then matched with the true ones once for all.
+            Index of the sequence in X. None: all sequences end to end, with lines where they meet.
+            States are then matched with the true ones once for all sequences.
         kind : {"states", "factors"}, default=None
-            Draw the numbers of states or their factors. None: what `true` holds; without the truth,
-            what the estimator predicts.
+            Whether to draw the numbers of states or their factors. None: the kind that `true`
+            holds; without the truth, the kind that the estimator predicts.
         factor_names : list of n_factors str, default=None
             Labels of the factors. None: "0", "1", ...
         n_states : int, default=12
@@ -197,7 +198,7 @@ class StateSequenceDisplay:
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If `sequence` is out of range, the estimator does not have what `kind` asks for, or X or
+            If `sequence` is out of range, the estimator does not have what `kind` requires, or X or
             another argument is invalid.
         ImportError
             If matplotlib is not installed.
@@ -276,16 +277,16 @@ class StateSequenceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: a new figure. A figure of yours should have
-            ``layout="constrained"``, to make room for labels and for the legend at the right.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for labels and for the legend on the right.
         n_states : int, default=12
-            How many states have a colour, >= 1: those with the most steps, true ones counted, too.
-            The others are grey. Not used for factors.
+            Number of states with a color, >= 1: those with the most steps, including true ones. The
+            others are gray. Not used for factors.
         cmap : matplotlib colormap or its name, default=None
-            Colours of factors from 0 to 1. None: from white to blue. Of states that are numbers:
-            colours of the states in the order of the legend, from one end to the other. None:
-            colours that keep apart; without the truth and with states below 20 a colour belongs to
-            a state, so that sequences can be compared.
+            For factors: colors from 0 to 1. None: from white to blue. For states that are numbers:
+            colors of the states in the order of the legend, from one end to the other. None:
+            distinct colors; without the truth and with states below 20, each state has its color,
+            so sequences can be compared.
 
         Returns
         -------
@@ -344,7 +345,7 @@ class StateSequenceDisplay:
         self.labels_, self.legend_ = [], None
 
     def _draw_states(self, ax: Any, n_states: int, cmap: Any) -> None:
-        """Draw strips of colour, and where they differ."""
+        """Draw strips of color, and where they differ."""
         from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch
 
@@ -406,7 +407,7 @@ class StateSequenceDisplay:
         return {"predicted": codes[predicted], "true": true}, keys
 
     def _colors(self, order: NDArray[np.intp], cmap: Any) -> list[Any]:
-        """Return the colours of the codes shown."""
+        """Return the colors of the codes shown."""
         if cmap is not None:
             cmap = check_cmap(cmap)
             return [cmap(i / max(len(order) - 1, 1)) for i in range(len(order))]
@@ -420,7 +421,7 @@ def _check_predicted(predicted: Any, factors: Any) -> NDArray[Any]:
     array = as_array(predicted, "predicted")
     if array.ndim == 2:
         if factors is not None:
-            raise ValueError("factors are those of states: predicted must be 1-D, got 2-D.")
+            raise ValueError("factors are the factors of states: predicted must be 1-D, got 2-D.")
         return check_matrix(array, "predicted")
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu" or np.any(array < 0):
         raise ValueError(
@@ -442,7 +443,7 @@ def _check_true(true: Any, predicted: NDArray[Any]) -> NDArray[Any]:
     array = check_matrix(true, "true") if predicted.ndim == 2 else as_array(true, "true")
     if array.shape != predicted.shape:
         raise ValueError(
-            f"true must have shape {predicted.shape}, as what is predicted, got {array.shape}."
+            f"true must have shape {predicted.shape}, like predicted, got {array.shape}."
         )
     return array
 
@@ -456,7 +457,7 @@ def _check_boundaries(boundaries: Any, n_steps: int) -> NDArray[np.int64]:
         ends = np.concatenate([[0], inner, [n_steps]])
     if np.any(ends[1:] <= ends[:-1]):
         raise ValueError(
-            f"boundaries must hold integers that rise and lie between 0 and {n_steps}, the number "
+            f"boundaries must hold increasing integers between 0 and {n_steps}, the number "
             f"of steps, both excluded; got {boundaries!r}."
         )
     return inner.astype(np.int64)

@@ -28,7 +28,7 @@ def check_shares(shares: ArrayLike, name: str, n_states: int) -> NDArray[np.floa
     array = as_array(shares, name)
     if array.shape != (n_states,) or array.dtype.kind not in "biuf":
         raise ValueError(
-            f"{name} must hold {n_states} numbers, one a state, got shape {array.shape} and type "
+            f"{name} must hold {n_states} numbers, one per state, got shape {array.shape} and type "
             f"{array.dtype}."
         )
     if not (np.all(array >= 0.0) and np.isclose(array.sum(), 1.0, rtol=0, atol=1e-4)):

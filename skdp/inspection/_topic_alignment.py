@@ -27,15 +27,15 @@ _KINDS = ("distance", "similarity")
 
 
 class TopicAlignmentDisplay:
-    """Matrix of the Hellinger distances between the topics of two models, matched ones in line.
+    """Matrix of the Hellinger distances between the topics of two models, with topics matched.
 
-    Make it by `from_estimators` or `from_components` ([1]_, figure 7.6). A dark diagonal and a pale
-    rest say that the models found the same topics. A row without a dark cell is a topic that the
-    other model does not have; a row with several, one that the other model has split.
+    Create it with `from_estimators` or `from_components` ([1]_, figure 7.6). A dark diagonal in a
+    pale matrix means that the models found the same topics. A row without a dark cell is a topic
+    that the other model does not have; a row with several is a topic that the other model splits.
 
-    Topics are matched one to one by `skdp.metrics.align_topics`. The model with fewer topics (the
-    first, of equally many) keeps the order of its topics; those of the other come in the order of
-    their matches, then, in their own order, those without a match.
+    Topics are matched one to one by `skdp.metrics.align_topics`. The model with fewer topics (or
+    the first, if the numbers are equal) keeps the order of its topics; those of the other are in
+    the order of their matches, followed by those without a match in their own order.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class TopicAlignmentDisplay:
     column_names : list of n_columns str, default=None
         Labels of the topics of the second model. None: "0", "1", ...
     names : (str, str), default=None
-        Of the models.
+        Names of the models.
 
     Attributes
     ----------
@@ -54,8 +54,8 @@ class TopicAlignmentDisplay:
     row_names, column_names, names
         As passed.
     row_topics_, column_topics_ : ndarray of int
-        Which topic of its model each row and column is. Only if made by `from_estimators` or
-        `from_components`.
+        The topic of its model that each row and column shows. Only if created with
+        `from_estimators` or `from_components`.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     image_ : matplotlib AxesImage
@@ -65,8 +65,8 @@ class TopicAlignmentDisplay:
 
     See Also
     --------
-    skdp.metrics.align_topics : The match.
-    skdp.metrics.hellinger_distance : The distances.
+    skdp.metrics.align_topics : Matches the topics.
+    skdp.metrics.hellinger_distance : Computes the distances.
 
     References
     ----------
@@ -128,12 +128,12 @@ class TopicAlignmentDisplay:
         Parameters
         ----------
         first, second : fitted topic models
-            Of the same words: rows and columns of the matrix.
+            The models in the rows and columns of the matrix, with the same vocabulary.
         feature_names : array-like of shape (n_features,), default=None
             Names of the words. With them, the label of a topic is its number and most probable
-            words. None: those seen in ``fit`` if X was a data frame, or numbers only.
+            words. None: those seen in ``fit`` if X was a data frame, otherwise only numbers.
         names : (str, str), default=None
-            Of the models. None: those of their classes.
+            Names of the models. None: those of their classes.
         kind : {"distance", "similarity"}, default="distance"
             See `plot`.
         include_values : bool, default=None
@@ -152,7 +152,7 @@ class TopicAlignmentDisplay:
         sklearn.exceptions.NotFittedError
             If an estimator is not fitted.
         ValueError
-            If the models are of different numbers of words, or an argument is invalid.
+            If the models differ in the number of words, or an argument is invalid.
         ImportError
             If matplotlib is not installed.
         """
@@ -192,16 +192,16 @@ class TopicAlignmentDisplay:
         Parameters
         ----------
         components : array-like of shape (n_components, n_features)
-            Word probabilities of topics, such as ``components_``: the rows of the matrix. Weights
-            >= 0, not all zero in a row, which are divided by their sums.
+            Word probabilities of the topics in the rows of the matrix, such as ``components_``:
+            weights >= 0, not all zero in a row, which are divided by their sums.
         other : array-like of shape (n_other, n_features)
-            Those of the other model: the columns.
+            Those of the other model, in the columns.
         topic_names : list of n_components str, default=None
             Labels of `components`, in their order. None: "0", "1", ...
         other_topic_names : list of n_other str, default=None
             Labels of `other`, in their order. None: "0", "1", ...
         names : (str, str), default=None
-            Of the models.
+            Names of the models.
         kind : {"distance", "similarity"}, default="distance"
             See `plot`.
         include_values : bool, default=None
@@ -256,14 +256,14 @@ class TopicAlignmentDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: a new figure. A figure of yours should have
-            ``layout="constrained"``, to make room for labels.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for labels.
         kind : {"distance", "similarity"}, default="distance"
             Hellinger distances H, or 1 - H.
         include_values : bool, default=None
-            Whether numbers stand in the cells. None: with up to 12 rows and columns.
+            Whether to write the numbers in the cells. None: with up to 12 rows and columns.
         cmap : matplotlib colormap or its name, default=None
-            None: from yellow to blue, dark where topics are alike.
+            None: from yellow to blue; dark cells are topics that are alike.
 
         Returns
         -------

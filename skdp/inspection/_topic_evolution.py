@@ -33,37 +33,39 @@ _PANEL_GAP = 1.3
 
 
 class TopicEvolutionDisplay:
-    """Topic shares along the segments of a document or of a whole book, one colour a topic.
+    """Topic shares along the segments of a document or of a whole book, one color per topic.
 
-    Make it by `from_estimator` or `from_predictions`. Three kinds of plot: ``"area"``, the shares
-    of all segments stacked to 1 along the document (as [1]_, figures 6.6 and 7.7); ``"step"``, the
-    same with a column a segment, nothing drawn between them; and ``"bar"``, a panel a segment,
-    below one of the whole document if its shares are known (figure 5.7).
+    Create it with `from_estimator` or `from_predictions`. There are three kinds of plot:
+    ``"area"``, the shares of all segments stacked to 1 along the document (as in [1]_, figures 6.6
+    and 7.7); ``"step"``, the same with one column per segment and nothing drawn between columns;
+    and ``"bar"``, one panel per segment, below a panel of the whole document if its shares are
+    known (figure 5.7).
 
     The topics with the largest mean shares over the segments are shown, the largest at the top of
-    the stack and at the left of the bars; the others are gathered as "other", in grey.
+    the stack and on the left of the bars; the rest is summed up as "other", in gray.
 
     Parameters
     ----------
     segment_topic : array-like of shape (n_segments, n_components)
         Topic shares of the segments, nu, in reading order. Rows sum to 1.
     doc_topic : array-like of shape (n_components,), default=None
-        Topic shares of the document, mu: a panel of their own in a plot of kind "bar".
+        Topic shares of the document, mu: an additional panel in a plot of kind "bar".
     topic_names : list of n_components str, default=None
         Labels of the topics. None: "topic 0", "topic 1", ..., the rows of ``components_``.
     boundaries : array-like of int, shape (n_parts - 1,), default=None
         Where parts (chapters) meet: the segments, counted from 0, with which all parts but the
-        first begin. Rising, from 1 to n_segments - 1. Lines mark them; areas do not cross them.
+        first begin. They must rise, from 1 to n_segments - 1. Lines mark them; areas do not cross
+        them.
     part_names : list of n_parts str, default=None
-        Names of the parts, short ones, to be written above them. Where they do not fit side by
-        side they stand upright; those of small parts are left out where even so they do not.
+        Short names of the parts, to be written above them. If they do not fit side by side, they
+        are written vertically; if even that does not fit, those of small parts are left out.
 
     Attributes
     ----------
     segment_topic, doc_topic, topic_names
         As passed, as arrays and a list.
     boundaries, part_names
-        As passed, as an array and a list or None. No boundaries: an array of length 0.
+        As passed, as an array and a list or None. Without boundaries, an array of length 0.
     ax_ : matplotlib Axes
         The axes given to `plot` or made by it.
     figure_ : matplotlib Figure
@@ -73,15 +75,14 @@ class TopicEvolutionDisplay:
     areas_ : list of matplotlib PolyCollection, or None
         One for each of `topics_`, then one for "other" if there are others. None for kind "bar".
     bars_ : list of matplotlib PolyCollection, or None
-        One for each of `topics_`, then one for "other" if there are others: each has a bar a panel,
-        in the panel of the document if `doc_topic` is known, then in those of the segments. None
-        for other kinds.
+        One for each of `topics_`, then one for "other" if there are others. Each has one bar per
+        panel: of the document, if `doc_topic` is known, then of the segments. None for other kinds.
 
     See Also
     --------
-    skdp.topics.SegmentedTopicModel : Topics of documents made of segments.
-    HellingerDisplay : How far topics move from segment to segment.
-    TraceDisplay : How the chains of a fit ran.
+    skdp.topics.SegmentedTopicModel : Finds topics in documents made of segments.
+    HellingerDisplay : Plots how far topics move from segment to segment.
+    TraceDisplay : Plots the chains of a fit.
 
     References
     ----------
@@ -149,7 +150,8 @@ class TopicEvolutionDisplay:
         colors: Sequence[Any] | None = None,
         ax: Any = None,
     ) -> Self:
-        """Plot what a fitted topic model makes of a document, or of all documents end to end.
+        """Plot the topic shares of a document, or of all documents end to end, under a fitted
+        model.
 
         Parameters
         ----------
@@ -158,14 +160,14 @@ class TopicEvolutionDisplay:
         X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
             As for the methods of the estimator.
         document : int or None, default=0
-            Which document of X, from 0. None: all of them end to end, such as the chapters of a
-            book, with boundaries between them; kind "bar" then has panels of segments only.
+            Index of the document in X. None: all documents end to end, such as the chapters of a
+            book, with boundaries between them; kind "bar" then has only panels of segments.
         feature_names : array-like of shape (n_features,), default=None
-            Names of the words, such as a vectorizer's ``get_feature_names_out()``. With them, the
-            label of a topic is its number and most probable words. None: those seen in ``fit`` if
-            its X was a data frame.
+            Names of the words, such as those from a vectorizer's ``get_feature_names_out()``. With
+            them, the label of a topic is its number and most probable words. None: those seen in
+            ``fit`` if X was a data frame.
         topic_names : list of n_components str, default=None
-            Labels of the topics. None: made of `feature_names` if known, "topic 0", ... otherwise.
+            Labels of the topics. None: made from `feature_names` if known, otherwise "topic 0", ...
         boundaries : array-like of int, shape (n_parts - 1,), default=None
             Where parts of the document meet, see the class. Only with one document.
         part_names : list of str, default=None
@@ -176,7 +178,7 @@ class TopicEvolutionDisplay:
             See `plot`.
         smooth : int, default=1
             See `plot`.
-        colors : list of n_components matplotlib colours, default=None
+        colors : list of n_components matplotlib colors, default=None
             See `plot`.
         ax : matplotlib Axes, default=None
             See `plot`.
@@ -228,15 +230,15 @@ class TopicEvolutionDisplay:
         Parameters
         ----------
         segment_topic : array-like of shape (n_segments, n_components)
-            Topic shares of the document's segments, such as rows of ``transform_segments(X)`` or
-            of the attribute ``segment_topic_``. Rows sum to 1.
+            Topic shares of the segments of the document, such as rows of ``transform_segments(X)``
+            or of the attribute ``segment_topic_``. Rows sum to 1.
         doc_topic : array-like of shape (n_components,), default=None
             Topic shares of the document.
         topic_names : list of n_components str, default=None
             Labels of the topics. None: "topic 0", "topic 1", ...
         boundaries : array-like of int, shape (n_parts - 1,), default=None
-            Where parts (chapters) meet, see the class; ``corpus.doc_ptr[1:-1]`` for documents that
-            all have segments.
+            Where parts (chapters) meet, see the class; ``corpus.doc_ptr[1:-1]`` for documents, if
+            all of them have segments.
         part_names : list of n_parts str, default=None
             Names of the parts, see the class.
         kind : {"area", "step", "bar"}, default="area"
@@ -245,7 +247,7 @@ class TopicEvolutionDisplay:
             See `plot`.
         smooth : int, default=1
             See `plot`.
-        colors : list of n_components matplotlib colours, default=None
+        colors : list of n_components matplotlib colors, default=None
             See `plot`.
         ax : matplotlib Axes, default=None
             See `plot`.
@@ -285,22 +287,22 @@ class TopicEvolutionDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: a new figure. The legend stands to the right of the axes: a figure
-            of yours should have ``layout="constrained"``, to make room for it.
+            Where to draw. None: in a new figure. The legend is to the right of the axes; your own
+            figure should have ``layout="constrained"``, which makes room for it.
         kind : {"area", "step", "bar"}, default="area"
             Areas stacked along the document, with straight lines from segment to segment; stacked
-            columns, one a segment; or bars in a panel a segment. Segments are numbered from 1. Bars
-            suit documents of up to some dozens of segments, the other two whole books.
+            columns, one per segment; or bars, with one panel per segment. Segments are numbered
+            from 1. Bars suit documents of up to a few dozen segments, the other two whole books.
         n_topics : int, default=8
-            Topics to show, >= 1; the others are gathered as "other".
+            Number of topics to show, >= 1; the rest is summed up as "other".
         smooth : int, default=1
-            Draw means of so many neighbouring segments, an odd number; windows end at boundaries
+            Draw means over this many neighboring segments, an odd number; windows end at boundaries
             and at both ends of the document. The y axis says so. 1: the shares themselves. Not for
             kind "bar".
-        colors : list of n_components matplotlib colours, default=None
-            The colour of every topic. None: with up to 20 topics a colour belongs to a topic, so
-            that documents can be compared; with more, to its rank in the document (from the 21st
-            shown on they repeat).
+        colors : list of n_components matplotlib colors, default=None
+            The color of each topic. None: with up to 20 topics, each topic has its color, so
+            documents can be compared; with more, colors follow the rank in the document and repeat
+            from the 21st topic on.
 
         Returns
         -------
@@ -321,16 +323,16 @@ class TopicEvolutionDisplay:
         if smooth % 2 == 0:
             raise ValueError(f"smooth must be odd, got {smooth}.")
         if kind == "bar" and smooth > 1:
-            raise ValueError("smooth must be 1 for kind='bar': bars are of single segments.")
+            raise ValueError("smooth must be 1 for kind='bar': bars show single segments.")
         n_components = self.segment_topic.shape[1]
         if colors is not None:
             if isinstance(colors, str | dict | set) or not hasattr(colors, "__iter__"):
                 raise ValueError(
-                    f"colors must be a list of {n_components} colours, got {colors!r:.60}."
+                    f"colors must be a list of {n_components} colors, got {colors!r:.60}."
                 )
             colors = list(colors)
             if len(colors) != n_components:
-                raise ValueError(f"colors must hold {n_components} colours, got {len(colors)}.")
+                raise ValueError(f"colors must hold {n_components} colors, got {len(colors)}.")
         check_matplotlib(f"{type(self).__name__}.plot")
 
         order = np.argsort(-self.segment_topic.mean(axis=0), kind="stable")
@@ -352,13 +354,13 @@ class TopicEvolutionDisplay:
         return self
 
     def _colors(self, colors: Sequence[Any] | None) -> list[Any]:
-        """Return the colours of the topics shown."""
+        """Return the colors of the topics shown."""
         if colors is not None:
             from matplotlib.colors import is_color_like
 
             for k, color in enumerate(colors):
                 if not is_color_like(color):
-                    raise ValueError(f"colors must hold matplotlib colours, got {color!r} for {k}.")
+                    raise ValueError(f"colors must hold matplotlib colors, got {color!r} for {k}.")
             return [colors[k] for k in self.topics_]
         by_topic = self.segment_topic.shape[1] <= len(PALETTE)
         keys = self.topics_ if by_topic else range(len(self.topics_))

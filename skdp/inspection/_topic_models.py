@@ -69,7 +69,9 @@ def _documents_as_parts(
     ptr: Offsets, boundaries: ArrayLike | None, part_names: Sequence[str] | None
 ) -> Parts:
     if boundaries is not None:
-        raise ValueError("boundaries are those of the documents where document is None.")
+        raise ValueError(
+            "boundaries must not be given if document is None: they are those of the documents."
+        )
     if part_names is not None and len(part_names) != len(ptr) - 1:
         raise ValueError(
             f"part_names must hold {len(ptr) - 1} names, one for each document of X, "

@@ -22,32 +22,32 @@ from skdp.inspection._axes import (
 
 
 class TraceDisplay:
-    """Scalars of every kept sweep of a fit: a panel a scalar, a line a chain.
+    """Scalars of every kept sweep of a fit, with one panel per scalar and one line per chain.
 
-    Make it by `from_estimator` or `from_trace`. Chains that wander about the same level, without a
-    trend, are what one hopes to see; several levels or a slope ask for more sweeps.
+    Create it with `from_estimator` or `from_trace`. Ideally, all chains vary around the same level
+    without a trend; different levels or a slope call for more sweeps.
 
     Parameters
     ----------
     trace : Trace
-        A fitted estimator's ``trace_``.
+        The ``trace_`` of a fitted estimator.
 
     Attributes
     ----------
     trace : Trace
     ax_ : matplotlib Axes
-        The axes given to `plot` or made by it: the frame of the panels, itself invisible.
+        The axes given to `plot` or made by it: the invisible frame of the panels.
     axes_ : ndarray of matplotlib Axes
-        The panels, one a scalar.
+        The panels, one per scalar.
     figure_ : matplotlib Figure
     lines_ : list of lists of matplotlib Line2D
-        For each of `axes_` one line a chain.
+        For each of `axes_`, one line per chain.
     legend_ : matplotlib Legend or None
         None with one chain.
 
     See Also
     --------
-    TopicEvolutionDisplay : Topic shares along a document.
+    TopicEvolutionDisplay : Plots topic shares along a document.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class TraceDisplay:
         Raises
         ------
         sklearn.exceptions.NotFittedError
-            If the estimator is not fitted, or has no trace because no chain was run for it.
+            If the estimator is not fitted, or has no trace because it did not run a chain.
         ValueError
             If `names` are not in the trace.
         ImportError
@@ -105,7 +105,7 @@ class TraceDisplay:
         Parameters
         ----------
         trace : Trace
-            A fitted estimator's ``trace_``.
+            The ``trace_`` of a fitted estimator.
         names : list of str, default=None
             See `plot`.
         ax : matplotlib Axes, default=None
@@ -130,10 +130,10 @@ class TraceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: a new figure. A figure of yours should have
-            ``layout="constrained"``, to make room for the labels.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for labels.
         names : list of str, default=None
-            Scalars to show, in this order. None: all that varied.
+            Scalars to show, in this order. None: all scalars that varied.
 
         Returns
         -------

@@ -38,23 +38,23 @@ _ARC = 3.5
 
 
 class TransitionDisplay:
-    """Probabilities of transitions between states, as a matrix or in the states' space.
+    """Probabilities of transitions between states, as a matrix or in the space of the states.
 
-    Make it by `from_estimator`, or by the constructor and `plot`. In a matrix a row is where a
-    transition comes from and a column where it goes; the row above all is that of first states.
-    Where states have locations, as under a `skdp.sequence.GaussianSimilarity`, they are dots and
-    transitions arcs between them.
+    Create it with `from_estimator`, or with the constructor and `plot`. In a matrix, transitions
+    lead from the state of the row to that of the column; the top row is for first states. If states
+    have locations, as under a `skdp.sequence.GaussianSimilarity`, they can be drawn as dots, and
+    transitions as arcs between them.
 
     Parameters
     ----------
     transmat : array-like of shape (n_states, n_states)
-        Probabilities of transitions; rows sum to 1.
+        Transition probabilities; rows sum to 1.
     startprob : array-like of shape (n_states,), default=None
-        Probabilities of first states.
+        Probabilities of the first state.
     locations : array-like of shape (n_states, n_dims), default=None
-        Places of the states.
+        Locations of the states.
     shares : array-like of shape (n_states,), default=None
-        Shares of time in the states; they sum to 1. None: those of the chain in the long run, which
+        Shares of time in the states; they sum to 1. None: the long-run shares of the chain, which
         starts from `startprob` (or anywhere).
     state_names : list of n_states str, default=None
         Labels of the states. None: "0", "1", ...
@@ -68,9 +68,9 @@ class TransitionDisplay:
     states_ : ndarray of int
         The states that are drawn, in this order.
     colorbar_ : matplotlib Colorbar
-        Of probabilities of transitions, or to stay (kind "space").
+        Color bar of the probabilities of transitions, or of staying (kind "space").
     image_ : matplotlib AxesImage or None
-        The matrix, below the row of first states if they are known.
+        The matrix, below the row of first states if these are known.
     texts_ : ndarray of matplotlib Text or None
         The numbers in the cells of `image_`, if shown; empty below 0.005.
     points_ : matplotlib PathCollection or None
@@ -78,12 +78,12 @@ class TransitionDisplay:
     arcs_ : list of matplotlib FancyArrowPatch or None
         Transitions between two of `states_`.
     positions_ : ndarray of shape (n_drawn, 2) or None
-        Where the dots are.
+        Positions of the dots.
 
     See Also
     --------
-    StateSequenceDisplay : States along a sequence.
-    FactorDisplay : The factors of states.
+    StateSequenceDisplay : Plots states along a sequence.
+    FactorDisplay : Plots the factors of states.
 
     Examples
     --------
@@ -211,25 +211,26 @@ class TransitionDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: a new figure. A figure of yours should have
-            ``layout="constrained"``, to make room for labels.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for labels.
         kind : {"matrix", "space"}, default="matrix"
-            A matrix of probabilities; or the states at their locations (the first two principal
-            components of those in more than two dimensions), the area of a dot in proportion to its
-            share of time, its colour the probability to stay. An arc is as wide as its transition
-            is probable once the state is left, and leads
-            counter-clockwise from dot to dot.
+            A matrix of probabilities; or the states at their locations (with more than two
+            dimensions, at the first two principal components). The area of a dot is proportional to
+            its share of time, its color is the probability of staying. The width of an arc is the
+            probability of the transition once the state is left; arcs lead counterclockwise from
+            dot to dot.
         states : array-like of int, default=None
-            Which states to draw, in this order. None: the active ones, the largest share first;
-            active is a share above 0, or above 0.001 where `shares` were computed.
+            States to draw, in this order. None: the active ones, the largest share first; a state
+            is active if its share is above 0, or above 0.001 if `shares` were computed.
         scale : {"log", "linear"}, default="log"
-            Of the colours of a matrix: of logarithms, from 0.001 on, or of probabilities.
+            Scale of the colors of a matrix: logarithms, from 0.001 on, or probabilities.
         include_values : bool, default=None
-            Whether numbers stand in the cells of a matrix. None: with up to 12 states.
+            Whether to write the numbers in the cells of a matrix. None: with up to 12 states.
         min_probability : float, default=0.1
-            Transitions less probable than this, once the state is left, have no arc, in [0, 1].
+            Transitions with a smaller probability than this, once the state is left, have no arc;
+            in [0, 1].
         cmap : matplotlib colormap or its name, default=None
-            None: from yellow to blue, dark where probable.
+            None: from yellow to blue; dark is probable.
 
         Returns
         -------
@@ -309,7 +310,7 @@ class TransitionDisplay:
             zorder=3,
         )
         self.colorbar_ = ax.figure.colorbar(self.points_, cax=ax.inset_axes(BAR))
-        self.colorbar_.set_label("probability to stay")
+        self.colorbar_.set_label("probability of staying")
         self.arcs_ = self._draw_arcs(self.positions_, np.sqrt(areas) / 2.0, min_probability)
         for (x, y), j, value in zip(self.positions_, self.states_, stay, strict=True):
             red, green, blue, _ = self.points_.cmap(value)

@@ -15,9 +15,9 @@ def align_topics(
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Match the topics of one model to those of another.
 
-    One to one, such that the sum of squared Hellinger distances between matched topics is smallest
-    (the Hungarian method). Topics of models fitted apart come in any order; so aligned, their
-    shares can be plotted side by side, as in [1]_, figures 6.4 and 7.6.
+    Topics are matched one to one so as to minimize the sum of squared Hellinger distances between
+    matched topics (Hungarian method). The topics of separately fitted models are in arbitrary
+    order; once aligned, their shares can be plotted side by side, as in [1]_, figures 6.4 and 7.6.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def align_topics(
         Word probabilities of topics, such as ``components_``: weights >= 0, not all zero in a row,
         which are divided by their sums.
     other : array_like of shape (n_other, n_features)
-        Those of the other model, n_other >= n_components; what is left over stays unmatched.
+        Those of the other model, n_other >= n_components; the rest stays unmatched.
 
     Returns
     -------
@@ -38,12 +38,12 @@ def align_topics(
     Raises
     ------
     ValueError
-        If an argument is not 2-D, has a negative or infinite entry, NaN or a row of zeros, or if
-        `other` has another width or fewer topics than `reference`.
+        If an argument is not 2-D or has a negative or infinite entry, NaN or a row of zeros, or if
+        `other` differs in width from `reference` or has fewer topics.
 
     See Also
     --------
-    hellinger_distance : The whole matrix of distances.
+    hellinger_distance : Computes the whole matrix of distances.
 
     References
     ----------

@@ -18,7 +18,7 @@ Brackets = dict[tuple[int, int], list[str]]
 
 
 class BracketScores(NamedTuple):
-    """What `bracket_scores` returns."""
+    """The result of `bracket_scores`."""
 
     precision: float
     recall: float
@@ -48,32 +48,32 @@ def bracket_scores(
     deleted_labels: Collection[str] = ("ROOT", "TOP", "-NONE-", ",", ":", "``", "''", "."),
     same_labels: Collection[tuple[str, str]] = (("ADVP", "PRT"),),
 ) -> BracketScores:
-    """Compute how many brackets two sets of parse trees share, as the program EVALB does.
+    """Compute how many brackets two sets of parse trees share, like the program EVALB.
 
-    A bracket is a node that is not a preterminal: its label and the words it spans. Sums run over
-    all sentences, so long ones weigh more. The defaults are those of EVALB's ``COLLINS.prm`` [1]_,
-    with one more name for the root, at all lengths of sentences.
+    A bracket is a node that is not a preterminal: its label and the words that it spans. Sums run
+    over all sentences, so long ones weigh more. The defaults are those of EVALB's ``COLLINS.prm``
+    [1]_, with one more name for the root and without a limit on the length of sentences.
 
     Parameters
     ----------
     true : sequence of n_sentences ParseTree or None
-        The treebank's. None, here and below, is a tree without brackets, whatever the words: what
-        parsers return for an empty sentence.
+        The trees of the treebank. None, here and below, stands for a tree without brackets over any
+        words, which parsers return for an empty sentence.
     predicted : sequence of n_sentences ParseTree or None
         The trees to judge, of the same sentences.
     labelled : bool, default=True
         Whether labels must agree. False: only spans are compared, and a chain of nodes over the
-        same words is one bracket: what is asked of induced grammars, whose labels are numbers.
+        same words is one bracket. This suits induced grammars, whose labels are numbers.
     trivial : bool, default=True
-        Whether brackets of one word, or of a whole sentence, count. They do for EVALB, not where
-        grammars are induced: every tree has them.
+        Whether brackets over one word, or over a whole sentence, count. They do in EVALB, but not
+        when induced grammars are scored, because every tree has them.
     deleted_labels : collection of str
-        Words with these tags are deleted before anything is compared, and then brackets that span
-        no words; brackets with these labels are not counted. The default is names of roots,
+        Words with these tags are deleted before the comparison, and so are brackets that then span
+        no words; brackets with these labels are not counted. The default holds names of roots,
         traces, and the tags of punctuation.
     same_labels : collection of (str, str), default=(("ADVP", "PRT"),)
-        Pairs of labels that agree, either way round. Agreement goes no further than the pairs: with
-        ("A", "C") and ("B", "C"), A and B do not agree.
+        Pairs of labels that agree, in either order. Agreement is not transitive: with ("A", "C")
+        and ("B", "C"), A and B do not agree.
 
     Returns
     -------
@@ -87,35 +87,33 @@ def bracket_scores(
         f1 : float
             Their harmonic mean, ``2 n_matched / (n_predicted + n_true)``, nan without brackets.
         exact_match : float
-            Share of the sentences whose brackets all match, none missing.
+            Share of the sentences in which all brackets, true and predicted, match.
         n_matched, n_predicted, n_true : int
             Numbers of brackets.
 
     Raises
     ------
     TypeError
-        If something else than a ParseTree or None is among the trees, `deleted_labels` is a str, or
-        something else than pairs of str is in `same_labels`.
-    ValueError
-        If there are no trees or not as many predicted as true ones, if an item of `same_labels`
-        does not hold two labels, or, with the number of the sentence, if two trees are not of the
-        same words.
+        If the trees include anything but ParseTree or None, if `deleted_labels` is a str, or if
+        `same_labels` includes anything but pairs of str. ValueError If there are no trees or their
+        numbers differ, if an item of `same_labels` does not hold two labels, or if the words of two
+        trees differ; the message then names the sentence.
 
     Notes
     -----
-    Function tags do not count: the label of a bracket ends before its first ``-`` or ``=``. One
-    that begins with it is left empty, and so agrees with all others of the kind. The labels of
-    words, which decide what is deleted, are taken whole: ``-NONE-`` is one of them.
+    Function tags do not count: the label of a bracket ends before its first ``-`` or ``=``. If a
+    label begins with one of these, it becomes empty and agrees with all others of this kind. The
+    labels of words, which decide what is deleted, are not cut: ``-NONE-`` is one of them.
 
-    Each true bracket in turn, the outer before the inner, is matched with the outermost predicted
+    The true brackets, outer before inner, are matched one by one with the outermost predicted
     bracket that has the same span, a label that agrees, and no match yet. Of n true and m predicted
     brackets with the same label and span, min(n, m) match. A bracket whose label agrees with one of
-    `deleted_labels` is not counted. In all this the function is as EVALB.
+    `deleted_labels` is not counted. So far, the function follows EVALB.
 
-    Which words are deleted is decided by the tags of the true tree, so that a wrong tag of a comma
-    costs no bracket; EVALB leaves such a sentence out of its sums. Only if the two trees are not of
-    the same words, the words of each are deleted by its own tags, and what is left must be the
-    same: trees with and without punctuation or traces can be compared.
+    The tags of the true tree decide which words are deleted, so a wrong tag of a comma costs no
+    bracket; EVALB excludes such a sentence from its sums. Only if the words of the two trees
+    differ, the words of each tree are deleted by its own tags, and the rest must be the same. So
+    trees with and without punctuation or traces can be compared.
 
     References
     ----------
@@ -136,7 +134,7 @@ def bracket_scores(
     true, predicted = list(true), list(predicted)
     if not true or len(true) != len(predicted):
         raise ValueError(
-            "true and predicted must be equally many trees, at least one; got "
+            "true and predicted must hold the same number of trees, at least one; got "
             f"{len(true)} and {len(predicted)}."
         )
     if isinstance(deleted_labels, str):
@@ -154,7 +152,7 @@ def bracket_scores(
             if None not in pair and (
                 _select(first.words, keep) != _select(second.words, keep_predicted)
             ):
-                raise ValueError(f"Sentence {i}: the two trees are not of the same words.")
+                raise ValueError(f"Sentence {i}: the words of the two trees differ.")
         brackets = [
             _collect(tree, mask, uncounted, labelled, trivial)
             for tree, mask in ((first, keep), (second, keep_predicted))

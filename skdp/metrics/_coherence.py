@@ -1,4 +1,4 @@
-"""Coherence of topics: how much their most probable words belong together."""
+"""Coherence of topics: how well their most probable words belong together."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def topic_coherence(
     n_words: int = 10,
     window: int | str | None = None,
 ) -> NDArray[np.float64]:
-    r"""Compute how much the most probable words of each topic occur together in a corpus.
+    r"""Compute how often the most probable words of each topic occur together in a corpus.
 
-    Let p(v) be the share of windows that hold word v, and p(v, v') of those that hold both;
-    :math:`v_1, \dots, v_M` the words of a topic, the most probable first; and
+    Let p(v) be the share of windows that hold word v, and p(v, v') the share of those that hold
+    both words. Let :math:`v_1, \dots, v_M` be the words of a topic, the most probable first, and
 
     .. math::
 
@@ -45,34 +45,34 @@ def topic_coherence(
         The mean of :math:`\mathrm{npmi}(v_l, v_m)` over all pairs l < m: [1]_, sections 3.1-3.3.
         From -1 to 1, 0 for independent words.
     "c_v"
-        The measure that correlates best with human judgement in [1]_: each word has the vector
+        The measure that correlates best with human judgment in [1]_: each word has the vector
         :math:`u_m = (\mathrm{npmi}(v_m, v_1), \dots, \mathrm{npmi}(v_m, v_M))`, and the coherence
-        is the mean of the cosines of the angles between :math:`u_m` and
-        :math:`\sum_l u_l`. At most 1.
+        is the mean of the cosines of the angles between :math:`u_m` and :math:`\sum_l u_l`. At most
+        1.
     "u_mass"
         :math:`\sum_{m=2}^M \sum_{l<m} \log \frac{D(v_m, v_l) + 1}{D(v_l)}` with D the number of
         windows, by default documents, that hold the words: [2]_, equation (1). It is a sum, usually
-        negative: compare topics with the same `n_words` only.
+        negative: only compare topics with the same `n_words`.
 
-    In all, higher is better.
+    For all of them, higher is better.
 
     Parameters
     ----------
     topics : array_like of float, shape (n_components, n_features), or list of lists of int
-        Word probabilities of the topics, such as ``components_`` (any weights will do: they
-        are only compared), or the ids of their words, the most probable first.
+        Word probabilities of the topics, such as ``components_`` (or any weights, since only their
+        order matters), or the ids of their words, the most probable first.
     X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
-        The corpus to count in, as for the topic models. Training documents tell whether
-        topics are more than combinations of words that the fit made up; others, whether they hold
-        elsewhere.
+        The corpus to count in, as for the topic models. Training documents show whether topics are
+        more than accidental combinations of words; other documents show whether they generalize.
     measure : {"c_v", "npmi", "u_mass"}, default="c_v"
         See above.
     n_words : int, default=10
-        Number of words M of a topic that are compared: at least 2, at most what `topics` has.
+        Number M of words per topic to compare: at least 2, at most the number in `topics`.
     window : int, "segment", "document" or None, default=None
-        What counts as together. A number s of tokens: a window that slides through each segment,
-        word by word; a segment of at most s tokens is one window. "segment", "document": these are
-        the windows. None: 110 for "c_v", 10 for "npmi", "document" for "u_mass".
+        The windows in which words occur together. A number s of tokens: a window that slides
+        through each segment, word by word; a segment of at most s tokens is one window. "segment",
+        "document": each of these is a window. None: 110 for "c_v", 10 for "npmi", "document" for
+        "u_mass".
 
     Returns
     -------
@@ -81,28 +81,28 @@ def topic_coherence(
     Raises
     ------
     ValueError
-        If `topics` has NaN, names words twice or words that X has not, if `n_words`, `measure` or
-        `window` is out of range, or if X is invalid or has no tokens.
+        If `topics` has NaN, repeats words or has words that are not in the vocabulary of X, if
+        `n_words`, `measure` or `window` is out of range, or if X is invalid or has no tokens.
 
     Warns
     -----
     UndefinedMetricWarning
-        If a word does not occur in X. What is undefined without it counts as 0: its npmi, its
+        If a word does not occur in X. Terms that are undefined without it count as 0: its npmi, its
         cosine, logarithms with D(v_l) = 0.
 
     Notes
     -----
-    - Windows never cross the borders of segments. In a count matrix the words of a document come in
-      column order, so that sliding windows mean nothing: use ``window="document"``.
-    - Words that a vectorizer dropped are not there: a window of 10 tokens spans more of the text.
-    - Two words which are in all windows have npmi 1, the limit of words that always come together,
-      rather than the formula's -1.
-    - Words that never meet have an npmi above -1, the rarer they are the more (-0.5 where both are
-      in one window of a thousand): the price of :math:`\epsilon`, whose value is that of published
-      figures.
-    - In "c_v" what counts is that words have *like* npmi with the others. Ten words that never meet
-      (npmi -0.5) have 0.61, ten independent ones 0.32: look at "npmi" as well.
-    - Empty segments and documents are no windows.
+    - Windows never cross the boundaries of segments. In a count matrix, the words of a document are
+      in column order, so sliding windows are meaningless: use ``window="document"``.
+    - Words that a vectorizer dropped are missing, so a window of 10 tokens spans more of the text.
+    - Two words that are in all windows have an npmi of 1, the limit for words that always occur
+      together, not the -1 of the formula.
+    - Words that never occur together have an npmi above -1, and the rarer they are the higher (-0.5
+      if each is in one window of a thousand). This is due to :math:`\epsilon`, whose value is that
+      of published figures.
+    - "c_v" is high if words have *similar* npmi with the other words. Ten words that never occur
+      together (npmi -0.5) have 0.61, ten independent ones 0.32: look at "npmi" as well.
+    - Empty segments and documents are not windows.
 
     References
     ----------
@@ -136,8 +136,8 @@ def topic_coherence(
     if not n_kr.all():
         absent = np.flatnonzero(~n_kr.all(axis=1))
         warnings.warn(
-            f"Topics {absent.tolist()} have words that do not occur in X: their coherence counts "
-            "what is undefined as 0.",
+            f"Topics {absent.tolist()} have words that do not occur in X: undefined terms of "
+            "their coherence count as 0.",
             UndefinedMetricWarning,
             stacklevel=2,
         )
@@ -190,8 +190,8 @@ def _check_topics(topics: Any, n_words: int) -> tuple[NDArray[np.int64], int | N
     if any(row.dtype.kind == "f" for row in rows):
         if len(lengths) > 1 or not all(np.isfinite(row).all() for row in rows):
             raise ValueError(
-                "topics must hold finite word probabilities, as many in each row; "
-                "or word ids, which are integers."
+                "topics must hold finite word probabilities, in rows of equal length; or word "
+                "ids, which are integers."
             )
         order = np.argsort(-np.array(rows, dtype=np.float64), axis=1, kind="stable")
         return np.ascontiguousarray(order[:, :n_words]), lengths.pop()

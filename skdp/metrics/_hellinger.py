@@ -19,15 +19,15 @@ def hellinger_distance(p: ArrayLike, q: ArrayLike | None = None) -> NDArray[np.f
     """Compute the Hellinger distances between the rows of two arrays.
 
     ``H(p, q) = sqrt(1 - sum_w sqrt(p_w q_w)) = |sqrt(p) - sqrt(q)| / sqrt(2)``: 0 if the
-    distributions are the same, 1 if they have nothing in common. It is a metric. Between the topics
-    of two models it is the confusion matrix of [1]_, figures 6.4 and 7.6.
+    distributions are the same, 1 if they have nothing in common. It is a metric. The distances
+    between the topics of two models are the confusion matrix of [1]_, figures 6.4 and 7.6.
 
     Parameters
     ----------
     p : array_like of shape (n_p, n_outcomes)
-        A distribution a row: weights >= 0, not all zero, which are divided by their sum.
+        One distribution per row: weights >= 0, not all zero, which are divided by their sum.
     q : array_like of shape (n_q, n_outcomes), default=None
-        The others. None: `p`.
+        The other distributions. None: `p`.
 
     Returns
     -------
@@ -38,14 +38,14 @@ def hellinger_distance(p: ArrayLike, q: ArrayLike | None = None) -> NDArray[np.f
     Raises
     ------
     ValueError
-        If an argument is not 2-D, has a negative or infinite entry, NaN or a row of zeros, or if
+        If an argument is not 2-D or has a negative or infinite entry, NaN or a row of zeros, or if
         their widths differ.
 
     See Also
     --------
-    hellinger_to_previous : From segment to segment.
-    hellinger_to_document : From segments to their document.
-    align_topics : Which topics of two models belong together.
+    hellinger_to_previous : Distances from segment to segment.
+    hellinger_to_document : Distances from segments to their document.
+    align_topics : Matches the topics of two models.
 
     References
     ----------
@@ -80,18 +80,18 @@ def _between_rows(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.
 def hellinger_to_previous(
     segment_topic: ArrayLike, doc_ptr: SegmentedCorpus | ArrayLike
 ) -> NDArray[np.float64]:
-    """Compute the Hellinger distance of each segment's topic shares to those of the one before.
+    """Compute the Hellinger distance between the topic shares of each segment and the previous one.
 
-    How smoothly topics move along a document: [1]_, section 6.6.3 and figure 6.7. Peaks are where
-    the subject changes.
+    It shows how smoothly topics change along a document ([1]_, section 6.6.3 and figure 6.7), and
+    peaks where the subject changes.
 
     Parameters
     ----------
     segment_topic : array_like of shape (n_segments, n_components)
-        Topic shares nu of the segments of all documents, as of ``transform_segments(X)``. Rows of
+        Topic shares nu of the segments of all documents, as from ``transform_segments(X)``. Rows of
         weights >= 0, not all zero, are divided by their sums.
     doc_ptr : SegmentedCorpus or array_like of int, shape (n_documents + 1,)
-        Where documents begin and end in `segment_topic`, or the corpus that knows.
+        Where documents begin and end in `segment_topic`, or the corpus itself.
 
     Returns
     -------
@@ -101,13 +101,13 @@ def hellinger_to_previous(
     Raises
     ------
     ValueError
-        If `segment_topic` is not 2-D, has a negative or infinite entry, NaN or a row of zeros, or
+        If `segment_topic` is not 2-D or has a negative or infinite entry, NaN or a row of zeros, or
         if `doc_ptr` does not fit it.
 
     See Also
     --------
-    hellinger_to_document : Distance to the document's shares.
-    window_diff : How well boundaries found by such peaks agree with known ones.
+    hellinger_to_document : Distances to the shares of the document.
+    window_diff : Measures how well boundaries found from such peaks agree with known ones.
 
     References
     ----------
@@ -132,20 +132,20 @@ def hellinger_to_previous(
 def hellinger_to_document(
     doc_topic: ArrayLike, segment_topic: ArrayLike, doc_ptr: SegmentedCorpus | ArrayLike
 ) -> NDArray[np.float64]:
-    """Compute the Hellinger distance of each segment's topic shares to those of its document.
+    """Compute the Hellinger distance between the topic shares of each segment and its document.
 
-    ``HD(mu, nu_j)`` of [1]_, section 7.4.5 and figure 7.9: it stays level along a document unless
-    segments drift away from it.
+    This is ``HD(mu, nu_j)`` of [1]_, section 7.4.5 and figure 7.9. It stays level along a document
+    unless segments drift away.
 
     Parameters
     ----------
     doc_topic : array_like of shape (n_documents, n_components)
-        Topic shares mu of the documents, as of ``transform(X)``.
+        Topic shares mu of the documents, as from ``transform(X)``.
     segment_topic : array_like of shape (n_segments, n_components)
-        Topic shares nu of their segments, as of ``transform_segments(X)``. Rows of weights >= 0,
+        Topic shares nu of their segments, as from ``transform_segments(X)``. Rows of weights >= 0,
         not all zero, are divided by their sums, here and in `doc_topic`.
     doc_ptr : SegmentedCorpus or array_like of int, shape (n_documents + 1,)
-        Where documents begin and end in `segment_topic`, or the corpus that knows.
+        Where documents begin and end in `segment_topic`, or the corpus itself.
 
     Returns
     -------
@@ -155,13 +155,13 @@ def hellinger_to_document(
     Raises
     ------
     ValueError
-        If `doc_topic` or `segment_topic` is not 2-D, has a negative or infinite entry, NaN or a row
-        of zeros, or if the three do not fit each other.
+        If `doc_topic` or `segment_topic` is not 2-D or has a negative or infinite entry, NaN or a
+        row of zeros, or if the three do not fit each other.
 
     See Also
     --------
-    hellinger_to_previous : Distance to the segment before.
-    segment_deviation : One number a document.
+    hellinger_to_previous : Distances to the previous segment.
+    segment_deviation : One number per document.
 
     References
     ----------

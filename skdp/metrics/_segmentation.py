@@ -11,13 +11,13 @@ from skdp._checks import as_array, check_count
 def pk(true: ArrayLike, predicted: ArrayLike, k: int | None = None) -> float:
     """Compute P_k, the probability that a segmentation misjudges two units k apart.
 
-    Over all pairs of units (sentences, paragraphs) i and i + k, the share of those that lie in one
-    segment according to `true` but not to `predicted`, or the other way round [1]_.
+    This is the share of pairs of units (sentences, paragraphs) i and i + k that lie in one segment
+    according to `true` but not according to `predicted`, or vice versa [1]_.
 
     Parameters
     ----------
     true : array_like of bool or {0, 1}, shape (n_units - 1,)
-        For each gap between neighbouring units, whether a segment ends there.
+        For each gap between neighboring units, whether a segment ends there.
     predicted : array_like of bool or {0, 1}, shape (n_units - 1,)
         The segmentation to judge.
     k : int, default=None
@@ -27,14 +27,14 @@ def pk(true: ArrayLike, predicted: ArrayLike, k: int | None = None) -> float:
     Returns
     -------
     error : float
-        In [0, 1], lower is better. With the default k, no boundaries, all boundaries and random
-        ones have about 0.5.
+        In [0, 1]; lower is better. With the default k, no boundaries, all boundaries and random
+        boundaries have about 0.5.
 
     Raises
     ------
     ValueError
-        If the sequences are not 1-D, of the same length and of at least one gap, if they hold
-        anything but 0 and 1, or if `k` is out of range.
+        If the sequences are not 1-D, have different lengths or no gaps, if they hold anything but 0
+        and 1, or if `k` is out of range.
 
     See Also
     --------
@@ -59,14 +59,14 @@ def pk(true: ArrayLike, predicted: ArrayLike, k: int | None = None) -> float:
 def window_diff(true: ArrayLike, predicted: ArrayLike, k: int | None = None) -> float:
     """Compute WindowDiff, the share of windows in which the number of boundaries is wrong.
 
-    Over all pairs of units i and i + k, the share of those between which `predicted` has not as
-    many boundaries as `true` [1]_. Unlike `pk` it does not overlook a boundary that is added next
-    to a true one.
+    This is the share of pairs of units i and i + k between which the numbers of boundaries in
+    `predicted` and `true` differ [1]_. Unlike `pk`, it does not overlook a boundary that is added
+    next to a true one.
 
     Parameters
     ----------
     true : array_like of bool or {0, 1}, shape (n_units - 1,)
-        For each gap between neighbouring units (sentences, paragraphs), whether a segment ends
+        For each gap between neighboring units (sentences, paragraphs), whether a segment ends
         there.
     predicted : array_like of bool or {0, 1}, shape (n_units - 1,)
         The segmentation to judge.
@@ -77,17 +77,17 @@ def window_diff(true: ArrayLike, predicted: ArrayLike, k: int | None = None) -> 
     Returns
     -------
     error : float
-        In [0, 1], lower is better; never below `pk` with the same `k`.
+        In [0, 1]; lower is better. It is never below `pk` with the same `k`.
 
     Raises
     ------
     ValueError
-        If the sequences are not 1-D, of the same length and of at least one gap, if they hold
-        anything but 0 and 1, or if `k` is out of range.
+        If the sequences are not 1-D, have different lengths or no gaps, if they hold anything but 0
+        and 1, or if `k` is out of range.
 
     See Also
     --------
-    pk : Only asks whether there is a boundary between the two.
+    pk : Counts only whether there is a boundary between the two.
 
     References
     ----------
@@ -132,5 +132,5 @@ def _check_boundaries(boundaries: ArrayLike, name: str) -> NDArray[np.int64]:
             f"got shape {array.shape}."
         )
     if array.dtype.kind not in "biuf" or not np.all((array == 0) | (array == 1)):
-        raise ValueError(f"{name} must hold nothing but 0 and 1 (or False and True).")
+        raise ValueError(f"{name} must hold only 0 and 1 (or False and True).")
     return array.astype(np.int64)

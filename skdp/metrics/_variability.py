@@ -13,21 +13,21 @@ from skdp.metrics._checks import check_distributions, check_doc_ptr, check_docum
 def segment_entropy(
     segment_topic: ArrayLike, doc_ptr: SegmentedCorpus | ArrayLike
 ) -> NDArray[np.float64]:
-    """Compute the mean entropy of the topic shares of each document's segments.
+    """Compute the mean entropy of the topic shares of the segments of each document.
 
-    ``-(1/J) sum_j sum_k nu_jk log nu_jk`` over the J segments of a document: in nats, from 0 (every
-    segment has one topic) to log K. Its exponential is an effective number of topics in a
-    segment: [1]_, section 5.6.2 and figures 5.4 (b) and 5.5 (b), compares it with that of the
-    documents themselves, ``scipy.stats.entropy(doc_topic, axis=1)``. The closer, the less segments
-    differ from their documents.
+    This is ``-(1/J) sum_j sum_k nu_jk log nu_jk`` over the J segments of a document, in nats, from
+    0 (every segment has one topic) to log K. Its exponential is an effective number of topics per
+    segment. [1]_, section 5.6.2 and figures 5.4 (b) and 5.5 (b), compares it with the entropy of
+    the documents themselves, ``scipy.stats.entropy(doc_topic, axis=1)``: the closer they are, the
+    less segments differ from their documents.
 
     Parameters
     ----------
     segment_topic : array_like of shape (n_segments, n_components)
-        Topic shares nu of the segments of all documents, as of ``transform_segments(X)``. Rows of
+        Topic shares nu of the segments of all documents, as from ``transform_segments(X)``. Rows of
         weights >= 0, not all zero, are divided by their sums.
     doc_ptr : SegmentedCorpus or array_like of int, shape (n_documents + 1,)
-        Where documents begin and end in `segment_topic`, or the corpus that knows.
+        Where documents begin and end in `segment_topic`, or the corpus itself.
 
     Returns
     -------
@@ -37,12 +37,12 @@ def segment_entropy(
     Raises
     ------
     ValueError
-        If `segment_topic` is not 2-D, has a negative or infinite entry, NaN or a row of zeros, or
+        If `segment_topic` is not 2-D or has a negative or infinite entry, NaN or a row of zeros, or
         if `doc_ptr` does not fit it.
 
     See Also
     --------
-    segment_deviation : How far segments are from their document.
+    segment_deviation : Measures how far segments are from their document.
 
     References
     ----------
@@ -67,44 +67,45 @@ def segment_entropy(
 def segment_deviation(
     doc_topic: ArrayLike, segment_topic: ArrayLike, doc_ptr: SegmentedCorpus | ArrayLike
 ) -> NDArray[np.float64]:
-    """Compute the standard deviation of segments' topic shares around their document's.
+    """Compute the standard deviation of the topic shares of segments around their document's.
 
-    ``sqrt((1/J) sum_j sum_k (nu_jk - mu_k)^2)`` over the J segments of a document: the root of
-    the total variance, that is of the trace of the covariance matrix. [1]_, section 5.6.2 and
-    figures 5.4 (a) and 5.5 (a). A priori, under the Poisson-Dirichlet process of discount a and
-    concentration b, its mean square is ``(1 - a) / (1 + b) (1 - sum_k mu_k^2)``, by equation (5.9).
+    This is ``sqrt((1/J) sum_j sum_k (nu_jk - mu_k)^2)`` over the J segments of a document, the
+    square root of the total variance, which is the trace of the covariance matrix ([1]_, section
+    5.6.2 and figures 5.4 (a) and 5.5 (a)). A priori, under the Poisson-Dirichlet process with
+    discount a and concentration b, its mean square is
+    ``(1 - a) / (1 + b) (1 - sum_k mu_k^2)``, by equation (5.9).
 
     Parameters
     ----------
     doc_topic : array_like of shape (n_documents, n_components)
-        Topic shares mu of the documents, as of ``transform(X)``.
+        Topic shares mu of the documents, as from ``transform(X)``.
     segment_topic : array_like of shape (n_segments, n_components)
-        Topic shares nu of their segments, as of ``transform_segments(X)``. Rows of weights >= 0,
+        Topic shares nu of their segments, as from ``transform_segments(X)``. Rows of weights >= 0,
         not all zero, are divided by their sums, here and in `doc_topic`.
     doc_ptr : SegmentedCorpus or array_like of int, shape (n_documents + 1,)
-        Where documents begin and end in `segment_topic`, or the corpus that knows.
+        Where documents begin and end in `segment_topic`, or the corpus itself.
 
     Returns
     -------
     deviation : ndarray of shape (n_documents,)
-        In [0, sqrt(2)]; nan for documents without segments. Every segment counts the same,
-        whatever its length.
+        In [0, sqrt(2)]; nan for documents without segments. All segments have the same weight,
+        whatever their length.
 
     Raises
     ------
     ValueError
-        If `doc_topic` or `segment_topic` is not 2-D, has a negative or infinite entry, NaN or a row
-        of zeros, or if the three do not fit each other.
+        If `doc_topic` or `segment_topic` is not 2-D or has a negative or infinite entry, NaN or a
+        row of zeros, or if the three do not fit each other.
 
     See Also
     --------
-    segment_entropy : How many topics segments have.
-    hellinger_to_document : Segment by segment.
+    segment_entropy : Measures how many topics segments have.
+    hellinger_to_document : Distances segment by segment.
 
     Notes
     -----
-    The shares that a model returns are posterior means, which vary less than the shares
-    themselves: a short segment's are close to its document's.
+    The shares that a model returns are posterior means, which vary less than the shares themselves:
+    those of a short segment are close to those of its document.
 
     References
     ----------

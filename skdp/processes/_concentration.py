@@ -76,7 +76,7 @@ def sample_concentration(
 ) -> NDArray[np.float64]:
     """Sample the concentration b of Pitman-Yor processes given their customers and tables.
 
-    A Gibbs chain whose stationary distribution is the posterior
+    The draws are those of a Gibbs chain whose stationary distribution is the posterior
 
         p(b | N, T) propto b^(c-1) exp(-d b) prod_j (b | a)_{T_j} / (b)_{N_j}
 
@@ -87,13 +87,13 @@ def sample_concentration(
     customers : array_like of int, shape (n_restaurants,)
         Numbers of customers N_j.
     tables : array_like of int, shape (n_restaurants,)
-        Numbers of tables T_j: T_j <= N_j, and T_j = 0 only where N_j = 0.
+        Numbers of tables T_j: T_j <= N_j, and T_j = 0 only if N_j = 0.
     discount : float
         Discount a, in [0, 1).
     concentration : float, default=1.0
-        Where the chain starts, > 0.
+        Starting point of the chain, > 0.
     prior : tuple of two floats, default=(1.0, 0.1)
-        Shape c and rate d of b's Gamma prior, both > 0.
+        Shape c and rate d of the Gamma prior of b, both > 0.
     n_sweeps : int, default=1
         Number of draws.
     random_state : int, RandomState, Generator or None, default=None
@@ -102,7 +102,7 @@ def sample_concentration(
     Returns
     -------
     draws : ndarray of shape (n_sweeps,)
-        The chain's states after each sweep.
+        States of the chain after each sweep.
 
     Raises
     ------

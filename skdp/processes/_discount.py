@@ -159,7 +159,7 @@ def sample_discount(
 ) -> NDArray[np.float64]:
     """Sample the discount a of Pitman-Yor processes given their customers and tables.
 
-    A Gibbs chain whose stationary distribution is the posterior
+    The draws are those of a Gibbs chain whose stationary distribution is the posterior
 
         p(a | N, T) propto a^(p-1) (1-a)^(q-1) prod_j (b_j | a)_{T_j} prod_k S^{N_jk}_{T_jk, a}
 
@@ -171,13 +171,13 @@ def sample_discount(
     customers : array_like of int, shape (n_restaurants, n_dishes) or (n_dishes,)
         Numbers of customers N_jk of each dish. One dimension means one restaurant.
     tables : array_like of int, of the shape of `customers`
-        Numbers of tables T_jk: T_jk <= N_jk, and T_jk = 0 only where N_jk = 0.
+        Numbers of tables T_jk: T_jk <= N_jk, and T_jk = 0 only if N_jk = 0.
     concentration : float or array_like of shape (n_restaurants,)
-        Concentrations b_j, > 0; a number is that of every restaurant.
+        Concentrations b_j, > 0; a number applies to all restaurants.
     discount : float, default=0.5
-        Where the chain starts, in [0, 1).
+        Starting point of the chain, in [0, 1).
     prior : tuple of two floats, default=(1.0, 1.0)
-        Parameters p and q of a's Beta prior, both > 0.
+        Parameters p and q of the Beta prior of a, both > 0.
     n_sweeps : int, default=1
         Number of draws.
     random_state : int, RandomState, Generator or None, default=None
@@ -186,7 +186,7 @@ def sample_discount(
     Returns
     -------
     draws : ndarray of shape (n_sweeps,)
-        The chain's states after each sweep, from 1e-8 to 1 - 1e-8.
+        States of the chain after each sweep, from 1e-8 to 1 - 1e-8.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def sample_discount(
 
     See Also
     --------
-    sample_concentration : The concentration b given the discount.
+    sample_concentration : Samples the concentration b given the discount.
 
     References
     ----------

@@ -53,16 +53,16 @@ def sample_gem(
     Parameters
     ----------
     n_components : int, optional
-        Number of sticks, >= 1. It may be left out where `tolerance` is given.
+        Number of sticks, >= 1. It may be omitted if `tolerance` is given.
     discount : float
         Discount a, in [0, 1).
     concentration : float
         Concentration b, > -discount.
     tolerance : float, optional
-        None: the sequence is truncated, the last stick takes the rest and the weights sum to 1.
-        A number in [0, 1): the infinite sequence, of which the first weights are returned, up to
-        `n_components` or until at most `tolerance` is left. The rest falls as k^(1 - 1/a): with a
-        large discount a small tolerance is out of reach.
+        None: the sequence is truncated, so the last stick takes the rest and the weights sum to 1.
+        A number in [0, 1): the first weights of the infinite sequence are returned, up to
+        `n_components` or until at most `tolerance` is left. The rest decreases as k^(1 - 1/a), so
+        with a large discount a small tolerance is out of reach.
     random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
@@ -147,8 +147,8 @@ def sample_crp(
 ) -> NDArray[np.int64]:
     """Sample a seating of customers from the two-parameter Chinese restaurant process.
 
-    Customer n + 1 joins a table of m customers with probability ``(m - a) / (n + b)`` and opens
-    one with probability ``(b + a T) / (n + b)``: [1]_, equation (2.9).
+    Customer n + 1 joins a table of m customers with probability ``(m - a) / (n + b)`` and opens a
+    new one with probability ``(b + a T) / (n + b)``: [1]_, equation (2.9).
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def sample_crp(
     Returns
     -------
     seats : ndarray of int64, shape (n,)
-        The table of each customer, numbered from 0 in the order of their opening.
+        The table of each customer; tables are numbered from 0 in the order in which they open.
 
     Raises
     ------
@@ -197,8 +197,9 @@ def expected_table_count(
 ) -> NDArray[np.float64]:
     """Compute the expected number of tables of n customers in a Chinese restaurant process.
 
-    ``(b / a) ((b + a)_n / (b)_n - 1)``, and ``b (psi(b + n) - psi(b))`` for a = 0 [1]_, section
-    2.3.5. Evaluated without cancellation for every a, however small, every b and every n.
+    It is ``(b / a) ((b + a)_n / (b)_n - 1)``, or ``b (psi(b + n) - psi(b))`` for a = 0 ([1]_,
+    section 2.3.5), and is evaluated without cancellation for every a, however small, every b and
+    every n.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Generalised Stirling numbers: the table object, and functions of arrays."""
+"""Generalized Stirling numbers: the table object, and functions of arrays."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ _ROW_PAIRS = 640_000  # rows beyond hold t up to this / n: under 1.5 million pai
 
 
 class StirlingRatios:
-    """Table of the ratios U and V of generalised Stirling numbers of one discount.
+    """Table of the ratios U and V of generalized Stirling numbers for one discount.
 
     ``U = S^{n+1}_t / S^n_t`` and ``V = S^{n+1}_{t+1} / S^n_t`` lie side by side, row by row, small
-    n together. Kernels read them by functions that take what the table does not hold from patches
-    behind it: polynomials to a relative error of 1e-9 (a <= 0.999), which are filled when they are
-    first needed. The size depends on the arguments alone, and the table is at most 2 million pairs.
+    n together. Ratios that the table does not hold come from patches after it: polynomials with a
+    relative error of 1e-9 (a <= 0.999), which are filled when they are first needed. The functions
+    by which kernels read the table know this. The size depends only on the arguments, and the table
+    has at most 2 million pairs.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ class StirlingRatios:
     row_ptr : ndarray of shape (n_rows + 1,)
         The pair of (n, t) is ``values[row_ptr[n] + t]``.
     n_max : int
-        The largest count that the table was made for.
+        The largest count for which the table was made.
     discount : float
         The discount a.
     """
@@ -63,8 +64,8 @@ class StirlingRatios:
         discount : float
             Discount a, in [0, 1).
         max_rows : int, default=10000
-            Number of customers, 1000 at least, up to which ratios are tabulated. The patches have
-            those of more.
+            Number of customers, at least 1000, up to which ratios are tabulated. Those of more
+            customers are in the patches.
 
         Returns
         -------
@@ -103,24 +104,24 @@ def _ratios_each(n, t, a, values, row_ptr, out):
 
 
 def log_stirling_numbers(n: ArrayLike, t: ArrayLike, discount: float) -> NDArray[np.float64]:
-    """Compute logarithms of generalised Stirling numbers S^n_{t,a}.
+    """Compute logarithms of generalized Stirling numbers S^n_{t,a}.
 
-    They follow ``S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t``, ``S^0_0 = 1`` [1]_, equation (3.4). For
-    a = 0 they are the unsigned Stirling numbers of the first kind.
+    They satisfy ``S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t``, ``S^0_0 = 1`` ([1]_, equation (3.4)).
+    For a = 0 they are the unsigned Stirling numbers of the first kind.
 
     Parameters
     ----------
     n : array_like of int
         Numbers of customers N, >= 0.
     t : array_like of int
-        Numbers of tables T, >= 0, of a shape that broadcasts with `n`'s.
+        Numbers of tables T, >= 0, of a shape that broadcasts with that of `n`.
     discount : float
         Discount a of the Pitman-Yor process, in [0, 1).
 
     Returns
     -------
     log_numbers : ndarray of the broadcast shape
-        Natural logarithms; -inf where T > N, or T = 0 < N.
+        Natural logarithms; -inf if T > N or T = 0 < N.
 
     Raises
     ------
@@ -148,23 +149,23 @@ def log_stirling_numbers(n: ArrayLike, t: ArrayLike, discount: float) -> NDArray
 def stirling_ratios(
     n: ArrayLike, t: ArrayLike, discount: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute ratios of neighbouring generalised Stirling numbers, the weights of Gibbs samplers.
+    """Compute ratios of neighboring generalized Stirling numbers, the weights in Gibbs samplers.
 
     Parameters
     ----------
     n : array_like of int
         Numbers of customers N, >= 0.
     t : array_like of int
-        Numbers of tables T, 1 <= T <= N (0 where N = 0), of a shape that broadcasts with `n`'s.
+        Numbers of tables T, 1 <= T <= N (0 if N = 0), of a shape that broadcasts with that of `n`.
     discount : float
         Discount a of the Pitman-Yor process, in [0, 1).
 
     Returns
     -------
     share : ndarray of the broadcast shape
-        ``S^{n+1}_t / S^n_t``: one customer joins an old table.
+        ``S^{n+1}_t / S^n_t``: a customer joins an old table.
     open : ndarray of the broadcast shape
-        ``S^{n+1}_{t+1} / S^n_t``: one customer opens a table.
+        ``S^{n+1}_{t+1} / S^n_t``: a customer opens a new table.
 
     Raises
     ------
@@ -173,7 +174,7 @@ def stirling_ratios(
 
     See Also
     --------
-    log_stirling_numbers : The numbers themselves, and their definition.
+    log_stirling_numbers : Computes the numbers themselves, and defines them.
 
     Examples
     --------

@@ -24,29 +24,29 @@ def sample_table_counts(
     n_sweeps: int = 1,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
 ) -> NDArray[np.int64]:
-    """Sample how many tables serve each dish of a Chinese restaurant, given its customers.
+    """Sample the number of tables for each dish of a Chinese restaurant, given its customers.
 
     The stationary distribution of all three samplers is [1]_, equation (3.3),
 
         p(t | n) propto (b | a)_T prod_k S^{n_k}_{t_k} H_k^{t_k},    T = sum_k t_k.
 
-    The chain starts with one table a dish.
+    The chain starts with one table per dish.
 
     Parameters
     ----------
     counts : array_like of int, shape (n_dishes,)
-        Customers n_k of each dish.
+        Numbers of customers n_k of each dish.
     base : array_like of shape (n_dishes,)
-        Probability H_k of each dish under the base distribution: in [0, 1], positive where a dish
-        has customers.
+        Probability H_k of each dish under the base distribution: in [0, 1], and positive if the
+        dish has customers.
     discount : float
         Discount a, in [0, 1).
     concentration : float
         Concentration b, > -discount.
     sampler : {"btigs", "cmgs", "ssa"}, default="btigs"
-        Blocked table indicators, collapsed multiplicities or seating arrangements. All are exact.
-        A sweep of the second draws each t_k from its full conditional, so it mixes best; its time
-        grows with the number of customers, as the others' does.
+        Blocked table indicators, collapsed multiplicities or seating arrangements. All are exact. A
+        sweep of "cmgs" draws each t_k from its full conditional, so it mixes best; like that of the
+        others, its time grows with the number of customers.
     n_sweeps : int, default=1
         Number of sweeps.
     random_state : int, RandomState, Generator or None, default=None
@@ -55,7 +55,7 @@ def sample_table_counts(
     Returns
     -------
     table_counts : ndarray of int64, shape (n_sweeps, n_dishes)
-        The chain's state after each sweep.
+        State of the chain after each sweep.
 
     Raises
     ------

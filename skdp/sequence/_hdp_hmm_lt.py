@@ -270,8 +270,8 @@ class HDPHMMLT(SequenceEstimator):
         if self.duration is not None:
             if self.stickiness != 0.0:
                 raise ValueError(
-                    "stickiness must be 0 with a duration, which says how long states last; got "
-                    f"stickiness={self.stickiness!r}."
+                    "stickiness must be 0 with a duration, which determines how long states last; "
+                    f"got stickiness={self.stickiness!r}."
                 )
             if self.state_sampler == "beam":
                 raise ValueError(

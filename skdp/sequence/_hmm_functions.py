@@ -199,7 +199,7 @@ def _as_distributions(values: ArrayLike, name: str, shape: tuple[int, ...]) -> N
     array = as_floats(values, name, len(shape))
     if array.shape != shape:
         raise ValueError(
-            f"{name} must be of shape {shape}, log_obs having {shape[0]} columns; "
+            f"{name} must be of shape {shape}, because log_obs has {shape[0]} columns; "
             f"got {array.shape}."
         )
     if not np.all(array >= 0.0) or np.abs(array.sum(axis=-1) - 1.0).max() > _TOLERANCE:

@@ -69,7 +69,7 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
 
     def _topic_word_prior(self) -> float | str:
-        """Return the prior of words as a float, whatever number it is, or how it is learnt."""
+        """Return the prior of words as a float, whatever number it is, or how it is learned."""
         gamma = self.topic_word_prior
         return gamma if isinstance(gamma, str) else float(gamma)
 
@@ -386,7 +386,7 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
 
 def check_dirichlet(value: Any, name: str, n: int, n_name: str = "n_components") -> Any:
-    """Return a Dirichlet prior as array (n,), or how it is to be learnt."""
+    """Return a Dirichlet prior as array (n,), or how it is to be learned."""
     if isinstance(value, str):
         return value
     if is_number(value):
@@ -417,7 +417,7 @@ def check_topics(
     with np.errstate(over="ignore"):
         sums = array.sum(axis=1, keepdims=True)
     if np.any(array < 0) or np.any(sums == 0):
-        raise ValueError(f"{name} must hold non-negative numbers, none of the rows all zero.")
+        raise ValueError(f"{name} must hold non-negative numbers, and no row may be all zero.")
     if not np.isfinite(sums).all():
         raise ValueError(f"{name} must have rows with finite sums.")
     return array / sums

@@ -213,6 +213,6 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
         if isinstance(prior, str):
             raise ValueError(
-                f"doc_topic_prior must be given in numbers with given topics, got {prior!r}."
+                f"doc_topic_prior must be given as numbers if topics are given, got {prior!r}."
             )
         return {"doc_topic_prior_": prior, "_fitted_level": self.level}

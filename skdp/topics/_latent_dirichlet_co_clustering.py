@@ -275,7 +275,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         for name, value in given.items():
             if isinstance(value, str):
                 raise ValueError(
-                    f"{name} must be given in numbers with given topics, got {value!r}."
+                    f"{name} must be given as numbers if topics are given, got {value!r}."
                 )
         return {f"{name}_": value for name, value in given.items()}
 

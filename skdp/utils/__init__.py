@@ -1,4 +1,4 @@
-"""Tools for those who build on skdp."""
+"""Tools for building on skdp."""
 
 from skdp.utils._compile_kernels import compile_kernels
 

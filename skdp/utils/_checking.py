@@ -1,4 +1,4 @@
-"""What checks of all kinds of estimators need."""
+"""Tools for the checks of all kinds of estimators."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _same(value: Any, other: Any, name: str) -> None:
 
 
 def same_fit(first: Any, second: Any) -> None:
-    """Assert that two estimators learnt the same, bit for bit."""
+    """Assert that two estimators learned the same, bit for bit."""
     for name, value in vars(first).items():
         if name.endswith("_") and not name.startswith("_"):
             _same(value, getattr(second, name), name)

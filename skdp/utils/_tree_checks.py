@@ -130,7 +130,7 @@ def check_cross_validation(estimator: Any) -> None:
 
 
 def check_interruption(estimator: Any) -> None:
-    """Check that an interrupted fit is a shorter one, and that another begins anew."""
+    """Check that an interrupted fit is a shorter one, and that another one starts over."""
     X, y = _samples()
     params = {"max_iter": 6, "tol": 0.0}
     straight = seeded(estimator, **params).fit(X, y)
@@ -190,7 +190,7 @@ def _check_empty_sentences(estimator: Any) -> None:
             call([[], []], [None, None])
         with pytest.raises(ValueError, match="tree 0 is None, but sentence 0 has words"):
             call(X, [None, *y[1:]])
-        with pytest.raises(ValueError, match="tree 0 is over other words"):
+        with pytest.raises(ValueError, match="tree 0 and sentence 0 differ in their words"):
             call([[], *X[1:]], y)
 
 

@@ -1,17 +1,17 @@
 """Checks of the contract of ragged estimators, to run beside scikit-learn's own.
 
-scikit-learn checks estimators on matrices and, where it asks for invariance, with one component,
-where it proves nothing. These checks use several components, or factors for estimators with
-``n_factors``, and documents of several segments; sequences for estimators with ``predict_proba``;
-sentences for those that have the class attribute ``_sample_kind = "sentence"``. Samplers are
-checked by their `trace_`; estimators with a parameter `n_init`, which climb from several starts, by
-their `lower_bounds_` and `init_lower_bounds_`.
+scikit-learn checks estimators on matrices, and its invariance checks use one component, which
+proves nothing. These checks use several components, or factors for estimators with ``n_factors``,
+and documents of several segments; sequences for estimators with ``predict_proba``; sentences for
+those with the class attribute ``_sample_kind = "sentence"``. Samplers are checked by their
+`trace_`; estimators with a parameter `n_init`, which climb from several starts, by their
+`lower_bounds_` and `init_lower_bounds_`.
 
 Estimators with ``_sample_kind = "tree"``, which learn from sentences of words and their parse trees
-and predict trees, have checks of their own: of predictions, scores by labelled brackets and
+and predict trees, have separate checks: of predictions, scores by labeled brackets and
 `lower_bounds_`.
 
-Use the checks for estimators of your own as scikit-learn's::
+Use the checks for your own estimators like those of scikit-learn::
 
     from skdp.utils.estimator_checks import parametrize_with_ragged_checks
 
@@ -548,12 +548,12 @@ def _checks_for(estimator: Any) -> tuple[Check, ...]:
 
 
 def check_ragged_estimator(estimator: BaseEstimator) -> None:
-    """Run every check on an estimator; it is cloned, never changed.
+    """Run every check on an estimator, which is cloned and never changed.
 
     Parameters
     ----------
     estimator : estimator instance
-        With several components, and few sweeps if it is to be quick.
+        It should have several components, and few sweeps to make the checks fast.
 
     Raises
     ------
@@ -565,7 +565,7 @@ def check_ragged_estimator(estimator: BaseEstimator) -> None:
 
 
 def parametrize_with_ragged_checks(estimators: Iterable[BaseEstimator]) -> Any:
-    """Return a pytest decorator that runs every check on every estimator, a test each.
+    """Return a pytest decorator that runs every check on every estimator, one test per pair.
 
     Parameters
     ----------

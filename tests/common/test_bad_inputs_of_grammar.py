@@ -83,13 +83,14 @@ from skdp.grammar import (
         "trees in another order",
         lambda: refine(WORDS, TREES[::-1]),
         ValueError,
-        "tree 0 is over other words.*word 0 is 'c' in the tree and 'a' in the sentence",
+        "tree 0 and sentence 0 differ in their words.*word 0 is 'c' in the tree and 'a' in the "
+        "sentence",
     ),
     (
         "a word too few",
         lambda: refine([["a", "b"], ["c"]], TREES),
         ValueError,
-        "tree 1 is over other words.*has 2 words and the sentence 1",
+        "tree 1 and sentence 1 differ in their words.*has 2 words and the sentence 1",
     ),
     ("no text", lambda: ParseTree.from_brackets(None), TypeError, "text must be a str"),
     ("bytes", lambda: ParseTree.from_brackets(b"(S a)"), TypeError, "text must be a str"),

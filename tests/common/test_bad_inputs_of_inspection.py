@@ -46,7 +46,7 @@ def _close_figures():
         "no colours",
         lambda: TopicEvolutionDisplay(HALF).plot(colors=["?", "?"]),
         ValueError,
-        "colors must hold matplotlib colours",
+        "colors must hold matplotlib colors",
     ),
     (
         "a number",

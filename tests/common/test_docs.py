@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from sklearn.base import BaseEstimator
 
 ROOT = Path(__file__).parents[2]
 GUIDE = sorted((ROOT / "doc/user_guide").glob("*.rst"))
@@ -16,6 +17,7 @@ PUBLIC = {
     "skdp.callback": None,
     "skdp.data": None,
     "skdp.datasets": None,
+    "skdp.emissions": None,
     "skdp.feature_extraction": None,
     "skdp.grammar": None,
     "skdp.inference": ["Trace"],
@@ -26,11 +28,40 @@ PUBLIC = {
     "skdp.topics": None,
     "skdp.utils.estimator_checks": ["check_ragged_estimator", "parametrize_with_ragged_checks"],
 }
+AGAIN = {"skdp.sequence": "skdp.emissions"}
+"""Modules that export names of another one, where these are documented."""
+
 NAMES = [
     (module, name)
     for module, names in PUBLIC.items()
     for name in names or importlib.import_module(module).__all__
+    if module not in AGAIN or name not in importlib.import_module(AGAIN[module]).__all__
 ]
+
+# Parameters that mean something else in these estimators than in the others.
+OTHER_MEANING = {
+    "n_components": {
+        "LatentDirichletCoClustering": "topics of words, not of segments",
+        "HDPHMMLT": "states, an upper bound",
+        "HDPPCFG": "symbols, an upper bound",
+        "HDPPCFGRefiner": "subsymbols of each symbol, an upper bound",
+    },
+    "init": {
+        "GibbsLDA": "no start from LDA",
+        "LatentDirichletCoClustering": "topics of segments, too",
+        "HDPPCFG": "grammars",
+        "BinaryFactorEmission": "states",
+    },
+    "max_iter": {
+        "HDPPCFG": "iterations of each start, not sweeps",
+        "HDPPCFGRefiner": "iterations, not sweeps",
+    },
+    "emission": {"FactorialHMM": "always binary factors"},
+    "prior": {"NegativeBinomialDuration": "Beta, not Dirichlet"},
+    "rule_type_prior": {"HDPPCFGRefiner": "other types of rules"},
+    "binary_concentration": {"HDPPCFGRefiner": "of subsymbols, given their parent"},
+    "vocabulary": {"TokenVectorizer": "the known words: unknown ones are kept, too"},
+}
 
 SECTION = re.compile(r"^(?P<title>[A-Z][A-Za-z ]+)\n(?P<line>-+)$", re.MULTILINE)
 ORDER = (
@@ -80,6 +111,18 @@ def check_docstring(function, where):
     assert documented(found.get("Parameters", "")) == parameters, f"{where}: Parameters"
 
 
+def parameter_texts(cls):
+    """Return the description of every parameter of a class, on one line."""
+    entries, names = {}, []
+    for line in sections(inspect.getdoc(cls)).get("Parameters", "").strip("\n").splitlines():
+        if line[:1].strip():
+            names = [name.strip() for name in line.partition(" : ")[0].split(",")]
+            entries.update(dict.fromkeys(names, ""))
+        else:
+            entries.update({name: f"{entries[name]} {line.strip()}".strip() for name in names})
+    return entries
+
+
 def own_methods(cls):
     """Yield the public methods that skdp's classes give a class."""
     for name, member in inspect.getmembers(cls):
@@ -105,6 +148,25 @@ def test_is_shown(module, name):
     """By an example in its docstring, or in the user guide."""
     example = "Examples" in sections(inspect.getdoc(public_object(module, name)))
     assert example or any(name in page.read_text("utf-8") for page in GUIDE)
+
+
+def test_one_text_for_one_parameter():
+    """Estimators that share a parameter describe it in the same words."""
+    texts = {}
+    for module, name in NAMES:
+        found = public_object(module, name)
+        if inspect.isclass(found) and issubclass(found, BaseEstimator):
+            for parameter, text in parameter_texts(found).items():
+                assert text, f"{name}: {parameter} has no text"
+                texts.setdefault(parameter, {})[name] = text
+    assert len(texts["random_state"]) == 9  # chains, and both grammars
+    for parameter, by_class in texts.items():
+        others = OTHER_MEANING.get(parameter, {})
+        shared = {text for name, text in by_class.items() if name not in others}
+        assert len(shared) == 1, (parameter, by_class)
+        for name in others:
+            assert by_class[name] not in shared, f"{name}: {parameter} means what it always does"
+    assert set(OTHER_MEANING) <= set(texts)
 
 
 def test_api_page_lists_every_public_name():

@@ -95,6 +95,13 @@ def test_no_circles():
     tuple(TopologicalSorter(graph).static_order())
 
 
+def test_emissions_belong_to_no_family():
+    for path in MODULES:
+        if (name := name_of(path)).startswith("emissions"):
+            families = {imported.split(".")[0] for imported in imports(path, everywhere=True)}
+            assert not families & {"topics", "sequence", "grammar"}, name
+
+
 def test_numbers_know_no_scikit_learn():
     for path in MODULES:
         name = name_of(path)

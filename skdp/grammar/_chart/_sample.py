@@ -48,7 +48,8 @@ def draw_sentences(
                 break
         else:
             raise ValueError(
-                f"The grammar hardly ever ends within max_length={max_length} words; raise it."
+                f"The grammar hardly ever ends within max_length={max_length} words; raise "
+                "max_length."
             )
         sentences.append(drawn[0])
         symbols.append(drawn[1])

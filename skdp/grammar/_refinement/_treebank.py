@@ -118,8 +118,8 @@ def flatten(trees: Sequence[ParseTree], words: Sequence[Sequence[int] | Ints]) -
                 left.append(-1)
             elif -1 in children:
                 raise ValueError(
-                    f"Tree {t}: a word must be the only child of its node, but {label!r} has "
-                    "others besides."
+                    f"Tree {t}: a word must be the only child of its node, but {label!r} has other "
+                    "children, too."
                 )
             else:
                 keys.append((symbol, *(symbols[start + node] for node in children)))

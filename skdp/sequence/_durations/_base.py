@@ -15,7 +15,7 @@ def check_tables(n_states: int, max_duration: int) -> None:
     check_memory(
         64.0 * n_states * max_duration,
         f"max_duration={max_duration} with {n_states} states",
-        "Time is linear in max_duration, too: take it little above the durations to be expected.",
+        "Time is linear in max_duration, too: set it only a little above the durations you expect.",
     )
 
 

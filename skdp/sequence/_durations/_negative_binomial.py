@@ -71,7 +71,7 @@ class NegativeBinomialDuration(HasDocs, BaseEstimator):
         self.max_duration = max_duration
 
     def make_sampler(self, n_states: int) -> NegativeBinomialDurationSampler:
-        """Return the part of a chain for so many states.
+        """Return the sampler of this part of a chain.
 
         Parameters
         ----------

@@ -65,7 +65,7 @@ class PoissonDuration(HasDocs, BaseEstimator):
         self.max_duration = max_duration
 
     def make_sampler(self, n_states: int) -> PoissonDurationSampler:
-        """Return the part of a chain for so many states.
+        """Return the sampler of this part of a chain.
 
         Parameters
         ----------

@@ -114,9 +114,9 @@ class FactorialModel:
         n_factors = len(self.shares)
         if n_factors > MOST_FACTORS:
             raise ValueError(
-                f"Scores and probabilities are sums over all 2^n_factors joint states; that is "
-                f"done for up to {MOST_FACTORS} factors, got {n_factors}. `iter_sweeps` gives draws"
-                " of the activities for any number."
+                "Scores and probabilities are sums over all 2^n_factors joint states; they can be "
+                f"computed for up to {MOST_FACTORS} factors, got {n_factors}. `iter_sweeps` gives "
+                "draws of the activities for any number."
             )
         probit = np.array([kind == "probit" for kind in self.output])
         values = check_outputs(np.asarray(values, dtype=np.float64), probit)

@@ -29,7 +29,7 @@ class FixedSimilarity(HasDocs, BaseEstimator):
         self.matrix = matrix
 
     def make_sampler(self, n_states: int) -> FixedSimilaritySampler:
-        """Return the part of a chain for this many states.
+        """Return the sampler of this part of a chain.
 
         Parameters
         ----------
@@ -49,7 +49,7 @@ class FixedSimilarity(HasDocs, BaseEstimator):
         matrix = as_array(self.matrix, "FixedSimilarity: matrix")
         if matrix.dtype.kind not in "biuf":
             raise ValueError(
-                "FixedSimilarity: matrix must hold real numbers, in rows of one length; got "
+                "FixedSimilarity: matrix must hold real numbers, in rows of equal length; got "
                 f"{self.matrix!r}."
             )
         matrix = matrix.astype(np.float64)

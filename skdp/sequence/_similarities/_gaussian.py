@@ -70,7 +70,7 @@ class GaussianSimilarity(HasDocs, BaseEstimator):
         self.decay_prior = decay_prior
 
     def make_sampler(self, n_states: int) -> GaussianSimilaritySampler:
-        """Return the part of a chain for this many states.
+        """Return the sampler of this part of a chain.
 
         Parameters
         ----------

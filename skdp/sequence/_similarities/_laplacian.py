@@ -90,7 +90,7 @@ class LaplacianSampler:
         if not hasattr(emission, "factors"):
             raise TypeError(
                 "LaplacianSimilarity compares the binary vectors of states, which "
-                f"{type(emission).__name__} has not: use it with BinaryFactorEmission."
+                f"{type(emission).__name__} does not have: use it with BinaryFactorEmission."
             )
 
     def draw(

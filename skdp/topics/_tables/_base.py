@@ -187,7 +187,7 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
         for name, value in (("doc_topic_prior", prior), ("discount", self.discount)):
             if isinstance(value, str):
                 raise ValueError(
-                    f"{name} must be given in numbers with given topics, got {value!r}."
+                    f"{name} must be given as numbers if topics are given, got {value!r}."
                 )
         learns = isinstance(self.concentration, str)
         each = "segment" if self.concentration_scope == "segment" else "document"

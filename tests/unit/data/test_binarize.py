@@ -51,7 +51,7 @@ def test_any_cascade_is_undone():
 
 
 def test_marked_labels():
-    with pytest.raises(ValueError, match="Labels must not begin with '@' before binarisation"):
+    with pytest.raises(ValueError, match="Labels must not begin with '@' before binarization"):
         binarize(tree_of("(X (@Y a) b)"))
     with pytest.raises(ValueError, match="The root must not be an intermediate node, got '@X'"):
         debinarize(tree_of("(@X a b)"))

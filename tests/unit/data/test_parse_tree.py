@@ -148,19 +148,19 @@ def test_white_space():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("(S a", "line 1: a bracket that is never closed"),
-        ("(S\n(A a)\n(B b", "line 3: a bracket that is never closed"),
-        ("(S a))", "line 1: a closing bracket that none has opened"),
-        ("(S a)\n)", "line 2: a closing bracket that none has opened"),
-        ("(S\n(A))", r"line 2: the bracket \(A\) holds nothing"),
-        ("()", r"line 1: the bracket \(\) holds nothing"),
+        ("(S a", "line 1: a bracket is never closed"),
+        ("(S\n(A a)\n(B b", "line 3: a bracket is never closed"),
+        ("(S a))", "line 1: a closing bracket without an opening bracket"),
+        ("(S a)\n)", "line 2: a closing bracket without an opening bracket"),
+        ("(S\n(A))", r"line 2: the bracket \(A\) is empty"),
+        ("()", r"line 1: the bracket \(\) is empty"),
         ("(S a)\nb", "line 2: 'b' is outside of brackets"),
-        ("(S (A a)\n((B b)))", "line 2: a bracket within another has no label"),
-        ("(((S a)))", "line 1: a bracket within another has no label"),
+        ("(S (A a)\n((B b)))", "line 2: an inner bracket has no label"),
+        ("(((S a)))", "line 1: an inner bracket has no label"),
         ("( (A a)\n(B b))", "line 2: an outermost bracket without a label must hold one tree"),
         ("( (A a) b)", "line 1: an outermost bracket without a label must hold one tree"),
-        ("", "must hold one tree, it holds 0"),
-        ("(S a) (S b)", "must hold one tree, it holds 2"),
+        ("", "must hold one tree, but it holds 0"),
+        ("(S a) (S b)", "must hold one tree, but it holds 2"),
     ],
 )
 def test_malformed(text, message):
@@ -171,14 +171,14 @@ def test_malformed(text, message):
 @pytest.mark.parametrize(
     ("label", "children", "error", "message"),
     [
-        ("S", [], ValueError, "A node must have children, 'S' has none"),
+        ("S", [], ValueError, "A node must have children, but 'S' has none"),
         ("S", "dog", TypeError, "children must be a sequence of trees and words, got 'dog'"),
-        ("S", ParseTree("A", ["a"]), TypeError, "one child is a list of one"),
+        ("S", ParseTree("A", ["a"]), TypeError, "pass a single child as a list of one"),
         ("S", [3], TypeError, "A word must be a str, got 3"),
         ("S", [""], ValueError, "A word must not be empty"),
-        ("S", ["New York"], ValueError, "A word must not have white space, got 'New York'"),
+        ("S", ["New York"], ValueError, "A word must not contain white space, got 'New York'"),
         ("", ["a"], ValueError, "A label must not be empty"),
-        ("S(", ["a"], ValueError, "must not have white space or round brackets, got 'S\\('"),
+        ("S(", ["a"], ValueError, "must not contain white space or parentheses, got 'S\\('"),
         (7, ["a"], TypeError, "A label must be a str, got 7"),
     ],
 )
@@ -190,7 +190,7 @@ def test_bad_parts(label, children, error, message):
 def test_with_leaves():
     tree = tree_of("(S (NP he) (VP ran off))")
     assert str(tree.with_leaves(["she", "sat", "down"])) == "(S (NP she) (VP sat down))"
-    with pytest.raises(ValueError, match="words must hold 3 words, one a leaf, got 2"):
+    with pytest.raises(ValueError, match="words must hold 3 words, one per leaf, got 2"):
         tree.with_leaves(["she", "sat"])
     with pytest.raises(ValueError, match="A word must not be empty"):
         tree.with_leaves(["she", "", "down"])
@@ -229,7 +229,7 @@ def test_nltk():
     assert ParseTree.from_nltk(nltk.Tree.fromstring(text)) == tree
     with pytest.raises(TypeError, match="A word must be a str, got \\('he', 'PRP'\\)"):
         ParseTree.from_nltk(nltk.Tree("S", [("he", "PRP")]))
-    with pytest.raises(ValueError, match="A node must have children, 'S' has none"):
+    with pytest.raises(ValueError, match="A node must have children, but 'S' has none"):
         ParseTree.from_nltk(nltk.Tree("S", []))
 
 

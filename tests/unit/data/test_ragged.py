@@ -77,7 +77,7 @@ def test_bad_index(container, key):
 @ALL
 @pytest.mark.parametrize("key", [(0, 1), (slice(None), 0), (slice(None), [0]), (..., 0), ()])
 def test_samples_only(container, key):
-    with pytest.raises(IndexError, match="can be indexed by samples only"):
+    with pytest.raises(IndexError, match="can be indexed only by samples"):
         container[key]
 
 

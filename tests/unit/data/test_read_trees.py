@@ -48,7 +48,7 @@ def test_encoding(tmp_path):
 def test_the_line_of_an_error(tmp_path, newline):
     path = tmp_path / "trees.mrg"
     path.write_bytes(newline.join(["(S a)", "", "(S (A a)", "(B))"]).encode())
-    with pytest.raises(ValueError, match=r"line 4: the bracket \(B\) holds nothing"):
+    with pytest.raises(ValueError, match=r"line 4: the bracket \(B\) is empty"):
         read_trees(path)
 
 

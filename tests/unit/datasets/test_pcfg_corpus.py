@@ -204,7 +204,7 @@ def test_long_sentences():
         ({"max_length": 0}, "max_length must be an integer >= 1, got 0"),
         ({"max_length": 4}, "max_length must be at least 5, the length of the shortest sentence"),
         ({"grammar": "cat"}, "grammar must be 'mouse' or 'pairs' or a dictionary, got 'cat'"),
-        ({"grammar": {}}, "grammar must be the name of one, or a dictionary of its rules"),
+        ({"grammar": {}}, "grammar must be the name of a grammar or a dictionary"),
         ({"grammar": {"S": [(("a",), 0.7)]}}, "probabilities of 'S' must sum to 1, not 0.7"),
         ({"grammar": {"S": []}}, "probabilities of 'S' must sum to 1, not 0"),
         ({"grammar": {"S": [("a", 1.0)]}}, "a tuple of at least one str; got \\('a', 1.0\\)"),
@@ -213,9 +213,9 @@ def test_long_sentences():
         ({"grammar": {"S": ["a"]}}, "rules of 'S' must be pairs"),
         ({"grammar": {"S": [(("a",), -1.0), (("b",), 2.0)]}}, r"must be in \[0, 1\], got -1"),
         ({"grammar": {"S": [(("a",), np.nan)]}}, r"must be in \[0, 1\], got nan"),
-        ({"grammar": {"S": [(("a b",), 1.0)]}}, "A word must not have white space, got 'a b'"),
-        ({"grammar": {"S(": [(("a",), 1.0)]}}, "A label must not have white space or round"),
-        ({"grammar": {"S": [(("S", "a"), 1.0)]}}, "derives no sentence: 'S' never becomes words"),
+        ({"grammar": {"S": [(("a b",), 1.0)]}}, "A word must not contain white space, got 'a b'"),
+        ({"grammar": {"S(": [(("a",), 1.0)]}}, "A label must not contain white space or"),
+        ({"grammar": {"S": [(("S", "a"), 1.0)]}}, "has no sentences: 'S' cannot be turned"),
         ({"grammar": WILD}, r"no finite mean length \(symbols multiply by 1\.333 .*: set max"),
         (
             {"grammar": {"S": [(("S", "S"), 0.5), (("a",), 0.5)]}},
@@ -223,7 +223,7 @@ def test_long_sentences():
         ),
         (
             {"grammar": {"S": [(("a",), 1.0)], "A": [(("A",), 1.0)]}},
-            "has symbols that only become one another",
+            "has symbols that can only become one another",
         ),
         (
             {"grammar": {"S": [(("a",), 1e-6), (("a", "S"), 1 - 1e-6)]}, "max_length": 2},

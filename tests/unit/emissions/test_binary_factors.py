@@ -113,7 +113,7 @@ def test_wrong_similarity(parameters, message):
 def test_similarity_needs_factors():
     similarity = LaplacianSimilarity().make_sampler(N_STATES)
     emission = PoissonEmission().make_sampler(np.zeros((5, 1)), N_STATES)
-    with pytest.raises(TypeError, match="PoissonSampler has not"):
+    with pytest.raises(TypeError, match="PoissonSampler does not have"):
         similarity.start(emission, stream())
 
 

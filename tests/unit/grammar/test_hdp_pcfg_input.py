@@ -53,7 +53,7 @@ class TestBadInput:
             ({"pseudo_count": -0.1, "inference": "em"}, "'pseudo_count'"),
             ({"pseudo_count": 0.1}, "pseudo_count is for inference='em'"),
             ({"init": "k-means"}, "'init'"),
-            ({"init": "annealed", "inference": "viterbi-em"}, "init='annealed' does nothing"),
+            ({"init": "annealed", "inference": "viterbi-em"}, "init='annealed' has no effect"),
             ({"predict_method": "mode"}, "'predict_method'"),
             ({"max_length": 0}, "'max_length'"),
             ({"dtype": "float16"}, "'dtype'"),

@@ -191,7 +191,7 @@ def test_long_sentence():
 
 def test_other_words():
     sentences = [*SENTENCES[:-1], ("other", *SENTENCES[-1][1:])]
-    with pytest.raises(ValueError, match="tree 59 is over other words than sentence 59"):
+    with pytest.raises(ValueError, match="tree 59 and sentence 59 differ in their words"):
         make_model().fit(sentences, TREES)
 
 
@@ -200,7 +200,7 @@ def test_other_words():
     [
         ([], [], ValueError, "0 sample"),
         (SENTENCES[:2], TREES[:3], ValueError, "inconsistent numbers of samples"),
-        ([()], TREES[:1], ValueError, "tree 0 is over other words"),
+        ([()], TREES[:1], ValueError, "tree 0 and sentence 0 differ in their words"),
         ([()], [None], ValueError, r"0 word\(s\) in X"),
         (SENTENCES[:1], [None], ValueError, "tree 0 is None, but sentence 0 has words"),
         (["a b"], TREES[:1], TypeError, "sentence 0: must be a sequence of words, got str"),
@@ -253,7 +253,7 @@ def test_pseudo_counts_are_not_for_mean_field():
 
 
 def test_bad_sentences_at_predict(model):
-    with pytest.raises(ValueError, match="over other words"):
+    with pytest.raises(ValueError, match="differ in their words"):
         model.score(SENTENCES[:1], [ParseTree("S", ["a"])])
     with pytest.raises(NotFittedError):
         make_model().predict(SENTENCES)
@@ -261,7 +261,7 @@ def test_bad_sentences_at_predict(model):
 
 def test_a_failed_fit_changes_nothing(model):
     again = pickle.loads(pickle.dumps(model))
-    with pytest.raises(ValueError, match="over other words"):
+    with pytest.raises(ValueError, match="differ in their words"):
         again.fit(SENTENCES, TREES[::-1])
     assert again.predict(SENTENCES[:3]) == TREES[:3]
 

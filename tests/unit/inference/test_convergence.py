@@ -138,9 +138,7 @@ def test_an_interrupted_fit_does_not_warn():
 def test_all_states_are_in_use():
     """Judged from the stored samples of the best chain."""
     model = HDPHMMLT(4, max_iter=300, n_chains=2, random_state=0)
-    with pytest.warns(
-        ConvergenceWarning, match="use all 4 states that there may be. Raise n_components"
-    ):
+    with pytest.warns(ConvergenceWarning, match="use all 4 available states. Raise n_components"):
         model.fit(EIGHT_STATES)
     assert np.median([sample.n_active_components for sample in model.samples_]) == 4
     with warnings.catch_warnings():

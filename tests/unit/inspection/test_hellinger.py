@@ -139,7 +139,7 @@ def test_given_axes():
         ({"doc_topic": MEANS}, "doc_topic must have a row for each"),
         ({"doc_topic": MEANS[0], "doc_ptr": PTR}, "doc_topic must be a 2-D array"),
         ({"doc_ptr": [0, 2]}, "doc_ptr must rise from 0 to 5"),
-        ({"boundaries": [9]}, "boundaries must hold integers"),
+        ({"boundaries": [9]}, "boundaries must hold increasing integers"),
         ({"part_names": ["a", "b"]}, "part_names must hold 1 names"),
     ],
 )
@@ -154,7 +154,7 @@ def test_invalid_arguments(arguments, message):
     ("arguments", "message"),
     [
         ({}, "to_previous or to_document must be given"),
-        ({"to_previous": [0.1], "to_document": [0.1, 0.2]}, "both of one length"),
+        ({"to_previous": [0.1], "to_document": [0.1, 0.2]}, "both must have the same length"),
         ({"to_previous": [[0.1]]}, "to_previous must be a 1-D array"),
         ({"to_document": ["a"]}, "to_document must be a 1-D array"),
         ({"to_document": [1.5]}, r"to_document must hold distances in \[0, 1\]"),

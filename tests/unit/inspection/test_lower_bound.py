@@ -69,7 +69,7 @@ def test_from_estimator():
 @pytest.mark.parametrize(
     ("bounds", "message"),
     [
-        ([], "must hold the bounds of one fit at least"),
+        ([], "must hold the bounds of at least one fit"),
         ([RUNS[0], []], "lower_bounds of fit 1 must be a 1-D array of numbers, at least one"),
         ([[RUNS[0]]], "lower_bounds of fit 0 must be a 1-D array"),
         ([1.0, np.inf], "lower_bounds of fit 0 must be finite"),

@@ -82,7 +82,7 @@ def test_given_axes():
 
 
 def test_corpus_of_another_fit(mixed, corpus):
-    with pytest.raises(ValueError, match="documents of 9 segments in all; got 8 segments"):
+    with pytest.raises(ValueError, match="with 9 segments in all; got 8 segments"):
         SegmentMixingDisplay.from_estimator(mixed, corpus[:2])
 
 
@@ -102,7 +102,7 @@ def test_document_out_of_range(mixed, corpus, document, message):
         ({"segment_mixing": 2 * WEIGHTS}, r"weights in \[0, 1\]"),
         ({"segment_mixing": np.nan * WEIGHTS}, r"weights in \[0, 1\]"),
         ({"prior_mean": 1.5}, "prior_mean must be in"),
-        ({"boundaries": [9]}, "boundaries must hold integers"),
+        ({"boundaries": [9]}, "boundaries must hold increasing integers"),
     ],
 )
 def test_invalid_arguments(arguments, message):

@@ -94,7 +94,7 @@ def test_averages_end_at_boundaries(width):
     "boundaries", [[0], [5], [-1], [2, 2], [3, 1], [1.5], [[1, 2]], ["a"], [True]]
 )
 def test_invalid_boundaries(boundaries):
-    with pytest.raises(ValueError, match="boundaries must hold integers"):
+    with pytest.raises(ValueError, match="boundaries must hold increasing integers"):
         check_parts(5, boundaries, None)
 
 

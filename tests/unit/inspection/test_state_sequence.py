@@ -309,9 +309,9 @@ def test_texts_stay_in_the_figure(true):
         ({"true": FACTORS[:, :2], "predicted": FACTORS}, r"true must have shape \(3, 3\)"),
         ({"factor_names": ["a"]}, "predicted holds states"),
         ({"predicted": FACTORS, "factor_names": ["a"]}, "factor_names must hold 3 names"),
-        ({"boundaries": [10]}, "boundaries must hold integers that rise"),
-        ({"boundaries": [3, 3]}, "boundaries must hold integers that rise"),
-        ({"boundaries": [1.5]}, "boundaries must hold integers that rise"),
+        ({"boundaries": [10]}, "boundaries must hold increasing integers"),
+        ({"boundaries": [3, 3]}, "boundaries must hold increasing integers"),
+        ({"boundaries": [1.5]}, "boundaries must hold increasing integers"),
         ({"n_states": 0}, "n_states must be an integer >= 1"),
     ],
 )

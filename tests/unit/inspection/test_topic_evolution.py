@@ -308,7 +308,7 @@ def test_documents_are_folded_in_once(model, corpus, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"boundaries": [3]}, "boundaries are those of the documents"),
+        ({"boundaries": [3]}, "boundaries must not be given if document is None"),
         ({"part_names": ["a", "b", "c"]}, "part_names must hold 4 names"),
     ],
 )
@@ -355,7 +355,7 @@ def test_unfitted(model, corpus):
         ({"smooth": 0}, "smooth must be"),
         ({"smooth": 2}, "smooth must be odd"),
         ({"smooth": 3, "kind": "bar"}, "smooth must be 1"),
-        ({"boundaries": [3]}, "boundaries must hold integers"),
+        ({"boundaries": [3]}, "boundaries must hold increasing integers"),
     ],
 )
 def test_invalid_arguments(arguments, message):

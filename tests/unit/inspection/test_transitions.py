@@ -113,7 +113,7 @@ def test_space():
     np.testing.assert_array_equal(display.points_.get_array(), [0.9, 0.5, 0.5])
     assert [text.get_text() for text in display.ax_.texts] == ["b", "c", "a"]
     assert display.image_ is display.texts_ is None
-    assert display.colorbar_.ax.get_ylabel() == "probability to stay"
+    assert display.colorbar_.ax.get_ylabel() == "probability of staying"
 
 
 def test_arcs():

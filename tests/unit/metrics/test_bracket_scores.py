@@ -271,11 +271,21 @@ def test_symmetry(first, second):
 @pytest.mark.parametrize(
     ("true", "predicted", "error", "message"),
     [
-        (["(S a b)"], ["(S a c)"], ValueError, "Sentence 0: the two trees are not of the same"),
-        (["(S a)", "(S a b)"], ["(S a)", "(S a)"], ValueError, "Sentence 1: the two trees"),
-        (["(S a (, b))"], ["(S a c)"], ValueError, "Sentence 0: the two trees"),
-        (["(S a)"], [], ValueError, "must be equally many trees, at least one; got 1 and 0"),
-        ([], [], ValueError, "must be equally many trees, at least one; got 0 and 0"),
+        (["(S a b)"], ["(S a c)"], ValueError, "Sentence 0: the words of the two trees differ"),
+        (
+            ["(S a)", "(S a b)"],
+            ["(S a)", "(S a)"],
+            ValueError,
+            "Sentence 1: the words of the two trees",
+        ),
+        (["(S a (, b))"], ["(S a c)"], ValueError, "Sentence 0: the words of the two trees"),
+        (
+            ["(S a)"],
+            [],
+            ValueError,
+            "must hold the same number of trees, at least one; got 1 and 0",
+        ),
+        ([], [], ValueError, "must hold the same number of trees, at least one; got 0 and 0"),
     ],
 )
 def test_bad_trees(true, predicted, error, message):

@@ -41,8 +41,8 @@ class TestBadInput:
             ({"emission": "categorical"}, arrays([0.0, np.nan]), "NaN: sequence 0"),
             ({"emission": "categorical"}, np.array([[0.0], [np.nan]]), "Input X contains NaN"),
             ({"emission": "poisson"}, arrays([0.0], [np.nan]), "NaN: sequence 1"),
-            ({"emission": "categorical"}, arrays([0.0, 1.5]), "whole numbers from 0; got 1.5"),
-            ({"emission": "categorical"}, arrays([0.0, -1.0]), "whole numbers from 0; got -1"),
+            ({"emission": "categorical"}, arrays([0.0, 1.5]), "integers from 0; got 1.5"),
+            ({"emission": "categorical"}, arrays([0.0, -1.0]), "integers from 0; got -1"),
             ({"emission": CategoricalEmission(3)}, arrays([0.0, 3.0]), "from 0 to 2; got 3"),
             ({"emission": "categorical"}, np.zeros((3, 2)), "must have 1 feature"),
             ({"emission": CategoricalEmission(prior=0.0)}, arrays([0.0, 1.0]), "prior"),
@@ -62,7 +62,7 @@ class TestBadInput:
             (
                 {"similarity": FixedSimilarity([[1.0, 0.5], [1.0]])},
                 GAUSSIAN,
-                "matrix must hold real numbers, in rows of one length",
+                "matrix must hold real numbers, in rows of equal length",
             ),
             ({"similarity": FixedSimilarity([["a", "b"]] * 2)}, GAUSSIAN, "must hold real numbers"),
             ({"similarity": FixedSimilarity(np.ones((4, 4), complex))}, GAUSSIAN, "real numbers"),
@@ -175,9 +175,9 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("name", "X", "message"),
         [
-            ("categorical", arrays([0.0, 4.0]), "whole numbers from 0 to 3; got 4"),
-            ("categorical", arrays([0.0, 0.5]), "whole numbers from 0 to 3; got 0.5"),
-            ("categorical", arrays([-1.0]), "whole numbers from 0 to 3; got -1"),
+            ("categorical", arrays([0.0, 4.0]), "integers from 0 to 3; got 4"),
+            ("categorical", arrays([0.0, 0.5]), "integers from 0 to 3; got 0.5"),
+            ("categorical", arrays([-1.0]), "integers from 0 to 3; got -1"),
             ("categorical", arrays([0.0, np.nan]), "Input X contains NaN: sequence 0"),
             ("poisson", arrays([-1.0]), "-1"),
             ("poisson", arrays([0.0], [np.inf]), "Input X contains infinity: sequence 1"),

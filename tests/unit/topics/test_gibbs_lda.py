@@ -89,7 +89,7 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({}, "doc_topic_prior must be given in numbers"),
+            ({}, "doc_topic_prior must be given as numbers"),
             ({"doc_topic_prior": 1.0, "level": "word"}, "level"),
             ({"doc_topic_prior": [1.0, 1.0, 1.0]}, "doc_topic_prior must hold"),
         ],

@@ -332,9 +332,9 @@ class TestFromTopics:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({}, "doc_topic_prior must be given in numbers"),
-            ({"doc_topic_prior": "auto-symmetric"}, "doc_topic_prior must be given in numbers"),
-            ({"doc_topic_prior": 1.0, "discount": "auto"}, "discount must be given in numbers"),
+            ({}, "doc_topic_prior must be given as numbers"),
+            ({"doc_topic_prior": "auto-symmetric"}, "doc_topic_prior must be given as numbers"),
+            ({"doc_topic_prior": 1.0, "discount": "auto"}, "discount must be given as numbers"),
             ({"doc_topic_prior": 1.0, "discount_prior": (0.0, 1.0)}, "discount_prior"),
             ({"doc_topic_prior": 1.0, "concentration_scope": "all"}, "concentration_scope"),
             ({"doc_topic_prior": 1.0, "n_components": 4}, "components holds 3 topics"),
