@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from skdp import emissions, sequence
+
 ROOT = Path(__file__).parents[2]
 GUIDE = sorted((ROOT / "doc/user_guide").glob("*.rst"))
 
@@ -16,13 +18,14 @@ PUBLIC = {
     "skdp.callback": None,
     "skdp.data": None,
     "skdp.datasets": None,
+    "skdp.emissions": None,
     "skdp.feature_extraction": None,
     "skdp.grammar": None,
     "skdp.inference": ["Trace"],
     "skdp.inspection": None,
     "skdp.metrics": None,
     "skdp.processes": None,
-    "skdp.sequence": None,
+    "skdp.sequence": sorted({*sequence.__all__} - {*emissions.__all__}),  # it has those, too
     "skdp.topics": None,
     "skdp.utils.estimator_checks": ["check_ragged_estimator", "parametrize_with_ragged_checks"],
 }
