@@ -155,9 +155,11 @@ except KeyboardInterrupt:
     ("kind", "method", "n_jobs"),
     [
         ("SegmentedTopicModel", "transform", 1),
-        ("AdaptiveTopicModel", "score", 2),
+        pytest.param("AdaptiveTopicModel", "score", 2, marks=pytest.mark.slow),
         ("GibbsLDA", "transform", 2),
-        ("LatentDirichletCoClustering", "transform_segments", 1),
+        pytest.param(
+            "LatentDirichletCoClustering", "transform_segments", 1, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_an_interrupt_ends_a_transform(kind, method, n_jobs):
