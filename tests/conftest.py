@@ -1,8 +1,9 @@
-"""Which tests fit grammars for less time than these need."""
+"""The order of files, and which tests fit grammars for less time than these need."""
 
 from pathlib import Path
 
 import pytest
+from schedule import make_scheduler
 
 HERE = Path(__file__).parent
 SHORT_ASCENTS = [
@@ -26,3 +27,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if any(item.path.is_relative_to(folder) for folder in SHORT_ASCENTS):
             item.add_marker(mark)
+
+
+@pytest.hookimpl(optionalhook=True)  # of xdist
+def pytest_xdist_make_scheduler(config, log):
+    return make_scheduler(config, log) if config.getvalue("dist") == "loadfile" else None

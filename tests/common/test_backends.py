@@ -100,6 +100,11 @@ def check_backend(estimator, backend, **params):
     assert_same(found, made)
 
 
+EXHAUSTIVE = [pytest.mark.slow, pytest.mark.exhaustive]
+SLOWNESS = {11: [], **{i: [pytest.mark.slow] for i in (3, 5, 8, 14)}}
+"""Of the estimators that start processes for every step: one is fast, one of each family slow."""
+
+
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_backends(estimator, backend):
@@ -109,7 +114,7 @@ def test_backends(estimator, backend):
 @pytest.mark.parametrize(
     "estimator",
     [
-        pytest.param(estimator, id=str(estimator), marks=() if i == 11 else pytest.mark.slow)
+        pytest.param(estimator, id=str(estimator), marks=SLOWNESS.get(i, EXHAUSTIVE))
         for i, estimator in enumerate(ESTIMATORS)
     ],
 )
@@ -137,8 +142,9 @@ def test_drawn_trees():
 
 @pytest.mark.slow  # starts a cluster
 @pytest.mark.filterwarnings("ignore")  # dask's own
-def test_dask():
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.exhaustive)])
+def test_dask(every):
     distributed = pytest.importorskip("distributed")
     with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None):
-        for estimator in ESTIMATORS:
+        for estimator in ESTIMATORS[::every]:
             check_backend(estimator, "dask")

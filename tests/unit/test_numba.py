@@ -74,7 +74,12 @@ def test_it_is_used(folder):
 
 
 @pytest.mark.parametrize(
-    ("pattern", "size"), [("*double*.nbi", 20), ("*double*.nbc", -1), ("*.nb?", 0)]
+    ("pattern", "size"),
+    [
+        pytest.param("*double*.nbi", 20, marks=pytest.mark.slow),
+        pytest.param("*double*.nbc", -1, marks=pytest.mark.slow),
+        ("*.nb?", 0),
+    ],
 )
 def test_cut_files(folder, pattern, size):
     """They are written anew, and said to be damaged once."""
@@ -89,6 +94,7 @@ def test_cut_files(folder, pattern, size):
     assert run(folder) == (2, [])
 
 
+@pytest.mark.slow
 def test_garbage(folder):
     run(folder)
     for path in files(folder, "*.nb?"):
@@ -116,7 +122,10 @@ resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limits of a process")
-@pytest.mark.parametrize("limit", [0, 2000])  # 2000: room for an index, not for code
+@pytest.mark.parametrize(
+    "limit",
+    [pytest.param(0, marks=pytest.mark.slow), 2000],  # 2000: room for an index, not for code
+)
 def test_full_disk(folder, limit):
     _, messages = run(folder, FULL_DISK.format(limit=limit))
     assert len(messages) == 1

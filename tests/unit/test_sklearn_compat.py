@@ -115,8 +115,8 @@ class TestDocumentationLinks:
         "name",
         [
             "topics.SegmentedTopicModel", "topics.GibbsLDA", "topics.LatentDirichletCoClustering",
-            "sequence.HDPHMMLT", "sequence.FactorialHMM", "sequence.GaussianEmission",
-            "sequence.CategoricalEmission", "sequence.PoissonEmission",
+            "sequence.HDPHMMLT", "sequence.FactorialHMM", "emissions.GaussianEmission",
+            "emissions.CategoricalEmission", "emissions.PoissonEmission",
             "sequence.GaussianSimilarity", "sequence.LaplacianSimilarity",
             "sequence.PoissonDuration", "sequence.NegativeBinomialDuration",
             "grammar.HDPPCFG", "grammar.HDPPCFGRefiner",

@@ -245,7 +245,7 @@ def test_amplitudes():
         logs = -np.log(sampler.precisions[0]), np.log(sampler.amplitude_variance)
         figures = np.array([w, v, *logs])
         draws.append([*figures, *figures**2, w * v, v * figures[3], figures[2] * figures[3]])
-    axes = [np.linspace(-5.0, 5.0, 60)] * 2 + [np.linspace(-4.0, 4.0, 50)] * 2
+    axes = [np.linspace(-5.0, 5.0, 50)] * 2 + [np.linspace(-4.0, 4.0, 40)] * 2
     w, v, noise, variance = np.meshgrid(*axes, indexing="ij")
     log_joint = -0.5 * (w**2 + v**2) / SCALE**2
     log_joint += -3.0 * noise - 2.0 * np.exp(-noise) - 4.0 * variance - 2.0 * np.exp(-variance)

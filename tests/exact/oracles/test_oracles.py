@@ -113,7 +113,7 @@ def test_stirling_numbers_expand_the_rising_factorial(a):
             assert expansion == pytest.approx(rising(b, n), rel=1e-12)
 
 
-@pytest.mark.parametrize("prior", [(1.0, 0.1), (2.5, 0.7)])
+@pytest.mark.parametrize("prior", [(1.0, 0.1), pytest.param((2.5, 0.7), marks=pytest.mark.slow)])
 def test_quadrature_over_the_concentration(prior):
     """The rule over all nodes at once, against scipy's integrator on single evidences."""
     problem = problem_of([[[0, 0], [0]]], model="adaptive", discount=0.3)

@@ -22,6 +22,7 @@ from exact.topics.table_models import (
     every_sampler,
     kept_sweeps,
     mixing_weights,
+    mostly_one_sampler,
     of_model,
     posterior_of,
     run,
@@ -63,7 +64,7 @@ def test_log_joint_of_estimated_hyper_parameters(sampler):
 
 
 @cases(RANDOM_CONCENTRATION, ["two documents", "empty segment"])
-@every_sampler
+@mostly_one_sampler
 def test_random_concentration(sampler, case):
     check_posterior(RANDOM_CONCENTRATION[case], sampler)
 

@@ -10,7 +10,7 @@ from exact.oracles.segmented import Problem
 from exact.topics.table_models import corpus
 
 from skdp.topics import GibbsLDA
-from skdp.topics._lda import _sampler as _lda_sampler
+from skdp.topics._lda import _walker
 
 BURN_IN = 400
 CASES = {
@@ -33,7 +33,7 @@ every_level = pytest.mark.parametrize("level", ["document", "segment"])
 @pytest.fixture(params=["dense", "sparse"])
 def sweep(request, monkeypatch):
     """Let the number of topics call for the one or the other sweep."""
-    monkeypatch.setattr(_lda_sampler, "SPARSE_FROM", 1 if request.param == "sparse" else 10**9)
+    monkeypatch.setattr(_walker, "SPARSE_FROM", 1 if request.param == "sparse" else 10**9)
 
 
 def model(problem, level, **params):

@@ -106,8 +106,8 @@ def shows(texts, name):
         (r"$a$ $\bad{", "costs $1 to $2"),
         (r"\$x\$ 5%_^", "_begins with an underscore"),
         ("naïve Σ", "日本語 \u200c\u00ad می"),
-        (None, 7),
-        ("<b>&amp;</b>", "a{b}c"),
+        pytest.param((None, 7), marks=pytest.mark.slow),
+        pytest.param(("<b>&amp;</b>", "a{b}c"), marks=pytest.mark.slow),
     ],
     ids=["dollars", "backslashes", "non-ASCII", "no strings", "markup"],
 )

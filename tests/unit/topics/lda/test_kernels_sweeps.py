@@ -245,7 +245,7 @@ def test_draws_of_unseated_words(sparse):
 
 
 @every_kernel
-@pytest.mark.parametrize("n_topics", [40, 70])
+@pytest.mark.parametrize("n_topics", [40, pytest.param(70, marks=pytest.mark.slow)])
 def test_draws_from_many_topics(n_topics, sparse):
     chain = make_chain(n_topics, [300, 6, 20], n_words=3, sparse=sparse)
     assert_draws(chain, 1, 1, n_repeats=10000)

@@ -84,8 +84,8 @@ class TestSlices:
         expected = results()
         monkeypatch.setattr(_fold_in, "_FIRST_SLICE", 1)
         monkeypatch.setattr(_fold_in, "_SLICE_SECONDS", 0.0)
-        for name in ("_model", "_lda_model", "_ldcc_model"):
-            monkeypatch.setattr(sys.modules[f"skdp.topics.{name}"], "slices", count)
+        for name in ("_tables", "_lda", "_ldcc"):
+            monkeypatch.setattr(sys.modules[f"skdp.topics.{name}._model"], "slices", count)
         for found, whole in zip(results(), expected, strict=True):
             assert_array_equal(found, whole)
         assert n_calls[:2] == [6 * len(X)] * 2  # transform and transform_segments
@@ -116,7 +116,7 @@ INTERRUPT = """
 import os, signal, sys, threading, time
 import numpy as np
 from skdp import topics
-from skdp.topics import _fold_in
+from skdp.topics._shared import _fold_in
 
 kind, method, n_jobs = sys.argv[1], sys.argv[2], int(sys.argv[3])
 rng = np.random.default_rng(0)
@@ -138,8 +138,8 @@ def interrupt():
     at_signal.append(n_slices[0])
     os.kill(os.getpid(), signal.SIGINT)
 
-for name in ("_model", "_lda_model", "_ldcc_model"):
-    setattr(sys.modules[f"skdp.topics.{name}"], "slices", count)
+for name in ("_tables", "_lda", "_ldcc"):
+    setattr(sys.modules[f"skdp.topics.{name}._model"], "slices", count)
 threading.Thread(target=interrupt, daemon=True).start()
 try:
     getattr(model, method)(X)
@@ -155,9 +155,11 @@ except KeyboardInterrupt:
     ("kind", "method", "n_jobs"),
     [
         ("SegmentedTopicModel", "transform", 1),
-        ("AdaptiveTopicModel", "score", 2),
+        pytest.param("AdaptiveTopicModel", "score", 2, marks=pytest.mark.slow),
         ("GibbsLDA", "transform", 2),
-        ("LatentDirichletCoClustering", "transform_segments", 1),
+        pytest.param(
+            "LatentDirichletCoClustering", "transform_segments", 1, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_an_interrupt_ends_a_transform(kind, method, n_jobs):
