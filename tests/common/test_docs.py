@@ -28,6 +28,7 @@ PUBLIC = {
     "skdp.processes": None,
     "skdp.sequence": sorted({*sequence.__all__} - {*emissions.__all__}),  # it has those, too
     "skdp.topics": None,
+    "skdp.utils": None,
     "skdp.utils.estimator_checks": ["check_ragged_estimator", "parametrize_with_ragged_checks"],
 }
 AGAIN = {"skdp.sequence": "skdp.emissions"}
