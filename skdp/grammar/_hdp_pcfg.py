@@ -425,8 +425,9 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid. The estimator is left unchanged. KeyboardInterrupt If
-            interrupted, at the end of the current iteration. If every start has a lower bound by
+            If X or a parameter is invalid. The estimator is left unchanged.
+        KeyboardInterrupt
+            If interrupted, at the end of the current iteration. If every start has a lower bound by
             then, the estimator is fitted with the result so far; another `fit` with
             ``warm_start=True`` continues.
 
