@@ -122,11 +122,11 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         Probabilities of left and right children, given that the symbol branches.
     symbol_shares_ : (n_symbols,) array
         Expected shares of the symbols among the nodes of all training trees. After "em" without
-        pseudo-counts, these are also the shares among the nodes of trees drawn from the grammar.
-        (Under other grammars, trees may be infinite and have no such shares.)
+        pseudo-counts, trees drawn from the grammar have the same shares; under other grammars,
+        trees may be infinite and have no such shares.
     lower_bound_ : float
-        Of log p(sentences, beta), with a density of beta: minus log p(beta), it is at most log
-        p(sentences | beta). Without "vb": the maximized log likelihood.
+        Lower bound on log p(sentences, beta), with a density of beta: less log p(beta), a bound on
+        log p(sentences | beta). Without "vb": the maximized log likelihood.
     lower_bounds_ : (n_recorded,) array
         Lower bound after each iteration that was neither annealed nor in vain; never decreasing.
     init_lower_bounds_ : (n_init,) array
