@@ -16,10 +16,11 @@ is downloaded.
 # %%
 # From a file to chapters
 # -----------------------
+#
 # A heading is a line such as ``CHAPTER IV. The Whale``, ``Chapter 4`` or ``IV.`` below a blank one.
-# # The figure labels a chapter with the group ``name`` of the pattern. Headings with almost no text
-# # below them belong to a part that begins with a chapter, or to the table of contents. The text
-# after # the last line of the contents comes before the first chapter and is not a chapter either.
+# The figure labels a chapter with the group ``name`` of the pattern. Headings with almost no text
+# below them belong to a part that begins with a chapter, or to the table of contents. The text
+# after the last line of the contents comes before the first chapter and is not a chapter either.
 
 import argparse
 import re
@@ -102,6 +103,7 @@ print(corpus)
 # %%
 # The topics
 # ----------
+#
 # In the adaptive model, a paragraph takes its topics from its chapter and from the previous #
 # paragraph, and learns how much to take from each.
 
@@ -120,9 +122,10 @@ for k, top in sorted(enumerate(model.top_words(words)), key=lambda item: -shares
 # %%
 # Along the book
 # --------------
+#
 # Every paragraph is a column of stacked topic shares. The lower plot shows a smoother picture:
-# means # over nine paragraphs within their chapter. These are the shares that the chain found for
-# the book, # ``segment_topic_``; for a book that the model has not seen, use ``from_estimator``.
+# means over nine paragraphs within their chapter. These are the shares that the chain found for the
+# book, ``segment_topic_``; for a book that the model has not seen, use ``from_estimator``.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -9,9 +9,10 @@ of them are of the same kind. Neither the number of change points nor the number
 # %%
 # Daily returns of a share
 # ------------------------
+#
 # The data are the prices of one share from August 2004 to October 2008, a sample file of
-# matplotlib. # The mean of the daily returns changes little over time, but their spread does: there
-# are calm and # nervous times. The series, a matrix of one column, holds log returns in percent.
+# matplotlib. The mean of the daily returns changes little over time, but their spread does: there
+# are calm and nervous times. The series, a matrix of one column, holds log returns in percent.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,11 +26,12 @@ print(f"{len(series)} days, standard deviation {series.std():.2f} %")
 # %%
 # The fit
 # -------
-# An array is one sequence. Twenty is an upper bound on the number of states. `stickiness` is the #
-# prior weight of staying, `transition_concentration` that of all moves together: at 200 to 1, it #
-# takes several days of evidence to outweigh the cost of a change. With smaller values, short #
+#
+# An array is one sequence. Twenty is an upper bound on the number of states. `stickiness` is the
+# prior weight of staying, `transition_concentration` that of all moves together: at 200 to 1, it
+# takes several days of evidence to outweigh the cost of a change. With smaller values, short
 # stretches get their own states; ``stickiness="auto"`` learns a small value, and single days of
-# large # moves become a kind that is visited often and left at once.
+# large moves become a kind that is visited often and left at once.
 
 from skdp.sequence import HDPHMMLT
 
@@ -47,10 +49,11 @@ for begin, end in stretches:
 # %%
 # The picture
 # -----------
-# The plots show the price, with the days of the most nervous kind in the background; the returns, #
+#
+# The plots show the price, with the days of the most nervous kind in the background; the returns,
 # with bands of two standard deviations of their stretch; and the probability that a day is nervous,
-# # given the whole series. Most nervous stretches of a week or two lie around quarterly figures;
-# the # last one is the fall of 2008.
+# given the whole series. Most nervous stretches of a week or two lie around quarterly figures; the
+# last one is the fall of 2008.
 
 kinds = np.unique(states)
 nervous = kinds[np.argmax([series[states == j].std() for j in kinds])]

@@ -18,9 +18,10 @@ that predict the chords of held-out pieces best.
 # %%
 # Pieces that modulate, and pieces that wander
 # --------------------------------------------
+#
 # Both kinds of pieces take chords from two keys, equally often from each. The first kind stays in a
-# # key for a while and then modulates. The second kind takes every chord from either key. The kinds
-# # cannot be told apart by how often each chord occurs in a piece, only by the order of the chords.
+# key for a while and then modulates. The second kind takes every chord from either key. The kinds
+# cannot be told apart by how often each chord occurs in a piece, only by the order of the chords.
 
 import argparse
 import json
@@ -65,10 +66,11 @@ print(f"{panel}, {n_symbols} chords")
 # %%
 # The search
 # ----------
+#
 # A sample is a piece, so folds are sets of pieces. `transition_concentration` controls how similar
-# # the rows of the transition matrix are, `stickiness` the weight of staying. Every pair of values
-# is # scored by the log probability per chord in held-out pieces and, with labels, by the accuracy
-# of a # classifier that sees only the shares of time in the states.
+# the rows of the transition matrix are, `stickiness` the weight of staying. Every pair of values is
+# scored by the log probability per chord in held-out pieces and, with labels, by the accuracy of a
+# classifier that sees only the shares of time in the states.
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
@@ -122,10 +124,11 @@ if labels is not None:
 # %%
 # The picture
 # -----------
+#
 # The plots show the scores of the search, the transitions of the best model, and its states along a
-# # piece of each kind. Without stickiness, states that change from chord to chord explain both
-# kinds of # pieces equally well. With it, there are two lasting states, one for each key, and a
-# third for chords # from both: pieces that wander stay in it throughout.
+# piece of each kind. Without stickiness, states that change from chord to chord explain both kinds
+# of pieces equally well. With it, there are two lasting states, one for each key, and a third for
+# chords from both: pieces that wander stay in it throughout.
 
 import matplotlib.pyplot as plt
 

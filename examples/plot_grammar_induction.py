@@ -49,12 +49,13 @@ else:
 # %%
 # A grammar
 # ---------
+#
 # The upper bounds on the numbers of symbols are larger than the sentences need. Small
-# concentrations # favor few rules and few words in a class. Many grammars produce the same
-# sentences: subject and verb # may be joined first, or noun phrases may branch to the left. The
-# prior of the types of rules (two # words, a word and a phrase, a phrase and a word, two phrases)
-# determines what to look for: phrases # made of two phrases, and otherwise right branches. The best
-# of several starts is kept.
+# concentrations favor few rules and few words in a class. Many grammars produce the same sentences:
+# subject and verb may be joined first, or noun phrases may branch to the left. The prior of the
+# types of rules (two words, a word and a phrase, a phrase and a word, two phrases) determines what
+# to look for: phrases made of two phrases, and otherwise right branches. The best of several starts
+# is kept.
 
 model = HDPPCFG(
     options.n_components,
@@ -81,6 +82,7 @@ if trees is not None:
 # %%
 # What it found
 # -------------
+#
 # On the left are the rules, the most frequent symbols first. Preterminals (P) produce words, #
 # constituents (C) phrases. On the right are the trees of some sentences.
 

@@ -10,8 +10,9 @@ goals: to classify documents and to predict words.
 # %%
 # Excerpts of four paragraphs
 # ---------------------------
+#
 # The task is to tell which section of the Python language reference four consecutive paragraphs
-# come # from, among the twelve longest sections.
+# come from, among the twelve longest sections.
 
 import numpy as np
 
@@ -30,11 +31,13 @@ print(f"{len(excerpts)} excerpts of {', '.join(sorted(set(sections)))}")
 # %%
 # The search
 # ----------
-# A sample is an excerpt, so folds are sets of excerpts. Every candidate is scored twice: by the #
+#
+# A sample is an excerpt, so folds are sets of excerpts. Every candidate is scored twice: by the
 # accuracy of the classifier and, without the classifier, by the log probability per held-out word,
-# # where every second word of a held-out paragraph is predicted from the others.
-# The concentration b controls how closely paragraphs keep to the topics of their excerpt. At b =
-# 1000 # they nearly share them, as in latent Dirichlet allocation; at b = 0.1 they go their own
+# where every second word of a held-out paragraph is predicted from the others.
+#
+# The concentration b controls how closely paragraphs keep to the topics of their excerpt. At
+# b = 1000 they nearly share them, as in latent Dirichlet allocation; at b = 0.1 they go their own
 # ways.
 
 from sklearn.linear_model import LogisticRegression
@@ -75,12 +78,13 @@ print(f"best accuracy {search.best_score_:.2f} with {search.best_params_}")
 # Two answers
 # -----------
 #
-# Both ends want many topics, and neither wants paragraphs that go their own ways: four paragraphs
-# of one section tell more about it if taken together. Beyond that they differ. The classifier
-# does about as well with any concentration from 10 up; in 192 excerpts a difference of 0.03 is
-# chance. A word is best predicted by the topics of its own paragraph, held to those of the excerpt
-# loosely: beyond 10 the log probability falls. ``concentration="auto"`` learns this second answer
-# from the training documents alone, without a search.
+# Both goals call for many topics, and for paragraphs that do not go their own ways: four paragraphs
+# of one section carry more information about it if they are taken together. Otherwise the goals
+# differ. The classifier does about as well with any concentration from 10 up; with 192 excerpts, a
+# difference of 0.03 is due to chance. Words are best predicted from the topics of their own
+# paragraph, loosely tied to those of the excerpt: beyond 10, the log probability falls.
+# ``concentration="auto"`` learns this second answer from the training documents alone, without a
+# search.
 
 import matplotlib.pyplot as plt
 

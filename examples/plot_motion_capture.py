@@ -49,11 +49,12 @@ print(panel)
 # %%
 # The fit
 # -------
+#
 # The sensors are scaled to a variance of 1 to make scores comparable; the default priors follow the
-# # scale of the data anyway. An action lasts seconds, a step a tenth of a second, so states are
-# sticky; # the amount of stickiness is learned. A diagonal covariance is enough for sensors that
-# vary # independently within an action. With full covariances there are 78 numbers to learn per
-# state, and # slightly unusual steps get states of their own.
+# scale of the data anyway. An action lasts seconds, a step a tenth of a second, so states are
+# sticky; the amount of stickiness is learned. A diagonal covariance is enough for sensors that vary
+# independently within an action. With full covariances there are 78 numbers to learn per state, and
+# slightly unusual steps get states of their own.
 
 from sklearn.preprocessing import StandardScaler
 
@@ -73,8 +74,9 @@ print(f"{model.n_active_components_} states")
 # %%
 # What recordings have in common
 # ------------------------------
+#
 # In the features, a row is a recording and a column the share of time in a state. Recordings have
-# in # common the states that occur in several of them.
+# in common the states that occur in several of them.
 
 shares = model.transform(panel)
 common = (shares > 0.01).sum(axis=0)
@@ -84,11 +86,12 @@ for j in np.flatnonzero(common):
 # %%
 # The picture
 # -----------
+#
 # The upper plot shows all recordings end to end, states above the actions that people saw in them.
-# # States are matched with actions one to one. In real recordings, an action is a cycle of several
-# # poses, each with its own state, and only the most frequent of these is matched: Gaussian states
-# # describe where limbs are, not where they are going. The lower plot shows the transitions between
-# # states.
+# States are matched with actions one to one. In real recordings, an action is a cycle of several
+# poses, each with its own state, and only the most frequent of these is matched: Gaussian states
+# describe where limbs are, not where they are going. The lower plot shows the transitions between
+# states.
 
 import matplotlib.pyplot as plt
 

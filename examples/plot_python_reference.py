@@ -10,9 +10,10 @@ by section and paragraph by paragraph. Nothing is downloaded.
 # %%
 # From text to word ids
 # ---------------------
+#
 # A document is a list of paragraphs. :class:`~skdp.feature_extraction.SegmentVectorizer` keeps them
-# # apart and finds words as scikit-learn's ``CountVectorizer`` does. Here words are runs of at
-# least # three letters that occur in at least three sections and are not stop words.
+# apart and finds words as scikit-learn's ``CountVectorizer`` does. Here words are runs of at least
+# three letters that occur in at least three sections and are not stop words.
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -32,9 +33,10 @@ print(corpus)
 # %%
 # Fourteen topics
 # ---------------
-# Everything but the number of topics is learned: how common each topic is, how peaked topics are, #
+#
+# Everything but the number of topics is learned: how common each topic is, how peaked topics are,
 # and the concentration, which measures how closely paragraphs keep to the topics of their section.
-# Of # four chains, the one with the highest mean log joint probability is used.
+# Of four chains, the one with the highest mean log joint probability is used.
 
 from skdp.topics import SegmentedTopicModel
 
@@ -51,11 +53,12 @@ print(f"concentration {model.concentration_:.2f}")
 # %%
 # Along a section
 # ---------------
-# The section on the standard types goes through them one after the other, from numbers, strings, #
-# sequences and functions to classes, modules, stack frames and tracebacks, so the subject changes #
+#
+# The section on the standard types goes through them one after the other, from numbers, strings,
+# sequences and functions to classes, modules, stack frames and tracebacks, so the subject changes
 # from paragraph to paragraph. The section on compound statements keeps only the paragraphs that it
-# # does not share with a shorter section. Most of them describe the ``match`` statement, and the
-# topics # hardly change.
+# does not share with a shorter section. Most of them describe the ``match`` statement, and the
+# topics hardly change.
 
 import matplotlib.pyplot as plt
 

@@ -159,8 +159,9 @@ class ParseTree:
         Raises
         ------
         TypeError
-            If `tree` is not an ``nltk.Tree``, or a label or leaf is not a str. ValueError As in the
-            constructor.
+            If `tree` is not an ``nltk.Tree``, or a label or leaf is not a str.
+        ValueError
+            As in the constructor.
         """
         if not (isinstance(tree, list) and callable(getattr(tree, "label", None))):
             raise TypeError(f"tree must be an nltk.Tree, got {type(tree).__name__}.")
@@ -296,8 +297,9 @@ class ParseTree:
         Raises
         ------
         TypeError
-            If the result is not a str. ValueError If the result is empty or has white space or
-            parentheses.
+            If the result is not a str.
+        ValueError
+            If the result is empty or has white space or parentheses.
         """
         if not callable(function):
             raise TypeError(f"function must be callable, got {type(function).__name__}.")

@@ -44,29 +44,25 @@ _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstimator):
     r"""Probabilistic context-free grammar with a hierarchical Dirichlet process (HDP-PCFG).
 
-    It learns a grammar from sentences alone. A symbol z either emits a word, z -> x, or branches, z
-    -> z' z''. The distributions over pairs of children share top-level weights beta, phi^B_z ~
-    DP(alpha, beta beta'), so the data decide how many symbols are used; `n_components` is only an
-    upper bound. The grammar is fitted by structured mean field, or by maximum likelihood as a
-    baseline.
+    It learns a grammar from sentences alone. A symbol z emits a word, z -> x, or has two children,
+    z -> z' z''. The distributions over pairs of children share top-level weights beta, phi^B_z ~
+    DP(alpha, beta beta'), so the data decide how many symbols are used. The fit is by structured
+    mean field, or by maximum likelihood as a baseline.
 
     Parameters
     ----------
     n_components : int, default=20
-        Upper bound K on the number of symbols (truncation), or of constituents if `n_preterminals`
-        is given.
+        Upper bound K on the number of symbols, or of constituents if `n_preterminals` is given.
     n_preterminals : int or None, default=None
-        Upper bound P on the number of symbols that only emit words. The K others then only branch,
-        by rules of four types: their children are preterminals or constituents (PP, PC, CP, CC).
-        None: every symbol may do both.
+        Upper bound P on the number of symbols that only emit words. The K others then only branch:
+        their children are preterminals or constituents (PP, PC, CP, CC). None: symbols do both.
     top_prior : {"gem", "dirichlet"}, default="gem"
         Prior of beta: truncated GEM(gamma) or Dirichlet(gamma / K), which is sparser.
     top_concentration : float, default=1.0
         Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: the larger, the more
         components are used.
     root_concentration : float, default=1.0
-        The distribution of the first symbol of a tree is drawn from Dirichlet(root_concentration
-        beta).
+        The first symbol of a tree has a distribution from Dirichlet(root_concentration beta).
     rule_type_prior : float or array-like, default=1.0
         alpha^T > 0, the Dirichlet prior of the types of rules: (emission, binary), or (PP, PC, CP,
         CC). Random starts have the types that it expects, so it has a strong effect: a value ten
@@ -126,12 +122,11 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         Probabilities of left and right children, given that the symbol branches.
     symbol_shares_ : (n_symbols,) array
         Expected shares of the symbols among the nodes of all training trees. After "em" without
-        pseudo-counts, these are also the shares among the nodes of trees drawn from the grammar.
-        (Under other grammars, trees may be infinite and have no such shares.)
+        pseudo-counts, trees drawn from the grammar have the same shares; under other grammars,
+        trees may be infinite and have no such shares.
     lower_bound_ : float
-        Lower bound on log p(sentences, beta), which includes a density of beta.
-        ``lower_bound_ - log p(beta)`` is at most log p(sentences | beta). Without "vb": the
-        maximized log likelihood.
+        Lower bound on log p(sentences, beta), with a density of beta: less log p(beta), a bound on
+        log p(sentences | beta). Without "vb": the maximized log likelihood.
     lower_bounds_ : (n_recorded,) array
         Lower bound after each iteration that was neither annealed nor in vain; never decreasing.
     init_lower_bounds_ : (n_init,) array
@@ -165,10 +160,8 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
     the bound rises by less than 1e-4 of itself, symbols are removed one by one, the least used
     first, and all rules among the others are given a small probability. If the bound exceeds its
     old value within ten expectations, the ascent continues from there. Such a trial counts as an
-    iteration, and the fit stops only when no symbol can be removed.
-
-    Even so, the bound has many local maxima: use `n_init`. `n_jobs` threads work on starts, or on
-    sentences if there is only one start.
+    iteration, and the fit stops only when no symbol can be removed. Many local maxima remain: use
+    `n_init`. `n_jobs` threads work on starts, or on sentences if there is only one start.
 
     References
     ----------
@@ -425,8 +418,9 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid. The estimator is left unchanged. KeyboardInterrupt If
-            interrupted, at the end of the current iteration. If every start has a lower bound by
+            If X or a parameter is invalid. The estimator is left unchanged.
+        KeyboardInterrupt
+            If interrupted, at the end of the current iteration. If every start has a lower bound by
             then, the estimator is fitted with the result so far; another `fit` with
             ``warm_start=True`` continues.
 

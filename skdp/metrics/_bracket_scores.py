@@ -95,9 +95,10 @@ def bracket_scores(
     ------
     TypeError
         If the trees include anything but ParseTree or None, if `deleted_labels` is a str, or if
-        `same_labels` includes anything but pairs of str. ValueError If there are no trees or their
-        numbers differ, if an item of `same_labels` does not hold two labels, or if the words of two
-        trees differ; the message then names the sentence.
+        `same_labels` includes anything but pairs of str.
+    ValueError
+        If there are no trees or their numbers differ, if an item of `same_labels` does not hold two
+        labels, or if the words of two trees differ; the message then names the sentence.
 
     Notes
     -----
