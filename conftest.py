@@ -1,4 +1,4 @@
-"""Tests and examples in docstrings share the compiled kernels of one state of the sources."""
+"""Examples in docstrings share the compiled kernels of the tests (tests/conftest.py)."""
 
 from pathlib import Path
 

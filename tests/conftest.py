@@ -1,11 +1,15 @@
-"""The order of files, and which tests fit grammars for less time than these need."""
+"""The cache of kernels, the order of files, and which tests fit grammars for too short a time."""
 
 from pathlib import Path
 
+import kernel_cache
 import pytest
 from schedule import make_scheduler
 
 HERE = Path(__file__).parent
+
+kernel_cache.use(HERE.parent / ".pytest_cache")  # before skdp is imported
+
 SHORT_ASCENTS = [
     HERE / place
     for place in (

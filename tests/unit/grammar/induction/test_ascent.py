@@ -141,7 +141,7 @@ class TestTrials:
         assert sorted(run.grammar.removable()) == [0, 1, 2]
 
     @every_layout
-    @pytest.mark.parametrize("seed", [0, 1])
+    @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.slow), 1])
     def test_bound_never_falls(self, layout, seed):
         """Trials in vain leave everything as it was; what is recorded is the grammar's bound."""
         run, outcomes = begin(layout, seed), set()
