@@ -15,6 +15,7 @@ def _likelihood(case: str, n_particles: int, model: str = "segmented") -> str:
 
 NODES = "topics/_lda/_kernels_nodes.py"
 PARTICLES = "topics/_shared/_kernels_particles.py"
+SWEEPS = "topics/_tables/_kernels_sweeps.py"
 LEFT_TO_RIGHT = "topics/_tables/_kernels_left_to_right.py"
 LDCC = "topics/_ldcc/_kernels.py"
 
@@ -168,7 +169,7 @@ _LIKELIHOOD = [
     ),
     Mutation(
         "likelihood-concentration-of-tables",
-        LEFT_TO_RIGHT,
+        SWEEPS,
         "group_ptr, groups.customers, groups.tables, prior.discount, drawn[first:last],",
         "group_ptr, 0 * groups.customers, groups.tables, prior.discount, drawn[first:last],",
         "The concentrations of particles are drawn given customers and tables so far.",
