@@ -20,26 +20,21 @@ them, and for the numbers themselves, from an integral (``_kernels_stirling_inte
 # mypy: ignore-errors
 
 import math
+from functools import partial
 
-import numpy as np
-
-from skdp._numba import njit, njit_loop, njit_step
+from skdp._numba import njit, njit_loop, njit_part
 from skdp.processes._kernels_stirling_integral import integrate
 from skdp.processes._kernels_stirling_patches import SMALLEST_COUNT, patched_ratio
 
 
 @njit
-def fill_ratios(values, row_ptr, a):
+def fill_ratios(values, row_ptr, a, r):
     """Fill the table, one row after the other.
 
     Every quantity is a sum, product or quotient of positive numbers, so the relative error grows
     at most linearly in n, from 1e-16. Row n + 1 must not ask for more than row n offers: its width
     (largest t) is at most that of row n, or n + 1 where row n is whole.
     """
-    width = 0
-    for n in range(row_ptr.shape[0] - 1):
-        width = max(width, row_ptr[n + 1] - row_ptr[n] - 1)
-    r = np.zeros(width + 2)
     r[1] = math.inf
     values[0, 0], values[0, 1] = 0.0, 1.0
     for n in range(1, row_ptr.shape[0] - 1):
@@ -53,7 +48,7 @@ def fill_ratios(values, row_ptr, a):
             values[row + t, 1] = 1.0 + (n - a * (t + 1)) * r[t + 1]
 
 
-@njit_step
+@partial(njit_part, _nrt=False, inline="always")
 def _next_ratio(values, row_ptr, n, t, a):
     """Return R^n_t = S^n_t / S^n_{t-1}, t >= 2; 0 for t > n."""
     if t > n:

@@ -81,13 +81,15 @@ def fill_patch(values, patch, row, column, a):
     """Fill the patch that begins at pair `patch`."""
     octave = 2.0**row
     n_points = min(2**row, S_POINTS)
+    # Copies, where np.empty would have numba's error messages compiled: a second of a first fit.
+    x, heights = values[:X_POINTS, 0].copy(), values[:X_POINTS, 0].copy()
+    s, coefficients = values[:S_POINTS, 0].copy(), values[: 2 * PAIRS, 0].copy()
     w_low = 2.0 ** (column // COLUMNS) * (1.0 + column % COLUMNS / COLUMNS)
     w_width = 2.0 ** (column // COLUMNS) / COLUMNS
-    x, s = np.empty(X_POINTS), np.empty(n_points)
-    coefficients = np.zeros((X_POINTS, S_POINTS))
-    heights = np.empty(X_POINTS)
     for i in range(X_POINTS):
         x[i] = math.cos(math.pi * (i + 0.5) / X_POINTS)
+    for i in range(2 * PAIRS):
+        coefficients[i] = 0.0
     for j in range(n_points):
         m = octave + j
         s[j] = 4.0 * octave / m - 3.0
@@ -99,11 +101,13 @@ def fill_patch(values, patch, row, column, a):
             n = m + 1.0 + (w - 1.0) * m * (1.0 - a)
             heights[i] = integrate(n, m + 1.0, a)[1] * n * m / (n - m)
         _expand(x, heights)
-        coefficients[:, j] = heights
+        for i in range(X_POINTS):
+            coefficients[i * S_POINTS + j] = heights[i]
     for i in range(X_POINTS):
-        _expand(s, coefficients[i, :n_points])
-        for j in range(S_POINTS):
-            values[patch + (i * S_POINTS + j) // 2, j % 2] = coefficients[i, j]
+        begin = i * S_POINTS
+        _expand(s[:n_points], coefficients[begin : begin + n_points])
+        for j in range(begin, begin + S_POINTS):
+            values[patch + j // 2, j % 2] = coefficients[j]
 
 
 @njit_apart

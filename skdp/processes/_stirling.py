@@ -82,7 +82,7 @@ class StirlingRatios:
             rows, columns = count_patches(n_max, discount)
             n_patched = HEAD + rows * columns * PAIRS
         values = np.empty((row_ptr[-1] + n_patched, 2))
-        fill_ratios(values, row_ptr, discount)
+        fill_ratios(values, row_ptr, discount, np.zeros(widths.max() + 2))
         if n_patched:
             clear_patches(values, row_ptr[-1], n_max, discount)
         return cls(values, row_ptr, int(n_max), discount)

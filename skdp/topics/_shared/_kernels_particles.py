@@ -27,8 +27,6 @@ would be the mean of their products that is unbiased, and not a product of means
 
 import math
 
-import numpy as np
-
 from skdp._numba import njit, njit_step
 from skdp._random import next_double
 
@@ -48,7 +46,9 @@ def next_stop(n, n_tokens):
 @njit
 def log_mean_exp(log_weights):
     """Return the log of the mean of exp(log_weights)."""
-    largest = log_weights.max()
+    largest = log_weights[0]
+    for r in range(1, log_weights.shape[0]):
+        largest = max(largest, log_weights[r])
     total = 0.0
     for r in range(log_weights.shape[0]):
         total += math.exp(log_weights[r] - largest)
@@ -81,7 +81,9 @@ def resample(log_weights, ancestors, rng):
         squares += math.exp(2.0 * (log_weights[r] - log_mean))
     if 2.0 * n >= squares:  # effective number: (sum v)^2 / sum v^2, here n^2 / squares
         return 0.0
-    copies = np.zeros(n, np.int64)
+    copies = ancestors.copy()  # np.zeros would have numba's error messages compiled
+    for r in range(n):
+        copies[r] = 0
     start = next_double(rng)
     r, passed = 0, math.exp(log_weights[0] - log_mean)
     for i in range(n):

@@ -113,7 +113,7 @@ def update_dirichlet(
     prior = np.asarray(prior, dtype=np.float64)
     ups = np.empty_like(prior)
     _sum_ups(prior, counts, ups)
-    down = _sum_downs(prior.sum(), counts.sum(axis=1))
+    down = _sum_downs(prior.sum(), counts.sum(axis=1, dtype=np.float64))
     if symmetric:
         new = (shape - 1.0 + prior[0] * ups.sum()) / (rate + prior.size * down)
         return np.full_like(prior, min(max(new, FLOOR), CEILING))

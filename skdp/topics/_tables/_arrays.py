@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numba import frozen
 from skdp._simd import LANES, aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
-from skdp.topics._shared._kernels import Corpus
-from skdp.topics._tables._kernels import Assignments, Ratios, Scratch
+from skdp.topics._shared._kernels import Corpus, WordCounts
+from skdp.topics._tables._kernels import Assignments, Prior, Ratios, Scratch
 from skdp.topics._tables._kernels_btigs import weigh_tables
 from skdp.topics._tables._kernels_chain import Levels
+from skdp.topics._tables._kernels_left_to_right import Particles, Predictive, Seen
+from skdp.topics._tables._kernels_sweeps import Groups
 
 CHAIN_ROWS = 1000
 """Customers up to which the Stirling table of a chain goes."""
@@ -99,6 +102,74 @@ def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
         mu_part=of_topics(),
         base=aligned_zeros(padded(n_topics), dtype=np.float32),
         total=aligned_zeros(1),
+    )
+
+
+def enter_words(words: WordCounts, gamma: float, scratch: Scratch) -> None:
+    """Set `reciprocal` for the sweep that begins: the totals or gamma may have changed."""
+    shift = gamma * words.counts.shape[0]
+    scratch.reciprocal[:] = 1.0 if words.fixed else 1.0 / (shift + words.totals)
+
+
+def make_groups(
+    corpus: SegmentedCorpus, prior: tuple[float, float] | None, each_segment: bool
+) -> Groups:
+    """Return the segments of each document, or each by itself; none if `prior` is None."""
+    n_segments = len(corpus.segment_ptr) - 1
+    group_ptr = np.arange(n_segments + 1) if each_segment else corpus.doc_ptr
+    if prior is None:
+        group_ptr = np.zeros(1, dtype=np.int64)
+    customers, tables = (np.zeros(n_segments, dtype=np.int64) for _ in range(2))
+    return Groups(frozen(group_ptr), np.array(prior or (0.0, 0.0)), customers, tables)
+
+
+def empty_particles(
+    n_particles: int, corpus: SegmentedCorpus, prior: Prior, n_groups: int, *, chained: bool
+) -> Particles:
+    """Return states of a corpus of one document without words."""
+    n_levels, n_topics = len(corpus.segment_ptr) - 1, len(prior.alpha)
+    n_chained = n_levels if chained else 0
+    return Particles(
+        topics=np.full((n_particles, len(corpus.tokens)), -1, dtype=np.int32),
+        tables=np.zeros((n_particles, n_levels, n_topics), dtype=np.int32),
+        segment_tables=np.zeros((n_particles, n_levels), dtype=np.int64),
+        to_previous=np.zeros((n_particles, n_chained, n_topics), dtype=np.int32),
+        segment_to_previous=np.zeros((n_particles, n_chained), dtype=np.int64),
+        document_tables=np.zeros((n_particles, 1, n_topics), dtype=np.int32),
+        drawn=np.ones((n_particles, n_groups)),
+        concentration=np.tile(prior.concentration, (n_particles, 1)),
+        log_weights=np.zeros(n_particles),
+        ancestors=np.zeros(n_particles, dtype=np.int64),
+    )
+
+
+def empty_predictive(n_levels: int, n_topics: int) -> Predictive:
+    """Return what predicts the words of a document with so many segments."""
+    return Predictive(
+        customers=np.zeros((n_levels, n_topics), dtype=np.int32),
+        level_customers=np.zeros(n_levels, dtype=np.int64),
+        via_document=np.zeros(n_levels),
+        via_previous=np.zeros(n_levels),
+        fixed_part=np.zeros((n_levels, n_topics)),
+        mu_part=np.zeros(n_levels),
+        base=np.zeros(n_topics),
+        share=np.zeros(n_topics),
+        sums=np.zeros(n_topics),
+    )
+
+
+def empty_seen(corpus: SegmentedCorpus) -> Seen:
+    """Return no words yet of a corpus of one document."""
+    n_levels = len(corpus.segment_ptr) - 1
+    segment_ptr = np.zeros(n_levels + 1, dtype=np.int64)
+    document_ptr, here_ptr = np.array([0, n_levels]), np.zeros(2, dtype=np.int64)
+    tokens, fixed_ptr = corpus.tokens, frozen(segment_ptr)
+    return Seen(
+        Corpus(tokens, fixed_ptr, frozen(document_ptr)),
+        Corpus(tokens, fixed_ptr, frozen(here_ptr)),
+        segment_ptr,
+        document_ptr,
+        here_ptr,
     )
 
 

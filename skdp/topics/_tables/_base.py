@@ -15,8 +15,12 @@ from skdp.data import SegmentedCorpus
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._lda._walker import LDAWalker
 from skdp.topics._shared._likelihood import LikelihoodMixin
-from skdp.topics._tables._kernels_sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
-from skdp.topics._tables._model import SAMPLERS, TableModel
+from skdp.topics._tables._kernels_sweeps import (
+    LARGEST_CONCENTRATION,
+    SAMPLERS,
+    SMALLEST_CONCENTRATION,
+)
+from skdp.topics._tables._model import TableModel
 from skdp.topics._tables._walker import START_CONCENTRATION, HyperParameters, TableWalker
 
 _CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")

@@ -47,6 +47,9 @@ from skdp._numba import njit, njit_part, njit_step
 from skdp.processes._kernels_stirling import log_stirling
 from skdp.topics._shared._kernels import log_rising
 
+MORE, LESS = np.int64(1), np.int64(-1)
+"""A word or a table comes or goes. To numba an int would be a type of its own, and compiled so."""
+
 
 class Assignments(NamedTuple):
     """The chain's state: topics and tables."""
@@ -101,14 +104,6 @@ class Scratch(NamedTuple):
     position: np.ndarray
 
 
-@njit_part
-def enter_corpus(words, prior, scratch):
-    """Set `reciprocal` for the sweep that begins: the totals or gamma may have changed."""
-    shift = prior.gamma * words.counts.shape[0]
-    for k in range(scratch.reciprocal.shape[0]):
-        scratch.reciprocal[k] = 1.0 if words.fixed else 1.0 / (shift + words.totals[k])
-
-
 @njit_step
 def enter_document(alpha, customers, base, reciprocal, factor):
     """Set `base` and `factor` to those of a segment without words; return A + c.
@@ -126,9 +121,9 @@ def enter_document(alpha, customers, base, reciprocal, factor):
 @njit_step
 def enter_segment(begin, end, topics, n_k, present, position):
     """Count the seated words of a segment in `n_k` and list its topics; return their number."""
-    n_present = 0
+    n_present = np.int64(0)
     for i in range(begin, end):
-        k = topics[i]
+        k = np.int64(topics[i])
         if k >= 0:
             if n_k[k] == 0:
                 n_present = list_topic(k, n_present, present, position)
@@ -164,7 +159,7 @@ def unlist_topic(k, n_present, present, position):
 
 @njit_step
 def count_word(w, k, change, fixed, counts, totals, shift, reciprocal):
-    """Add `change` (1 or -1) to the count of word `w` in topic `k`, unless topics are fixed."""
+    """Add `change` (`MORE`, `LESS`) to the count of word `w` in topic `k`, but fixed ones."""
     if not fixed:
         counts[w, k] += np.float32(change)
         totals[k] += change
@@ -236,24 +231,22 @@ def count_customers(begin, end, corpus, assignments, prior, customers, tables):
 
 
 @njit_part
-def add_estimates(d, corpus, assignments, prior, n_k, mu, nu, offset):
+def add_estimates(d, corpus, assignments, prior, scratch, mu, nu):
     """Add E[mu] and E[nu] of document `d` given the state to running sums (5.5, 5.6).
 
     Parameters
     ----------
     mu : (K,) float64, output
-    nu : (segments, K) float64, output
-        Row j - offset belongs to segment j.
-    offset : int
-    n_k : (K,) int64, scratch, zero on entry and exit
+    nu : (J, K) float64, output
     """
+    n_k, before = scratch.n_k, scratch.base  # E[nu] of the segment before
     n_topics = prior.alpha.shape[0]
     a = prior.discount
     first = corpus.doc_ptr[d]
     total = 0.0
     for k in range(n_topics):
         total += prior.alpha[k] + assignments.document_tables[d, k]
-    before = np.zeros(n_topics)  # E[nu] of the segment before
+        before[k] = 0.0
     for j in range(first, corpus.doc_ptr[d + 1]):
         begin, end = corpus.segment_ptr[j], corpus.segment_ptr[j + 1]
         for i in range(begin, end):
@@ -273,7 +266,7 @@ def add_estimates(d, corpus, assignments, prior, n_k, mu, nu, offset):
             node = (prior.alpha[k] + assignments.document_tables[d, k]) / total
             base = f_document * node + f_previous * before[k]
             before[k] = (n - a * t) * scale + rest * base
-            nu[j - offset, k] += before[k]
+            nu[j, k] += before[k]
         for i in range(begin, end):
             n_k[assignments.topics[i]] = 0
     for k in range(n_topics):
@@ -281,10 +274,10 @@ def add_estimates(d, corpus, assignments, prior, n_k, mu, nu, offset):
 
 
 @njit
-def add_corpus_estimates(corpus, assignments, prior, n_k, doc_topic, segment_topic, mixing):
+def add_corpus_estimates(corpus, assignments, prior, scratch, doc_topic, segment_topic, mixing):
     """Add E[mu] (D, K), E[nu] (J, K) and E[rho] (J,) given the state to running sums."""
     for d in range(corpus.doc_ptr.shape[0] - 1):
-        add_estimates(d, corpus, assignments, prior, n_k, doc_topic[d], segment_topic, 0)
+        add_estimates(d, corpus, assignments, prior, scratch, doc_topic[d], segment_topic)
         first = corpus.doc_ptr[d]
         for j in range(first, corpus.doc_ptr[d + 1]):
             mixing[j] += parents_of(j, first, assignments, prior)[0]
@@ -324,8 +317,8 @@ def log_prior_of_segment(j, d, corpus, assignments, prior, ratios, n_k):
         n = n_k[k] + tables_below(j, k, d, corpus, assignments, prior)
         n_k[k] = 0
         if n > 0:
-            s = assignments.tables[j, k]
-            t = assignments.to_previous[j, k] if chained else 0
+            s = np.int64(assignments.tables[j, k])
+            t = np.int64(assignments.to_previous[j, k]) if chained else 0
             result += log_stirling(ratios.values, ratios.row_ptr, n, s + t, a)
             result += log_binomial(s + t, s)
     return result
@@ -335,12 +328,14 @@ def log_prior_of_segment(j, d, corpus, assignments, prior, ratios, n_k):
 def log_prior_of_tables(corpus, assignments, prior, ratios, n_k):
     """Return log p(z, s, t) of the model in multiplicity form: all but the word factor."""
     n_topics = prior.alpha.shape[0]
-    alpha_sum = prior.alpha.sum()
+    alpha_sum = 0.0
+    for k in range(n_topics):
+        alpha_sum += prior.alpha[k]
     result = 0.0
     for d in range(corpus.doc_ptr.shape[0] - 1):
         in_document = 0
         for k in range(n_topics):
-            c = assignments.document_tables[d, k]
+            c = np.int64(assignments.document_tables[d, k])
             if c > 0:
                 result += log_rising(prior.alpha[k], c)
                 in_document += c

@@ -36,6 +36,8 @@ from skdp._simd import draw_product, natural, prefetch, total_product
 from skdp.processes._kernels_stirling import open_ratio, share_ratio
 from skdp.topics._shared._kernels import AHEAD
 from skdp.topics._tables._kernels import (
+    LESS,
+    MORE,
     change_tables,
     count_word,
     enter_document,
@@ -93,7 +95,7 @@ def weigh_topic(
 
     They are `opening` and `sharing`, and `factor` unless the topic is listed.
     """
-    share, new = look_up_weights(n, t, values, row_ptr, a)
+    share, new = look_up_weights(n, np.int64(t), values, row_ptr, a)
     sharing[k] = share * reciprocal[k]
     opening[k] = new * base[k] * reciprocal[k]
     if not listed:
@@ -162,17 +164,17 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                 prefetch(counts, tokens[i + AHEAD])
             w, absent = natural(tokens[i]), np.float64(absent_of_next)
 
-            k = topics[i]
+            k = np.int64(topics[i])
             if k >= 0:
                 n, t = n_k[k], tables[k]
                 if t == n or (t > 1 and next_double(rng) * n < t):
-                    change_tables(k, -1, tables, customers, base)
+                    change_tables(k, LESS, tables, customers, base)
                     n_tables -= 1
                     total -= 1.0
                     ratio = weigh_sharing(total, n_tables, a, b)
                     tables_changed = True
                 n_k[k] = n - 1
-                count_word(w, k, -1, fixed, counts, totals, shift, reciprocal)
+                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal)
                 if n == 1:
                     n_present = unlist_topic(k, n_present, present, position)
                     factor[k] = base[k] * reciprocal[k]
@@ -209,13 +211,13 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                 n_present = list_topic(k, n_present, present, position)
             share = sharing[k] * ratio
             if n == 0 or next_double(rng) * (share + opening[k]) >= share:
-                change_tables(k, 1, tables, customers, base)
+                change_tables(k, MORE, tables, customers, base)
                 n_tables += 1
                 total += 1.0
                 ratio = weigh_sharing(total, n_tables, a, b)
                 tables_changed = True
             n_k[k] = n + 1
-            count_word(w, k, 1, fixed, counts, totals, shift, reciprocal)
+            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal)
             weigh_topic(
                 k, n + 1, tables[k], ratio, listed, values, row_ptr, a, base, reciprocal,
                 opening, sharing, factor,

@@ -33,16 +33,17 @@ levels that a path went through, only after tables were opened or closed.
 
 # mypy: ignore-errors
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit_inlined, njit_inner, njit_part, njit_step
+from skdp._numba import njit_inner, njit_part, njit_step
 from skdp._random import next_double
 from skdp._simd import draw_product, natural, prefetch
 from skdp.processes._kernels_stirling import share_ratio
 from skdp.topics._shared._kernels import AHEAD
-from skdp.topics._tables._kernels import count_word, weigh_parents
+from skdp.topics._tables._kernels import LESS, MORE, count_word, weigh_parents
 from skdp.topics._tables._kernels_btigs import look_up_weights
 from skdp.topics._tables._kernels_seats import (
     DOCUMENT,
@@ -165,7 +166,7 @@ def rebuild_factor(
         out[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
 
 
-@njit_inlined
+@partial(njit_part, _nrt=False, inline="always")
 def sweep_segment(
     sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
@@ -216,7 +217,9 @@ def sweep_segment(
         share[i, k], opening[i, k] = 0.0, 1.0
         if customers[i, k] > 0:
             t = tables[j, k] + previous[j, k]
-            share[i, k], opening[i, k] = weigh_node(sampler, customers[i, k], t, values, row_ptr, a)
+            share[i, k], opening[i, k] = weigh_node(
+                sampler, np.int64(customers[i, k]), np.int64(t), values, row_ptr, a
+            )
 
     lowest = i  # of the levels that changed; those above the current one need P and Q anew
     tables_changed = True
@@ -226,12 +229,12 @@ def sweep_segment(
             prefetch(counts, tokens[x + AHEAD])
         w = natural(tokens[x])
 
-        k = topics[x]
+        k = np.int64(topics[x])
         if k >= 0:
             level = i
             while True:
                 level = natural(level)
-                n = customers[level, k]
+                n = np.int64(customers[level, k])
                 s, t = tables[first + level, k], previous[first + level, k]
                 if sampler == SSA:
                     target = next_double(rng) * n
@@ -264,7 +267,7 @@ def sweep_segment(
                     level, k, share, opening, fixed_part, mu_part, via_document, via_previous,
                     inverse,
                 )  # fmt: skip
-            count_word(w, k, -1, fixed, counts, totals, shift, reciprocal)
+            count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal)
         if tables_changed:
             for level in range(lowest, i):
                 weigh_level(
@@ -296,7 +299,7 @@ def sweep_segment(
 
         k = draw_product(counts, w, gamma, factor, sums, rng)
         topics[x] = k
-        count_word(w, k, 1, fixed, counts, totals, shift, reciprocal)
+        count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal)
         mu = base[k] * inverse_total
         level = i
         while True:
@@ -306,7 +309,7 @@ def sweep_segment(
             if level > 0:
                 up = (fixed_part[level - 1, k] + mu_part[level - 1, k] * mu) * inverse[level - 1]
                 to_above = opening[level, k] * via_previous[level] * up
-            n = customers[level, k]
+            n = np.int64(customers[level, k])
             s, t = tables[first + level, k], previous[first + level, k]
             via = to_node + to_above
             target = next_double(rng) * (share[level, k] + via) - share[level, k]
@@ -378,7 +381,7 @@ def sweep_segment(
                 for level in range(max(i - 1, 0), i + 1):
                     t = tables[first + level, k] + previous[first + level, k]
                     share[level, k], opening[level, k] = weigh_node(
-                        sampler, customers[level, k], t, values, row_ptr, a
+                        sampler, np.int64(customers[level, k]), t, values, row_ptr, a
                     )
         lowest = min(lowest, max(i - 1, 0))
     if has_next:

@@ -17,9 +17,11 @@ import numpy as np
 
 from skdp._numba import njit_inner, njit_step
 from skdp._random import next_double
-from skdp._simd import draw_product, prefetch
+from skdp._simd import draw_product, natural, prefetch
 from skdp.processes._kernels_stirling import share_ratio
 from skdp.topics._tables._kernels import (
+    LESS,
+    MORE,
     change_tables,
     count_word,
     enter_document,
@@ -35,7 +37,7 @@ from skdp.topics._tables._kernels_table_counts import draw_to_document
 @njit_step
 def weigh_topic(k, n, t, ratio, values, row_ptr, a, base, reciprocal, opening, sharing, factor):
     """Set `opening`, `sharing` and `factor` of a present topic with `n` words, `t` tables."""
-    sharing[k] = share_ratio(values, row_ptr, n, t, a) * reciprocal[k]
+    sharing[k] = share_ratio(values, row_ptr, n, np.int64(t), a) * reciprocal[k]
     opening[k] = base[k] * reciprocal[k] if t == n else 0.0
     factor[k] = opening[k] + sharing[k] * ratio
 
@@ -82,18 +84,18 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
         for i in range(begin, end):
             if i + 2 < tokens.shape[0]:
                 prefetch(counts, tokens[i + 2])
-            w = tokens[i]
+            w = natural(tokens[i])
 
-            k = topics[i]
+            k = np.int64(topics[i])
             if k >= 0:
                 n = n_k[k]
                 if tables[k] == n:
-                    change_tables(k, -1, tables, customers, base)
+                    change_tables(k, LESS, tables, customers, base)
                     n_tables -= 1
                     total -= 1.0
                     tables_changed = True
                 n_k[k] = n - 1
-                count_word(w, k, -1, fixed, counts, totals, shift, reciprocal)
+                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal)
                 if n == 1:
                     n_present = unlist_topic(k, n_present, present, position)
                     factor[k] = base[k] * reciprocal[k]
@@ -124,12 +126,12 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                 n_present = list_topic(k, n_present, present, position)
             share = sharing[k] * ratio
             if n == 0 or next_double(rng) * (share + opening[k]) >= share:
-                change_tables(k, 1, tables, customers, base)
+                change_tables(k, MORE, tables, customers, base)
                 n_tables += 1
                 total += 1.0
                 tables_changed = True
             n_k[k] = n + 1
-            count_word(w, k, 1, fixed, counts, totals, shift, reciprocal)
+            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal)
             weigh_topic(
                 k,
                 n + 1,

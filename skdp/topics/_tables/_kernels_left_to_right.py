@@ -27,34 +27,37 @@ segment: its first words leave its topics open, and a sweep over so few costs ne
 # mypy: ignore-errors
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from skdp._numba import njit, njit_inner, njit_part, njit_step
-from skdp._random import next_double, stream_of_content
+from skdp._random import next_double
 from skdp.topics._shared._kernels import Corpus
 from skdp.topics._shared._kernels_particles import draw_sum, log_mean_exp, next_stop, resample
 from skdp.topics._tables import _kernels_btigs, _kernels_chain
 from skdp.topics._tables._kernels import (
     Assignments,
     Prior,
-    count_customers,
-    enter_corpus,
     parents_of,
 )
 from skdp.topics._tables._kernels_chain import (
     BTIGS,
     rebuild_level,
-    sweep_segment,
+    sweep_segments,
     weigh_level,
     weigh_node,
 )
 from skdp.topics._tables._kernels_seats import DOCUMENT
-from skdp.topics._tables._kernels_sweeps import draw_concentrations
+from skdp.topics._tables._kernels_sweeps import redraw_concentrations
 
 TINY = 1e-280
 """Added to P, which else falls below the normal numbers along a chain, where all is slow."""
+
+ALONE = np.int64(0)
+"""Place of a document in its corpus, and of its first segment; an int would be a type of its own.
+"""
 
 _sweep_btigs = _kernels_btigs.sweep_document
 _sweep_chain = _kernels_chain.sweep_document
@@ -71,6 +74,8 @@ class Particles(NamedTuple):
     document_tables: np.ndarray
     drawn: np.ndarray  # (R, G): concentration of each group of segments, where it is drawn
     concentration: np.ndarray  # (R, J)
+    log_weights: np.ndarray
+    ancestors: np.ndarray
 
 
 class Predictive(NamedTuple):
@@ -87,13 +92,17 @@ class Predictive(NamedTuple):
     sums: np.ndarray
 
 
-class Groups(NamedTuple):
-    """Segments by the concentration that they share, and its Gamma prior (shape, rate)."""
+class Seen(NamedTuple):
+    """The words so far, which kernels may change, as a corpus for sweeps, which may not.
 
-    group_ptr: np.ndarray
-    prior: np.ndarray
-    customers: np.ndarray
-    tables: np.ndarray
+    A sweep sees arrays that are read-only, as in a fit, and is not compiled anew.
+    """
+
+    document: Corpus
+    segment: Corpus  # a document of the current segment alone
+    segment_ptr: np.ndarray
+    document_ptr: np.ndarray
+    here_ptr: np.ndarray
 
 
 # The predictive distribution
@@ -241,38 +250,6 @@ def extend_segment(i, begin, end, corpus, assignments, prior, words, ahead, rng)
 
 
 @njit_part
-def empty_particles(n_particles, n_tokens, n_levels, n_topics, n_groups, chained):
-    """Return states without words."""
-    n_chained = n_levels if chained else 0
-    return Particles(
-        np.full((n_particles, n_tokens), -1, np.int32),
-        np.zeros((n_particles, n_levels, n_topics), np.int32),
-        np.zeros((n_particles, n_levels), np.int64),
-        np.zeros((n_particles, n_chained, n_topics), np.int32),
-        np.zeros((n_particles, n_chained), np.int64),
-        np.zeros((n_particles, 1, n_topics), np.int32),
-        np.ones((n_particles, n_groups)),
-        np.empty((n_particles, n_levels)),
-    )
-
-
-@njit_part
-def empty_predictive(n_levels, n_topics):
-    """Return vectors for `extend_segment`."""
-    return Predictive(
-        np.zeros((n_levels, n_topics), np.int32),
-        np.zeros(n_levels, np.int64),
-        np.zeros(n_levels),
-        np.zeros(n_levels),
-        np.zeros((n_levels, n_topics)),
-        np.zeros(n_levels),
-        np.zeros(n_topics),
-        np.zeros(n_topics),
-        np.zeros(n_topics),
-    )
-
-
-@njit_part
 def state_of(r, particles, unseated):
     """Return the state of particle `r` as sweeps take it; what it lacks is that of `unseated`."""
     return Assignments(
@@ -290,34 +267,29 @@ def state_of(r, particles, unseated):
     )
 
 
-@njit_part
+@njit_inner
 def copy_particle(source, target, n_tokens, n_levels, particles):
     """Make particle `target` equal to `source`, which have `n_tokens` words in `n_levels`."""
     p = particles
-    p.topics[target, :n_tokens] = p.topics[source, :n_tokens]
-    p.tables[target, :n_levels] = p.tables[source, :n_levels]
-    p.segment_tables[target, :n_levels] = p.segment_tables[source, :n_levels]
-    p.to_previous[target, :n_levels] = p.to_previous[source, :n_levels]
-    p.segment_to_previous[target, :n_levels] = p.segment_to_previous[source, :n_levels]
-    p.document_tables[target] = p.document_tables[source]
-    p.drawn[target] = p.drawn[source]
-    p.concentration[target] = p.concentration[source]
+    for x in range(n_tokens):
+        p.topics[target, x] = p.topics[source, x]
+    for k in range(p.tables.shape[2]):
+        p.document_tables[target, 0, k] = p.document_tables[source, 0, k]
+        for i in range(n_levels):
+            p.tables[target, i, k] = p.tables[source, i, k]
+    for i in range(n_levels):
+        p.segment_tables[target, i] = p.segment_tables[source, i]
+    for i in range(min(n_levels, p.to_previous.shape[1])):
+        p.segment_to_previous[target, i] = p.segment_to_previous[source, i]
+        for k in range(p.tables.shape[2]):
+            p.to_previous[target, i, k] = p.to_previous[source, i, k]
+    for g in range(p.drawn.shape[1]):
+        p.drawn[target, g] = p.drawn[source, g]
+    for i in range(p.concentration.shape[1]):
+        p.concentration[target, i] = p.concentration[source, i]
 
 
 # Moves
-
-
-@njit_part
-def redraw_concentrations(first, last, corpus, assignments, prior, groups, drawn, rng):
-    """Draw the concentrations of groups `first` to `last` - 1 given the words so far."""
-    count_customers(0, 1, corpus, assignments, prior, groups.customers, groups.tables)
-    group_ptr = groups.group_ptr[first : last + 1]
-    draw_concentrations(
-        group_ptr, groups.customers, groups.tables, prior.discount, drawn[first:last],
-        groups.prior[0], groups.prior[1], rng,
-    )  # fmt: skip
-    for g in range(first, last):
-        prior.concentration[groups.group_ptr[g] : groups.group_ptr[g + 1]] = drawn[g]
 
 
 @njit_inner
@@ -333,7 +305,7 @@ def enter_levels(n_levels, corpus, assignments, prior, ratios, levels):
             if customers[i, k] > 0:
                 t = count_tables(i, k, assignments, prior)
                 share[i, k], opening[i, k] = weigh_node(
-                    BTIGS, customers[i, k], t, ratios.values, ratios.row_ptr, a
+                    BTIGS, np.int64(customers[i, k]), t, ratios.values, ratios.row_ptr, a
                 )
         weigh_level(
             i, 0, a, prior.concentration, assignments.segment_tables,
@@ -347,172 +319,123 @@ def enter_levels(n_levels, corpus, assignments, prior, ratios, levels):
         )  # fmt: skip
 
 
-@njit_part
-def move_document(seen, assignments, words, prior, ratios, scratch, levels, rng):
-    """Sweep the words so far, those of the corpus `seen`."""
-    if prior.to_previous > 0.0:
-        _sweep_chain(BTIGS, 0, 0, seen, assignments, words, prior, ratios, scratch, levels, rng)
+# Both are put into their caller by numba itself: what they do not call is not compiled.
+
+
+@partial(njit_part, inline="always")
+def move_document(chained, seen, assignments, words, prior, ratios, scratch, levels, rng):
+    """Sweep the words so far."""
+    if chained:
+        _sweep_chain(
+            BTIGS, ALONE, ALONE, seen.document, assignments, words, prior, ratios, scratch, levels,
+            rng,
+        )  # fmt: skip
     else:
-        _sweep_btigs(0, seen, assignments, words, prior, ratios, scratch, rng)
+        _sweep_btigs(ALONE, seen.document, assignments, words, prior, ratios, scratch, rng)
 
 
-@njit_part
-def move_segment(i, seen, assignments, words, prior, ratios, scratch, levels, rng):
-    """Sweep the words so far of level `i`, the last one of the corpus `seen`."""
-    if prior.to_previous > 0.0:
+@partial(njit_part, inline="always")
+def move_segment(chained, i, seen, assignments, words, prior, ratios, scratch, levels, rng):
+    """Sweep the words so far of level `i`, the last one."""
+    if chained:
         total = 0.0
         for k in range(prior.alpha.shape[0]):
             levels.base[k] = prior.alpha[k] + assignments.document_tables[0, k]
             total += prior.alpha[k] + assignments.document_tables[0, k]
-        enter_levels(i, seen, assignments, prior, ratios, levels)
-        sweep_segment(
-            BTIGS, 0, i, total, seen, assignments, words, prior, ratios, scratch, levels, rng
-        )
+        enter_levels(i, seen.document, assignments, prior, ratios, levels)
+        sweep_segments(
+            BTIGS, ALONE, i, i + 1, total, seen.document, assignments, words, prior, ratios,
+            scratch, levels, rng,
+        )  # fmt: skip
     else:
-        here = Corpus(seen.tokens, seen.segment_ptr, np.array([i, i + 1]))
-        _sweep_btigs(0, here, assignments, words, prior, ratios, scratch, rng)
+        seen.here_ptr[0], seen.here_ptr[1] = i, i + 1
+        _sweep_btigs(ALONE, seen.segment, assignments, words, prior, ratios, scratch, rng)
 
 
 # Documents
 
 
-@njit_part
-def estimate_document(
-    n_particles, corpus, words, prior, groups, unseated, ratios, scratch, levels, rng
-):  # fmt: skip
-    """Return the log of an estimate of the probability of the words of a corpus of one document.
+def _left_to_right(chained):
+    """Return `estimate_document` of the models with or without tables that order from before."""
 
-    Parameters
-    ----------
-    prior : Prior
-        Its concentrations (J,) are those of segments in no group.
-    groups : Groups
-        Segments whose concentrations are drawn: all or none.
-    unseated : Assignments
-        Without tables one by one.
-    """
-    n_tokens, n_levels = corpus.tokens.shape[0], corpus.segment_ptr.shape[0] - 1
-    n_topics, n_groups = prior.alpha.shape[0], groups.group_ptr.shape[0] - 1
-    particles = empty_particles(
-        n_particles, n_tokens, n_levels, n_topics, n_groups, prior.to_previous > 0.0
-    )
-    particles.concentration[:] = prior.concentration
-    ahead = empty_predictive(n_levels, n_topics)
-    log_weights = np.zeros(n_particles)
-    ancestors = np.empty(n_particles, np.int64)
-    seen = Corpus(corpus.tokens, np.zeros_like(corpus.segment_ptr), np.array([0, n_levels]))
-    result = 0.0
-    due = 0  # words after which all are moved; after none, concentrations are drawn
-    for i in range(n_levels):
-        first, last = corpus.segment_ptr[i], corpus.segment_ptr[i + 1]
-        end = first
-        while end < last:
-            begin, end = end, first + next_stop(end - first, last - first)
-            moves_all = begin >= due
-            if begin > 0:
-                seen.doc_ptr[1] = i + 1
-            for r in range(n_particles):
-                assignments = state_of(r, particles, unseated)
-                of_particle = Prior(
-                    prior.alpha, 0.0, prior.discount, particles.concentration[r],
-                    prior.to_document, prior.to_previous,
-                )  # fmt: skip
-                drawn = particles.drawn[r]
-                if moves_all and i > 0:
-                    move_document(
-                        seen, assignments, words, of_particle, ratios, scratch, levels, rng
-                    )
-                if begin > first:
-                    move_segment(
-                        i, seen, assignments, words, of_particle, ratios, scratch, levels, rng
+    @njit
+    def estimate_document(
+        corpus, seen, words, prior, groups, particles, unseated, ahead, ratios, scratch, levels, rng
+    ):  # fmt: skip
+        """Return the log of an estimate of the probability of a document's words.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            The document alone.
+        seen : Seen
+            No words.
+        words : WordCounts
+            Fixed.
+        prior : Prior
+        groups : Groups
+            Segments whose concentrations are drawn: all or none.
+        particles : Particles
+            Without words; their concentrations (R, J) are those of segments in no group.
+        unseated : Assignments
+            Without tables one by one.
+        ahead : Predictive
+        rng : (4,) uint64
+            Stream of the document.
+        """
+        n_tokens, n_levels = corpus.tokens.shape[0], corpus.segment_ptr.shape[0] - 1
+        n_particles, n_groups = particles.drawn.shape
+        log_weights, ancestors = particles.log_weights, particles.ancestors
+        result = 0.0
+        due = 0  # words after which all are moved; after none, concentrations are drawn
+        for i in range(n_levels):
+            first, last = corpus.segment_ptr[i], corpus.segment_ptr[i + 1]
+            end = first
+            while end < last:
+                begin, end = end, first + next_stop(end - first, last - first)
+                moves_all = begin >= due
+                if begin > 0:
+                    seen.document_ptr[1] = i + 1
+                for r in range(n_particles):
+                    assignments = state_of(r, particles, unseated)
+                    of_particle = Prior(
+                        prior.alpha, 0.0, prior.discount, particles.concentration[r],
+                        prior.to_document, prior.to_previous,
+                    )  # fmt: skip
+                    drawn = particles.drawn[r]
+                    if moves_all and i > 0:
+                        move_document(
+                            chained, seen, assignments, words, of_particle, ratios, scratch, levels,
+                            rng,
+                        )  # fmt: skip
+                    if begin > first:
+                        move_segment(
+                            chained, i, seen, assignments, words, of_particle, ratios, scratch,
+                            levels, rng,
+                        )  # fmt: skip
+                    group, after = 0, n_groups
+                    if not moves_all:  # those of the segment, if it has its own
+                        group, after = i, i + (n_groups == n_levels and begin > first)
+                    if group < after:
+                        redraw_concentrations(
+                            ALONE, group, after, seen.document, assignments, of_particle, groups,
+                            drawn, rng,
+                        )  # fmt: skip
+                    log_weights[r] += extend_segment(
+                        i, begin, end, corpus, assignments, of_particle, words, ahead, rng
                     )
                 if moves_all:
-                    redraw_concentrations(
-                        0, n_groups, seen, assignments, of_particle, groups, drawn, rng
-                    )
-                elif n_groups == n_levels and begin > first:  # each segment has its own
-                    redraw_concentrations(
-                        i, i + 1, seen, assignments, of_particle, groups, drawn, rng
-                    )
-                log_weights[r] += extend_segment(
-                    i, begin, end, corpus, assignments, of_particle, words, ahead, rng
-                )
-            if moves_all:
-                due = next_stop(begin, n_tokens)
-            seen.segment_ptr[i + 1 :] = end
-            result += resample(log_weights, ancestors, rng)
-            for r in range(n_particles):
-                if ancestors[r] != r:
-                    copy_particle(ancestors[r], r, end, i + 1, particles)
-    return result + log_mean_exp(log_weights)
+                    due = next_stop(begin, n_tokens)
+                for level in range(i + 1, n_levels + 1):
+                    seen.segment_ptr[level] = end
+                result += resample(log_weights, ancestors, rng)
+                for r in range(n_particles):
+                    if ancestors[r] != r:
+                        copy_particle(ancestors[r], r, end, i + 1, particles)
+        return result + log_mean_exp(log_weights)
+
+    return estimate_document
 
 
-@njit
-def estimate_documents(
-    n_particles,
-    corpus,
-    words,
-    prior,
-    concentration_prior,
-    each_segment,
-    unseated,
-    ratios,
-    scratch,
-    levels,
-    key,
-    out,
-):
-    """Write the log of an estimate of the probability of every document's words.
-
-    Parameters
-    ----------
-    words : WordCounts
-        Fixed.
-    prior : Prior
-    concentration_prior : (2,) float64
-        Gamma (shape, rate) of every document's own concentration; a shape of 0: that of `prior`.
-    each_segment : bool
-        Whether every segment has one of its own instead.
-    key : (4,) uint64
-        Keys the stream of each document together with its content.
-    out : (D,) float64, output
-    """
-    rng = np.empty(4, np.uint64)
-    enter_corpus(words, prior, scratch)
-    lengths = np.diff(corpus.segment_ptr)
-    for d in range(corpus.doc_ptr.shape[0] - 1):
-        begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
-        first = corpus.segment_ptr[begin]
-        document = Corpus(
-            corpus.tokens[first : corpus.segment_ptr[end]],
-            corpus.segment_ptr[begin : end + 1] - first,
-            np.array([0, end - begin]),
-        )
-        stream_of_content(key, document.tokens, lengths[begin:end], rng)
-        group_ptr = np.zeros(1, np.int64)
-        if concentration_prior[0] > 0.0 and end > begin:
-            group_ptr = np.array([0, end - begin])
-            if each_segment:
-                group_ptr = np.arange(end - begin + 1)
-        groups = Groups(
-            group_ptr,
-            concentration_prior,
-            np.zeros(end - begin, np.int64),
-            np.zeros(end - begin, np.int64),
-        )
-        of_document = Prior(
-            prior.alpha, 0.0, prior.discount, prior.concentration[begin:end], prior.to_document,
-            prior.to_previous,
-        )  # fmt: skip
-        out[d] = estimate_document(
-            n_particles,
-            document,
-            words,
-            of_document,
-            groups,
-            unseated,
-            ratios,
-            scratch,
-            levels,
-            rng,
-        )
+ESTIMATES = {chained: _left_to_right(chained) for chained in (False, True)}
+"""`estimate_document` without and with tables that order from segments before."""

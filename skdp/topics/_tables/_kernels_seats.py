@@ -12,9 +12,11 @@ where seats are lacking, says how many it takes, and is called again with them (
 
 # mypy: ignore-errors
 
+import numpy as np
+
 from skdp._numba import njit_step
 
-DOCUMENT, PREVIOUS = 1, 2
+DOCUMENT, PREVIOUS = np.int64(1), np.int64(2)
 """Where the dish of a table was ordered."""
 
 LONG_WALK = 128

@@ -16,8 +16,10 @@ import numpy as np
 
 from skdp._numba import njit_inner, njit_step
 from skdp._random import next_double
-from skdp._simd import draw_product, prefetch
+from skdp._simd import draw_product, natural, prefetch
 from skdp.topics._tables._kernels import (
+    LESS,
+    MORE,
     change_tables,
     count_word,
     enter_document,
@@ -68,19 +70,19 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
         for i in range(begin, end):
             if i + 2 < tokens.shape[0]:
                 prefetch(counts, tokens[i + 2])
-            w = tokens[i]
+            w = natural(tokens[i])
 
-            k = topics[i]
+            k = np.int64(topics[i])
             if k >= 0:
                 n = n_k[k]
                 target = next_double(rng) * n
                 if leave_seat(j, k, target, heads, links, sizes, kinds, free) > 0:
-                    change_tables(k, -1, tables, customers, base)
+                    change_tables(k, LESS, tables, customers, base)
                     n_tables -= 1
                     total -= 1.0
                     tables_changed = True
                 n_k[k] = n - 1
-                count_word(w, k, -1, fixed, counts, totals, shift, reciprocal)
+                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal)
                 if n == 1:
                     n_present = unlist_topic(k, n_present, present, position)
                     factor[k] = base[k] * reciprocal[k]
@@ -101,7 +103,7 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
             share = sharing[k] * ratio
             if n == 0 or next_double(rng) * (share + opening[k]) >= share:
                 open_seat(j, k, DOCUMENT, heads, links, sizes, kinds, free)
-                change_tables(k, 1, tables, customers, base)
+                change_tables(k, MORE, tables, customers, base)
                 n_tables += 1
                 total += 1.0
                 tables_changed = True
@@ -109,7 +111,7 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
                 target = next_double(rng) * (n - a * tables[k])
                 take_seat(j, k, target, a, heads, links, sizes)
             n_k[k] = n + 1
-            count_word(w, k, 1, fixed, counts, totals, shift, reciprocal)
+            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal)
             weigh_topic(k, n + 1, tables[k], ratio, a, base, reciprocal, opening, sharing, factor)
         segment_tables[j] = n_tables
         leave_segment(n_present, n_k, present, base, reciprocal, factor)

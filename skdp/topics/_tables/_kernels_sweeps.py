@@ -1,9 +1,16 @@
 """Sweeps over a corpus and over new documents, for every model and sampler.
 
-Symbols as in ``_kernels.py``.
+Symbols as in ``_kernels.py``. A kernel that chose among samplers would have them all compiled,
+and a first fit would take twice as long. So `sweeps_of` chooses, in Python: it makes kernels in
+which the sampler is a constant, and what they do not call is not compiled. A constant is all that
+they may enclose: other things would have no place in numba's cache.
 """
 
 # mypy: ignore-errors
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +22,6 @@ from skdp.topics._tables import _kernels_btigs, _kernels_chain, _kernels_cmgs, _
 from skdp.topics._tables._kernels import (
     add_estimates,
     count_customers,
-    enter_corpus,
     parents_of,
     tables_below,
 )
@@ -31,70 +37,55 @@ _sweep_ssa = _kernels_ssa.sweep_document
 _sweep_chain = _kernels_chain.sweep_document
 
 
-@njit_part
+class Groups(NamedTuple):
+    """Segments by the concentration that they share, and its Gamma prior (shape, rate)."""
+
+    group_ptr: np.ndarray
+    prior: np.ndarray
+    customers: np.ndarray
+    tables: np.ndarray
+
+
+class Sweeps(NamedTuple):
+    """The kernels of one sampler."""
+
+    seat_randomly: Callable
+    sweep_corpus: Callable
+    fold_in: Callable
+
+
+# Put into its callers by numba itself, before it looks at types and at what is never called.
+@partial(njit_part, inline="always")
 def _sweep_document(
-    sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
+    sampler, chained, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
     """Sweep document `d` from segment `begin` on; return the segment to go on from.
 
     It is the document's end unless seats are lacking: see `seats_for`.
     """
-    if prior.to_previous > 0.0:
-        return _sweep_chain(
+    end = corpus.doc_ptr[d + 1]
+    if chained:
+        end = _sweep_chain(
             sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
         )
-    if sampler == BTIGS:
+    elif sampler == BTIGS:
         _sweep_btigs(d, corpus, assignments, words, prior, ratios, scratch, rng)
     elif sampler == CMGS:
         _sweep_cmgs(d, corpus, assignments, words, prior, ratios, scratch, rng)
     elif assignments.seat_free[1] < seats_for(d, begin, corpus, prior):
-        return begin
+        end = begin
     else:
         _sweep_ssa(d, corpus, assignments, words, prior, scratch, rng)
-    return corpus.doc_ptr[d + 1]
+    return end
 
 
-@njit
-def seat_randomly(sampler, corpus, assignments, prior, place, rng):
-    """Give every word a uniformly random topic, unless it has one; seat it at its only table.
-
-    Parameters
-    ----------
-    place : (1,) int64, changed
-        Segments that are done, counted from the last one.
-
-    Returns
-    -------
-    n_seats : int
-        Free seats that it takes to go on; 0 at the end.
-    """
-    n_topics = prior.alpha.shape[0]
-    for i in range(assignments.topics.shape[0]):
-        if assignments.topics[i] < 0:
-            assignments.topics[i] = int(next_double(rng) * n_topics)
-    customers = np.zeros(n_topics, np.int64)
-    n_segments = corpus.segment_ptr.shape[0] - 1
-    d = corpus.doc_ptr.shape[0] - 2
-    for j in range(n_segments - 1 - place[0], -1, -1):
-        if sampler == SSA and assignments.seat_free[1] < n_topics:
-            place[0] = n_segments - 1 - j
-            return n_topics
-        while j < corpus.doc_ptr[d]:
-            d -= 1
-        _seat_segment(
-            sampler, d, j, corpus.doc_ptr[d], corpus.doc_ptr[d + 1], corpus, assignments, prior,
-            customers,
-        )  # fmt: skip
-    return 0
-
-
-@njit_part
-def _seat_segment(sampler, d, j, first, last, corpus, assignments, prior, customers):
+@partial(njit_part, inline="always")
+def _seat_segment(has_seats, d, j, first, last, corpus, assignments, prior, customers):
     """Give each topic of segment `j` one table; the segments below have theirs."""
     to_previous = prior.to_document == 0.0 and j > first
-    customers[:] = 0
-    if prior.to_previous > 0.0 and j + 1 < last:
-        customers[:] = assignments.to_previous[j + 1]
+    has_next = prior.to_previous > 0.0 and j + 1 < last
+    for k in range(customers.shape[0]):
+        customers[k] = assignments.to_previous[j + 1, k] if has_next else 0
     for i in range(corpus.segment_ptr[j], corpus.segment_ptr[j + 1]):
         customers[assignments.topics[i]] += 1
     for k in range(customers.shape[0]):
@@ -107,7 +98,7 @@ def _seat_segment(sampler, d, j, first, last, corpus, assignments, prior, custom
             assignments.tables[j, k] = 1
             assignments.segment_tables[j] += 1
             assignments.document_tables[d, k] += 1
-        if sampler == SSA:
+        if has_seats:
             open_seat(
                 j,
                 k,
@@ -119,32 +110,6 @@ def _seat_segment(sampler, d, j, first, last, corpus, assignments, prior, custom
                 assignments.seat_free,
             )
             assignments.seat_sizes[assignments.seat_heads[j, k]] = customers[k]
-
-
-@njit
-def sweep_corpus(sampler, corpus, assignments, words, prior, ratios, scratch, levels, place, rng):
-    """Sweep every document once.
-
-    Parameters
-    ----------
-    place : (2,) int64, changed
-        Document and segment to go on from.
-
-    Returns
-    -------
-    n_seats : int
-        Free seats that it takes to go on; 0 at the end.
-    """
-    enter_corpus(words, prior, scratch)
-    j = place[1]
-    for d in range(place[0], corpus.doc_ptr.shape[0] - 1):
-        j = _sweep_document(
-            sampler, d, j, corpus, assignments, words, prior, ratios, scratch, levels, rng
-        )
-        if j < corpus.doc_ptr[d + 1]:
-            place[0], place[1] = d, j
-            return seats_for(d, j, corpus, prior)
-    return 0
 
 
 @njit
@@ -166,6 +131,20 @@ def draw_concentrations(group_ptr, customers, tables, discount, concentration, s
         concentration[g] = min(max(drawn, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
 
 
+@njit_part
+def redraw_concentrations(d, first, last, corpus, assignments, prior, groups, drawn, rng):
+    """Draw the concentrations of groups `first` to `last` - 1, which are of document `d`."""
+    count_customers(d, d + 1, corpus, assignments, prior, groups.customers, groups.tables)
+    group_ptr = groups.group_ptr[first : last + 1]
+    draw_concentrations(
+        group_ptr, groups.customers, groups.tables, prior.discount, drawn[first:last],
+        groups.prior[0], groups.prior[1], rng,
+    )  # fmt: skip
+    for g in range(first, last):
+        for j in range(groups.group_ptr[g], groups.group_ptr[g + 1]):
+            prior.concentration[j] = drawn[g]
+
+
 @njit
 def gather_discount_evidence(corpus, assignments, prior, stirling, n_k, rng):
     """Return the powers of a and of 1 - a that all tables and seatings contribute, drawn.
@@ -184,7 +163,7 @@ def gather_discount_evidence(corpus, assignments, prior, stirling, n_k, rng):
             for k in range(prior.alpha.shape[0]):
                 n = n_k[k] + tables_below(j, k, d, corpus, assignments, prior)
                 n_k[k] = 0
-                t = assignments.tables[j, k]
+                t = np.int64(assignments.tables[j, k])
                 if prior.to_previous > 0.0:
                     t += assignments.to_previous[j, k]
                 of_seatings += draw_seating_evidence(
@@ -193,113 +172,197 @@ def gather_discount_evidence(corpus, assignments, prior, stirling, n_k, rng):
     return of_tables, of_seatings
 
 
-@njit
-def fold_in(
-    sampler,
-    corpus,
-    assignments,
-    words,
-    prior,
-    concentration_prior,
-    each_segment,
-    ratios,
-    scratch,
-    levels,
-    n_sweeps,
-    burn_in,
-    work,
-    place,
-    key,
-    doc_topic,
-    segment_topic,
-    rng,
-):
-    """Write E[mu] and E[nu] of every document, with topics fixed, averaged over its own chain.
+def _make_seating(has_seats):
+    """Return `seat_randomly` with or without tables one by one."""
 
-    It stops after the sweep with which `work` is done, and is called again until all are.
+    @njit
+    def seat_randomly(corpus, assignments, prior, customers, place, rng):
+        """Give every word a uniformly random topic, unless it has one; seat it at its only table.
 
-    Parameters
-    ----------
-    prior : Prior
-        Its concentrations (J,) are where those that are drawn start; they are changed.
-    concentration_prior : (2,) float64
-        Gamma (shape, rate) under which every document draws its own concentration; a shape of 0
-        keeps it fixed.
-    each_segment : bool
-        Whether every segment draws one of its own instead.
-    n_sweeps, burn_in : int
-        Sweeps of a chain, and how many of its first ones do not count.
-    work : int
-        Words, segments and documents to sweep, each as often as it is.
-    place : (3,) int64, changed
-        Document, the sweeps that it has had, and the segment to go on from.
-    key : (4,) uint64
-        Keys the stream of each document together with its content.
-    doc_topic : (D, K) float64, output, zero on entry
-    segment_topic : (J, K) float64, output, zero on entry
-    rng : (4,) uint64
-        Stream of the document.
+        Parameters
+        ----------
+        customers : (K,) int64, scratch, zero on exit
+        place : (1,) int64, changed
+            Segments that are done, counted from the last one.
 
-    Returns
-    -------
-    n_seats : int
-        Free seats that it takes to go on; 0 otherwise.
-    """
-    enter_corpus(words, prior, scratch)
-    lengths = np.diff(corpus.segment_ptr)
-    customers, tables = np.empty_like(lengths), np.empty_like(lengths)
-    n_topics = prior.alpha.shape[0]
-    scale = 1.0 / (n_sweeps - burn_in)
-    while place[0] < corpus.doc_ptr.shape[0] - 1 and work > 0:
-        d = place[0]
-        begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
-        content = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
-        size = content.shape[0] + (end - begin) + 1
-        if place[1] == 0 and place[2] == begin:
-            stream_of_content(key, content, lengths[begin:end], rng)
-        groups = np.array([begin, end])
-        if each_segment:
-            groups = np.arange(begin, end + 1)
-        drawn = prior.concentration[begin : begin + groups.shape[0] - 1].copy()
-        while place[1] < n_sweeps and work > 0:
-            place[2] = _sweep_document(
-                sampler, d, place[2], corpus, assignments, words, prior, ratios, scratch, levels,
-                rng,
+        Returns
+        -------
+        n_seats : int
+            Free seats that it takes to go on; 0 at the end.
+        """
+        n_topics = prior.alpha.shape[0]
+        for i in range(assignments.topics.shape[0]):
+            if assignments.topics[i] < 0:
+                assignments.topics[i] = int(next_double(rng) * n_topics)
+        n_segments = corpus.segment_ptr.shape[0] - 1
+        d = corpus.doc_ptr.shape[0] - 2
+        for j in range(n_segments - 1 - place[0], -1, -1):
+            if has_seats and assignments.seat_free[1] < n_topics:
+                place[0] = n_segments - 1 - j
+                return n_topics
+            while j < corpus.doc_ptr[d]:
+                d -= 1
+            _seat_segment(
+                has_seats, d, j, corpus.doc_ptr[d], corpus.doc_ptr[d + 1], corpus, assignments,
+                prior, customers,
             )  # fmt: skip
-            if place[2] < end:
-                return seats_for(d, place[2], corpus, prior)
-            if place[1] >= burn_in:
-                add_estimates(
-                    d,
-                    corpus,
-                    assignments,
-                    prior,
-                    scratch.n_k,
-                    doc_topic[d],
-                    segment_topic[begin:end],
-                    begin,
-                )
-            if concentration_prior[0] > 0.0 and end > begin:
-                count_customers(d, d + 1, corpus, assignments, prior, customers, tables)
-                draw_concentrations(
-                    groups,
-                    customers,
-                    tables,
-                    prior.discount,
-                    drawn,
-                    concentration_prior[0],
-                    concentration_prior[1],
-                    rng,
-                )
-                for g in range(drawn.shape[0]):
-                    prior.concentration[groups[g] : groups[g + 1]] = drawn[g]
-            place[1] += 1
-            place[2] = begin
-            work -= size
-        if place[1] == n_sweeps:
-            for k in range(n_topics):
-                doc_topic[d, k] *= scale
-                for j in range(begin, end):
-                    segment_topic[j, k] *= scale
-            place[0], place[1], place[2] = d + 1, 0, end
-    return 0
+        for k in range(n_topics):
+            customers[k] = 0
+        return 0
+
+    return seat_randomly
+
+
+def _make_sweep(sampler, chained):
+    """Return `sweep_corpus` of one sampler."""
+
+    @njit
+    def sweep_corpus(corpus, assignments, words, prior, ratios, scratch, levels, place, rng):
+        """Sweep every document once.
+
+        Parameters
+        ----------
+        place : (2,) int64, changed
+            Document and segment to go on from.
+
+        Returns
+        -------
+        n_seats : int
+            Free seats that it takes to go on; 0 at the end.
+        """
+        j = place[1]
+        for d in range(place[0], corpus.doc_ptr.shape[0] - 1):
+            j = _sweep_document(
+                sampler,
+                chained,
+                d,
+                j,
+                corpus,
+                assignments,
+                words,
+                prior,
+                ratios,
+                scratch,
+                levels,
+                rng,
+            )
+            if j < corpus.doc_ptr[d + 1]:
+                place[0], place[1] = d, j
+                return seats_for(d, j, corpus, prior)
+        return 0
+
+    return sweep_corpus
+
+
+def _make_fold_in(sampler, chained):
+    """Return `fold_in` of one sampler."""
+
+    @njit
+    def fold_in(
+        corpus,
+        lengths,
+        assignments,
+        words,
+        prior,
+        groups,
+        each_segment,
+        drawn,
+        ratios,
+        scratch,
+        levels,
+        n_sweeps,
+        burn_in,
+        work,
+        place,
+        key,
+        doc_topic,
+        segment_topic,
+        rng,
+    ):
+        """Write E[mu] and E[nu] of every document, with topics fixed, averaged over its own chain.
+
+        It stops after the sweep with which `work` is done, and is called again until all are.
+
+        Parameters
+        ----------
+        lengths : (J,) int64
+            Words of each segment.
+        prior : Prior
+            Its concentrations (J,) are where those that are drawn start; they are changed.
+        groups : Groups
+            A document's segments share the concentration that it draws; a shape of 0: it is fixed.
+        each_segment : bool
+            Whether every segment draws one of its own instead.
+        drawn : (G,) float64, changed
+            The concentration of each group.
+        n_sweeps, burn_in : int
+            Sweeps of a chain, and how many of its first ones do not count.
+        work : int
+            Words, segments and documents to sweep, each as often as it is.
+        place : (3,) int64, changed
+            Document, the sweeps that it has had, and the segment to go on from.
+        key : (4,) uint64
+            Keys the stream of each document together with its content.
+        doc_topic : (D, K) float64, output, zero on entry
+        segment_topic : (J, K) float64, output, zero on entry
+        rng : (4,) uint64
+            Stream of the document.
+
+        Returns
+        -------
+        n_seats : int
+            Free seats that it takes to go on; 0 otherwise.
+        """
+        scale = 1.0 / (n_sweeps - burn_in)
+        while place[0] < corpus.doc_ptr.shape[0] - 1 and work > 0:
+            d = place[0]
+            begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
+            content = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
+            size = content.shape[0] + (end - begin) + 1
+            if place[1] == 0 and place[2] == begin:
+                stream_of_content(key, content, lengths[begin:end], rng)
+            while place[1] < n_sweeps and work > 0:
+                place[2] = _sweep_document(
+                    sampler, chained, d, place[2], corpus, assignments, words, prior, ratios,
+                    scratch, levels, rng,
+                )  # fmt: skip
+                if place[2] < end:
+                    return seats_for(d, place[2], corpus, prior)
+                if place[1] >= burn_in:
+                    add_estimates(
+                        d, corpus, assignments, prior, scratch, doc_topic[d], segment_topic
+                    )
+                if groups.prior[0] > 0.0 and end > begin:
+                    first, last = (begin, end) if each_segment else (d, d + 1)
+                    redraw_concentrations(
+                        d, first, last, corpus, assignments, prior, groups, drawn, rng
+                    )
+                place[1] += 1
+                place[2] = begin
+                work -= size
+            if place[1] == n_sweeps:
+                for k in range(prior.alpha.shape[0]):
+                    doc_topic[d, k] *= scale
+                    for j in range(begin, end):
+                        segment_topic[j, k] *= scale
+                place[0], place[1], place[2] = d + 1, 0, end
+        return 0
+
+    return fold_in
+
+
+SAMPLERS = {"btigs": BTIGS, "cmgs": CMGS, "ssa": SSA}
+
+_SEATINGS = {has_seats: _make_seating(has_seats) for has_seats in (False, True)}
+_SWEEPS = {
+    (sampler, chained): Sweeps(
+        _SEATINGS[code == SSA], _make_sweep(code, chained), _make_fold_in(code, chained)
+    )
+    for sampler, code in SAMPLERS.items()
+    for chained in (False, True)
+}
+
+
+def sweeps_of(sampler: str, *, chained: bool) -> Sweeps:
+    """Return the kernels of a sampler, with or without tables that order from segments before."""
+    return _SWEEPS[sampler, chained]

@@ -13,6 +13,8 @@ from each other by ratios, and the draw is made while they pass by.
 
 # mypy: ignore-errors
 
+import numpy as np
+
 from skdp._numba import njit_inner, njit_step
 from skdp._random import next_double
 from skdp.processes._kernels_stirling import open_ratio, share_ratio
@@ -147,7 +149,8 @@ def resample_tables(
     Arguments as in ``_kernels_chain.sweep_segment``.
     """
     j = first + i
-    n, s, t = customers[i, k], tables[j, k], previous[j, k]
+    n = np.int64(customers[i, k])
+    s, t = np.int64(tables[j, k]), np.int64(previous[j, k])
     b = concentration[j]
     had = s
     from_document = i == 0 or to_document > 0.0
@@ -161,7 +164,8 @@ def resample_tables(
             to_document, to_previous, values, row_ptr, rng,
         )  # fmt: skip
     if from_previous:
-        above, above_tables = customers[i - 1, k] - t, tables[j - 1, k] + previous[j - 1, k]
+        above = np.int64(customers[i - 1, k] - t)
+        above_tables = np.int64(tables[j - 1, k] + previous[j - 1, k])
         above_customers = level_customers[i - 1] - t
         fewest = max(above_tables - above, 0)  # as many tables need as many customers
         above_b = concentration[j - 1]

@@ -6,24 +6,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._random import stream_of_content
 from skdp.data import SegmentedCorpus
 from skdp.topics._shared._arrays import fixed_words, flat
 from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._shared._kernels import WordCounts
-from skdp.topics._tables import _kernels_sweeps as sweeps
 from skdp.topics._tables._arrays import (
     add_seats,
     empty_assignments,
     empty_levels,
+    empty_particles,
+    empty_predictive,
     empty_scratch,
+    empty_seen,
+    enter_words,
+    make_groups,
     sampler_weights,
     stirling_ratios,
     writable,
 )
 from skdp.topics._tables._kernels import Prior, Ratios
-from skdp.topics._tables._kernels_left_to_right import estimate_documents
-
-SAMPLERS = {"btigs": sweeps.BTIGS, "cmgs": sweeps.CMGS, "ssa": sweeps.SSA}
+from skdp.topics._tables._kernels_left_to_right import ESTIMATES
+from skdp.topics._tables._kernels_sweeps import sweeps_of
 
 
 @dataclass(frozen=True)
@@ -96,19 +100,24 @@ class TableFoldIn:
         seats = options["sampler"] == "ssa"
         assignments = empty_assignments(arrays, n_topics, seats=seats, chained=chained)
         prior = model.prior(n_segments)
-        concentration_prior = np.array(options["concentration_prior"] or (0.0, 0.0))
+        groups = make_groups(corpus, options["concentration_prior"], options["each_segment"])
+        drawn = np.full(len(groups.group_ptr) - 1, model.concentration)
         ratios, scratch = writable(self.ratios), empty_scratch(n_topics)
+        enter_words(self.words, 0.0, scratch)
         levels = empty_levels(arrays, n_topics, chained=chained)
         place, rng = np.zeros(3, dtype=np.int64), np.zeros(4, dtype=np.uint64)
+        lengths = np.diff(corpus.segment_ptr)
+        fold_in = sweeps_of(options["sampler"], chained=chained).fold_in
         for work in slices(halt):
-            while n_seats := sweeps.fold_in(
-                SAMPLERS[options["sampler"]],
+            while n_seats := fold_in(
                 arrays,
+                lengths,
                 assignments,
                 self.words,
                 prior,
-                concentration_prior,
+                groups,
                 options["each_segment"],
+                drawn,
                 ratios,
                 scratch,
                 levels,
@@ -141,21 +150,33 @@ class TableLikelihood:
     ) -> NDArray[np.float64]:
         """Return the log of an estimate of the probability of every document, (D,)."""
         model, options = self.model, self.settings.options
-        chained = model.parents[1] > 0.0
-        arrays, n_topics = flat(corpus), len(model.doc_topic_prior)
+        chained, n_topics = model.parents[1] > 0.0, len(model.doc_topic_prior)
+        estimate_document = ESTIMATES[chained]
+        unseated = empty_assignments(flat(corpus), n_topics, seats=False, chained=chained)
+        weights, scratch = writable(self.weights), empty_scratch(n_topics)
+        enter_words(self.words, 0.0, scratch)
+        levels = empty_levels(flat(corpus), n_topics, chained=chained)
+        rng = np.zeros(4, dtype=np.uint64)
         out = np.zeros(len(corpus))
-        estimate_documents(
-            n_particles,
-            arrays,
-            self.words,
-            model.prior(len(corpus.segment_ptr) - 1),
-            np.array(options["concentration_prior"] or (0.0, 0.0)),
-            options["each_segment"],
-            empty_assignments(arrays, n_topics, seats=False, chained=chained),
-            writable(self.weights),
-            empty_scratch(n_topics),
-            empty_levels(arrays, n_topics, chained=chained),
-            key,
-            out,
-        )
+        for d in range(len(corpus)):
+            document = corpus[d : d + 1]
+            lengths = np.diff(document.segment_ptr)
+            prior = model.prior(len(lengths))
+            groups = make_groups(document, options["concentration_prior"], options["each_segment"])
+            n_groups = len(groups.group_ptr) - 1
+            stream_of_content(key, document.tokens, lengths, rng)
+            out[d] = estimate_document(
+                flat(document),
+                empty_seen(document),
+                self.words,
+                prior,
+                groups,
+                empty_particles(n_particles, document, prior, n_groups, chained=chained),
+                unseated,
+                empty_predictive(len(lengths), n_topics),
+                weights,
+                scratch,
+                levels,
+                rng,
+            )
         return out

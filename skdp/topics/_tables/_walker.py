@@ -7,18 +7,19 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numba import frozen
 from skdp.data import SegmentedCorpus
 from skdp.processes._discount import draw_bounded_beta
 from skdp.topics._shared._arrays import fixed_words
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._priors import tells_apart, update_dirichlet
 from skdp.topics._shared._walker import TopicWalker, join
-from skdp.topics._tables import _kernels_sweeps as sweeps
 from skdp.topics._tables._arrays import (
     add_seats,
     empty_assignments,
     empty_levels,
     empty_scratch,
+    enter_words,
     sampler_weights,
     stirling_ratios,
     writable,
@@ -30,7 +31,13 @@ from skdp.topics._tables._kernels import (
     count_customers,
     log_prior_of_tables,
 )
-from skdp.topics._tables._model import SAMPLERS, TableModel
+from skdp.topics._tables._kernels_sweeps import (
+    Sweeps,
+    draw_concentrations,
+    gather_discount_evidence,
+    sweeps_of,
+)
+from skdp.topics._tables._model import TableModel
 from skdp.topics._tables._state import TableState
 
 START_CONCENTRATION = 10.0
@@ -111,6 +118,10 @@ class TableWalker(TopicWalker):
         """Whether tables may order from the segment before."""
         return self.hyper.parents[1] > 0.0
 
+    @property
+    def _sweeps(self) -> Sweeps:
+        return sweeps_of(self.sampler, chained=self.chained)
+
     def _prepare(self, corpus: SegmentedCorpus) -> None:
         self._group_ptr = _group_ptr(corpus, self.hyper.concentration_scope)
         segments = [int(corpus.doc_ptr[end]) for _, end in self._bounds]
@@ -137,8 +148,8 @@ class TableWalker(TopicWalker):
                 if not isinstance(init, str):
                     self.shards[s].topics[:] = init[begin:end]
                 place = np.zeros(1, dtype=np.int64)
-                while n_seats := sweeps.seat_randomly(
-                    SAMPLERS[self.sampler], part, self.shards[s], self._prior(s), place, streams[s]
+                while n_seats := self._sweeps.seat_randomly(
+                    part, self.shards[s], self._prior(s), self._scratch[s].n_k, place, streams[s]
                 ):
                     self.shards[s] = add_seats(self.shards[s], n_seats)
                 begin = end
@@ -160,13 +171,15 @@ class TableWalker(TopicWalker):
         self, s: int, shard: Assignments, words: WordCounts, stream: NDArray[np.uint64]
     ) -> Assignments:
         prior = self._prior(s)
+        if words.fixed:
+            prior = prior._replace(gamma=0.0)
+        enter_words(words, prior.gamma, self._scratch[s])
         place = np.zeros(2, dtype=np.int64)
-        while n_seats := sweeps.sweep_corpus(
-            SAMPLERS[self.sampler],
+        while n_seats := self._sweeps.sweep_corpus(
             self._corpora[s],
             shard,
             words,
-            prior._replace(gamma=0.0) if words.fixed else prior,
+            prior,
             writable(self._weights),
             self._scratch[s],
             self._levels[s],
@@ -182,7 +195,7 @@ class TableWalker(TopicWalker):
             self._update_discount(stream)
         if hyper.concentration == "auto":
             customers, tables = self._customers_and_tables()
-            sweeps.draw_concentrations(
+            draw_concentrations(
                 self._group_ptr,
                 customers,
                 tables,
@@ -203,7 +216,7 @@ class TableWalker(TopicWalker):
         """Draw the discount, and make the ratios anew."""
         p, q = self.hyper.discount_prior
         for s, shard in enumerate(self.shards):
-            of_tables, of_seatings = sweeps.gather_discount_evidence(
+            of_tables, of_seatings = gather_discount_evidence(
                 self._corpora[s],
                 shard,
                 self._prior(s),
@@ -274,7 +287,7 @@ class TableWalker(TopicWalker):
                 self._corpora[s],
                 self.shards[s],
                 self._prior(s),
-                self._scratch[s].n_k,
+                self._scratch[s],
                 sums["doc_topic"][slice(*self._bounds[s])],
                 sums["segment_topic"][begin:end],
                 mixing[begin:end],
@@ -334,10 +347,10 @@ def _group_ptr(corpus: SegmentedCorpus, scope: str) -> NDArray[np.int64]:
     """Return the segments that share a concentration: group g is ptr[g]:ptr[g + 1]."""
     n_segments = len(corpus.segment_ptr) - 1
     if scope == "corpus":
-        return np.array([0, n_segments])
+        return frozen(np.array([0, n_segments]))
     if scope == "document":
-        return np.asarray(corpus.doc_ptr, dtype=np.int64)
-    return np.arange(n_segments + 1)
+        return frozen(corpus.doc_ptr)
+    return frozen(np.arange(n_segments + 1))
 
 
 def _n_groups(corpus: SegmentedCorpus, scope: str) -> int:

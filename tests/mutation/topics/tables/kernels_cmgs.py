@@ -31,7 +31,7 @@ MUTATIONS = [
     Mutation(
         "cmgs-without-U",
         CMGS,
-        "sharing[k] = share_ratio(values, row_ptr, n, t, a) * reciprocal[k]",
+        "sharing[k] = share_ratio(values, row_ptr, n, np.int64(t), a) * reciprocal[k]",
         "sharing[k] = reciprocal[k]",
         "The Stirling ratio of sharing a table (5.3).",
         _posterior("cmgs"),

@@ -19,8 +19,8 @@ MUTATIONS = [
     Mutation(
         "concentration-of-the-first-segment",
         SWEEPS,
-        "prior.concentration[groups[g] : groups[g + 1]] = drawn[g]",
-        "prior.concentration[groups[g] : groups[g + 1]] = drawn[0]",
+        "prior.concentration[j] = drawn[g]",
+        "prior.concentration[j] = drawn[first]",
         "Each segment of a new document has a concentration of its own.",
         f"{SCOPES}::test_transform[btigs-sequential-segment]",
     ),

@@ -7,17 +7,17 @@ from skdp._simd import padded
 from skdp.data import SegmentedCorpus
 from skdp.topics._shared._arrays import empty_counts, fixed_words, flat
 from skdp.topics._shared._kernels import score_tokens
-from skdp.topics._tables import _kernels_sweeps as sweeps
 from skdp.topics._tables._arrays import (
     add_seats,
     empty_assignments,
     empty_levels,
     empty_scratch,
+    enter_words,
     sampler_weights,
     stirling_ratios,
 )
 from skdp.topics._tables._kernels import Prior
-from skdp.topics._tables._model import SAMPLERS
+from skdp.topics._tables._kernels_sweeps import SAMPLERS, sweeps_of
 from skdp.topics._tables._walker import HyperParameters, TableWalker
 
 PARENTS = {"segmented": (1.0, 0.0), "sequential": (0.0, 1.0), "adaptive": (1.5, 0.7)}
@@ -49,6 +49,7 @@ class Chain:
         self.assignments = empty_assignments(
             corpus, n_topics, seats=sampler == "ssa", chained=chained
         )
+        self.sweep_corpus = sweeps_of(sampler, chained=chained).sweep_corpus
         self.scratch = empty_scratch(n_topics)
         self.levels = empty_levels(corpus, n_topics, chained=chained)
         if phi is None:
@@ -67,8 +68,9 @@ class Chain:
 
     def sweep(self):
         place = np.zeros(2, dtype=np.int64)
-        while n_seats := sweeps.sweep_corpus(
-            SAMPLERS[self.sampler], flat(self.corpus), self.assignments, self.words, self.prior,
+        enter_words(self.words, self.prior.gamma, self.scratch)
+        while n_seats := self.sweep_corpus(
+            flat(self.corpus), self.assignments, self.words, self.prior,
             self.ratios, self.scratch, self.levels, place, self.stream,
         ):  # fmt: skip
             self.assignments = add_seats(self.assignments, n_seats)
