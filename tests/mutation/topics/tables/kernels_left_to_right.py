@@ -21,14 +21,6 @@ MUTATIONS = [
         _likelihood("middle empty", 1),
     ),
     Mutation(
-        "likelihood-concentration-of-tables",
-        LEFT_TO_RIGHT,
-        "group_ptr, groups.customers, groups.tables, prior.discount, drawn[first:last],",
-        "group_ptr, 0 * groups.customers, groups.tables, prior.discount, drawn[first:last],",
-        "The concentrations of particles are drawn given customers and tables so far.",
-        _likelihood("document's concentration", 1),
-    ),
-    Mutation(
         "likelihood-chain-of-two",
         LEFT_TO_RIGHT,
         "ahead.fixed_part[i, k] = share * inverse + at_above + TINY",

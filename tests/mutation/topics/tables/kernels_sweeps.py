@@ -2,6 +2,7 @@
 
 from mutation.mutation import Mutation
 
+LIKELIHOODS = "tests/exact/topics/test_log_likelihood.py"
 DISCOUNTS = "tests/exact/topics/test_discount.py"
 SCOPES = "tests/exact/topics/test_concentration_scope.py"
 
@@ -39,5 +40,13 @@ MUTATIONS = [
         "                if prior.to_previous < 0.0:\n                    t +=",
         "The seatings of both kinds of tables speak of the discount.",
         f"{DISCOUNTS}::test_random_discount[btigs-adaptive-segments of one topic]",
+    ),
+    Mutation(
+        "likelihood-concentration-of-tables",
+        SWEEPS,
+        "group_ptr, groups.customers, groups.tables, prior.discount, drawn[first:last],",
+        "group_ptr, 0 * groups.customers, groups.tables, prior.discount, drawn[first:last],",
+        "The concentrations of particles are drawn given customers and tables so far.",
+        f"{LIKELIHOODS}::test_mean_is_the_probability[1-segmented-document's concentration]",
     ),
 ]
