@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_loop, njit_step
+from skdp._numba import njit_inlined, njit_inner, njit_loop
 from skdp._random import draw_normal
 from skdp.emissions._kernels_gaussian import factorise
 
@@ -144,7 +144,7 @@ def add_up_projections(projections, states, sizes, totals, squares):
                 squares[j, f, g] += projections[t, f] * projections[t, g]
 
 
-@njit_step
+@njit_inlined
 def factorise_active(products, variance, active, n, root, shift):
     """Write L, with the reciprocals of its diagonal on it, and G_AA 1; return log det M."""
     log_det = 0.0
@@ -167,7 +167,7 @@ def factorise_active(products, variance, active, n, root, shift):
 # Binary vectors
 
 
-@njit_loop
+@njit_inner
 def log_likelihood_of_state(seen, spins, j):
     """Return log p of the observations of state j given its vector, up to a constant.
 
@@ -222,7 +222,7 @@ def write_roots(factors, products, variance, roots):
         )
 
 
-@njit_step
+@njit_inlined
 def weigh_step(j, projection, rest, variance, roots, column):
     """Return log p(y_t given state j) up to a constant; L^-1 b is written to `column`."""
     active, root, shift = roots.active[j], roots.roots[j], roots.shifts[j]

@@ -29,7 +29,7 @@ number and mean; other than where amplitudes vary (`_kernels_factor_amplitudes`)
 
 import math
 
-from skdp._numba import njit_loop, njit_step
+from skdp._numba import njit_inlined, njit_inner, njit_loop, njit_step
 from skdp._random import (
     draw_beta,
     draw_exponential,
@@ -103,7 +103,7 @@ def write_centres(factors, weights, centres):
 # Binary vectors
 
 
-@njit_step
+@njit_inlined
 def gain_of_shift(sizes, means, precisions, probit, fit, shift):
     """Return what the log likelihood of one state gains if its mean moves from `fit` by `shift`."""
     gain = 0.0
@@ -122,13 +122,13 @@ def gain_of_shift(sizes, means, precisions, probit, fit, shift):
     return gain
 
 
-@njit_step
+@njit_inlined
 def logistic(x):
     """Return 1 / (1 + exp(-x))."""
     return 1.0 / (1.0 + math.exp(-x))
 
 
-@njit_loop
+@njit_inner
 def log_likelihood_after(seen, spins, j, f, g):
     """Return the log likelihood of state j as if bits f and g were changed; one if f == g."""
     spins[f, j] = -spins[f, j]
@@ -141,7 +141,7 @@ def log_likelihood_after(seen, spins, j, f, g):
     return result
 
 
-@njit_loop
+@njit_inner
 def flip_bits(
     j, spins, n_on, n_counted, weights, sizes, means, precisions, probit, prior_on, prior_off,
     coupled, decay, links, varied, seen, fit, shift, rng,
@@ -184,7 +184,7 @@ def flip_bits(
             now = after
 
 
-@njit_loop
+@njit_inner
 def swap_bits(
     j, spins, n_on, n_counted, weights, sizes, means, precisions, probit, prior_on, prior_off,
     coupled, decay, links, varied, seen, fit, shift, places, rng,
@@ -477,7 +477,7 @@ def write_log_probs(centres, probit, log_probs):
                 log_probs[1, d, j] = log_normal_cdf(centres[d, j])
 
 
-@njit_step
+@njit_inlined
 def weigh_step(values, centres, precisions, probit, log_probs, log_obs):
     """Write log p(y_t given state j) of one step, (J,); missing values tell nothing.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skdp.emissions._binary_factor_model import BinaryFactorModel, check_outputs
 from skdp.emissions._kernels_factors import write_centres
-from skdp.sequence._factorial import _kernels_joint as joint
+from skdp.sequence._factorial import _joint as joint
 
 MOST_FACTORS = 20
 """Joint states of more take too much memory."""

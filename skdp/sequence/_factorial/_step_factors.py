@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skdp.emissions._binary_factor_part import BinaryFactorSampler
 from skdp.sequence._factorial import _kernels_block as kernels
+from skdp.sequence._hmm._batches import find_longest
 
 
 class StepFactors(BinaryFactorSampler):
@@ -52,15 +53,23 @@ class StepFactors(BinaryFactorSampler):
     ) -> None:
         """Draw vectors given the probabilities to be on, then weights, then noise."""
         fits = np.ascontiguousarray(self._centres().T)
-        impossible = kernels.draw_bits(
-            ptr, self.factors, on_probs, self._values, fits, self.precisions, self.probit,
-            self.weights, block_size, rng,
-        )  # fmt: skip
-        if impossible >= 0:
-            raise ValueError(
-                f"Sequence {impossible} has probability 0 under the current parameters: its "
-                "observations are too far from the others."
-            )
+        order = np.arange(self.factors.shape[1])
+        kernels.shuffle(order, rng)
+        n_rows = find_longest(ptr)
+        for first in range(0, len(order), block_size):
+            block = order[first : first + block_size]
+            n = 1 << len(block)
+            shifts = np.empty((len(self.precisions), n))
+            kernels.write_shifts(block, self.weights, shifts)
+            impossible = kernels.draw_block(
+                ptr, block, self.factors, on_probs[block], self._values, fits, self.precisions,
+                self.probit, shifts, np.empty(n), np.empty(n), np.empty((n_rows, n)), rng,
+            )  # fmt: skip
+            if impossible >= 0:
+                raise ValueError(
+                    f"Sequence {impossible} has probability 0 under the current parameters: its "
+                    "observations are too far from the others."
+                )
         self._draw_parameters(rng)
 
     def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:

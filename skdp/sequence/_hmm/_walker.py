@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from skdp.data import SequencePanel
 from skdp.emissions._protocol import EmissionSampler
 from skdp.sequence._durations._protocol import DurationSampler
-from skdp.sequence._hmm._kernels_beam import sample_states_by_beam
-from skdp.sequence._hmm._kernels_messages import sample_states
-from skdp.sequence._hmm._kernels_segments import sample_segments
+from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._model import HMMModel
+from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._state import HMMState
 from skdp.sequence._hmm._transitions import Transitions
 from skdp.sequence._similarities._protocol import SimilaritySampler
 
-STATE_SAMPLERS = {"ffbs": sample_states, "beam": sample_states_by_beam}
+STATE_SAMPLERS = {
+    "ffbs": HMMMessages.sample_states,
+    "beam": HMMMessages.sample_states_by_beam,
+}
 
 
 class StoredSample(NamedTuple):
@@ -108,10 +110,11 @@ class HMMWalker:
         self.emission.write_log_obs(self._log_obs)
         known = self._ptr, *self.transitions.matrix(), self._log_obs
         if self.duration is not None:
-            impossible = sample_segments(*known, *self.duration.tables(), self.states, self.stream)
+            segments = SegmentMessages(*known, *self.duration.tables())
+            impossible = segments.sample_states(self.states, self.stream)
         else:
             draw_states = STATE_SAMPLERS[self.state_sampler]
-            impossible = draw_states(*known, self.states, self.stream)
+            impossible = draw_states(HMMMessages(*known), self.states, self.stream)
         if impossible >= 0:
             raise ValueError(
                 f"Sequence {impossible} has probability 0 under the current parameters: its "

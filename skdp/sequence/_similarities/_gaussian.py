@@ -167,7 +167,8 @@ class GaussianSimilaritySampler:
         kernels.write_inverse_mass(rows, counts_, n, self.decay, inverse_mass)
         self.acceptance = kernels.draw_locations(
             self.locations, rows, counts_, n, log_rates_, self.decay, inverse_mass,
-            math.exp(self.adaptation.log_step), N_STEPS, N_TRAJECTORIES, rng,
+            math.exp(self.adaptation.log_step), N_STEPS, N_TRAJECTORIES,
+            kernels.make_room(*self.locations.shape, len(rows)), rng,
         )  # fmt: skip
         self.adaptation.update(self.acceptance)
         if self.fixed_decay is None and not hold:
