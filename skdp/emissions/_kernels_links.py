@@ -190,7 +190,7 @@ def small_log_1p(x):
 
 @njit_inlined
 def dot(x, y):
-    """Return a sum of products, in four chains of additions."""
+    """Return a sum of products, in four sums that do not wait for each other."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     n = x.shape[0] // 4 * 4
     for k in range(0, n, 4):
@@ -247,7 +247,7 @@ def weigh_change(links, spins, j, size, decay):
 
     Parameters
     ----------
-    size : int
+    size : float
         The entries of `change` are -size, 0 and size: 1 for a flip, 2 for a swap.
     """
     change, growth, steps = links.change, links.growth, links.steps

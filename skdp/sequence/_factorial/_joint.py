@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdp._numba import frozen
 from skdp._typing import Floats, Places
@@ -21,7 +22,12 @@ class _Filter:
     """What filtering needs, and room for a step."""
 
     def __init__(
-        self, values: Floats, on_probs: Floats, centres: Floats, precisions: Floats, probit: Floats
+        self,
+        values: Floats,
+        on_probs: Floats,
+        centres: Floats,
+        precisions: Floats,
+        probit: NDArray[np.bool_],
     ):
         self.n_states = centres.shape[1]
         log_probs = np.empty((2, *centres.shape))
@@ -46,13 +52,14 @@ def log_predictives(
     on_probs: Floats,
     centres: Floats,
     precisions: Floats,
-    probit: Floats,
+    probit: NDArray[np.bool_],
     out: Floats,
 ) -> None:
     """Write log p(y_t given y_<t) of all steps, (N,); after an impossible one all are -inf."""
     out.fill(-np.inf)
     known = _Filter(values, on_probs, centres, precisions, probit)
-    known.run(ptr, *np.empty((2, 1, known.n_states)), out, goes_on=False)
+    ring = np.empty((2, 1, known.n_states))
+    known.run(ptr, ring[0], ring[1], out, goes_on=False)
 
 
 def activities(
@@ -61,7 +68,7 @@ def activities(
     on_probs: Floats,
     centres: Floats,
     precisions: Floats,
-    probit: Floats,
+    probit: NDArray[np.bool_],
     most_kept: int,
     out: Floats,
 ) -> int:
@@ -87,7 +94,7 @@ def activities(
         ring = np.empty((2, 1, n))
         for block in range(len(cuts) - 1):
             part = np.array(cuts[block : block + 2])
-            if known.run(part, *ring, steps, goes_on=block > 0) >= 0:
+            if known.run(part, ring[0], ring[1], steps, goes_on=block > 0) >= 0:
                 return first
             before[block + 1] = known.current
         for block in range(len(cuts) - 1, -1, -1):

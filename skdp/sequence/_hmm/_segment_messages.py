@@ -41,7 +41,11 @@ class SegmentMessages:
         self.n_states, n_longest = log_pmf.shape
         self._scratch = kernels.Segments(
             np.zeros((n_longest, self.n_states)),
-            *np.empty((5, self.n_states)),
+            np.empty(self.n_states),
+            np.empty(self.n_states),
+            np.empty(self.n_states),
+            np.empty(self.n_states),
+            np.empty(self.n_states),
             np.empty(max(n_longest, self.n_states)),
         )
         self._batches = Batches(self.ptr, self.n_states)
