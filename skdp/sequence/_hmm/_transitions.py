@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._random import draw_gamma
 from skdp.emissions._protocol import EmissionSampler
+from skdp.inference import Part
 from skdp.processes._concentration import draw_concentration
 from skdp.sequence._hmm import _kernels_transitions as kernels
 from skdp.sequence._similarities._protocol import SimilaritySampler
@@ -33,7 +33,7 @@ class TransitionPriors:
     stickiness_prior: tuple[float, float]
 
 
-class Transitions:
+class Transitions(Part):
     """Rates of transitions, top-level weights, concentrations and stickiness of a chain.
 
     Parameters
@@ -139,15 +139,6 @@ class Transitions:
     def _forbid_self_jumps(self, logs: NDArray[np.float64]) -> None:
         if not self.self_jumps:
             np.fill_diagonal(logs[:-1], -np.inf)
-
-    def copy(self) -> Self:
-        """Return the same state in arrays of its own."""
-        other = object.__new__(type(self))
-        other.__dict__ = {
-            name: value.copy() if isinstance(value, np.ndarray) else value
-            for name, value in self.__dict__.items()
-        }
-        return other
 
     def _draw_rates(self, rng: NDArray[np.uint64]) -> None:
         kernels.draw_rates(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp.data import SequencePanel
 from skdp.emissions._protocol import EmissionSampler
+from skdp.inference import Part
 from skdp.sequence._durations._protocol import DurationSampler
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._model import HMMModel
@@ -40,7 +41,7 @@ class StoredSample(NamedTuple):
     log_joint: float
 
 
-class HMMWalker:
+class HMMWalker(Part):
     """Markov chain over states, transitions and observations' parameters of one panel.
 
     A sweep draws the states of all sequences given everything else, as blocks, then transitions,
@@ -62,6 +63,8 @@ class HMMWalker:
         where they began. Learnt from the start, when states follow each other at random,
         concentrations leave few states, and similarities none that differ.
     """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs")
 
     def __init__(
         self,
@@ -102,8 +105,18 @@ class HMMWalker:
 
     def detach(self) -> None:
         """Drop the panel and what follows from it."""
-        del self._ptr, self._log_obs
-        self.emission.detach()
+        super().detach()
+        if not isinstance(self.emission, Part):
+            self.emission.detach()
+
+    def copy(self) -> Self:
+        """Return a walker that holds the same state in arrays of its own."""
+        other = super().copy()
+        for name in ("emission", "similarity", "duration"):
+            part = getattr(self, name)
+            if part is not None and not isinstance(part, Part):  # made by a user's own class
+                setattr(other, name, part.copy())
+        return other
 
     def sweep(self) -> None:
         """Draw the states, then everything else."""
@@ -176,16 +189,3 @@ class HMMWalker:
     def state(self) -> HMMState:
         """Return a live view of the state."""
         return HMMState(self)
-
-    def copy(self) -> Self:
-        """Return a walker that holds the same state in arrays of its own."""
-        other = object.__new__(type(self))
-        other.__dict__ = dict(self.__dict__)
-        other.states = self.states.copy()
-        other.transitions = self.transitions.copy()
-        other.emission = self.emission.copy()
-        if self.similarity is not None:
-            other.similarity = self.similarity.copy()
-        if self.duration is not None:
-            other.duration = self.duration.copy()
-        return other
