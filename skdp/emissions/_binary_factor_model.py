@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from skdp.emissions import _kernels_factors as kernels
-from skdp.emissions._factor_amplitudes import find_patterns, weigh_varying
+from skdp.emissions._factor_amplitudes import (
+    Parameters,
+    find_patterns,
+    weigh_fixed,
+    weigh_varying,
+)
 
 OUTPUTS = ("normal", "probit")
 
@@ -25,21 +29,6 @@ def check_outputs(values: NDArray[np.float64], probit: NDArray[np.bool_]) -> NDA
         allowed = "0, 1" if probit[d] else "finite numbers"
         raise ValueError(f"X must hold {allowed} or NaN in column {d}; got {values[t, d]:g}.")
     return values
-
-
-def weigh(
-    values: NDArray[np.float64],
-    centres: NDArray[np.float64],
-    precisions: NDArray[np.float64],
-    probit: NDArray[np.bool_],
-    out: NDArray[np.float64],
-) -> None:
-    """Write the log density of every observation in every state, (N, J), to `out`.
-
-    `centres` are m, (D, J); `precisions` and `probit` are (D,).
-    """
-    log_probs = np.empty((2, *centres.shape))
-    kernels.weigh_factors(values, centres, precisions, probit, log_probs, out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +65,13 @@ class BinaryFactorModel:
         out = np.empty((len(values), len(self.factors)))
         values = check_outputs(np.asarray(values, dtype=np.float64), self._probit)
         if self.amplitude_variance > 0.0:
-            weigh_varying(
-                values, find_patterns(values), self.factors, self.weights,
-                1.0 / self.noise_variance, self.amplitude_variance, out,
-            )  # fmt: skip
+            known = Parameters(
+                np.array(self.factors), np.array(self.weights), 1.0 / self.noise_variance
+            )
+            weigh_varying(values, find_patterns(values), known, self.amplitude_variance, out)
             return out
         centres = np.ascontiguousarray(self.means.T)
-        weigh(values, centres, 1.0 / self.noise_variance, self._probit, out)
+        weigh_fixed(values, centres, 1.0 / self.noise_variance, self._probit, out)
         return out
 
     def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:

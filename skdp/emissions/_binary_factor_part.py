@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from skdp._numba import frozen
 from skdp._random import next_double
 from skdp.emissions import _kernels_factor_starts as starts
 from skdp.emissions import _kernels_factors as kernels
-from skdp.emissions._binary_factor_model import OUTPUTS, BinaryFactorModel, check_outputs, weigh
-from skdp.emissions._factor_amplitudes import NO_PROJECTIONS, AmplitudeSampler
+from skdp.emissions._binary_factor_model import OUTPUTS, BinaryFactorModel, check_outputs
+from skdp.emissions._factor_amplitudes import FixedAmplitudes, Parameters, VaryingAmplitudes
 from skdp.emissions._kernels_links import Links, start_links
 from skdp.emissions._protocol import Coupling
+from skdp.inference import Part
 
 N_ROUNDS_OF_LEAST_SQUARES = 50
 N_ROUNDS_OF_GROUPING = 10
 
 
-class BinaryFactorSampler:
+class BinaryFactorSampler(Part):
     """Binary vectors of all states, weights and noise, as a part of a chain.
 
     Parameters
@@ -34,8 +36,7 @@ class BinaryFactorSampler:
         None: drawn.
     noise_prior, activity_prior : (float, float)
     init : {"data", "random"}
-    amplitudes : AmplitudeSampler or None
-        None: they are all 1.
+    amplitudes : FixedAmplitudes or VaryingAmplitudes
 
     Attributes
     ----------
@@ -45,6 +46,8 @@ class BinaryFactorSampler:
     precisions : (D,) array
         1 / sigma^2; 1 for probit columns.
     """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_values",)
 
     def __init__(
         self,
@@ -57,7 +60,7 @@ class BinaryFactorSampler:
         noise_prior: tuple[float, float],
         activity_prior: tuple[float, float],
         init: str,
-        amplitudes: AmplitudeSampler | None = None,
+        amplitudes: FixedAmplitudes | VaryingAmplitudes,
     ):
         n_dims = len(probit)
         self.amplitudes = amplitudes
@@ -69,22 +72,11 @@ class BinaryFactorSampler:
         self.factors = np.zeros((n_states, n_factors), dtype=np.int8)
         self.weights = np.zeros((n_factors + 1, n_dims)) if weights is None else weights
         self.precisions = np.ones(n_dims) if noise_variance is None else 1.0 / noise_variance
-        self.sizes = np.zeros((n_states, n_dims))
-        self.means = np.zeros((n_states, n_dims))
-        self.squares = np.zeros(n_dims)
-        self._totals = np.zeros((n_states, n_dims))
 
     def attach(self, values: NDArray[np.float64]) -> None:
         """Take the observations."""
-        self._values = check_outputs(values, self.probit)
-        if self.amplitudes is not None:
-            self.amplitudes.attach(self._values)
-
-    def detach(self) -> None:
-        """Drop the observations."""
-        del self._values
-        if self.amplitudes is not None:
-            self.amplitudes.detach()
+        self._values = frozen(check_outputs(values, self.probit))
+        self.amplitudes.attach(self._values)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Write first states, and begin with vectors, weights and noise that fit them."""
@@ -99,7 +91,6 @@ class BinaryFactorSampler:
         if self.draws_noise:
             self._begin_noise()
         filled = self._fill(states, rng)
-        self._add_up(filled, states)
         self._draw_weights_and_noise(filled, states, rng)
 
     def draw(
@@ -110,16 +101,12 @@ class BinaryFactorSampler:
     ) -> None:
         """Draw vectors, then weights, then noise, given the states and transitions if coupled."""
         filled = self._fill(states, rng)
-        self._add_up(filled, states)
         self._draw_factors(coupling, rng)
         self._draw_weights_and_noise(filled, states, rng)
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
         """Write the log densities of all steps."""
-        if self.amplitudes is not None:
-            self.amplitudes.write_log_obs(self.factors, self.weights, self.precisions, out)
-            return
-        weigh(self._values, self._centres(), self.precisions, self.probit, out)
+        self.amplitudes.write_log_obs(self._known, out)
 
     def log_evidence(self) -> float:
         """Return log p(x, vectors, weights, noise | z), mu summed out.
@@ -132,7 +119,7 @@ class BinaryFactorSampler:
 
     def log_density(self) -> float:
         """Return log p(x, weights, noise, variance of amplitudes | z, vectors)."""
-        result = self._log_likelihood()
+        result = self.amplitudes.log_likelihood(self._known)
         if self.draws_weights:
             scaled = self.weights / self.weights_scale
             result -= 0.5 * float((scaled**2).sum())
@@ -141,9 +128,7 @@ class BinaryFactorSampler:
             shape, rate = self.noise_prior
             scaled = rate * self.precisions[~self.probit]
             result += float((shape * np.log(scaled) - scaled - gammaln(shape)).sum())
-        if self.amplitudes is not None:
-            result += self.amplitudes.log_density()
-        return float(result)
+        return float(result + self.amplitudes.log_density())
 
     def model(self) -> BinaryFactorModel:
         """Return the vectors last drawn, with means of weights and precisions given them.
@@ -155,132 +140,91 @@ class BinaryFactorSampler:
         if self.draws_weights:
             weights = self._weights_given(np.zeros(self.weights.shape))
         if self.draws_noise:
-            seen, residuals = self._noise()
+            seen, residuals = self.amplitudes.noise(self._known)
             shape, rate = self.noise_prior
             variances = np.where(self.probit, 1.0, (rate + 0.5 * residuals) / (shape + 0.5 * seen))
         output = tuple(OUTPUTS[int(kind)] for kind in self.probit)
-        spread = 0.0 if self.amplitudes is None else self.amplitudes.mean_variance()
-        return BinaryFactorModel(self.factors.copy(), weights.copy(), variances, output, spread)
-
-    def copy(self) -> Self:
-        """Return the same parameters in arrays of their own."""
-        other = object.__new__(type(self))
-        other.__dict__ = {
-            name: value.copy() if isinstance(value, np.ndarray) and name != "_values" else value
-            for name, value in self.__dict__.items()
-        }
-        if self.amplitudes is not None:
-            other.amplitudes = self.amplitudes.copy()
-        return other
+        return BinaryFactorModel(
+            self.factors.copy(), weights.copy(), variances, output, self.amplitudes.mean_variance()
+        )
 
     @property
     def amplitude_variance(self) -> float:
         """tau^2, 0 if amplitudes are all 1."""
-        return 0.0 if self.amplitudes is None else self.amplitudes.variance
+        return self.amplitudes.variance
+
+    @property
+    def _known(self) -> Parameters:
+        """The parameters last drawn."""
+        return Parameters(self.factors, self.weights, self.precisions)
 
     def _fill(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Return the observations; if amplitudes vary with draws in the place of missing values."""
-        if self.amplitudes is None:
-            return self._values
-        return self.amplitudes.fill(states, self.factors, self.weights, self.precisions, rng)
-
-    def _add_up(self, filled: NDArray[np.float64], states: NDArray[np.int64]) -> None:
-        kernels.add_up_observed(filled, states, self.sizes, self.means, self.squares)
-        if self.amplitudes is not None:
-            self.amplitudes.add_up(filled, states, self.weights, self.precisions)
-
-    def _centres(self) -> NDArray[np.float64]:
-        """Return m, (D, J)."""
-        centres = np.empty(self.sizes.shape[::-1])
-        kernels.write_centres(self.factors, self.weights, centres)
-        return centres
-
-    def _noise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the number of values of every column, and their squared distances from m.
-
-        If amplitudes vary, from what they make of the factors.
-        """
-        if self.amplitudes is not None:
-            return self.amplitudes.noise()
-        centres = self._centres()
-        seen, residuals = np.empty(len(self.probit)), np.empty(len(self.probit))
-        kernels.add_up_noise(self.sizes, self.means, self.squares, centres, seen, residuals)
-        return seen, residuals
+        """Return the observations as amplitudes need them, and add up what they tell."""
+        filled = self.amplitudes.fill(states, self._known, rng)
+        self.amplitudes.add_up(filled, states, self._known)
+        return filled
 
     def _draw_factors(self, coupling: Coupling | None, rng: NDArray[np.uint64]) -> None:
-        idle = ~self.sizes.any(axis=1)
-        coupled = coupling is not None and coupling.decay > 0.0
-        links, decay = _NO_LINKS, 0.0
-        if coupling is not None and coupled:
+        """Draw the vectors of all states, those of idle ones last.
+
+        Idle are states that no value and no transition tells of.
+        """
+        idle = ~self.amplitudes.is_seen()
+        links, decay = None, 0.0
+        if coupling is not None and coupling.decay > 0.0:
             links, decay = make_links(coupling), coupling.decay
             start_links(links, self.factors, coupling.counts, decay)
             idle &= ~links.moves.any(axis=1)
-        varied = self.amplitudes is not None
-        seen = NO_PROJECTIONS if self.amplitudes is None else self.amplitudes.projections()
-        n_states, n_factors = self.factors.shape
-        kernels.draw_factors(
-            self.factors, self.weights, self.sizes, self.means, self.precisions, self.probit,
-            idle, *self.activity_prior, coupled, decay, links, varied, seen,
-            np.empty((n_factors, n_states)), np.empty(n_factors),
-            np.empty((2, len(self.probit))), np.empty(n_states),
-            np.empty((2, n_factors), dtype=np.int64), rng,
+        n_factors = self.factors.shape[1]
+        spins = self._spins()
+        kernels.draw_busy_bits(
+            spins, idle, *self.activity_prior, *self.amplitudes.evidence(self._known), links, decay,
+            np.empty(n_factors), np.empty((2, n_factors), dtype=np.int64), rng,
         )  # fmt: skip
+        self._draw_idle_bits(spins, idle, links, decay, rng)
 
     def _draw_idle_factors(self, idle: NDArray[np.bool_], rng: NDArray[np.uint64]) -> None:
         """Draw the vectors of some states from the prior given those of the others."""
-        spins = np.ascontiguousarray(2.0 * self.factors.T - 1.0)
-        before = np.empty(len(idle))
+        self._draw_idle_bits(self._spins(), idle, None, 0.0, rng)
+
+    def _draw_idle_bits(
+        self,
+        spins: NDArray[np.float64],
+        idle: NDArray[np.bool_],
+        links: Links | None,
+        decay: float,
+        rng: NDArray[np.uint64],
+    ) -> None:
         kernels.draw_idle_bits(
-            spins, idle, *self.activity_prior, False, 0.0, _NO_LINKS, before, rng
+            spins, idle, *self.activity_prior, links, decay, np.empty(len(idle)), rng
         )
         self.factors[:] = spins.T > 0.0
+
+    def _spins(self) -> NDArray[np.float64]:
+        """Return 2 theta - 1, (F, J)."""
+        return np.ascontiguousarray(2.0 * self.factors.T - 1.0)
 
     def _draw_weights_and_noise(
         self, filled: NDArray[np.float64], states: NDArray[np.int64], rng: NDArray[np.uint64]
     ) -> None:
-        varying = self.amplitudes
-        if varying is not None:
-            varying.draw(filled, states, self.factors, self.weights, self.precisions, rng)
+        amplitudes = self.amplitudes
+        amplitudes.draw(filled, states, self._known, rng)
         if self.draws_weights:
-            if varying is None:
-                centres = self._centres()
-                kernels.add_up_latent(
-                    self.sizes, self.means, self.probit, centres, self._totals, rng
-                )
+            amplitudes.draw_latent(self._known, rng)
             normals = np.empty(self.weights.shape)
             kernels.draw_normals(normals, rng)
             self.weights = self._weights_given(normals)
-        if varying is not None:
-            varying.add_up_residuals(filled, self.weights)
+        amplitudes.add_up_residuals(filled, self.weights)
         if self.draws_noise:
             kernels.draw_precisions(
-                *self._noise(), self.probit, *self.noise_prior, self.precisions, rng
-            )
-        if varying is not None:
-            varying.add_up_likelihood(states, self.factors, self.weights, self.precisions)
+                *amplitudes.noise(self._known), self.probit, *self.noise_prior, self.precisions,
+                rng,
+            )  # fmt: skip
+        amplitudes.add_up_likelihood(states, self._known)
 
     def _weights_given(self, normals: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a draw of the weights made of standard normal draws; their mean if these are 0."""
-        if self.amplitudes is not None:
-            return self.amplitudes.weights_given(self.precisions, self.weights_scale, normals)
-        weights = np.empty(normals.shape)
-        factor = np.empty((len(normals), len(normals)))
-        kernels.write_weights(
-            self.factors, self.sizes, self._totals, self.precisions, self.weights_scale, normals,
-            weights, factor,
-        )  # fmt: skip
-        return weights
-
-    def _log_likelihood(self) -> float:
-        """Return log p(y given the states last given and parameters)."""
-        if self.amplitudes is not None:
-            return self.amplitudes.log_likelihood
-        centres = self._centres()
-        return float(
-            kernels.log_likelihood(
-                self.sizes, self.means, self.probit, centres, self.precisions, *self._noise()
-            )
-        )
+        return self.amplitudes.weights_given(self._known, self.weights_scale, normals)
 
     def _begin_noise(self) -> None:
         """Begin with noise as wide as the columns."""
@@ -347,9 +291,6 @@ def make_links(coupling: Coupling) -> Links:
         row=np.empty(row),
         all_distances=np.empty(square),
     )
-
-
-_NO_LINKS = make_links(Coupling(0.0, np.zeros((1, 0), dtype=np.int64), np.zeros((1, 0))))
 
 
 def _centre(values: NDArray[np.float64]) -> NDArray[np.float64]:

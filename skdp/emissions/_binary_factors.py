@@ -14,7 +14,7 @@ from skdp._memory import check_memory
 from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
 from skdp.emissions._binary_factor_model import OUTPUTS
 from skdp.emissions._binary_factor_part import BinaryFactorSampler
-from skdp.emissions._factor_amplitudes import AmplitudeSampler
+from skdp.emissions._factor_amplitudes import FixedAmplitudes, VaryingAmplitudes
 from skdp.emissions._gaussian import check_scale
 
 
@@ -167,9 +167,11 @@ class BinaryFactorEmission(HasDocs, BaseEstimator):
         probit = _check_output(self.output, n_dims)
         variance = _check_amplitudes(self.amplitude_variance, probit)
         prior = check_gamma_prior(self.amplitude_prior, "amplitude_prior")
-        amplitudes = None
-        if variance != 0.0:
-            amplitudes = AmplitudeSampler(n_states, int(self.n_factors), n_dims, variance, prior)
+        amplitudes: FixedAmplitudes | VaryingAmplitudes
+        if variance == 0.0:
+            amplitudes = FixedAmplitudes(n_states, probit)
+        else:
+            amplitudes = VaryingAmplitudes(n_states, int(self.n_factors), n_dims, variance, prior)
         return (
             n_states,
             int(self.n_factors),

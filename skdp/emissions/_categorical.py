@@ -16,6 +16,7 @@ from skdp._random import next_double
 from skdp._sklearn_compat import HasDocs, Interval, validate_parameters
 from skdp.emissions import _kernels_counts as kernels
 from skdp.emissions._protocol import Coupling
+from skdp.inference import Part
 
 MEAN_RUN = 3.0
 """Steps in a run of the first states."""
@@ -101,8 +102,10 @@ def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDA
     return column.astype(np.int32)
 
 
-class CategoricalSampler:
+class CategoricalSampler(Part):
     """Probabilities of symbols in all states, as a part of a chain."""
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols", "_sums")
 
     def __init__(self, n_states: int, prior: NDArray[np.float64]):
         self.prior = prior
@@ -113,10 +116,6 @@ class CategoricalSampler:
         """Take the observations."""
         self._symbols = as_symbols(values, len(self.prior))
         self._sums = np.empty((2, self.counts.shape[1]))
-
-    def detach(self) -> None:
-        """Drop the observations."""
-        del self._symbols, self._sums
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Write first states at random, in runs of `MEAN_RUN` steps in the mean.
@@ -154,13 +153,6 @@ class CategoricalSampler:
         """Return E[theta | z]."""
         probs = self.counts.T + self.prior
         return CategoricalModel((probs / probs.sum(axis=1, keepdims=True)).astype(np.float32))
-
-    def copy(self) -> Self:
-        """Return the same parameters in arrays of their own."""
-        other = object.__new__(type(self))
-        other.__dict__ = dict(self.__dict__)
-        other.counts, other.log_probs = self.counts.copy(), self.log_probs.copy()
-        return other
 
 
 @dataclass(frozen=True, eq=False)

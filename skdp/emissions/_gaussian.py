@@ -15,6 +15,7 @@ from skdp._checks import as_floats
 from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_gaussian as kernels
 from skdp.emissions._protocol import Coupling
+from skdp.inference import Part
 
 # Priors from the data. A state is expected to have this share of their covariance: with all of it
 # small states blur into each other, with .05 large ones split. Means are all but free: at .1 the
@@ -280,8 +281,10 @@ def write_log_densities(
         kernels.weigh_incomplete(values, *missing, means, whiteners, *scratch, *more, out)
 
 
-class GaussianSampler:
+class GaussianSampler(Part):
     """Means and covariances of all states, as a part of a chain."""
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_missing")
 
     def __init__(self, n_states: int, prior: GaussianPrior):
         self.prior = prior
@@ -301,10 +304,6 @@ class GaussianSampler:
         check_numbers(values)
         self._values = values
         self._missing = list_missing(values, self.means.shape[1])
-
-    def detach(self) -> None:
-        """Drop the observations."""
-        del self._values, self._missing
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Write first states: the nearest of centres that are spread over the observations."""
@@ -387,14 +386,6 @@ class GaussianSampler:
         return GaussianModel(
             means.reshape(self.n_states, n_dims), covariances.reshape(self.n_states, *shape)
         )
-
-    def copy(self) -> Self:
-        """Return the same parameters in arrays of their own."""
-        other = object.__new__(type(self))
-        other.__dict__ = dict(self.__dict__)
-        for name in ("sizes", "centres", "squares", "means", "whiteners", "log_dets"):
-            setattr(other, name, getattr(self, name).copy())
-        return other
 
 
 def whiten(covariances: NDArray[np.float64]) -> NDArray[np.float64]:

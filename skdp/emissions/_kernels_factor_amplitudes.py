@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_loop, njit_step
+from skdp._numba import njit_inlined, njit_inner, njit_loop
 from skdp._random import draw_normal
 from skdp.emissions._kernels_gaussian import factorise
 
@@ -46,12 +46,12 @@ class Projections(NamedTuple):
     variance : float
         tau^2.
     products : (F, F) array
-    sizes : (J,) array
+    counts : (J,) array
         Steps of a state.
     totals : (J, F) array
         Sums of their projections.
-    squares : (J, F, F) array
-        Sums of products of their projections, the lower triangles.
+    outer : (J, F, F) array
+        Sums of outer products of their projections, the lower triangles.
     active : (F,) array of int64
         Scratch: the factors that are on.
     root : (F, F) array
@@ -61,9 +61,9 @@ class Projections(NamedTuple):
 
     variance: float
     products: NDArray[np.float64]
-    sizes: NDArray[np.float64]
+    counts: NDArray[np.float64]
     totals: NDArray[np.float64]
-    squares: NDArray[np.float64]
+    outer: NDArray[np.float64]
     active: NDArray[np.int64]
     root: NDArray[np.float64]
     shift: NDArray[np.float64]
@@ -126,25 +126,25 @@ def project(values, rows, weights, precisions, projections, rests):
 
 
 @njit_loop
-def add_up_projections(projections, states, sizes, totals, squares):
+def add_up_projections(projections, states, counts, totals, outer):
     """Write the number of steps of every state, and sums of projections and of their products."""
     n_states, n_factors = totals.shape
     for j in range(n_states):
-        sizes[j] = 0.0
+        counts[j] = 0.0
         for f in range(n_factors):
             totals[j, f] = 0.0
             for g in range(f + 1):
-                squares[j, f, g] = 0.0
+                outer[j, f, g] = 0.0
     for t in range(states.shape[0]):
         j = states[t]
-        sizes[j] += 1.0
+        counts[j] += 1.0
         for f in range(n_factors):
             totals[j, f] += projections[t, f]
             for g in range(f + 1):
-                squares[j, f, g] += projections[t, f] * projections[t, g]
+                outer[j, f, g] += projections[t, f] * projections[t, g]
 
 
-@njit_step
+@njit_inlined
 def factorise_active(products, variance, active, n, root, shift):
     """Write L, with the reciprocals of its diagonal on it, and G_AA 1; return log det M."""
     log_det = 0.0
@@ -167,31 +167,40 @@ def factorise_active(products, variance, active, n, root, shift):
 # Binary vectors
 
 
-@njit_loop
-def log_likelihood_of_state(seen, spins, j):
-    """Return log p of the observations of state j given its vector, up to a constant.
-
-    Parameters
-    ----------
-    seen : Projections
-    spins : (F, J) float64
-        2 theta - 1.
-    """
-    active, root, shift, column = seen.active, seen.root, seen.shift, seen.column
-    totals, squares, size = seen.totals[j], seen.squares[j], seen.sizes[j]
+@njit_inner
+def list_active(spins, j, active):
+    """List the factors that are on in state j; return how many there are."""
     n = 0
     for f in range(spins.shape[0]):
         if spins[f, j] > 0.0:
             active[n] = f
             n += 1
-    result = -0.5 * size * factorise_active(seen.products, seen.variance, active, n, root, shift)
+    return n
+
+
+@njit_inner
+def log_likelihood_of_state(projections, spins, j):
+    """Return log p of the observations of state j given its vector, up to a constant.
+
+    Parameters
+    ----------
+    projections : Projections
+    spins : (F, J) float64
+        2 theta - 1.
+    """
+    active, root = projections.active, projections.root
+    shift, column = projections.shift, projections.column
+    totals, outer, count = projections.totals[j], projections.outer[j], projections.counts[j]
+    n = list_active(spins, j, active)
+    result = -0.5 * count
+    result *= factorise_active(projections.products, projections.variance, active, n, root, shift)
     trace = 0.0  # of M^-1 sum_t b_t b_t^T
     for c in range(n):
         g = active[c]
-        result += totals[g] - 0.5 * size * shift[c]
+        result += totals[g] - 0.5 * count * shift[c]
         for a in range(n):
             f = active[a]
-            column[a] = squares[max(f, g), min(f, g)] + size * shift[a] * shift[c]
+            column[a] = outer[max(f, g), min(f, g)] + count * shift[a] * shift[c]
             column[a] -= totals[f] * shift[c] + shift[a] * totals[g]
             for b in range(a):
                 column[a] -= root[a, b] * column[b]
@@ -201,7 +210,7 @@ def log_likelihood_of_state(seen, spins, j):
                 column[a] -= root[b, a] * column[b]
             column[a] *= root[a, a]
         trace += column[c]
-    return result + 0.5 * seen.variance * trace
+    return result + 0.5 * projections.variance * trace
 
 
 # Observations
@@ -211,18 +220,17 @@ def log_likelihood_of_state(seen, spins, j):
 def write_roots(factors, products, variance, roots):
     """Write what the covariances of all states are made of."""
     for j in range(factors.shape[0]):
-        n = 0
+        roots.n_active[j] = 0
         for f in range(factors.shape[1]):
             if factors[j, f] == 1:
-                roots.active[j, n] = f
-                n += 1
-        roots.n_active[j] = n
+                roots.active[j, roots.n_active[j]] = f
+                roots.n_active[j] += 1
         roots.log_dets[j] = factorise_active(
-            products, variance, roots.active[j], n, roots.roots[j], roots.shifts[j]
+            products, variance, roots.active[j], roots.n_active[j], roots.roots[j], roots.shifts[j]
         )
 
 
-@njit_step
+@njit_inlined
 def weigh_step(j, projection, rest, variance, roots, column):
     """Return log p(y_t given state j) up to a constant; L^-1 b is written to `column`."""
     active, root, shift = roots.active[j], roots.roots[j], roots.shifts[j]

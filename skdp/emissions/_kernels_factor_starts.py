@@ -15,7 +15,7 @@ r"""First states and binary vectors from the observations alone.
 
 import math
 
-from skdp._numba import njit_loop
+from skdp._numba import njit_inner, njit_loop
 from skdp._random import next_double
 
 
@@ -55,7 +55,7 @@ def fit_activities(values, weights, scales, n_rounds, activities, rest):
                 break
 
 
-@njit_loop
+@njit_inner
 def square_distance(values, t, centre, scales):
     """Return the scaled squared distance of the values of a step that are not missing."""
     result = 0.0

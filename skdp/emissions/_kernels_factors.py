@@ -2,8 +2,10 @@ r"""Observations that depend on binary vectors of the states.
 
 Mean of column d in state j: m_jd = w_0d + sum_f theta_jf w_fd. A normal column is m_jd plus noise
 of precision tau_d, a probit column is 1 with probability Phi(m_jd), else 0. All that counts of a
-normal column is its number, mean and squares within every state, and of a probit column its
+normal column is its number, mean and scatter within every state, and of a probit column its
 number and mean; other than where amplitudes vary (`_kernels_factor_amplitudes`).
+
+What is None is not compiled: a kernel has a version for each kind of model.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -14,13 +16,14 @@ number and mean; other than where amplitudes vary (`_kernels_factor_amplitudes`)
 | weights | w_fd | (F + 1, D) | row 0 is the background |
 | precisions | tau_d | (D,) | 1 for probit columns |
 | probit | | (D,) bool | which columns are |
-| sizes | n_jd | (J, D) float64 | values seen in a state |
+| counts | n_jd | (J, D) float64 | values seen in a state |
 | means | | (J, D) | their mean, 0 without any |
-| squares | | (D,) | sum over states of squared distances from the state's mean |
+| scatter | | (D,) | sum over states of squared distances from the state's mean |
 | centres | m_jd | (D, J) | by column, so that loops over states are vector instructions |
 | idle | | (J,) bool | states that no value and no transition tells of |
-| varied | | | whether amplitudes vary: `seen` is then what counts of values |
-| seen | | | `Projections` |
+| moments | | | `Moments`; None where amplitudes vary |
+| projections | | | `Projections`; None where amplitudes do not vary |
+| links | | | `Links`; None where transitions tell nothing of vectors |
 | prior_on, prior_off | | | mu_f ~ Beta(prior_on, prior_off), summed out |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
@@ -28,8 +31,12 @@ number and mean; other than where amplitudes vary (`_kernels_factor_amplitudes`)
 # mypy: ignore-errors
 
 import math
+from typing import NamedTuple
 
-from skdp._numba import njit_loop, njit_step
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numba import njit_inlined, njit_inner, njit_loop, njit_step
 from skdp._random import (
     draw_beta,
     draw_exponential,
@@ -37,6 +44,7 @@ from skdp._random import (
     draw_normal,
     next_double,
 )
+from skdp._typing import Floats
 from skdp.emissions._kernels_factor_amplitudes import log_likelihood_of_state
 from skdp.emissions._kernels_gaussian import HALF_LOG_2_PI, factorise
 from skdp.emissions._kernels_links import (
@@ -61,33 +69,57 @@ def log_normal_cdf(x):
     return -0.5 * x * x - HALF_LOG_2_PI - math.log(-x) + math.log1p(series)
 
 
+class Moments(NamedTuple):
+    """What the observations tell of vectors where amplitudes do not vary, and room for a state.
+
+    Attributes
+    ----------
+    counts, means : (J, D) arrays
+    weights : (F + 1, D) array
+    precisions : (D,) array
+    probit : (D,) array of bool
+    fit : (D,) array
+        Scratch: means of the columns in one state.
+    shift : (D,) array
+        Scratch: what a change of its vector adds to them.
+    """
+
+    counts: Floats
+    means: Floats
+    weights: Floats
+    precisions: Floats
+    probit: NDArray[np.bool_]
+    fit: Floats
+    shift: Floats
+
+
 # Statistics
 
 
 @njit_loop
-def add_up_observed(values, states, sizes, means, squares):
-    """Write number, mean and squares of the values that are not missing."""
-    n_states, n_dims = sizes.shape
+def add_up_observed(values, states, counts, means, scatter):
+    """Write number, mean and scatter of the values that are not missing."""
+    n_states, n_dims = counts.shape
     for d in range(n_dims):
-        squares[d] = 0.0
+        scatter[d] = 0.0
     for j in range(n_states):
         for d in range(n_dims):
-            sizes[j, d] = 0.0
+            counts[j, d] = 0.0
             means[j, d] = 0.0
     for t in range(values.shape[0]):
         j = states[t]
         for d in range(n_dims):
             if not math.isnan(values[t, d]):
-                sizes[j, d] += 1.0
+                counts[j, d] += 1.0
                 means[j, d] += values[t, d]
     for j in range(n_states):
         for d in range(n_dims):
-            means[j, d] /= max(sizes[j, d], 1.0)
+            means[j, d] /= max(counts[j, d], 1.0)
     for t in range(values.shape[0]):
         j = states[t]
         for d in range(n_dims):
             if not math.isnan(values[t, d]):
-                squares[d] += (values[t, d] - means[j, d]) ** 2
+                scatter[d] += (values[t, d] - means[j, d]) ** 2
 
 
 @njit_loop
@@ -103,16 +135,28 @@ def write_centres(factors, weights, centres):
 # Binary vectors
 
 
-@njit_step
-def gain_of_shift(sizes, means, precisions, probit, fit, shift):
-    """Return what the log likelihood of one state gains if its mean moves from `fit` by `shift`."""
+@njit_inner
+def start_fit(moments, spins, j):
+    """Write the means of the columns in state j."""
+    fit, weights = moments.fit, moments.weights
+    for d in range(fit.shape[0]):
+        fit[d] = weights[0, d]
+        for f in range(spins.shape[0]):
+            if spins[f, j] > 0.0:
+                fit[d] += weights[f + 1, d]
+
+
+@njit_inner
+def gain_of_shift(moments, j):
+    """Return what the log likelihood of state j gains if its mean moves from `fit` by `shift`."""
+    fit, shift, counts, means = moments.fit, moments.shift, moments.counts[j], moments.means[j]
     gain = 0.0
     for d in range(fit.shape[0]):
-        n = sizes[d]
+        n = counts[d]
         if n == 0.0:
             continue
-        if not probit[d]:
-            gain += precisions[d] * n * shift[d] * (means[d] - fit[d] - 0.5 * shift[d])
+        if not moments.probit[d]:
+            gain += moments.precisions[d] * n * shift[d] * (means[d] - fit[d] - 0.5 * shift[d])
             continue
         ones = n * means[d]
         if ones > 0.0:
@@ -122,19 +166,19 @@ def gain_of_shift(sizes, means, precisions, probit, fit, shift):
     return gain
 
 
-@njit_step
+@njit_inlined
 def logistic(x):
     """Return 1 / (1 + exp(-x))."""
     return 1.0 / (1.0 + math.exp(-x))
 
 
-@njit_loop
-def log_likelihood_after(seen, spins, j, f, g):
+@njit_inner
+def log_likelihood_after(projections, spins, j, f, g):
     """Return the log likelihood of state j as if bits f and g were changed; one if f == g."""
     spins[f, j] = -spins[f, j]
     if g != f:
         spins[g, j] = -spins[g, j]
-    result = log_likelihood_of_state(seen, spins, j)
+    result = log_likelihood_of_state(projections, spins, j)
     spins[f, j] = -spins[f, j]
     if g != f:
         spins[g, j] = -spins[g, j]
@@ -142,107 +186,123 @@ def log_likelihood_after(seen, spins, j, f, g):
 
 
 @njit_loop
-def flip_bits(
-    j, spins, n_on, n_counted, weights, sizes, means, precisions, probit, prior_on, prior_off,
-    coupled, decay, links, varied, seen, fit, shift, rng,
-):  # fmt: skip
-    """Draw every bit of state j given all others, mu summed out.
+def draw_busy_bits(
+    spins, idle, prior_on, prior_off, moments, projections, links, decay, n_on, places, rng
+):
+    """Draw the bits of all states given weights, precisions, and transitions if linked.
+
+    Every bit is drawn given all others, mu summed out. Then bits of a state are swapped, one that
+    is on and one that is off, at random: the numbers of both stay as they are, so that the proposal
+    is symmetric. There are as many attempts as bits of the rarer kind.
+
+    Without links idle states are summed out while the others are drawn.
 
     Parameters
     ----------
-    n_on : (F,) float64
-        How many of the `n_counted` states, j among them, have the factor.
-    """
-    change = links.change
-    now = log_likelihood_of_state(seen, spins, j) if varied else 0.0
-    after = now
-    for f in range(spins.shape[0]):
-        spin = spins[f, j]
-        others_on = n_on[f] - (spin > 0.0)
-        others_off = n_counted - 1.0 - others_on
-        # The log odds of the flip: to on if the bit is off.
-        gain = -spin * math.log((prior_on + others_on) / (prior_off + others_off))
-        for d in range(shift.shape[0]):
-            shift[d] = -spin * weights[f + 1, d]
-        if varied:
-            after = log_likelihood_after(seen, spins, j, f, f)
-            gain += after - now
-        else:
-            gain += gain_of_shift(sizes, means, precisions, probit, fit, shift)
-        if coupled:
-            for k in range(change.shape[0]):
-                change[k] = spin * spins[f, k]
-            change[j] = 0.0
-            gain += weigh_change(links, spins, j, 1, decay)
-        if next_double(rng) < logistic(gain):
-            if coupled:
-                make_change(links, spins, j, decay)
-            for d in range(shift.shape[0]):
-                fit[d] += shift[d]
-            spins[f, j] = -spin
-            n_on[f] -= spin
-            now = after
-
-
-@njit_loop
-def swap_bits(
-    j, spins, n_on, n_counted, weights, sizes, means, precisions, probit, prior_on, prior_off,
-    coupled, decay, links, varied, seen, fit, shift, places, rng,
-):  # fmt: skip
-    """Try to swap bits of state j, one that is on and one that is off, at random.
-
-    The numbers of both stay as they are, so that the proposal is symmetric. There are as many
-    attempts as bits of the rarer kind.
-
-    Parameters
-    ----------
+    links : Links or None
+        After `start_links`.
+    n_on : (F,) float64, scratch
+        How many of the states that count have the factor.
     places : (2, F) int64, scratch
-        The bits that are on, and those that are off.
+        The bits of a state that are on, and those that are off.
     """
-    change = links.change
-    now = log_likelihood_of_state(seen, spins, j) if varied else 0.0
-    after = now
-    n_ons, n_offs = 0, 0
-    for f in range(spins.shape[0]):
-        if spins[f, j] > 0.0:
-            places[0, n_ons] = f
-            n_ons += 1
-        else:
-            places[1, n_offs] = f
-            n_offs += 1
-    for _ in range(min(n_ons, n_offs)):
-        a, b = int(next_double(rng) * n_ons), int(next_double(rng) * n_offs)
-        f, g = places[0, a], places[1, b]
-        others_f, others_g = n_on[f] - 1.0, n_on[g]
-        last = n_counted - 1.0
-        gain = math.log((prior_on + others_g) / (prior_off + last - others_g))
-        gain -= math.log((prior_on + others_f) / (prior_off + last - others_f))
-        for d in range(shift.shape[0]):
-            shift[d] = weights[g + 1, d] - weights[f + 1, d]
-        if varied:
-            after = log_likelihood_after(seen, spins, j, f, g)
-            gain += after - now
-        else:
-            gain += gain_of_shift(sizes, means, precisions, probit, fit, shift)
-        if coupled:
-            for k in range(change.shape[0]):
-                change[k] = spins[f, k] - spins[g, k]
-            change[j] = 0.0
-            gain += weigh_change(links, spins, j, 2, decay)
-        if next_double(rng) < math.exp(min(gain, 0.0)):
-            if coupled:
-                make_change(links, spins, j, decay)
-            for d in range(shift.shape[0]):
-                fit[d] += shift[d]
-            spins[f, j], spins[g, j] = -1.0, 1.0
-            n_on[f] -= 1.0
-            n_on[g] += 1.0
-            places[0, a], places[1, b] = g, f
-            now = after
+    n_factors, n_states = spins.shape
+    for f in range(n_factors):
+        n_on[f] = 0.0
+    n_counted = 0.0
+    for j in range(n_states):
+        counted = not idle[j]
+        if links is not None:
+            counted = True
+        n_counted += counted
+        for f in range(n_factors):
+            n_on[f] += counted and spins[f, j] > 0.0
+    now, after = 0.0, 0.0
+    for j in range(n_states):
+        if links is None and idle[j]:
+            continue
+        # Turn to state j.
+        if moments is not None:
+            start_fit(moments, spins, j)
+        if projections is not None:
+            now = log_likelihood_of_state(projections, spins, j)
+        if links is not None:
+            turn_to(links, spins, j, decay)
+        # Flip bits, one after the other.
+        for f in range(n_factors):
+            spin = spins[f, j]
+            others_on = n_on[f] - (spin > 0.0)
+            others_off = n_counted - 1.0 - others_on
+            # The log odds of the flip: to on if the bit is off.
+            gain = -spin * math.log((prior_on + others_on) / (prior_off + others_off))
+            if moments is not None:
+                for d in range(moments.shift.shape[0]):
+                    moments.shift[d] = -spin * moments.weights[f + 1, d]
+                gain += gain_of_shift(moments, j)
+            if projections is not None:
+                after = log_likelihood_after(projections, spins, j, f, f)
+                gain += after - now
+            if links is not None:
+                for k in range(n_states):
+                    links.change[k] = spin * spins[f, k]
+                links.change[j] = 0.0
+                gain += weigh_change(links, spins, j, 1.0, decay)
+            if next_double(rng) < logistic(gain):
+                if links is not None:
+                    make_change(links, spins, j, decay)
+                if moments is not None:
+                    for d in range(moments.shift.shape[0]):
+                        moments.fit[d] += moments.shift[d]
+                spins[f, j] = -spin
+                n_on[f] -= spin
+                now = after
+        if idle[j]:
+            continue
+        # Swap bits.
+        if projections is not None:
+            now = log_likelihood_of_state(projections, spins, j)
+        n_ons, n_offs = 0, 0
+        for f in range(n_factors):
+            if spins[f, j] > 0.0:
+                places[0, n_ons] = f
+                n_ons += 1
+            else:
+                places[1, n_offs] = f
+                n_offs += 1
+        for _ in range(min(n_ons, n_offs)):
+            a, b = int(next_double(rng) * n_ons), int(next_double(rng) * n_offs)
+            f, g = places[0, a], places[1, b]
+            others_f, others_g = n_on[f] - 1.0, n_on[g]
+            last = n_counted - 1.0
+            gain = math.log((prior_on + others_g) / (prior_off + last - others_g))
+            gain -= math.log((prior_on + others_f) / (prior_off + last - others_f))
+            if moments is not None:
+                for d in range(moments.shift.shape[0]):
+                    moments.shift[d] = moments.weights[g + 1, d] - moments.weights[f + 1, d]
+                gain += gain_of_shift(moments, j)
+            if projections is not None:
+                after = log_likelihood_after(projections, spins, j, f, g)
+                gain += after - now
+            if links is not None:
+                for k in range(n_states):
+                    links.change[k] = spins[f, k] - spins[g, k]
+                links.change[j] = 0.0
+                gain += weigh_change(links, spins, j, 2.0, decay)
+            if next_double(rng) < math.exp(min(gain, 0.0)):
+                if links is not None:
+                    make_change(links, spins, j, decay)
+                if moments is not None:
+                    for d in range(moments.shift.shape[0]):
+                        moments.fit[d] += moments.shift[d]
+                spins[f, j], spins[g, j] = -1.0, 1.0
+                n_on[f] -= 1.0
+                n_on[g] += 1.0
+                places[0, a], places[1, b] = g, f
+                now = after
 
 
 @njit_loop
-def draw_idle_bits(spins, idle, prior_on, prior_off, coupled, decay, links, before, rng):
+def draw_idle_bits(spins, idle, prior_on, prior_off, links, decay, before, rng):
     """Draw the bits of idle states, one factor after the other, from the prior given the others.
 
     So mu, which is summed out, is not tied to bits of which nothing is known. The bits of idle
@@ -254,10 +314,11 @@ def draw_idle_bits(spins, idle, prior_on, prior_off, coupled, decay, links, befo
         The spins of one factor.
     """
     n_states = idle.shape[0]
-    if coupled:
+    if links is not None:
         for j in range(n_states):
             write_distances_of(j, spins, links.all_distances[j])
     for f in range(spins.shape[0]):
+        # Draw the activity.
         on, off = prior_on, prior_off
         for j in range(n_states):
             before[j] = spins[f, j]
@@ -265,76 +326,24 @@ def draw_idle_bits(spins, idle, prior_on, prior_off, coupled, decay, links, befo
                 on += spins[f, j] > 0.0
                 off += spins[f, j] < 0.0
         activity = draw_beta(on, off, rng)
+        # Draw the bits.
         for j in range(n_states):
             if idle[j]:
                 spin = 1.0 if next_double(rng) < activity else -1.0
-                if not coupled:
+                if links is None:
                     spins[f, j] = spin
-                elif spin != spins[f, j]:
+                if links is not None and spin != spins[f, j]:
                     flip_spin(links, spins[f], j)
-        if not coupled:
-            continue
-        gain = weigh_totals(links, decay)
-        if next_double(rng) < math.exp(min(gain, 0.0)):
-            for b in range(links.busy.shape[0]):
-                links.log_totals[links.busy[b]] += links.steps[links.busy[b]]
-        else:
-            for j in range(n_states):
-                if spins[f, j] != before[j]:
-                    flip_spin(links, spins[f], j)
-
-
-@njit_loop
-def draw_factors(
-    factors, weights, sizes, means, precisions, probit, idle, prior_on, prior_off, coupled, decay,
-    links, varied, seen, spins, n_on, columns, by_state, places, rng,
-):  # fmt: skip
-    """Draw all binary vectors given weights, precisions, and transitions if `coupled`.
-
-    Without similarities idle states are summed out while the others are drawn.
-
-    Parameters
-    ----------
-    links : Links
-        After `start_links`; not read unless `coupled`.
-    seen : Projections
-        Not read unless `varied`.
-    spins : (F, J) float64, n_on : (F,) float64, scratch
-    columns : (2, D) float64, by_state : (J,) float64, places : (2, F) int64, scratch
-    """
-    n_states, n_factors = factors.shape
-    fit, shift = columns[0], columns[1]
-    for f in range(n_factors):
-        n_on[f] = 0.0
-    n_counted = 0.0
-    for j in range(n_states):
-        counted = coupled or not idle[j]
-        n_counted += counted
-        for f in range(n_factors):
-            spins[f, j] = 2.0 * factors[j, f] - 1.0
-            n_on[f] += counted and factors[j, f] == 1
-    for j in range(n_states):
-        if idle[j] and not coupled:
-            continue
-        for d in range(fit.shape[0]):
-            fit[d] = weights[0, d]
-            for f in range(n_factors):
-                fit[d] += factors[j, f] * weights[f + 1, d]
-        if coupled:
-            turn_to(links, spins, j, decay)
-        flip_bits(
-            j, spins, n_on, n_counted, weights, sizes[j], means[j], precisions, probit, prior_on,
-            prior_off, coupled, decay, links, varied, seen, fit, shift, rng,
-        )  # fmt: skip
-        if not idle[j]:
-            swap_bits(
-                j, spins, n_on, n_counted, weights, sizes[j], means[j], precisions, probit,
-                prior_on, prior_off, coupled, decay, links, varied, seen, fit, shift, places, rng,
-            )  # fmt: skip
-    draw_idle_bits(spins, idle, prior_on, prior_off, coupled, decay, links, by_state, rng)
-    for j in range(n_states):
-        for f in range(n_factors):
-            factors[j, f] = spins[f, j] > 0.0
+        # Keep them, or not.
+        if links is not None:
+            gain = weigh_totals(links, decay)
+            if next_double(rng) < math.exp(min(gain, 0.0)):
+                for b in range(links.busy.shape[0]):
+                    links.log_totals[links.busy[b]] += links.steps[links.busy[b]]
+            else:
+                for j in range(n_states):
+                    if spins[f, j] != before[j]:
+                        flip_spin(links, spins[f], j)
 
 
 @njit_loop
@@ -372,18 +381,18 @@ def draw_normal_above(bound, rng):
 
 
 @njit_loop
-def add_up_latent(sizes, means, probit, centres, totals, rng):
+def add_up_latent(counts, means, probit, centres, totals, rng):
     """Write sums of the values of every state; of a probit column those of its latent normals.
 
     The latent normals N(m_jd, 1) are drawn: above 0 where a value is 1, else below.
     """
-    for j in range(sizes.shape[0]):
-        for d in range(sizes.shape[1]):
-            totals[j, d] = sizes[j, d] * means[j, d]
+    for j in range(counts.shape[0]):
+        for d in range(counts.shape[1]):
+            totals[j, d] = counts[j, d] * means[j, d]
             if not probit[d]:
                 continue
             centre = centres[d, j]
-            n, ones = int(sizes[j, d]), int(totals[j, d] + 0.5)
+            n, ones = int(counts[j, d]), int(totals[j, d] + 0.5)
             totals[j, d] = n * centre
             for _ in range(ones):
                 totals[j, d] += draw_normal_above(-centre, rng)
@@ -400,7 +409,7 @@ def draw_normals(out, rng):
 
 
 @njit_loop
-def write_weights(factors, sizes, totals, precisions, scale, normals, weights, factor):
+def write_weights(factors, counts, totals, precisions, scale, normals, weights, factor):
     """Write weights given vectors, a column at a time: N(S b, S), b = tau sum_j x_j s_jd.
 
     x_j = (1, theta_j), S^-1 = L L^T = tau sum_j n_jd x_j x_j^T + I / scale^2. With normals z the
@@ -421,7 +430,7 @@ def write_weights(factors, sizes, totals, precisions, scale, normals, weights, f
                 factor[f, g] = 0.0
             factor[f, f] = 1.0 / (scale * scale)
         for j in range(factors.shape[0]):
-            n = precisions[d] * sizes[j, d]
+            n = precisions[d] * counts[j, d]
             if n == 0.0:
                 continue
             total = precisions[d] * totals[j, d]
@@ -445,14 +454,14 @@ def write_weights(factors, sizes, totals, precisions, scale, normals, weights, f
 
 
 @njit_loop
-def add_up_noise(sizes, means, squares, centres, seen, residuals):
+def add_up_noise(counts, means, scatter, centres, seen, residuals):
     """Write the number of values of every column and the sum of (y_td - m_jd)^2."""
-    for d in range(squares.shape[0]):
+    for d in range(scatter.shape[0]):
         seen[d] = 0.0
-        residuals[d] = squares[d]
-        for j in range(sizes.shape[0]):
-            seen[d] += sizes[j, d]
-            residuals[d] += sizes[j, d] * (means[j, d] - centres[d, j]) ** 2
+        residuals[d] = scatter[d]
+        for j in range(counts.shape[0]):
+            seen[d] += counts[j, d]
+            residuals[d] += counts[j, d] * (means[j, d] - centres[d, j]) ** 2
 
 
 @njit_loop
@@ -477,7 +486,7 @@ def write_log_probs(centres, probit, log_probs):
                 log_probs[1, d, j] = log_normal_cdf(centres[d, j])
 
 
-@njit_step
+@njit_inlined
 def weigh_step(values, centres, precisions, probit, log_probs, log_obs):
     """Write log p(y_t given state j) of one step, (J,); missing values tell nothing.
 
@@ -521,7 +530,7 @@ def weigh_factors(values, centres, precisions, probit, log_probs, log_obs):
 
 
 @njit_loop
-def log_likelihood(sizes, means, probit, centres, precisions, seen, residuals):
+def log_likelihood(counts, means, probit, centres, precisions, seen, residuals):
     """Return log p(y given states and parameters), from the statistics."""
     result = 0.0
     for d in range(probit.shape[0]):
@@ -529,10 +538,10 @@ def log_likelihood(sizes, means, probit, centres, precisions, seen, residuals):
             result += seen[d] * (0.5 * math.log(precisions[d]) - HALF_LOG_2_PI)
             result -= 0.5 * precisions[d] * residuals[d]
             continue
-        for j in range(sizes.shape[0]):
-            ones = sizes[j, d] * means[j, d]
+        for j in range(counts.shape[0]):
+            ones = counts[j, d] * means[j, d]
             if ones > 0.0:
                 result += ones * log_normal_cdf(centres[d, j])
-            if ones < sizes[j, d]:
-                result += (sizes[j, d] - ones) * log_normal_cdf(-centres[d, j])
+            if ones < counts[j, d]:
+                result += (counts[j, d] - ones) * log_normal_cdf(-centres[d, j])
     return result

@@ -33,7 +33,7 @@ Rows with missing values are listed by their pattern, the set of columns that ar
 
 import math
 
-from skdp._numba import njit_loop, njit_step
+from skdp._numba import njit_inlined, njit_inner, njit_loop
 from skdp._random import draw_gamma, draw_normal, next_double
 
 HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)
@@ -65,7 +65,7 @@ def factorise(matrix):
     return True
 
 
-@njit_step
+@njit_inlined
 def move_to_end(matrix, d, n):
     """Move column d of a whitening matrix to n - 1, and make it lower triangular again.
 
@@ -91,7 +91,7 @@ def move_to_end(matrix, d, n):
             matrix[n - 1, e] = sine * x + cosine * y
 
 
-@njit_loop
+@njit_inner
 def write_in_order(whitener, order, n_seen, out):
     """Write a lower triangular whitening matrix of the columns in order, missing ones last.
 
@@ -143,7 +143,7 @@ def add_up(values, states, sizes, centres, squares):
                         squares[k, d, e] += x * (values[t, b * width + e] - centres[k, e])
 
 
-@njit_loop
+@njit_inner
 def posterior_scale(k, sizes, centres, squares, mean, precision, scale, out):
     """Write S + Q_k + c n_k / (c + n_k) (xbar - m)(xbar - m)^T, the posterior's, to `out`."""
     b = k % mean.shape[0]
@@ -157,7 +157,7 @@ def posterior_scale(k, sizes, centres, squares, mean, precision, scale, out):
 # Parameters
 
 
-@njit_step
+@njit_inlined
 def draw_whitener(factor, freedom, bartlett, whitener, rng):
     """Draw U with U^T U ~ Wishart(freedom, (L L^T)^-1); return log det U.
 
@@ -260,7 +260,7 @@ def log_evidence_of_gaussians(sizes, centres, squares, mean, precision, freedom,
 # Densities
 
 
-@njit_step
+@njit_inlined
 def lay_out(whitener, mean, j, by_state, offsets):
     """Write U and U mu of a component, by sqrt 2, where those of state j are.
 
@@ -279,7 +279,7 @@ def lay_out(whitener, mean, j, by_state, offsets):
         offsets[d, j] = offset
 
 
-@njit_step
+@njit_inlined
 def add_products(x, begin, rows, sums):
     """Add four products x[e] rows[e] to `sums`."""
     a, b, c, d = x[begin], x[begin + 1], x[begin + 2], x[begin + 3]
@@ -289,7 +289,7 @@ def add_products(x, begin, rows, sums):
         )
 
 
-@njit_step
+@njit_inlined
 def subtract_square(x, begin, end, rows, sums, out):
     """Subtract from `out` the square of `sums` and one to four products x[e] rows[e]."""
     a = x[begin]
@@ -319,7 +319,7 @@ def subtract_square(x, begin, end, rows, sums, out):
         out[j] -= y * y
 
 
-@njit_step
+@njit_inlined
 def subtract_squares(x, by_state, offsets, sums, out):
     """Subtract |U x - U mu|^2 / 2 of a block from the log densities of all states.
 
@@ -442,7 +442,7 @@ def impute(values, states, rows, pattern_ptr, orders, n_seen, means, whiteners, 
 # First states
 
 
-@njit_step
+@njit_inlined
 def squared_distance(values, t, weights, centre):
     """Return sum_d weights_d (x_td - centre_d)^2 over what was observed."""
     result = 0.0

@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_loop, njit_step
+from skdp._numba import njit_inlined, njit_inner, njit_loop
 
 NEGLIGIBLE = -42.0
 """Terms below exp(-42) = 6e-19 of a sum do not change it in double precision."""
@@ -109,7 +109,7 @@ def write_distances(factors, distances):
             distances[j, k] = distances[k, j] = distance
 
 
-@njit_step
+@njit_inlined
 def log_total(log_rates, distances, decay):
     """Return log T of one row."""
     largest = -math.inf
@@ -126,7 +126,7 @@ def log_total(log_rates, distances, decay):
 # The vectors
 
 
-@njit_step
+@njit_inlined
 def write_distances_of(j, spins, out):
     """Write the distances of one state."""
     n_factors, n_states = spins.shape
@@ -154,13 +154,13 @@ def start_links(links, factors, counts, decay):
         links.log_totals[i] = log_total(links.log_rates[i], links.all_distances[i], decay)
 
 
-@njit_step
+@njit_inlined
 def exp_or_0(x):
     """Return exp(x), without numbers so small that they lose digits."""
     return math.exp(x) if x > -700.0 else 0.0
 
 
-@njit_step
+@njit_inlined
 def write_terms(links, j, decay):
     """Write the terms of row and column j."""
     log_rates, distances, log_totals = links.log_rates[j], links.distances, links.log_totals
@@ -182,15 +182,15 @@ def turn_to(links, spins, j, decay):
     write_terms(links, j, decay)
 
 
-@njit_step
+@njit_inlined
 def small_log_1p(x):
     """Return log(1 + x), for |x| up to 1e-4."""
     return x * (1.0 - x * (0.5 - x * (1.0 / 3.0 - 0.25 * x)))
 
 
-@njit_step
+@njit_inlined
 def dot(x, y):
-    """Return a sum of products, in four chains of additions."""
+    """Return a sum of products, in four sums that do not wait for each other."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     n = x.shape[0] // 4 * 4
     for k in range(0, n, 4):
@@ -203,7 +203,7 @@ def dot(x, y):
     return (a + b) + (c + d)
 
 
-@njit_loop
+@njit_inner
 def log_total_after(links, spins, i, j, decay):
     """Return log T_i after the change of state j, by the sum of all terms."""
     write_distances_of(i, spins, links.row)
@@ -211,7 +211,7 @@ def log_total_after(links, spins, i, j, decay):
     return log_total(links.log_rates[i], links.row, decay)
 
 
-@njit_loop
+@njit_inner
 def log_own_total_after(links, j, decay):
     """Return log T_j after its change."""
     if decay <= LARGEST_FAST_DECAY:
@@ -223,7 +223,7 @@ def log_own_total_after(links, j, decay):
     return log_total(links.log_rates[j], links.row, decay)
 
 
-@njit_loop
+@njit_inner
 def weigh_in_logs(links, spins, i, j, decay):
     """Return what log T_i gains by the change of state j."""
     log_term = links.log_rates_into[j, i] - decay * links.distances[i]
@@ -247,7 +247,7 @@ def weigh_change(links, spins, j, size, decay):
 
     Parameters
     ----------
-    size : int
+    size : float
         The entries of `change` are -size, 0 and size: 1 for a flip, 2 for a swap.
     """
     change, growth, steps = links.change, links.growth, links.steps
@@ -292,7 +292,7 @@ def make_change(links, spins, j, decay):
     write_terms(links, j, decay)
 
 
-@njit_loop
+@njit_inner
 def flip_spin(links, spins, j):
     """Flip one bit of state j, and update the distances; totals stay behind.
 
@@ -308,7 +308,7 @@ def flip_spin(links, spins, j):
     spins[j] = -spins[j]
 
 
-@njit_loop
+@njit_inner
 def weigh_totals(links, decay):
     """Return the log ratio of prod T^-n after distances have changed; write steps of log T."""
     result = 0.0

@@ -16,6 +16,7 @@ from skdp._random import next_double
 from skdp._sklearn_compat import HasDocs, Interval, validate_parameters
 from skdp.emissions import _kernels_counts as kernels
 from skdp.emissions._protocol import Coupling
+from skdp.inference import Part
 
 _MOST = 2.0**53
 """Counts beyond are no longer whole numbers in double precision."""
@@ -79,8 +80,10 @@ def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values
 
 
-class PoissonSampler:
+class PoissonSampler(Part):
     """Intensities of all states, as a part of a chain."""
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_log_factorials")
 
     def __init__(self, n_states: int, n_features: int, shape: float, rate: float):
         self.shape, self.rate = shape, rate
@@ -92,10 +95,6 @@ class PoissonSampler:
         """Take the observations."""
         self._values = check_counts(values)
         self._log_factorials = float(gammaln(values + 1.0).sum())
-
-    def detach(self) -> None:
-        """Drop the observations."""
-        del self._values, self._log_factorials
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Write first states at random."""
@@ -128,14 +127,6 @@ class PoissonSampler:
     def model(self) -> PoissonModel:
         """Return E[lambda | z]."""
         return PoissonModel((self.shape + self.totals) / (self.rate + self.sizes[:, np.newaxis]))
-
-    def copy(self) -> Self:
-        """Return the same parameters in arrays of their own."""
-        other = object.__new__(type(self))
-        other.__dict__ = dict(self.__dict__)
-        for name in ("sizes", "totals", "log_intensities"):
-            setattr(other, name, getattr(self, name).copy())
-        return other
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array, as_floats
 from skdp._random import make_seed_sequence, make_stream
-from skdp.sequence._hmm import _kernels_messages as kernels
+from skdp.sequence._hmm._messages import HMMMessages
 
 _TOLERANCE = 1e-6
 
@@ -67,7 +67,7 @@ def hmm_log_likelihood(
     """
     model = _check_model(startprob, transmat, log_obs, ptr)
     out = np.empty(len(model[0]) - 1)
-    kernels.log_likelihoods(*model, out)
+    HMMMessages(*model).log_likelihoods(out)
     return out
 
 
@@ -105,7 +105,7 @@ def hmm_posterior(
     """
     model = _check_model(startprob, transmat, log_obs, ptr)
     out = np.empty(model[3].shape)
-    impossible = kernels.posteriors(*model, out)
+    impossible = HMMMessages(*model).posteriors(out)
     if impossible >= 0:
         raise _impossible(impossible)
     return out
@@ -155,7 +155,7 @@ def hmm_sample_states(
     model = _check_model(startprob, transmat, log_obs, ptr)
     states = np.empty(len(model[3]), dtype=np.int64)
     stream = make_stream(make_seed_sequence(random_state))
-    impossible = kernels.sample_states(*model, states, stream)
+    impossible = HMMMessages(*model).sample_states(states, stream)
     if impossible >= 0:
         raise _impossible(impossible)
     return states
@@ -189,9 +189,7 @@ def _check_model(
         raise ValueError(
             f"ptr must rise from 0 to the {len(log_obs)} rows of log_obs, got {ptr!r}."
         )
-    bounds = np.array(bounds, dtype=np.int64)
-    bounds.flags.writeable = False  # as that of a panel: numba compiles nothing twice
-    return bounds, startprob, transmat, log_obs
+    return bounds.astype(np.int64), startprob, transmat, log_obs
 
 
 def _as_distributions(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:

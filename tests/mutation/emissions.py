@@ -31,7 +31,7 @@ MUTATIONS = [
     Mutation(
         "factors-swap-uncoupled",
         FACTORS,
-        "            gain += weigh_change(links, spins, j, 2, decay)\n",
+        "                gain += weigh_change(links, spins, j, 2.0, decay)\n",
         "",
         "A swap changes similarities, too.",
         f"{VECTORS}::test_vectors[coupled, three factors]",
@@ -39,8 +39,8 @@ MUTATIONS = [
     Mutation(
         "factors-idle-always-kept",
         FACTORS,
-        "        if next_double(rng) < math.exp(min(gain, 0.0)):\n            for b in",
-        "        if True:\n            for b in",
+        "            if next_double(rng) < math.exp(min(gain, 0.0)):\n                for b in",
+        "            if True:\n                for b in",
         "Bits of states without data enter the normalisers of transitions.",
         f"{VECTORS}::test_vectors[coupled, two idle states]",
     ),
@@ -55,8 +55,8 @@ MUTATIONS = [
     Mutation(
         "factors-weights-without-noise",
         FACTORS,
-        "n = precisions[d] * sizes[j, d]\n",
-        "n = sizes[j, d]\n",
+        "n = precisions[d] * counts[j, d]\n",
+        "n = counts[j, d]\n",
         "The papers' (1.122), (1.137): the noise divides theta'theta.",
         f"{VECTORS}::test_weights_and_noise",
     ),
@@ -71,8 +71,8 @@ MUTATIONS = [
     Mutation(
         "amplitudes-trace-not-halved",
         AMPLITUDES,
-        "result + 0.5 * seen.variance * trace",
-        "result + seen.variance * trace",
+        "result + 0.5 * projections.variance * trace",
+        "result + projections.variance * trace",
         "The amplitudes take half of what they explain off the squared residuals.",
         f"{VECTORS}::test_vectors[amplitudes]",
     ),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._memory import check_memory
+from skdp.inference import Part
 
 
 def check_tables(n_states: int, max_duration: int) -> None:
@@ -19,7 +18,7 @@ def check_tables(n_states: int, max_duration: int) -> None:
     )
 
 
-class SegmentCounts:
+class SegmentCounts(Part):
     """Segments of all states by length, what both samplers go by.
 
     Attributes
@@ -56,12 +55,3 @@ class SegmentCounts:
         counts = self.exact.sum(axis=0) + self.at_least.sum(axis=0)
         lengths = np.arange(1, self.max_duration + 1)
         return {"mean_duration": float(counts @ lengths / max(counts.sum(), 1))}
-
-    def copy(self) -> Self:
-        """Return the same parameters in arrays of their own."""
-        other = object.__new__(type(self))
-        other.__dict__ = {
-            name: value.copy() if isinstance(value, np.ndarray) else value
-            for name, value in self.__dict__.items()
-        }
-        return other

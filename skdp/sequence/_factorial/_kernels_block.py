@@ -27,9 +27,7 @@ k-th of them is on if bit k of the number of the state is 1.
 
 import math
 
-import numpy as np
-
-from skdp._numba import njit, njit_loop, njit_step
+from skdp._numba import njit_inlined, njit_inner, njit_loop
 from skdp._random import draw_beta, draw_categorical, next_double
 from skdp.emissions._kernels_factors import log_normal_cdf
 from skdp.sequence._factorial._kernels_joint import (
@@ -40,7 +38,7 @@ from skdp.sequence._factorial._kernels_joint import (
     weigh,
     write_first,
 )
-from skdp.sequence._hmm._kernels_messages import add_up, longest
+from skdp.sequence._hmm._kernels_messages import add_up
 
 SMALLEST, LARGEST = 1e-30, 1.0 - 2.0**-53
 """Bounds of drawn probabilities: no data tell of smaller ones, and products must not underflow."""
@@ -58,7 +56,7 @@ def write_shifts(block, weights, shifts):
             n *= 2
 
 
-@njit_step
+@njit_inlined
 def read_state(bits, block):
     """Return the joint state of some factors at a step."""
     state = 0
@@ -67,7 +65,7 @@ def read_state(bits, block):
     return state
 
 
-@njit_loop
+@njit_inner
 def weigh_block(values, fits, state, shifts, precisions, probit, log_obs):
     """Write log p(y_t given the joint state, other factors), up to a constant.
 
@@ -97,7 +95,7 @@ def weigh_block(values, fits, state, shifts, precisions, probit, log_obs):
                 log_obs[j] -= half * (rest - shift[j]) ** 2
 
 
-@njit_step
+@njit_inlined
 def weigh_transitions(state, on_block, row, weights):
     """Write `row` times the probability that each joint state is followed by `state`."""
     weights[0] = 1.0
@@ -116,45 +114,53 @@ def weigh_transitions(state, on_block, row, weights):
 
 @njit_loop
 def draw_block(
-    block, begin, end, bits, on_block, values, fits, precisions, probit, shifts, log_obs,
-    predicted, filtered, rng,
+    ptr, block, bits, on_block, values, fits, precisions, probit, shifts, log_obs, predicted,
+    filtered, rng,
 ):  # fmt: skip
-    """Draw the bits of some factors in one sequence, jointly given everything else.
+    """Draw the bits of some factors in all sequences, jointly given everything else.
 
     Forward filtering, and backward sampling.
 
+    Parameters
+    ----------
+    log_obs, predicted : (2^K,) float64, scratch
+    filtered : (T, 2^K) float64, scratch
+        For the longest sequence.
+
     Returns
     -------
-    bool
-        Whether the sequence is possible.
+    impossible : int
+        The first impossible sequence, or -1.
     """
-    for t in range(begin, end):
-        if t == begin:
-            write_first(on_block, predicted)
-        else:
-            for j in range(predicted.shape[0]):
-                predicted[j] = filtered[t - 1 - begin, j]
-            step_forward(on_block, predicted)
-        state = read_state(bits[t], block)
-        weigh_block(values[t], fits[t], state, shifts, precisions, probit, log_obs)
-        # Nor does it go on where squares of huge observations are not a number.
-        if not weigh(predicted, log_obs, filtered[t - begin]) > -math.inf:
-            return False
-    following = 0
-    for t in range(end - 1, begin - 1, -1):
-        row = filtered[t - begin]
-        if t < end - 1:
-            weigh_transitions(following, on_block, row, predicted)
-            row = predicted
-        before = read_state(bits[t], block)
-        following = draw_categorical(row, add_up(row), rng)
-        if following == before:
-            continue
-        for d in range(fits.shape[1]):
-            fits[t, d] += shifts[d, following] - shifts[d, before]
-        for k in range(block.shape[0]):
-            bits[t, block[k]] = (following >> k) & 1
-    return True
+    for s in range(ptr.shape[0] - 1):
+        begin, end = ptr[s], ptr[s + 1]
+        # Filter.
+        for t in range(begin, end):
+            if t == begin:
+                write_first(on_block, predicted)
+            else:
+                for j in range(predicted.shape[0]):
+                    predicted[j] = filtered[t - 1 - begin, j]
+                step_forward(on_block, predicted)
+            state = read_state(bits[t], block)
+            weigh_block(values[t], fits[t], state, shifts, precisions, probit, log_obs)
+            # Nor does it go on where squares of huge observations are not a number.
+            if not weigh(predicted, log_obs, filtered[t - begin]) > -math.inf:
+                return s
+        # Draw, from the last step to the first.
+        for t in range(end - 1, begin - 1, -1):
+            row, before = filtered[t - begin], read_state(bits[t], block)
+            if t < end - 1:
+                weigh_transitions(read_state(bits[t + 1], block), on_block, row, predicted)
+                row = predicted
+            drawn = draw_categorical(row, add_up(row), rng)
+            if drawn == before:
+                continue
+            for d in range(fits.shape[1]):
+                fits[t, d] += shifts[d, drawn] - shifts[d, before]
+            for k in range(block.shape[0]):
+                bits[t, block[k]] = (drawn >> k) & 1
+    return -1
 
 
 @njit_loop
@@ -163,34 +169,6 @@ def shuffle(order, rng):
     for i in range(order.shape[0] - 1, 0, -1):
         j = int(next_double(rng) * (i + 1))
         order[i], order[j] = order[j], order[i]
-
-
-@njit
-def draw_bits(ptr, bits, on_probs, values, fits, precisions, probit, weights, block_size, rng):
-    """Draw all bits, in blocks of factors put together at random.
-
-    Returns the first impossible sequence, or -1.
-    """
-    n_factors = bits.shape[1]
-    order = np.arange(n_factors)
-    shuffle(order, rng)
-    n_most = 1 << min(block_size, n_factors)
-    room = np.empty((longest(ptr), n_most))
-    for i in range(0, n_factors, block_size):
-        block = order[i : i + block_size]
-        n = 1 << len(block)
-        filtered = room.reshape(-1)[: len(room) * n].reshape((len(room), n))
-        on_block = on_probs[block]
-        shifts = np.empty((values.shape[1], n))
-        write_shifts(block, weights, shifts)
-        log_obs, predicted = np.empty(n), np.empty(n)
-        for s in range(ptr.shape[0] - 1):
-            if not draw_block(
-                block, ptr[s], ptr[s + 1], bits, on_block, values, fits, precisions, probit,
-                shifts, log_obs, predicted, filtered, rng,
-            ):  # fmt: skip
-                return s
-    return -1
 
 
 # Transitions

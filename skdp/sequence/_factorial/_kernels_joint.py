@@ -24,11 +24,9 @@ right though filtered ones below it are set to 0, as numbers near the smallest a
 
 import math
 
-import numpy as np
-
 from skdp._elementary import fast_exp
-from skdp._numba import njit, njit_loop, njit_step
-from skdp.emissions._kernels_factors import weigh_step, write_log_probs
+from skdp._numba import njit_inlined, njit_inner, njit_loop
+from skdp.emissions._kernels_factors import weigh_step
 from skdp.sequence._hmm._kernels_messages import SMALLEST_TOTAL, add_up, find_largest, weigh_in_logs
 
 FIRST, AFTER_OFF, AFTER_ON = 0, 1, 2
@@ -36,7 +34,7 @@ FIRST, AFTER_OFF, AFTER_ON = 0, 1, 2
 NEGLIGIBLE = 1e-250
 
 
-@njit_loop
+@njit_inner
 def write_first(on_probs, predicted):
     """Write the probabilities of first joint states."""
     predicted[0] = 1.0
@@ -49,7 +47,7 @@ def write_first(on_probs, predicted):
         n *= 2
 
 
-@njit_loop
+@njit_inner
 def step_forward(on_probs, message):
     """Turn probabilities of joint states into those of a step later, in place."""
     half = 1
@@ -64,7 +62,7 @@ def step_forward(on_probs, message):
         half *= 2
 
 
-@njit_loop
+@njit_inner
 def step_backward(on_probs, message):
     """Turn a function of joint states into its mean a step earlier, given the state there."""
     half = 1
@@ -79,7 +77,7 @@ def step_backward(on_probs, message):
         half *= 2
 
 
-@njit_step
+@njit_inlined
 def weigh(predicted, log_obs, filtered):
     """Turn p(state given y_<t) into p(state given y_<=t); return log p(y_t given y_<t).
 
@@ -104,50 +102,50 @@ def weigh(predicted, log_obs, filtered):
 
 
 @njit_loop
-def filter_step(
-    t, begin, values, on_probs, centres, precisions, probit, log_probs, log_obs, filtered, predicted
-):
-    """Do a step of filtering; return log p(y_t given y_<t).
+def filter_sequences(
+    ptr, goes_on, values, on_probs, centres, precisions, probit, log_probs, log_obs, current,
+    predicted, filtered, steps,
+):  # fmt: skip
+    """Filter sequences; return the first impossible one, or -1.
 
     Parameters
     ----------
-    t, begin : int
-        The step, and the first of the sequence.
+    ptr : (n + 1,) int64
+    goes_on : bool
+        Whether the first sequence begins before step ptr[0]: `current` is then what was filtered.
     log_obs : (2^F,) float64, scratch
-    filtered : (2^F,) float64, changed
-        Of the step before, then of this one.
-    predicted : (2^F,) float64, output
+    current : (2^F,) float64, changed
+        Filtered probabilities of the last step.
+    predicted, filtered : (R, 2^F) float64, output
+        Of step ptr[0] in row 0. Fewer rows than steps, at least one, are used in turns.
+    steps : (N,) float64, changed
+        log p(y_t given y_<t); what follows an impossible step stays as it is.
     """
-    if t == begin:
-        write_first(on_probs, predicted)
-    else:
-        for j in range(predicted.shape[0]):
-            predicted[j] = filtered[j]
-        step_forward(on_probs, predicted)
-    weigh_step(values[t], centres, precisions, probit, log_probs, log_obs)
-    return weigh(predicted, log_obs, filtered)
-
-
-@njit
-def log_predictives(ptr, values, on_probs, centres, precisions, probit, out):
-    """Write log p(y_t given y_<t) of all steps, (N,); after an impossible one all are -inf."""
-    n_states = centres.shape[1]
-    log_probs = np.empty((2, *centres.shape))
-    write_log_probs(centres, probit, log_probs)
-    log_obs, filtered, predicted = np.empty(n_states), np.empty(n_states), np.empty(n_states)
+    impossible = -1
     for s in range(ptr.shape[0] - 1):
-        begin, end = ptr[s], ptr[s + 1]
-        for t in range(begin, end):
-            if t > begin and out[t - 1] == -math.inf:
-                out[t] = -math.inf
-                continue
-            out[t] = filter_step(
-                t, begin, values, on_probs, centres, precisions, probit, log_probs, log_obs,
-                filtered, predicted,
-            )  # fmt: skip
+        for t in range(ptr[s], ptr[s + 1]):
+            i = t - ptr[0]
+            row = predicted[i % predicted.shape[0]]
+            # Predict.
+            if t == ptr[s] and not (goes_on and s == 0):
+                write_first(on_probs, row)
+            else:
+                for j in range(row.shape[0]):
+                    row[j] = current[j]
+                step_forward(on_probs, row)
+            # Weigh by the observation.
+            weigh_step(values[t], centres, precisions, probit, log_probs, log_obs)
+            steps[t] = weigh(row, log_obs, current)
+            if steps[t] == -math.inf:
+                impossible = s if impossible < 0 else impossible
+                break
+            row = filtered[i % filtered.shape[0]]
+            for j in range(row.shape[0]):
+                row[j] = current[j]
+    return impossible
 
 
-@njit_loop
+@njit_inner
 def smooth_step(on_probs, filtered, predicted_next, message):
     """Turn p(state at t + 1 given y), `message`, into that at t, in place.
 
@@ -164,7 +162,7 @@ def smooth_step(on_probs, filtered, predicted_next, message):
         message[j] *= scale
 
 
-@njit_loop
+@njit_inner
 def write_activities(message, folded, activities):
     """Write the probabilities of all factors to be on, from those of joint states.
 
@@ -184,60 +182,27 @@ def write_activities(message, folded, activities):
         n = half
 
 
-@njit
-def activities(ptr, values, on_probs, centres, precisions, probit, most_kept, out):
-    """Write p(b_tf = 1 given y) of all steps, (N, F); return the first impossible sequence, or -1.
-
-    Filtered probabilities of a whole sequence may not fit into memory. Those before every block of
-    steps are kept, and those of a block are computed again when it is smoothed.
+@njit_loop
+def smooth_sequences(ptr, goes_on, on_probs, filtered, predicted, following, message, folded, out):
+    """Write p(b_tf = 1 given y) of sequences that have been filtered to `out`, (N, F).
 
     Parameters
     ----------
-    most_kept : int
-        Numbers to be kept of a sequence before it is cut into blocks.
+    goes_on : bool
+        Whether the last sequence goes on after step ptr[-1] - 1: `following`, (2^F,), are then the
+        predicted probabilities of the next step and `message` its smoothed ones.
+    filtered, predicted : (R, 2^F) float64
+    message : (2^F,) float64, changed
+    folded : (2^F,) float64, scratch
     """
-    n_states = centres.shape[1]
-    log_probs = np.empty((2, *centres.shape))
-    write_log_probs(centres, probit, log_probs)
-    log_obs, message, folded = np.empty(n_states), np.empty(n_states), np.empty(n_states)
     for s in range(ptr.shape[0] - 1):
-        begin, end = ptr[s], ptr[s + 1]
-        n_steps = end - begin
-        length = min(n_steps, max(most_kept // n_states, int(math.sqrt(n_steps)) + 1))
-        n_blocks = -(-n_steps // length)
-        before = np.zeros((n_blocks, n_states))  # filtered, at the step before a block
-        filtered, predicted = np.empty((length, n_states)), np.empty((length, n_states))
-        current = np.empty(n_states)
-        for t in range(begin, begin + (n_blocks - 1) * length):
-            likelihood = filter_step(
-                t, begin, values, on_probs, centres, precisions, probit, log_probs, log_obs,
-                current, folded,
-            )  # fmt: skip
-            if likelihood == -math.inf:
-                return s
-            if (t + 1 - begin) % length == 0:
-                before[(t + 1 - begin) // length] = current
-        for block in range(n_blocks - 1, -1, -1):
-            first = begin + block * length
-            last = min(first + length, end)
-            current[:] = before[block]
-            # What follows the block: its first predicted probabilities, which `message` goes with.
-            if block < n_blocks - 1:
-                folded[:] = predicted[0]
-            for t in range(first, last):
-                likelihood = filter_step(
-                    t, begin, values, on_probs, centres, precisions, probit, log_probs, log_obs,
-                    current, predicted[t - first],
-                )  # fmt: skip
-                if likelihood == -math.inf:
-                    return s
-                filtered[t - first] = current
-            for t in range(last - 1, first - 1, -1):
-                if t == end - 1:
-                    message[:] = filtered[t - first]
-                elif t == last - 1:
-                    smooth_step(on_probs, filtered[t - first], folded, message)
-                else:
-                    smooth_step(on_probs, filtered[t - first], predicted[t + 1 - first], message)
-                write_activities(message, folded, out[t])
-    return -1
+        for t in range(ptr[s + 1] - 1, ptr[s] - 1, -1):
+            i = t - ptr[0]
+            if t < ptr[s + 1] - 1:
+                smooth_step(on_probs, filtered[i], predicted[i + 1], message)
+            elif goes_on and s == ptr.shape[0] - 2:
+                smooth_step(on_probs, filtered[i], following, message)
+            else:
+                for j in range(message.shape[0]):
+                    message[j] = filtered[i, j]
+            write_activities(message, folded, out[t])

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._typing import Floats
 from skdp.emissions._binary_factor_model import BinaryFactorModel, check_outputs
 from skdp.emissions._kernels_factors import write_centres
-from skdp.sequence._factorial import _kernels_joint as joint
+from skdp.sequence._factorial import _joint as joint
 
 MOST_FACTORS = 20
 """Joint states of more take too much memory."""
@@ -109,7 +110,7 @@ class FactorialModel:
             shares=np.where(flipped, 1.0 - shares, shares),
         )
 
-    def _joint(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    def _joint(self, values: NDArray[np.float64]) -> tuple[Floats, Floats, Floats, Floats, Any]:
         """Return observations, and the model as a hidden Markov model of 2^F joint states."""
         n_factors = len(self.shares)
         if n_factors > MOST_FACTORS:
@@ -123,6 +124,6 @@ class FactorialModel:
         numbers = np.arange(2**n_factors)[:, np.newaxis]
         vectors = (numbers >> np.arange(n_factors) & 1).astype(np.int8)
         centres = np.empty((len(probit), len(vectors)))
-        write_centres(vectors, self.weights, centres)
+        write_centres(vectors, np.array(self.weights), centres)
         on_probs = np.column_stack([self.startprob[:, 1], self.transmat[:, :, 1]])
         return values, on_probs, centres, 1.0 / self.noise_variance, probit

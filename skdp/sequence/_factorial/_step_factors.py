@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._typing import Floats
 from skdp.emissions._binary_factor_part import BinaryFactorSampler
+from skdp.emissions._factor_amplitudes import FixedAmplitudes, find_centres
 from skdp.sequence._factorial import _kernels_block as kernels
+from skdp.sequence._hmm._batches import find_longest
+
+
+class StepAmplitudes(FixedAmplitudes):
+    """Amplitudes that are all 1, where every step is a state: its values are their own means."""
+
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        *FixedAmplitudes._data_attributes,
+        "counts",
+        "means",
+    )
+
+    def attach(self, values: Floats) -> None:
+        """Take the observations."""
+        super().attach(values)
+        self.counts = (~np.isnan(values)).astype(np.float64)
+        self.means = np.where(self.counts > 0.0, values, 0.0)
+        self._totals = np.where(self.probit, self._totals, self.means)
+
+    def detach(self) -> None:
+        """Drop the observations, and what says the same."""
+        super().detach()
+        self._totals = np.where(self.probit, self._totals, 0.0)
 
 
 class StepFactors(BinaryFactorSampler):
@@ -16,20 +41,15 @@ class StepFactors(BinaryFactorSampler):
 
     The observations of `BinaryFactorSampler`, every step a state: `factors` has a row a step, and
     its prior is that of F Markov chains, given by the probabilities to be on.
+
+    Parameters
+    ----------
+    *parts : as of `BinaryFactorSampler`
     """
 
-    def attach(self, values: NDArray[np.float64]) -> None:
-        """Take the observations."""
-        super().attach(values)
-        self.sizes = (~np.isnan(values)).astype(np.float64)
-        self.means = np.where(self.sizes > 0.0, values, 0.0)
-        self._totals = np.where(self.probit, self._totals, self.means)
-
-    def detach(self) -> None:
-        """Drop the observations, and what says the same."""
-        super().detach()
-        del self.sizes, self.means
-        self._totals = np.where(self.probit, self._totals, 0.0)
+    def __init__(self, *parts: Any):
+        super().__init__(*parts)
+        self.amplitudes = StepAmplitudes(len(self.factors), self.probit)
 
     def start_paths(
         self, ptr: NDArray[np.int64], on_probs: NDArray[np.float64], rng: NDArray[np.uint64]
@@ -51,26 +71,26 @@ class StepFactors(BinaryFactorSampler):
         rng: NDArray[np.uint64],
     ) -> None:
         """Draw vectors given the probabilities to be on, then weights, then noise."""
-        fits = np.ascontiguousarray(self._centres().T)
-        impossible = kernels.draw_bits(
-            ptr, self.factors, on_probs, self._values, fits, self.precisions, self.probit,
-            self.weights, block_size, rng,
-        )  # fmt: skip
-        if impossible >= 0:
-            raise ValueError(
-                f"Sequence {impossible} has probability 0 under the current parameters: its "
-                "observations are too far from the others."
-            )
+        fits = np.ascontiguousarray(find_centres(self._known).T)
+        order = np.arange(self.factors.shape[1])
+        kernels.shuffle(order, rng)
+        n_rows = find_longest(ptr)
+        for first in range(0, len(order), block_size):
+            block = order[first : first + block_size]
+            n = 1 << len(block)
+            shifts = np.empty((len(self.precisions), n))
+            kernels.write_shifts(block, self.weights, shifts)
+            impossible = kernels.draw_block(
+                ptr, block, self.factors, on_probs[block], self._values, fits, self.precisions,
+                self.probit, shifts, np.empty(n), np.empty(n), np.empty((n_rows, n)), rng,
+            )  # fmt: skip
+            if impossible >= 0:
+                raise ValueError(
+                    f"Sequence {impossible} has probability 0 under the current parameters: its "
+                    "observations are too far from the others."
+                )
         self._draw_parameters(rng)
 
     def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         """Draw weights and noise: every step is a state."""
         self._draw_weights_and_noise(self._values, np.arange(len(self._values)), rng)
-
-    def copy(self) -> Self:
-        """Return the same parameters in arrays of their own; observations are shared."""
-        other: Any = object.__new__(type(self))
-        other.__dict__ = dict(self.__dict__)
-        for name in ("factors", "weights", "precisions", "_totals"):
-            setattr(other, name, getattr(self, name).copy())
-        return other

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp.data import SequencePanel
+from skdp.inference import Part
 from skdp.sequence._factorial import _kernels_block as kernels
 from skdp.sequence._factorial._alignment import FactorialSample
 from skdp.sequence._factorial._model import FactorialModel
@@ -15,7 +16,7 @@ from skdp.sequence._factorial._state import FactorialState
 from skdp.sequence._factorial._step_factors import StepFactors
 
 
-class FactorialWalker:
+class FactorialWalker(Part):
     """Markov chain over activities, transitions, weights and noise of one panel.
 
     A sweep draws all activities of some factors given everything else, one such block after the
@@ -39,6 +40,8 @@ class FactorialWalker:
     counts : (F, 3, 2) array
         How often factors are off and on: at first, after off, after on.
     """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr",)
 
     def __init__(
         self,
@@ -66,11 +69,6 @@ class FactorialWalker:
         """Give the chain its panel (again)."""
         self._ptr = panel.ptr
         self.emission.attach(panel.values)
-
-    def detach(self) -> None:
-        """Drop the panel and what follows from it."""
-        del self._ptr
-        self.emission.detach()
 
     def sweep(self) -> None:
         """Draw the activities, weights and noise, then transitions."""
@@ -112,11 +110,3 @@ class FactorialWalker:
     def state(self) -> FactorialState:
         """Return a live view of the state."""
         return FactorialState(self)
-
-    def copy(self) -> Self:
-        """Return a walker that holds the same state in arrays of its own."""
-        other = object.__new__(type(self))
-        other.__dict__ = dict(self.__dict__)
-        other.counts, other.on_probs = self.counts.copy(), self.on_probs.copy()
-        other.emission = self.emission.copy()
-        return other

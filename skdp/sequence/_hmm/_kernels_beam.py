@@ -20,18 +20,16 @@ Weights are kept as logarithms, since a path that looks hopeless may be the only
 
 import math
 
-import numpy as np
-
-from skdp._numba import njit, njit_loop
+from skdp._numba import njit_inner, njit_loop
 from skdp._random import draw_categorical, next_open_double
-from skdp.sequence._hmm._kernels_messages import exponentiate, find_largest, longest
+from skdp.sequence._hmm._kernels_messages import exponentiate, find_largest
 
 SMALLEST = 1e-300
 PRECISE = 1e-250
 """A sum of weights of `SMALLEST` or more that is below this may be made of clipped ones."""
 
 
-@njit_loop
+@njit_inner
 def draw_thresholds(startprob, transmat, states, thresholds, rng):
     """Draw u_t below the probability of each transition of the path."""
     for t in range(states.shape[0]):
@@ -39,7 +37,7 @@ def draw_thresholds(startprob, transmat, states, thresholds, rng):
         thresholds[t] = p * (1.0 - next_open_double(rng))  # below p, and 0 at the least
 
 
-@njit_loop
+@njit_inner
 def add_paths(log_weights, transmat, threshold, alive, sums):
     """Write to `sums` the log weight of the paths to each state, -inf if there is none.
 
@@ -70,7 +68,7 @@ def add_paths(log_weights, transmat, threshold, alive, sums):
             sums[k] = -math.inf
 
 
-@njit_loop
+@njit_inner
 def log_sum_of_paths(log_weights, transmat, threshold, alive, k):
     """Return the log weight of the paths to state `k`, which there are, at any scale."""
     largest = -math.inf
@@ -84,7 +82,7 @@ def log_sum_of_paths(log_weights, transmat, threshold, alive, k):
     return largest + math.log(total)
 
 
-@njit_loop
+@njit_inner
 def filter_beam(startprob, transmat, log_obs, thresholds, log_filtered, alive):
     """Write the scaled log weights of all paths to each state at each step."""
     for t in range(log_obs.shape[0]):
@@ -104,7 +102,7 @@ def filter_beam(startprob, transmat, log_obs, thresholds, log_filtered, alive):
     return True
 
 
-@njit_loop
+@njit_inner
 def sample_beam(transmat, thresholds, log_filtered, states, weights, rng):
     """Draw a path, from the last step to the first."""
     for t in range(states.shape[0] - 1, -1, -1):
@@ -116,8 +114,10 @@ def sample_beam(transmat, thresholds, log_filtered, states, weights, rng):
         states[t] = draw_categorical(weights, 1.0, rng)
 
 
-@njit
-def sample_states_by_beam(ptr, startprob, transmat, log_obs, states, rng):
+@njit_loop
+def sample_states(
+    ptr, startprob, transmat, log_obs, thresholds, log_filtered, alive, weights, states, rng
+):
     """Draw the states of all sequences anew; return the first impossible one, or -1.
 
     Parameters
@@ -125,12 +125,12 @@ def sample_states_by_beam(ptr, startprob, transmat, log_obs, states, rng):
     ptr : (n + 1,) int64
     startprob, transmat : (J,), (J, J) float64
     log_obs : (N, J) float64
+    thresholds, log_filtered : (T,), (T, J) float64, scratch
+        For the longest sequence.
+    alive, weights : (J,) int64, (J,) float64, scratch
     states : (N,) integers, changed
     rng : (4,) uint64
     """
-    n_steps, n_states = longest(ptr), startprob.shape[0]
-    thresholds, log_filtered = np.empty(n_steps), np.empty((n_steps, n_states))
-    alive, weights = np.empty(n_states, dtype=np.int64), np.empty(n_states)
     for s in range(ptr.shape[0] - 1):
         begin, end = ptr[s], ptr[s + 1]
         n = end - begin

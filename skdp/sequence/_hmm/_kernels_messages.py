@@ -7,8 +7,8 @@ r"""Messages of hidden Markov models: filtering, smoothing, and draws of the sta
 | transmat | P | (J, J) | row: from, column: to |
 | reverse | P^T | (J, J) | transmat transposed, contiguous |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), -inf if impossible |
-| predicted | p_tj | (T, J) or (J,) | p(z_t = j given x_<t) of a sequence |
-| filtered | f_tj | (T, J) | p(z_t = j given x_<=t) of a sequence |
+| predicted | p_tj | (R, J) or (J,) | p(z_t = j given x_<t), that of step ptr[0] in row 0 |
+| filtered | f_tj | (R, J) | p(z_t = j given x_<=t), likewise |
 | rng | | (4,) uint64 | stream, advanced in place |
 
 Everything is on a linear scale: a step is a product of a vector and a matrix. What a number of 64
@@ -17,16 +17,17 @@ is set to it: a soft zero. A predicted probability of `SAFE` or more is the sum 
 of terms that are right, hence right itself to J FLOOR / SAFE; 0 is exact, too. Anything in between
 may come from soft zeros alone. Then, and then only, the sequence is done again in logarithms, which
 is far slower. It takes zeros, or entries below `SAFE`, in the transition matrix.
+
+Kernels go through some sequences in a row, and stop where one takes logarithms or is impossible:
+what happens then is decided in `_messages`, so that nothing is compiled that is not needed.
 """
 
 # mypy: ignore-errors
 
 import math
 
-import numpy as np
-
 from skdp._elementary import fast_exp
-from skdp._numba import njit, njit_loop, njit_part, njit_step
+from skdp._numba import njit_inlined, njit_inner, njit_loop
 from skdp._random import draw_categorical
 
 FLOOR = 1e-200
@@ -34,7 +35,7 @@ SAFE = 1e-180
 SMALLEST_TOTAL = 1e-100
 
 
-@njit_step
+@njit_inlined
 def multiply(vector, matrix, out):
     """Write ``vector @ matrix`` to `out`, eight rows of the matrix at a time.
 
@@ -62,7 +63,7 @@ def multiply(vector, matrix, out):
             out[j] += a * matrix[i, j]
 
 
-@njit_step
+@njit_inlined
 def add_up(x):
     """Return the sum of a vector, in four sums that do not wait for each other."""
     n = x.shape[0]
@@ -78,7 +79,7 @@ def add_up(x):
     return (a + b) + (c + d)
 
 
-@njit_step
+@njit_inlined
 def find_largest(x):
     """Return the largest entry of a vector, by four that do not wait for each other."""
     n = x.shape[0]
@@ -97,7 +98,7 @@ def find_largest(x):
 # Filtering
 
 
-@njit_step
+@njit_inlined
 def is_safe(predicted):
     """Tell whether no predicted probability may come from soft zeros alone."""
     unsafe = False
@@ -106,7 +107,7 @@ def is_safe(predicted):
     return not unsafe
 
 
-@njit_loop
+@njit_inner
 def weigh_in_logs(predicted, log_obs, filtered):
     """Write predicted x exp(log_obs - shift) to `filtered`; return the shift, the best possible.
 
@@ -122,7 +123,7 @@ def weigh_in_logs(predicted, log_obs, filtered):
     return shift
 
 
-@njit_step
+@njit_inlined
 def update(predicted, log_obs, filtered):
     """Turn p(z_t given x_<t) into p(z_t given x_<=t); return log p(x_t given x_<t).
 
@@ -153,92 +154,108 @@ def update(predicted, log_obs, filtered):
 
 
 @njit_loop
-def filter_sequence(startprob, transmat, log_obs, predicted, filtered):
-    """Filter one sequence.
+def filter_sequences(ptr, startprob, transmat, log_obs, predicted, filtered, steps, likelihoods):
+    """Filter sequences; stop at one that is impossible or takes logarithms.
 
     Parameters
     ----------
+    ptr : (n + 1,) int64
     startprob, transmat : (J,), (J, J) float64
-    log_obs : (T, J) float64
-    predicted, filtered : (T, J) float64, output
-        Or fewer rows, at least one and two: they are used in turns.
+    log_obs : (N, J) float64
+    predicted, filtered : (R, J) float64, output
+        Fewer rows than steps, at least one and two, are used in turns.
+    steps : (N,) float64, output
+        log p(x_t given x_<t).
+    likelihoods : (n,) float64, output
+        log p(x) of every sequence; -inf if it is impossible; NaN if it takes logarithms.
 
     Returns
     -------
-    log_likelihood : float
-        log p(x); -inf if the sequence is impossible; NaN if it takes logarithms.
+    n_done : int
+        Sequences before the one that is impossible or takes logarithms; n if there is none.
     """
-    result = 0.0
-    for t in range(log_obs.shape[0]):
-        row = predicted[t % predicted.shape[0]]
-        if t == 0:
-            for j in range(row.shape[0]):
-                row[j] = startprob[j]
-        else:
-            multiply(filtered[(t - 1) % filtered.shape[0]], transmat, row)
-        if not is_safe(row):
-            return math.nan
-        result += update(row, log_obs[t], filtered[t % filtered.shape[0]])
-        if result == -math.inf:
-            return result
-    return result
+    for s in range(ptr.shape[0] - 1):
+        result = 0.0
+        for t in range(ptr[s], ptr[s + 1]):
+            i = t - ptr[0]
+            # Predict.
+            row = predicted[i % predicted.shape[0]]
+            if t == ptr[s]:
+                for j in range(row.shape[0]):
+                    row[j] = startprob[j]
+            else:
+                multiply(filtered[(i - 1) % filtered.shape[0]], transmat, row)
+            if not is_safe(row):
+                result = math.nan
+                break
+            # Weigh by the observation.
+            steps[t] = update(row, log_obs[t], filtered[i % filtered.shape[0]])
+            result += steps[t]
+            if result == -math.inf:
+                break
+        likelihoods[s] = result
+        if not result > -math.inf:
+            return s
+    return ptr.shape[0] - 1
 
 
 @njit_loop
-def smooth_sequence(reverse, predicted, filtered, message):
-    """Turn p(z_t given x_<=t) into p(z_t given x), in place.
+def smooth_sequences(ptr, reverse, predicted, filtered, message):
+    """Turn p(z_t given x_<=t) of sequences into p(z_t given x), in place.
 
     p(z_t = i given x) = f_ti sum_j P_ij p(z_t+1 = j given x) / p_t+1,j.
 
     Parameters
     ----------
+    ptr : (n + 1,) int64
     reverse : (J, J) float64
-    predicted : (T, J) float64
+    predicted : (R, J) float64
         Overwritten.
-    filtered : (T, J) float64, changed
+    filtered : (R, J) float64, changed
     message : (J,) float64, scratch
     """
     n = message.shape[0]
-    for t in range(filtered.shape[0] - 2, -1, -1):
-        for j in range(n):
-            p = predicted[t + 1, j]
-            predicted[t + 1, j] = filtered[t + 1, j] / p if p > 0.0 else 0.0
-        multiply(predicted[t + 1], reverse, message)
-        for i in range(n):
-            filtered[t, i] *= message[i]
-        scale = 1.0 / add_up(filtered[t])  # 1 but for rounding
-        for i in range(n):
-            filtered[t, i] *= scale
+    for s in range(ptr.shape[0] - 1):
+        for t in range(ptr[s + 1] - ptr[0] - 2, ptr[s] - ptr[0] - 1, -1):
+            for j in range(n):
+                p = predicted[t + 1, j]
+                predicted[t + 1, j] = filtered[t + 1, j] / p if p > 0.0 else 0.0
+            multiply(predicted[t + 1], reverse, message)
+            for i in range(n):
+                filtered[t, i] *= message[i]
+            scale = 1.0 / add_up(filtered[t])  # 1 but for rounding
+            for i in range(n):
+                filtered[t, i] *= scale
 
 
 @njit_loop
-def sample_sequence(reverse, filtered, states, weights, rng):
-    """Draw the states of a sequence given its observations, from the last to the first.
+def sample_sequences(ptr, reverse, filtered, states, weights, rng):
+    """Draw the states of sequences given their observations, from the last to the first.
 
     Parameters
     ----------
+    ptr : (n + 1,) int64
     reverse : (J, J) float64
-    filtered : (T, J) float64
-    states : (T,) integers, output
+    filtered : (R, J) float64
+    states : (N,) integers, output
     weights : (J,) float64, scratch
     rng : (4,) uint64
     """
-    n_steps = filtered.shape[0]
-    for t in range(n_steps - 1, -1, -1):
-        row = filtered[t]
-        if t == n_steps - 1:
+    for s in range(ptr.shape[0] - 1):
+        for t in range(ptr[s + 1] - 1, ptr[s] - 1, -1):
+            row = filtered[t - ptr[0]]
+            if t < ptr[s + 1] - 1:
+                column = reverse[states[t + 1]]
+                for i in range(weights.shape[0]):
+                    weights[i] = row[i] * column[i]
+                row = weights
             states[t] = draw_categorical(row, add_up(row), rng)
-            continue
-        column = reverse[states[t + 1]]
-        for i in range(weights.shape[0]):
-            weights[i] = row[i] * column[i]
-        states[t] = draw_categorical(weights, add_up(weights), rng)
 
 
-# The same in logarithms
+# The same in logarithms, one sequence at a time
 
 
-@njit_loop
+@njit_inner
 def log_sum_exp(x):
     """Return log sum exp(x); -inf if all are."""
     largest = find_largest(x)
@@ -251,10 +268,10 @@ def log_sum_exp(x):
 
 
 @njit_loop
-def filter_sequence_in_logs(startprob, reverse, log_obs, predicted, filtered, terms):
+def filter_in_logs(startprob, reverse, log_obs, predicted, filtered, steps, terms):
     """Filter one sequence; `predicted` and `filtered`, (T, J), are logarithms.
 
-    `terms` is scratch, (J,). Returns log p(x).
+    log p(x_t given x_<t) is written to `steps`, (T,); `terms`, (J,), is scratch. Returns log p(x).
     """
     n = startprob.shape[0]
     result = 0.0
@@ -269,6 +286,7 @@ def filter_sequence_in_logs(startprob, reverse, log_obs, predicted, filtered, te
         for j in range(n):
             filtered[t, j] = predicted[t, j] + log_obs[t, j]
         total = log_sum_exp(filtered[t])
+        steps[t] = total
         result += total
         if total == -math.inf:
             return total
@@ -278,7 +296,7 @@ def filter_sequence_in_logs(startprob, reverse, log_obs, predicted, filtered, te
 
 
 @njit_loop
-def smooth_sequence_in_logs(transmat, predicted, filtered, terms):
+def smooth_in_logs(transmat, predicted, filtered, terms):
     """Turn log p(z_t given x_<=t), `filtered`, into p(z_t given x), in place."""
     n_steps, n = filtered.shape
     for t in range(n_steps - 2, -1, -1):
@@ -292,7 +310,7 @@ def smooth_sequence_in_logs(transmat, predicted, filtered, terms):
         exponentiate(filtered[t], filtered[t])
 
 
-@njit_loop
+@njit_inner
 def exponentiate(logs, out):
     """Write exp(logs), scaled to a sum of 1, to `out`, which may be `logs`."""
     total = log_sum_exp(logs)
@@ -301,7 +319,7 @@ def exponentiate(logs, out):
 
 
 @njit_loop
-def sample_sequence_in_logs(reverse, filtered, states, weights, rng):
+def sample_in_logs(reverse, filtered, states, weights, rng):
     """Draw the states of a sequence; `filtered` holds log p(z_t given x_<=t)."""
     n_steps = filtered.shape[0]
     for t in range(n_steps - 1, -1, -1):
@@ -311,122 +329,3 @@ def sample_sequence_in_logs(reverse, filtered, states, weights, rng):
                 weights[i] += math.log(reverse[states[t + 1], i])
         exponentiate(weights, weights)
         states[t] = draw_categorical(weights, 1.0, rng)
-
-
-# Panels
-
-
-@njit
-def log_likelihoods(ptr, startprob, transmat, log_obs, out):
-    """Write log p(x) of every sequence to `out`, (n,)."""
-    n_states = startprob.shape[0]
-    predicted, filtered = np.empty((1, n_states)), np.empty((2, n_states))
-    for s in range(ptr.shape[0] - 1):
-        part = log_obs[ptr[s] : ptr[s + 1]]
-        out[s] = filter_sequence(startprob, transmat, part, predicted, filtered)
-        if math.isnan(out[s]):
-            rows = np.empty((2, part.shape[0], n_states))
-            out[s] = filter_sequence_in_logs(
-                startprob, transpose(transmat), part, rows[0], rows[1], np.empty(n_states)
-            )
-
-
-@njit
-def log_predictives(startprob, transmat, log_obs, out):
-    """Write log p(x_t given x_<t) of every step of one sequence to `out`, (T,).
-
-    After a step that is impossible all are -inf.
-    """
-    n_states = startprob.shape[0]
-    predicted, scratch = np.empty(log_obs.shape), np.empty(n_states)
-    likelihood = filter_sequence(startprob, transmat, log_obs, predicted, np.empty((2, n_states)))
-    in_logs = math.isnan(likelihood)
-    if in_logs:
-        likelihood = filter_sequence_in_logs(
-            startprob, transpose(transmat), log_obs, predicted, np.empty(log_obs.shape), scratch
-        )
-    possible = True
-    for t in range(out.shape[0]):
-        if not possible:
-            out[t] = -math.inf
-        elif in_logs:
-            for j in range(n_states):
-                scratch[j] = predicted[t, j] + log_obs[t, j]
-            out[t] = log_sum_exp(scratch)
-        else:
-            out[t] = update(predicted[t], log_obs[t], scratch)
-        possible = out[t] > -math.inf
-
-
-@njit_part
-def transpose(matrix):
-    """Return the transposed matrix in an array of its own."""
-    return np.ascontiguousarray(matrix.T)
-
-
-@njit
-def posteriors(ptr, startprob, transmat, log_obs, out):
-    """Write p(z_t given x) to `out`, (N, J); return the first impossible sequence, or -1."""
-    n_states = startprob.shape[0]
-    reverse = transpose(transmat)
-    scratch = np.empty(n_states)
-    predicted = np.empty((longest(ptr), n_states))
-    for s in range(ptr.shape[0] - 1):
-        begin, end = ptr[s], ptr[s + 1]
-        rows, part = predicted[: end - begin], log_obs[begin:end]
-        likelihood = filter_sequence(startprob, transmat, part, rows, out[begin:end])
-        in_logs = math.isnan(likelihood)
-        if in_logs:
-            likelihood = filter_sequence_in_logs(
-                startprob, reverse, part, rows, out[begin:end], scratch
-            )
-        if likelihood == -math.inf:
-            return s
-        if in_logs:
-            smooth_sequence_in_logs(transmat, rows, out[begin:end], scratch)
-        else:
-            smooth_sequence(reverse, rows, out[begin:end], scratch)
-    return -1
-
-
-@njit
-def longest(ptr):
-    """Return the length of the longest sequence, at least 1."""
-    n_steps = 1
-    for s in range(ptr.shape[0] - 1):
-        n_steps = max(n_steps, ptr[s + 1] - ptr[s])
-    return n_steps
-
-
-@njit
-def sample_states(ptr, startprob, transmat, log_obs, states, rng):
-    """Draw the states of all sequences; return the first impossible one, or -1.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) int64
-    startprob, transmat : (J,), (J, J) float64
-    log_obs : (N, J) float64
-    states : (N,) integers, output
-    rng : (4,) uint64
-    """
-    n_states = startprob.shape[0]
-    reverse = transpose(transmat)
-    weights = np.empty(n_states)
-    predicted = np.empty((1, n_states))
-    filtered = np.empty((longest(ptr), n_states))
-    for s in range(ptr.shape[0] - 1):
-        begin, end = ptr[s], ptr[s + 1]
-        rows, part = filtered[: end - begin], log_obs[begin:end]
-        likelihood = filter_sequence(startprob, transmat, part, predicted, rows)
-        in_logs = math.isnan(likelihood)
-        if in_logs:
-            logs = np.empty_like(rows)
-            likelihood = filter_sequence_in_logs(startprob, reverse, part, logs, rows, weights)
-        if likelihood == -math.inf:
-            return s
-        if in_logs:
-            sample_sequence_in_logs(reverse, rows, states[begin:end], weights, rng)
-        else:
-            sample_sequence(reverse, rows, states[begin:end], weights, rng)
-    return -1

@@ -13,25 +13,20 @@ Names, layouts and guards are those of `_kernels_segments`; besides:
 
 import math
 
-import numpy as np
-
 from skdp._elementary import fast_log
-from skdp._numba import njit, njit_loop, njit_step
-from skdp.sequence._hmm._kernels_messages import add_up, log_sum_exp, longest, transpose
+from skdp._numba import njit_inlined, njit_inner, njit_loop
+from skdp.sequence._hmm._kernels_messages import add_up, log_sum_exp
 from skdp.sequence._hmm._kernels_segments import (
     FLOOR,
     SAFE,
-    filter_sequence,
     insert,
     is_unsafe,
-    make_durations,
-    make_scratch,
     move,
     weigh,
 )
 
 
-@njit_loop
+@njit_inner
 def refill_backward(log_after, log_obs, norms, t, j, durations, scratch):
     """Fill a column of the backward ring anew from logarithms, after step t.
 
@@ -68,7 +63,7 @@ def refill_backward(log_after, log_obs, norms, t, j, durations, scratch):
     return n
 
 
-@njit_loop
+@njit_inner
 def smooth_unsafe(log_after, log_enter, log_obs, norms, t, durations, scratch, log_begin, out):
     """Do the states again of which the sums of step t may lack too much."""
     for j in range(log_begin.shape[0]):
@@ -82,7 +77,7 @@ def smooth_unsafe(log_after, log_enter, log_obs, norms, t, durations, scratch, l
             scratch.ends[j] = 0.0
 
 
-@njit_step
+@njit_inlined
 def spread(n_rows, row, since, durations, scratch, out):
     """Add the probabilities of the segments that begin at one step to the steps they cover.
 
@@ -107,10 +102,10 @@ def spread(n_rows, row, since, durations, scratch, out):
 
 
 @njit_loop
-def smooth_sequence(
-    reverse, log_from, log_obs, durations, scratch, log_enter, log_after, norms, log_begin, out
+def smooth_segments(
+    ptr, reverse, log_from, log_obs, durations, scratch, log_enter, log_after, norms, log_begin, out
 ):
-    """Write p(z_t given x) of a sequence that has been filtered.
+    """Write p(z_t given x) of sequences that have been filtered.
 
     The same recursion, from the last step to the first: B_tj = p(x_>=t given that a segment of j
     begins at t) is a sum over durations, A_ti = sum_j P_ij B_t+1,j, both divided by the
@@ -119,83 +114,57 @@ def smooth_sequence(
 
     Parameters
     ----------
-    log_after : (T, J) float64, output
+    log_after : (R, J) float64, output
         log A; the array of log_end will do.
     log_begin : (J,) float64, scratch
-    out : (T, J) float64, output
+    out : (N, J) float64, output
     """
-    n_steps, n = log_obs.shape
     entries, offsets, ends, factors, tail, sums = (
         scratch.entries, scratch.offsets, scratch.ends, scratch.factors, scratch.tail,
         scratch.filtered,
     )  # fmt: skip
-    longest_duration = entries.shape[0]
-    last = n_steps - 1
-    for j in range(n):
-        offsets[j] = 0.0
-        tail[j] = 1.0
-        entries[0, j] = 0.0
-        for t in range(n_steps):
-            out[t, j] = 0.0
-    for t in range(last, -1, -1):
-        since = last - t
-        row, n_rows = since % longest_duration, min(since + 1, longest_duration)
-        if since > 0:
-            insert(log_after[t], scratch, row, n_rows)
-        weigh(entries, n_rows, durations.pmf, longest_duration - 1 - row, ends)
-        for j in range(n):
-            sums[j] = 0.0
-            offsets[j] += log_obs[t, j] - norms[t]
-        if since < longest_duration:
-            for j in range(n):
-                sums[j] = tail[j] * durations.survival[longest_duration - 1 - since, j]
-                ends[j] += sums[j]
-        for j in range(n):
-            log_begin[j] = fast_log(ends[j]) + offsets[j]
-        if is_unsafe(ends, offsets):
-            smooth_unsafe(
-                log_after, log_enter, log_obs, norms, t, durations, scratch, log_begin, out
-            )
-        for j in range(n):
-            factors[j] = math.exp(log_enter[t, j] + offsets[j]) if ends[j] > 0.0 else 0.0
-        spread(n_rows, row, since, durations, scratch, out)
-        if t > 0:
-            move(log_begin, reverse, log_from, scratch, log_after[t - 1])
-    for t in range(n_steps):
-        scale = 1.0 / add_up(out[t])  # 1 but for rounding
-        for j in range(n):
-            out[t, j] *= scale
-
-
-# Panels
-
-
-@njit
-def segment_posteriors(ptr, startprob, transmat, log_obs, log_pmf, log_survival, out):
-    """Write p(z_t given x) to `out`, (N, J); return the first impossible sequence, or -1.
-
-    Other parameters are those of `sample_segments`.
-    """
-    n_states = startprob.shape[0]
-    reverse = transpose(transmat)
-    log_from, log_into = np.log(transmat), np.log(reverse)
-    durations = make_durations(log_pmf, log_survival)
-    scratch = make_scratch(n_states, log_pmf.shape[1])
-    n_steps = longest(ptr)
-    log_enter, log_end = np.empty((n_steps, n_states)), np.empty((n_steps, n_states))
-    norms, log_begin = np.empty(n_steps), np.empty(n_states)
+    n, longest_duration = offsets.shape[0], entries.shape[0]
     for s in range(ptr.shape[0] - 1):
-        begin, end = ptr[s], ptr[s + 1]
-        if begin == end:
-            continue
-        part = log_obs[begin:end]
-        likelihood = filter_sequence(
-            startprob, transmat, log_into, part, durations, scratch, log_enter, log_end, norms
-        )
-        if likelihood == -math.inf:
-            return s
-        smooth_sequence(
-            reverse, log_from, part, durations, scratch, log_enter, log_end, norms, log_begin,
-            out[begin:end],
-        )  # fmt: skip
-    return -1
+        first_row, n_steps = ptr[s] - ptr[0], ptr[s + 1] - ptr[s]
+        own_obs, own_norms = log_obs[ptr[s] : ptr[s + 1]], norms[ptr[s] : ptr[s + 1]]
+        own_out = out[ptr[s] : ptr[s + 1]]
+        own_enter, own_after = log_enter[first_row:], log_after[first_row:]
+        last = n_steps - 1
+        for j in range(n):
+            offsets[j] = 0.0
+            tail[j] = 1.0
+            entries[0, j] = 0.0
+            for t in range(n_steps):
+                own_out[t, j] = 0.0
+        for t in range(last, -1, -1):
+            # Add the segments that end, and sum over those that are under way.
+            since = last - t
+            row, n_rows = since % longest_duration, min(since + 1, longest_duration)
+            if since > 0:
+                insert(own_after[t], scratch, row, n_rows)
+            weigh(entries, n_rows, durations.pmf, longest_duration - 1 - row, ends)
+            # Weigh by the observation.
+            for j in range(n):
+                sums[j] = 0.0
+                offsets[j] += own_obs[t, j] - own_norms[t]
+            if since < longest_duration:
+                for j in range(n):
+                    sums[j] = tail[j] * durations.survival[longest_duration - 1 - since, j]
+                    ends[j] += sums[j]
+            for j in range(n):
+                log_begin[j] = fast_log(ends[j]) + offsets[j]
+            if is_unsafe(ends, offsets):
+                smooth_unsafe(
+                    own_after, own_enter, own_obs, own_norms, t, durations, scratch, log_begin,
+                    own_out,
+                )  # fmt: skip
+            # Add the segments that begin here to the steps that they cover.
+            for j in range(n):
+                factors[j] = math.exp(own_enter[t, j] + offsets[j]) if ends[j] > 0.0 else 0.0
+            spread(n_rows, row, since, durations, scratch, own_out)
+            if t > 0:
+                move(log_begin, reverse, log_from, scratch, own_after[t - 1])
+        for t in range(n_steps):
+            scale = 1.0 / add_up(own_out[t])  # 1 but for rounding
+            for j in range(n):
+                own_out[t, j] *= scale

@@ -37,21 +37,13 @@ underflows, however long it is and however far apart its states are; it takes mo
 # mypy: ignore-errors
 
 import math
-from collections import namedtuple
-
-import numpy as np
+from typing import NamedTuple
 
 from skdp._elementary import fast_exp, fast_log
-from skdp._numba import njit, njit_loop, njit_part, njit_step
+from skdp._numba import njit_inlined, njit_inner, njit_loop
 from skdp._random import draw_categorical, next_double
-from skdp.sequence._hmm._kernels_messages import (
-    add_up,
-    exponentiate,
-    find_largest,
-    longest,
-    multiply,
-    transpose,
-)
+from skdp._typing import Floats
+from skdp.sequence._hmm._kernels_messages import add_up, exponentiate, find_largest, multiply
 
 FLOOR = 1e-290
 LOG_FLOOR = math.log(FLOOR)
@@ -59,11 +51,41 @@ SAFE = 1e-270
 LARGEST = 500.0
 """Entries are at most exp(LARGEST): the higher, the more rarely columns are scaled down."""
 
-Durations = namedtuple("Durations", "log_pmf log_survival pmf survival")
-Scratch = namedtuple("Scratch", "entries offsets ends filtered factors tail logs")
+
+class Durations(NamedTuple):
+    """Tables of durations: see above."""
+
+    log_pmf: Floats
+    log_survival: Floats
+    pmf: Floats
+    survival: Floats
 
 
-@njit_step
+class Segments(NamedTuple):
+    """Segments under way in one sequence, and room for a step.
+
+    Attributes
+    ----------
+    entries, offsets, ends
+        See above.
+    filtered : (J,) array
+        log p(z_t = j given x_<=t).
+    factors, tail : (J,) arrays
+        Scratch.
+    logs : (max(D, J),) array
+        Scratch.
+    """
+
+    entries: Floats
+    offsets: Floats
+    ends: Floats
+    filtered: Floats
+    factors: Floats
+    tail: Floats
+    logs: Floats
+
+
+@njit_inlined
 def sum_logs(x, terms):
     """Return log sum exp(x), which is -inf if all are; `terms` is scratch of the same length."""
     largest = find_largest(x)
@@ -74,42 +96,32 @@ def sum_logs(x, terms):
     return largest + math.log(add_up(terms))
 
 
-@njit_part
-def unroll(log_table):
-    """Return a table of durations in the order in which a ring of D rows needs it, (2 D - 1, J).
+@njit_loop
+def write_logs(matrix, out):
+    """Write the logarithms of a matrix."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            out[i, j] = math.log(matrix[i, j])
+
+
+@njit_loop
+def unroll(log_table, out):
+    """Write a table of durations in the order in which a ring of D rows needs it, (2 D - 1, J).
 
     Let row p of the ring hold what began last. The duration of row k is p - k + 1, or D more where
     that is below 1: it is in row D - 1 - p + k of the result.
     """
     n_states, n = log_table.shape
-    result = np.empty((2 * n - 1, n_states))
     for m in range(2 * n - 1):
         d = n - m if m < n else 2 * n - m
         for j in range(n_states):
-            result[m, j] = math.exp(log_table[j, d - 1])
-    return result
-
-
-@njit_part
-def make_durations(log_pmf, log_survival):
-    """Return the tables of durations that the kernels need."""
-    return Durations(log_pmf, log_survival, unroll(log_pmf), unroll(log_survival))
-
-
-@njit_part
-def make_scratch(n_states, longest_duration):
-    """Return scratch arrays for one sequence at a time."""
-    return Scratch(
-        np.zeros((longest_duration, n_states)), np.empty(n_states), np.empty(n_states),
-        np.empty(n_states), np.empty(n_states), np.empty(n_states),
-        np.empty(max(longest_duration, n_states)),
-    )  # fmt: skip
+            out[m, j] = math.exp(log_table[j, d - 1])
 
 
 # Segments under way
 
 
-@njit_loop
+@njit_inner
 def scale_down(log_values, scratch, n_rows):
     """Scale down the columns in which a new entry would be larger than 1."""
     entries, offsets, factors, tail = (
@@ -128,7 +140,7 @@ def scale_down(log_values, scratch, n_rows):
             entries[k, j] = x if x >= FLOOR else 0.0
 
 
-@njit_step
+@njit_inlined
 def insert(log_values, scratch, row, n_rows):
     """Write new entries, of which the logarithms are given, to a row of the ring."""
     entries, offsets, ends = scratch.entries, scratch.offsets, scratch.ends
@@ -144,7 +156,7 @@ def insert(log_values, scratch, row, n_rows):
         entries[row, j] = entry if entry >= FLOOR else 0.0
 
 
-@njit_step
+@njit_inlined
 def weigh(entries, n_rows, table, first, out):
     """Write sum_k entries[k, j] table[first + k, j] to `out`, four rows at a time."""
     n = out.shape[0]
@@ -162,7 +174,7 @@ def weigh(entries, n_rows, table, first, out):
             out[j] += entries[k, j] * table[first + k, j]
 
 
-@njit_step
+@njit_inlined
 def weigh_twice(entries, n_rows, first_table, second_table, first, out, second_out):
     """Do what `weigh` does for two tables; entries are read once."""
     n = out.shape[0]
@@ -186,7 +198,7 @@ def weigh_twice(entries, n_rows, first_table, second_table, first, out, second_o
             second_out[j] += entries[k, j] * second_table[first + k, j]
 
 
-@njit_step
+@njit_inlined
 def is_unsafe(ends, offsets):
     """Tell whether some sum may lack too much, or belongs to an impossible observation."""
     unsafe = False
@@ -195,7 +207,7 @@ def is_unsafe(ends, offsets):
     return unsafe
 
 
-@njit_step
+@njit_inlined
 def move(log_from, matrix, log_into, scratch, log_to):
     """Write log sum_i exp(log_from[i]) matrix[i, j] to `log_to`.
 
@@ -222,7 +234,7 @@ def move(log_from, matrix, log_into, scratch, log_to):
         move_in_logs(log_from, log_into, sums, scratch.logs[:n], log_to)
 
 
-@njit_loop
+@njit_inner
 def move_in_logs(log_from, log_into, sums, terms, log_to):
     """Do the states again of which the sums may lack too much."""
     n = log_from.shape[0]
@@ -236,7 +248,7 @@ def move_in_logs(log_from, log_into, sums, terms, log_to):
 # Filtering
 
 
-@njit_loop
+@njit_inner
 def log_sum_of_products(logs, log_table):
     """Return log sum exp(logs + log_table)."""
     largest = -math.inf
@@ -250,7 +262,7 @@ def log_sum_of_products(logs, log_table):
     return largest + math.log(total)
 
 
-@njit_loop
+@njit_inner
 def refill(log_enter, log_obs, norms, t, j, scratch):
     """Fill a column anew from logarithms, after step t.
 
@@ -279,7 +291,7 @@ def refill(log_enter, log_obs, norms, t, j, scratch):
     return n
 
 
-@njit_loop
+@njit_inner
 def filter_unsafe(log_enter, log_obs, norms, t, durations, scratch, log_end):
     """Do the states again of which the sums of step t may lack too much."""
     for j in range(log_end.shape[0]):
@@ -291,66 +303,86 @@ def filter_unsafe(log_enter, log_obs, norms, t, durations, scratch, log_end):
 
 
 @njit_loop
-def filter_sequence(
-    startprob, transmat, log_into, log_obs, durations, scratch, log_enter, log_end, norms
-):
-    """Filter one sequence.
+def filter_segments(
+    ptr, startprob, transmat, log_into, log_obs, durations, scratch, log_enter, log_end, norms,
+    log_last, likelihoods,
+):  # fmt: skip
+    """Filter sequences; stop at one that is impossible.
 
     Parameters
     ----------
+    ptr : (n + 1,) int64
     startprob, transmat, log_into : (J,), (J, J), (J, J) float64
-    log_obs : (T, J) float64
+    log_obs : (N, J) float64
     durations : Durations
-    scratch : Scratch
-        `filtered` becomes log p(z_t = j given x) of the last step.
-    log_enter, log_end : (T, J) float64, output
-    norms : (T,) float64, output
+    scratch : Segments
+    log_enter, log_end : (R, J) float64, output
+        Of step ptr[0] in row 0.
+    norms : (N,) float64, output
+    log_last : (n, J) float64, output
+        log p(z_t = j given x) of the last step of every sequence.
+    likelihoods : (n,) float64, output
+        log p(x) of every sequence, the sum of `norms`; -inf if it is impossible.
 
     Returns
     -------
-    log_likelihood : float
-        log p(x), the sum of `norms`; -inf if the sequence is impossible.
+    n_done : int
+        Sequences before the one that is impossible; n if there is none.
     """
-    n_steps, n = log_obs.shape
     entries, offsets, ends, filtered = (
         scratch.entries, scratch.offsets, scratch.ends, scratch.filtered,
     )  # fmt: skip
-    longest_duration = entries.shape[0]
-    for j in range(n):
-        offsets[j] = 0.0
-        scratch.tail[j] = 0.0
-        log_enter[0, j] = math.log(startprob[j])
-    result = 0.0
-    for t in range(n_steps):
-        row, n_rows = t % longest_duration, min(t + 1, longest_duration)
-        insert(log_enter[t], scratch, row, n_rows)
-        first = longest_duration - 1 - row
-        weigh_twice(entries, n_rows, durations.pmf, durations.survival, first, ends, filtered)
+    n, longest_duration = offsets.shape[0], entries.shape[0]
+    for s in range(ptr.shape[0] - 1):
+        first_row, n_steps = ptr[s] - ptr[0], ptr[s + 1] - ptr[s]
+        likelihoods[s] = 0.0
+        if n_steps == 0:
+            continue
+        own_obs, own_norms = log_obs[ptr[s] : ptr[s + 1]], norms[ptr[s] : ptr[s + 1]]
+        own_enter, own_end = log_enter[first_row:], log_end[first_row:]
         for j in range(n):
-            offsets[j] += log_obs[t, j]
+            offsets[j] = 0.0
+            scratch.tail[j] = 0.0
+            own_enter[0, j] = math.log(startprob[j])
+        result = 0.0
+        for t in range(n_steps):
+            # Add the segments that begin, and sum over those that are under way.
+            row, n_rows = t % longest_duration, min(t + 1, longest_duration)
+            insert(own_enter[t], scratch, row, n_rows)
+            first = longest_duration - 1 - row
+            weigh_twice(entries, n_rows, durations.pmf, durations.survival, first, ends, filtered)
+            # Weigh by the observation.
+            for j in range(n):
+                offsets[j] += own_obs[t, j]
+            for j in range(n):
+                own_end[t, j] = fast_log(ends[j]) + offsets[j]
+                filtered[j] = fast_log(filtered[j]) + offsets[j]
+            own_norms[t] = 0.0
+            if is_unsafe(ends, offsets):
+                filter_unsafe(own_enter, own_obs, own_norms, t, durations, scratch, own_end[t])
+            # Normalise.
+            own_norms[t] = sum_logs(filtered, ends)
+            result += own_norms[t]
+            if own_norms[t] == -math.inf:
+                break
+            for j in range(n):
+                offsets[j] -= own_norms[t]
+                own_end[t, j] -= own_norms[t]
+                filtered[j] -= own_norms[t]
+            if t + 1 < n_steps:
+                move(own_end[t], transmat, log_into, scratch, own_enter[t + 1])
+        likelihoods[s] = result
+        if result == -math.inf:
+            return s
         for j in range(n):
-            log_end[t, j] = fast_log(ends[j]) + offsets[j]
-            filtered[j] = fast_log(filtered[j]) + offsets[j]
-        norms[t] = 0.0
-        if is_unsafe(ends, offsets):
-            filter_unsafe(log_enter, log_obs, norms, t, durations, scratch, log_end[t])
-        norms[t] = sum_logs(filtered, ends)
-        result += norms[t]
-        if norms[t] == -math.inf:
-            return result
-        for j in range(n):
-            offsets[j] -= norms[t]
-            log_end[t, j] -= norms[t]
-            filtered[j] -= norms[t]
-        if t + 1 < n_steps:
-            move(log_end[t], transmat, log_into, scratch, log_enter[t + 1])
-    return result
+            log_last[s, j] = filtered[j]
+    return ptr.shape[0] - 1
 
 
 # Draws
 
 
-@njit_loop
+@njit_inner
 def draw_duration(log_enter, log_obs, norms, t, j, log_table, log_total, rng):
     """Draw the duration of a segment of state j whose last step is t.
 
@@ -372,7 +404,7 @@ def draw_duration(log_enter, log_obs, norms, t, j, log_table, log_total, rng):
     return last  # where rounding left a rest: the last possible duration
 
 
-@njit_loop
+@njit_inner
 def draw_previous(log_end, into, weights, logs, rng):
     """Draw the state of a segment that has ended, given the probabilities of its successor."""
     n = log_end.shape[0]
@@ -389,108 +421,33 @@ def draw_previous(log_end, into, weights, logs, rng):
 
 
 @njit_loop
-def sample_sequence(reverse, log_obs, durations, scratch, log_enter, log_end, norms, states, rng):
-    """Draw the segments of a sequence that has been filtered, from the last to the first."""
-    n = reverse.shape[0]
-    weights, logs, filtered = scratch.factors, scratch.logs[:n], scratch.filtered
-    t = log_obs.shape[0] - 1
-    exponentiate(filtered, weights)
-    j = draw_categorical(weights, 1.0, rng)
-    d = draw_duration(log_enter, log_obs, norms, t, j, durations.log_survival[j], filtered[j], rng)
-    while True:
-        for s in range(t - d + 1, t + 1):
-            states[s] = j
-        t -= d
-        if t < 0:
-            return
-        j = draw_previous(log_end[t], reverse[j], weights, logs, rng)
-        d = draw_duration(log_enter, log_obs, norms, t, j, durations.log_pmf[j], log_end[t, j], rng)
-
-
-# Panels
-
-
-@njit
-def sample_segments(ptr, startprob, transmat, log_obs, log_pmf, log_survival, states, rng):
-    """Draw the states of all sequences; return the first impossible one, or -1.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) int64
-    startprob, transmat : (J,), (J, J) float64
-    log_obs : (N, J) float64
-    log_pmf, log_survival : (J, D) float64
-    states : (N,) int64, output
-    rng : (4,) uint64
-    """
-    n_states = startprob.shape[0]
-    reverse = transpose(transmat)
-    log_into = np.log(reverse)
-    durations = make_durations(log_pmf, log_survival)
-    scratch = make_scratch(n_states, log_pmf.shape[1])
-    n_steps = longest(ptr)
-    log_enter, log_end = np.empty((n_steps, n_states)), np.empty((n_steps, n_states))
-    norms = np.empty(n_steps)
-    for s in range(ptr.shape[0] - 1):
-        begin, end = ptr[s], ptr[s + 1]
-        if begin == end:
-            continue
-        part = log_obs[begin:end]
-        likelihood = filter_sequence(
-            startprob, transmat, log_into, part, durations, scratch, log_enter, log_end, norms
-        )
-        if likelihood == -math.inf:
-            return s
-        sample_sequence(
-            reverse, part, durations, scratch, log_enter, log_end, norms, states[begin:end], rng
-        )
-    return -1
-
-
-@njit
-def segment_log_likelihoods(
-    ptr, startprob, transmat, log_obs, log_pmf, log_survival, steps, sequences
+def sample_segments(
+    ptr, reverse, log_obs, durations, scratch, log_enter, log_end, norms, log_last, states, rng
 ):
-    """Write log p(x_t given x_<t) of every step, and log p(x) of every sequence.
+    """Draw the segments of sequences that have been filtered, from the last to the first.
 
-    After an impossible step all steps of its sequence are -inf.
-
-    Parameters
-    ----------
-    ptr, startprob, transmat, log_obs, log_pmf, log_survival : as in `sample_segments`
-    steps : (N,) float64, output
-    sequences : (n,) float64, output
+    Parameters are those of `filter_segments`; states, (N,), are written.
     """
-    n_states = startprob.shape[0]
-    log_into = np.log(transpose(transmat))
-    durations = make_durations(log_pmf, log_survival)
-    scratch = make_scratch(n_states, log_pmf.shape[1])
-    n_steps = longest(ptr)
-    log_enter, log_end = np.empty((n_steps, n_states)), np.empty((n_steps, n_states))
-    steps[:] = -math.inf
+    n = reverse.shape[0]
+    weights, logs = scratch.factors, scratch.logs[:n]
     for s in range(ptr.shape[0] - 1):
-        begin, end = ptr[s], ptr[s + 1]
-        sequences[s] = 0.0
-        if begin < end:
-            sequences[s] = filter_sequence(
-                startprob, transmat, log_into, log_obs[begin:end], durations, scratch, log_enter,
-                log_end, steps[begin:end],
-            )  # fmt: skip
-
-
-@njit_loop
-def count_changes(ptr, states, counts):
-    """Write the number of changes of state to `counts`, (J + 1, J), first states to the last row.
-
-    To stay is no change: how long a state lasts is not for the transitions to explain.
-    """
-    n_states = counts.shape[1]
-    for j in range(n_states + 1):
-        for k in range(n_states):
-            counts[j, k] = 0
-    for s in range(ptr.shape[0] - 1):
-        before = n_states
-        for t in range(ptr[s], ptr[s + 1]):
-            if states[t] != before:
-                counts[before, states[t]] += 1
-                before = states[t]
+        first_row, t = ptr[s] - ptr[0], ptr[s + 1] - ptr[s] - 1
+        if t < 0:
+            continue
+        own_states, own_obs = states[ptr[s] : ptr[s + 1]], log_obs[ptr[s] : ptr[s + 1]]
+        own_norms = norms[ptr[s] : ptr[s + 1]]
+        own_enter, own_end = log_enter[first_row:], log_end[first_row:]
+        # The last segment, which the end of the sequence cuts off.
+        exponentiate(log_last[s], weights)
+        j = draw_categorical(weights, 1.0, rng)
+        log_table, log_total = durations.log_survival[j], log_last[s, j]
+        while True:
+            d = draw_duration(own_enter, own_obs, own_norms, t, j, log_table, log_total, rng)
+            for i in range(t - d + 1, t + 1):
+                own_states[i] = j
+            t -= d
+            if t < 0:
+                break
+            # The one before.
+            j = draw_previous(own_end[t], reverse[j], weights, logs, rng)
+            log_table, log_total = durations.log_pmf[j], own_end[t, j]

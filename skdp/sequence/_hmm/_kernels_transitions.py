@@ -33,7 +33,7 @@ import math
 
 import numpy as np
 
-from skdp._numba import njit, njit_loop, njit_step
+from skdp._numba import njit, njit_inlined, njit_inner, njit_loop
 from skdp._random import (
     draw_beta,
     draw_binomial,
@@ -42,7 +42,6 @@ from skdp._random import (
     draw_poisson,
     next_double,
 )
-from skdp.processes._concentration import draw_concentration
 
 LOG_SMALLEST = math.log(1e-60)
 """Transition probabilities are at least 1e-60: numbers far below are slow, and no data tell."""
@@ -54,7 +53,7 @@ LARGEST_LOG_TIME = 1e10
 jumps have tables without end: this is as if the other weights had a sum of 1e-10 at least."""
 
 
-@njit_step
+@njit_inlined
 def log_1p_exp(x):
     """Return log(1 + exp(x)) without overflow; x may be -inf."""
     return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
@@ -74,7 +73,25 @@ def count_transitions(ptr, states, counts):
             before = states[t]
 
 
-@njit_step
+@njit_loop
+def count_changes(ptr, states, counts):
+    """Write the number of changes of state to `counts`, (J + 1, J), first states to the last row.
+
+    To stay is no change: how long a state lasts is not for the transitions to explain.
+    """
+    n_states = counts.shape[1]
+    for j in range(n_states + 1):
+        for k in range(n_states):
+            counts[j, k] = 0
+    for s in range(ptr.shape[0] - 1):
+        before = n_states
+        for t in range(ptr[s], ptr[s + 1]):
+            if states[t] != before:
+                counts[before, states[t]] += 1
+                before = states[t]
+
+
+@njit_inlined
 def log_success_rate(log_rates, log_similarity):
     """Return log T_j of a row."""
     largest = -math.inf
@@ -122,6 +139,16 @@ def draw_table_count(n, concentration, rng):
                 break
             tables += 1
     return tables
+
+
+@njit_loop
+def draw_plain_tables(counts, weights, alpha, tables, rng):
+    """Do what `draw_tables` does where phi = 1 and kappa = 0: no jump fails."""
+    for k in range(tables.shape[0]):
+        tables[k] = 0
+    for j in range(counts.shape[0]):
+        for k in range(tables.shape[0]):
+            tables[k] += draw_table_count(counts[j, k], alpha * weights[k], rng)
 
 
 @njit_loop
@@ -215,19 +242,17 @@ def draw_weights(tables, gamma, weights, rng):
         weights[k] = max(weights[k] / total, SMALLEST_WEIGHT)
 
 
-@njit
-def draw_top_concentration(tables, gamma, shape, rate, rng):
-    """Return a draw of gamma given tables, which are customers of the top level, beta summed out.
+@njit_loop
+def draw_top_tables(tables, gamma, rng):
+    """Return a draw of the tables of the top level, whose customers are tables, beta summed out.
 
-    The customers of state j sit in a restaurant of concentration gamma / J; with R tables in all
-    of them the rest is as for one restaurant.
+    The customers of state j sit in a restaurant of concentration gamma / J.
     """
     n_states = tables.shape[0]
     top_tables = 0
     for k in range(n_states):
         top_tables += draw_table_count(tables[k], gamma / n_states, rng)
-    customers = np.array([tables.sum()])
-    return draw_concentration(customers, np.array([top_tables]), 0.0, gamma, shape, rate, rng)
+    return top_tables
 
 
 @njit_loop
@@ -261,7 +286,7 @@ NEGLIGIBLE = 45.0
 """Terms of the rule that are smaller by a factor of exp(-45) are left out."""
 
 
-@njit_loop
+@njit_inner
 def log_rate_of_times(log_time, total, shapes, log_similarity):
     """Return f(v) = n v - sum_j' a_j' log(1 + phi_j' exp(v)), and its first two derivatives.
 
@@ -277,7 +302,7 @@ def log_rate_of_times(log_time, total, shapes, log_similarity):
     return f, slope, curvature
 
 
-@njit_loop
+@njit_inner
 def find_log_time(total, shapes, log_similarity):
     """Return the maximum of f, which is concave, by bisection until Newton's steps agree."""
     low, high = -800.0, 800.0
@@ -300,7 +325,7 @@ def find_log_time(total, shapes, log_similarity):
     return v
 
 
-@njit_loop
+@njit_inner
 def log_integral_over_times(total, shapes, log_similarity):
     """Return log of the integral of exp(f) over v.
 
@@ -324,19 +349,37 @@ def log_integral_over_times(total, shapes, log_similarity):
     return largest + math.log(STEP * scale * result)
 
 
+@njit_inner
+def log_probability_of_plain_row(counts, shapes):
+    """Return log p(transitions of a row) where phi = 1: Dirichlet-multinomial."""
+    total, mass = 0, 0.0
+    for k in range(counts.shape[0]):
+        total += counts[k]
+        mass += shapes[k]
+    if total == 0:
+        return 0.0
+    log_gamma_of_total = math.lgamma(float(total))
+    result = -log_gamma_of_total
+    for k in range(counts.shape[0]):
+        if counts[k] > 0:
+            result += math.lgamma(shapes[k] + counts[k]) - math.lgamma(shapes[k])
+    return result + math.lgamma(mass) + log_gamma_of_total - math.lgamma(mass + total)
+
+
 @njit_loop
 def log_probability_of_row(counts, shapes, log_similarity, scratch):
     """Return log p(transitions of a row), its rates summed out.
 
-    With phi = 1 a Dirichlet-multinomial. Else prod_j' phi^n Gamma(a + n) / (Gamma(a) Gamma(n.))
-    times the integral of u^(n. - 1) prod_j' (1 + phi u)^-(a + n) over the time u.
+    prod_j' phi^n Gamma(a + n) / (Gamma(a) Gamma(n.)) times the integral of
+    u^(n. - 1) prod_j' (1 + phi u)^-(a + n) over the time u.
     """
-    total, mass, plain = 0, 0.0, True
+    total, plain = 0, True
     for k in range(counts.shape[0]):
         total += counts[k]
-        mass += shapes[k]
         plain &= log_similarity[k] == 0.0
         scratch[k] = shapes[k] + counts[k]
+    if plain:
+        return log_probability_of_plain_row(counts, shapes)
     if total == 0:
         return 0.0
     result = -math.lgamma(float(total))
@@ -344,9 +387,34 @@ def log_probability_of_row(counts, shapes, log_similarity, scratch):
         if counts[k] > 0:
             result += math.lgamma(scratch[k]) - math.lgamma(shapes[k])
             result += counts[k] * log_similarity[k]
-    if plain:
-        return result + math.lgamma(mass) + math.lgamma(float(total)) - math.lgamma(mass + total)
     return result + log_integral_over_times(float(total), scratch, log_similarity)
+
+
+@njit_inner
+def log_density_of_weights(weights, gamma):
+    """Return log p(beta), the density of J - 1 log ratios: bounded where a weight is small."""
+    n_states = weights.shape[0]
+    result = math.lgamma(gamma) - n_states * math.lgamma(gamma / n_states)
+    for k in range(n_states):
+        result += gamma / n_states * math.log(weights[k])
+    return result
+
+
+@njit_inner
+def write_shapes(j, weights, alpha, kappa, shapes):
+    """Write a_jj' of a row."""
+    for k in range(weights.shape[0]):
+        shapes[k] = alpha * weights[k] + (kappa if j == k else 0.0)
+
+
+@njit_loop
+def log_probability_of_plain_transitions(counts, weights, alpha, kappa, gamma, shapes):
+    """Return log p(transitions, beta given the concentrations), rates summed out, where phi = 1."""
+    result = log_density_of_weights(weights, gamma)
+    for j in range(counts.shape[0]):
+        write_shapes(j, weights, alpha, kappa, shapes)
+        result += log_probability_of_plain_row(counts[j], shapes)
+    return result
 
 
 @njit_loop
@@ -355,15 +423,10 @@ def log_probability_of_transitions(
 ):
     """Return log p(transitions, beta given phi and the concentrations), rates summed out.
 
-    The density of beta is that of J - 1 log ratios, so that it is bounded where a weight is small.
     `shapes` and `scratch`, (J,), are for the row at hand.
     """
-    n_states = weights.shape[0]
-    result = math.lgamma(gamma) - n_states * math.lgamma(gamma / n_states)
-    for k in range(n_states):
-        result += gamma / n_states * math.log(weights[k])
-    for j in range(n_states + 1):
-        for k in range(n_states):
-            shapes[k] = alpha * weights[k] + (kappa if j == k else 0.0)
+    result = log_density_of_weights(weights, gamma)
+    for j in range(counts.shape[0]):
+        write_shapes(j, weights, alpha, kappa, shapes)
         result += log_probability_of_row(counts[j], shapes, log_similarity[j], scratch)
     return result

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from skdp.emissions._protocol import EmissionModel
 from skdp.sequence._durations._protocol import DurationModel
-from skdp.sequence._hmm import _kernels_messages as messages
-from skdp.sequence._hmm import _kernels_segments as segments
-from skdp.sequence._hmm._kernels_segment_smoothing import segment_posteriors
+from skdp.sequence._hmm._messages import HMMMessages
+from skdp.sequence._hmm._segment_messages import SegmentMessages
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,37 +49,28 @@ class HMMModel:
         """Number of states that occur in the training data."""
         return int(np.count_nonzero(self.shares))
 
-    def _transitions(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return copies: arrays loaded read-only (joblib's mmap_mode) are of another type to numba.
-
-        It would compile all kernels anew.
-        """
-        return np.array(self.startprob), np.array(self.transmat)
-
     def log_likelihoods(
         self, ptr: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return log p(x) of every sequence, (n,)."""
         out = np.empty(len(ptr) - 1)
-        known = ptr, *self._transitions(), self.emission.log_obs(values)
+        known = ptr, self.startprob, self.transmat, self.emission.log_obs(values)
         if self.duration is None:
-            messages.log_likelihoods(*known, out)
+            HMMMessages(*known).log_likelihoods(out)
         else:
             steps = np.empty(len(values))
-            segments.segment_log_likelihoods(*known, *self.duration.tables(), steps, out)
+            SegmentMessages(*known, *self.duration.tables()).log_likelihoods(steps, out)
         return out
 
     def log_predictives(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
         out = np.empty(len(values))
-        known = *self._transitions(), self.emission.log_obs(values)
+        log_obs = self.emission.log_obs(values)
+        known = np.array([0, len(values)]), self.startprob, self.transmat, log_obs
         if self.duration is None:
-            messages.log_predictives(*known, out)
+            HMMMessages(*known).log_predictives(out)
         else:
-            ptr = np.array([0, len(values)])
-            ptr.flags.writeable = False  # as that of a panel
-            tables = self.duration.tables()
-            segments.segment_log_likelihoods(ptr, *known, *tables, out, np.empty(1))
+            SegmentMessages(*known, *self.duration.tables()).log_likelihoods(out, np.empty(1))
         return out
 
     def posteriors(
@@ -89,11 +79,11 @@ class HMMModel:
         """Return p(z_t = j given x), (N, J)."""
         log_obs = self.emission.log_obs(values)
         out = np.empty(log_obs.shape)
-        known = ptr, *self._transitions(), log_obs
+        known = ptr, self.startprob, self.transmat, log_obs
         if self.duration is None:
-            impossible = messages.posteriors(*known, out)
+            impossible = HMMMessages(*known).posteriors(out)
         else:
-            impossible = segment_posteriors(*known, *self.duration.tables(), out)
+            impossible = SegmentMessages(*known, *self.duration.tables()).posteriors(out)
         if impossible >= 0:
             raise ValueError(
                 f"Sequence {impossible} has probability 0 under a stored sample: its states have "

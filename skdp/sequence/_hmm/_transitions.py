@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._random import draw_gamma
 from skdp.emissions._protocol import EmissionSampler
+from skdp.inference import Part
+from skdp.processes._concentration import draw_concentration
 from skdp.sequence._hmm import _kernels_transitions as kernels
-from skdp.sequence._hmm._kernels_segments import count_changes
 from skdp.sequence._similarities._protocol import SimilaritySampler
 
 SMALLEST_CONCENTRATION = 1e-8
@@ -33,7 +33,7 @@ class TransitionPriors:
     stickiness_prior: tuple[float, float]
 
 
-class Transitions:
+class Transitions(Part):
     """Rates of transitions, top-level weights, concentrations and stickiness of a chain.
 
     Parameters
@@ -90,6 +90,11 @@ class Transitions:
         """J."""
         return len(self.weights)
 
+    @property
+    def _plain(self) -> bool:
+        """Whether all similarities are 1: shorter kernels will do."""
+        return not self.log_similarity.any()
+
     def draw(
         self,
         ptr: NDArray[np.int64],
@@ -99,17 +104,24 @@ class Transitions:
         hold: bool = False,
     ) -> None:
         """Draw everything given the states; with `hold` concentrations and stickiness stay."""
-        count = kernels.count_transitions if self.self_jumps else count_changes
+        count = kernels.count_transitions if self.self_jumps else kernels.count_changes
         count(ptr, states, self.counts)
         kernels.draw_times(self.counts, self.log_rates, self.log_similarity, self._log_times, rng)
-        overridden = kernels.draw_tables(
-            self.counts, self.log_similarity, self._log_times, self.weights, self.alpha,
-            self.kappa, self._tables, rng,
-        )  # fmt: skip
+        overridden = self._draw_tables(rng)
         if not hold:
             self._draw_concentrations(overridden, rng)
         kernels.draw_weights(self._tables, self.gamma, self.weights, rng)
         self._draw_rates(rng)
+
+    def _draw_tables(self, rng: NDArray[np.uint64]) -> int:
+        """Draw the tables of all restaurants; return how many of them kappa explains."""
+        if self._plain and self.kappa == 0.0:
+            kernels.draw_plain_tables(self.counts, self.weights, self.alpha, self._tables, rng)
+            return 0
+        return kernels.draw_tables(
+            self.counts, self.log_similarity, self._log_times, self.weights, self.alpha,
+            self.kappa, self._tables, rng,
+        )  # fmt: skip
 
     def jumps(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return transitions and log rates, -inf for those that cannot be: what phi depends on."""
@@ -127,15 +139,6 @@ class Transitions:
     def _forbid_self_jumps(self, logs: NDArray[np.float64]) -> None:
         if not self.self_jumps:
             np.fill_diagonal(logs[:-1], -np.inf)
-
-    def copy(self) -> Self:
-        """Return the same state in arrays of its own."""
-        other = object.__new__(type(self))
-        other.__dict__ = {
-            name: value.copy() if isinstance(value, np.ndarray) else value
-            for name, value in self.__dict__.items()
-        }
-        return other
 
     def _draw_rates(self, rng: NDArray[np.uint64]) -> None:
         kernels.draw_rates(
@@ -163,8 +166,11 @@ class Transitions:
             shape, rate = priors.transition_concentration_prior
             self.alpha = _draw_concentration(shape + others, rate + of_states + of_first, rng)
         if priors.top_concentration is None:
-            gamma = kernels.draw_top_concentration(
-                self._tables, self.gamma, *priors.top_concentration_prior, rng
+            # Tables are customers of the top level.
+            top_tables = np.array([kernels.draw_top_tables(self._tables, self.gamma, rng)])
+            customers = self._tables.sum(keepdims=True)
+            gamma = draw_concentration(
+                customers, top_tables, 0.0, self.gamma, *priors.top_concentration_prior, rng
             )
             self.gamma = min(max(gamma, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
 
@@ -177,6 +183,11 @@ class Transitions:
 
     def log_probability(self) -> float:
         """Return log p(transitions, beta given phi and the concentrations), rates summed out."""
+        if self._plain:
+            return kernels.log_probability_of_plain_transitions(
+                self.counts, self.weights, self.alpha, self.kappa, self.gamma,
+                np.empty(self.n_states),
+            )  # fmt: skip
         return kernels.log_probability_of_transitions(
             self.counts, self.log_similarity, self.weights, self.alpha, self.kappa, self.gamma,
             *np.empty((2, self.n_states)),

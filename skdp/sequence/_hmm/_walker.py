@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp.data import SequencePanel
 from skdp.emissions._protocol import EmissionSampler
+from skdp.inference import Part
 from skdp.sequence._durations._protocol import DurationSampler
-from skdp.sequence._hmm._kernels_beam import sample_states_by_beam
-from skdp.sequence._hmm._kernels_messages import sample_states
-from skdp.sequence._hmm._kernels_segments import sample_segments
+from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._model import HMMModel
+from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._state import HMMState
 from skdp.sequence._hmm._transitions import Transitions
 from skdp.sequence._similarities._protocol import SimilaritySampler
 
-STATE_SAMPLERS = {"ffbs": sample_states, "beam": sample_states_by_beam}
+STATE_SAMPLERS = {
+    "ffbs": HMMMessages.sample_states,
+    "beam": HMMMessages.sample_states_by_beam,
+}
 
 
 class StoredSample(NamedTuple):
@@ -38,7 +41,7 @@ class StoredSample(NamedTuple):
     log_joint: float
 
 
-class HMMWalker:
+class HMMWalker(Part):
     """Markov chain over states, transitions and observations' parameters of one panel.
 
     A sweep draws the states of all sequences given everything else, as blocks, then transitions,
@@ -60,6 +63,8 @@ class HMMWalker:
         where they began. Learnt from the start, when states follow each other at random,
         concentrations leave few states, and similarities none that differ.
     """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs")
 
     def __init__(
         self,
@@ -100,18 +105,29 @@ class HMMWalker:
 
     def detach(self) -> None:
         """Drop the panel and what follows from it."""
-        del self._ptr, self._log_obs
-        self.emission.detach()
+        super().detach()
+        if not isinstance(self.emission, Part):
+            self.emission.detach()
+
+    def copy(self) -> Self:
+        """Return a walker that holds the same state in arrays of its own."""
+        other = super().copy()
+        for name in ("emission", "similarity", "duration"):
+            part = getattr(self, name)
+            if part is not None and not isinstance(part, Part):  # made by a user's own class
+                setattr(other, name, part.copy())
+        return other
 
     def sweep(self) -> None:
         """Draw the states, then everything else."""
         self.emission.write_log_obs(self._log_obs)
         known = self._ptr, *self.transitions.matrix(), self._log_obs
         if self.duration is not None:
-            impossible = sample_segments(*known, *self.duration.tables(), self.states, self.stream)
+            segments = SegmentMessages(*known, *self.duration.tables())
+            impossible = segments.sample_states(self.states, self.stream)
         else:
             draw_states = STATE_SAMPLERS[self.state_sampler]
-            impossible = draw_states(*known, self.states, self.stream)
+            impossible = draw_states(HMMMessages(*known), self.states, self.stream)
         if impossible >= 0:
             raise ValueError(
                 f"Sequence {impossible} has probability 0 under the current parameters: its "
@@ -173,16 +189,3 @@ class HMMWalker:
     def state(self) -> HMMState:
         """Return a live view of the state."""
         return HMMState(self)
-
-    def copy(self) -> Self:
-        """Return a walker that holds the same state in arrays of its own."""
-        other = object.__new__(type(self))
-        other.__dict__ = dict(self.__dict__)
-        other.states = self.states.copy()
-        other.transitions = self.transitions.copy()
-        other.emission = self.emission.copy()
-        if self.similarity is not None:
-            other.similarity = self.similarity.copy()
-        if self.duration is not None:
-            other.duration = self.duration.copy()
-        return other

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from skdp._checks import as_array
 from skdp._sklearn_compat import HasDocs, validate_parameters
+from skdp.inference import Part
 
 
 class FixedSimilarity(HasDocs, BaseEstimator):
@@ -72,7 +73,7 @@ class FixedSimilarity(HasDocs, BaseEstimator):
         return FixedSimilaritySampler(np.log(matrix))
 
 
-class FixedSimilaritySampler:
+class FixedSimilaritySampler(Part):
     """Known similarities, as a part of a chain: nothing is drawn.
 
     Parameters
@@ -115,7 +116,3 @@ class FixedSimilaritySampler:
 
     def model(self) -> None:
         """Return None: the matrix is all there is."""
-
-    def copy(self) -> Self:
-        """Return the same similarities; they never change."""
-        return type(self)(self.log_similarity)

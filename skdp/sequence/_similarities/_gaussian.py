@@ -15,7 +15,7 @@ from skdp._checks import check_gamma_prior
 from skdp._memory import check_memory
 from skdp._random import draw_normal
 from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
-from skdp.inference import draw_slice
+from skdp.inference import Part, draw_slice
 from skdp.sequence._similarities import _kernels_locations as kernels
 
 N_TRAJECTORIES, N_STEPS = 4, 20
@@ -94,7 +94,7 @@ class GaussianSimilarity(HasDocs, BaseEstimator):
 
 
 @dataclass
-class StepAdaptation:
+class StepAdaptation(Part):
     """The length of steps, by Robbins and Monro (1951), for `N_ADAPTING` draws.
 
     Attributes
@@ -115,7 +115,7 @@ class StepAdaptation:
             self.log_step += self.n_draws**-0.6 * (acceptance - _TARGET_ACCEPTANCE)
 
 
-class GaussianSimilaritySampler:
+class GaussianSimilaritySampler(Part):
     """Locations of all states and the decay, as a part of a chain.
 
     Parameters
@@ -168,7 +168,8 @@ class GaussianSimilaritySampler:
         kernels.write_inverse_mass(rows, counts_, n, self.decay, inverse_mass)
         self.acceptance = kernels.draw_locations(
             self.locations, rows, counts_, n, log_rates_, self.decay, inverse_mass,
-            math.exp(self.adaptation.log_step), N_STEPS, N_TRAJECTORIES, rng,
+            math.exp(self.adaptation.log_step), N_STEPS, N_TRAJECTORIES,
+            kernels.make_room(*self.locations.shape, len(rows)), rng,
         )  # fmt: skip
         self.adaptation.update(self.acceptance)
         if self.fixed_decay is None and not hold:
@@ -243,14 +244,6 @@ class GaussianSimilaritySampler:
     def model(self) -> LatentLocations:
         """Return locations and decay."""
         return LatentLocations(self.locations.T.copy(), self.decay)
-
-    def copy(self) -> Self:
-        """Return the same state in arrays of its own."""
-        other = object.__new__(type(self))
-        other.__dict__ = dict(self.__dict__)
-        other.locations = self.locations.copy()
-        other.adaptation = replace(self.adaptation)
-        return other
 
 
 @dataclass(frozen=True, eq=False)

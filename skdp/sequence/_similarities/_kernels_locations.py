@@ -22,12 +22,39 @@ of which none depends on another.
 # mypy: ignore-errors
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from skdp._elementary import fast_exp
-from skdp._numba import njit, njit_loop, njit_step
+from skdp._numba import njit_inlined, njit_inner, njit_loop
 from skdp._random import draw_normal, next_double
+from skdp._typing import Floats
+
+
+class Room(NamedTuple):
+    """Room for a draw of the locations, all of it scratch.
+
+    Attributes
+    ----------
+    halves, shares : (J, V) arrays
+    work : (2 D + 2, V) array
+    proposal, momentum, gradient, first_gradient : (D, J) arrays
+    """
+
+    halves: Floats
+    shares: Floats
+    work: Floats
+    proposal: Floats
+    momentum: Floats
+    gradient: Floats
+    first_gradient: Floats
+
+
+def make_room(n_dims: int, n_states: int, n_rows: int) -> Room:
+    """Return room for a draw of the locations."""
+    tables, moves = np.empty((2, n_states, n_rows)), np.empty((4, n_dims, n_states))
+    return Room(*tables, np.empty((2 * n_dims + 2, n_rows)), *moves)
 
 
 def gather(
@@ -74,7 +101,7 @@ def write_log_similarity(locations, decay, out):
             out[j, k] = -0.5 * decay * square
 
 
-@njit_loop
+@njit_inner
 def write_shares(halves, log_rates, decay, shares, largest, totals):
     """Write the logs of the largest pi phi of each row, and all and their sum in units of it.
 
@@ -114,7 +141,7 @@ def log_likelihood(halves, counts, n, log_rates, decay, shares, sums):
     return result
 
 
-@njit_step
+@njit_inlined
 def _product_of_differences(weight, source, x):
     """Return sum_v weight_v (source_v - x), in four sums that do not wait for each other."""
     n = weight.shape[0]
@@ -197,7 +224,7 @@ def write_inverse_mass(rows, counts, n, decay, out):
         out[j] = 1.0 / out[j]
 
 
-@njit_loop
+@njit_inner
 def draw_momentum(inverse_mass, momentum, rng):
     """Draw momenta, (D, J)."""
     for d in range(momentum.shape[0]):
@@ -215,47 +242,69 @@ def kinetic_energy(inverse_mass, momentum):
     return total
 
 
-@njit
+@njit_inner
+def copy_locations(source, target):
+    """Write one (D, J) array to another."""
+    for d in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[d, j] = source[d, j]
+
+
+@njit_inner
+def sum_of_squares(locations):
+    """Return the sum of the squares of all coordinates."""
+    total = 0.0
+    for d in range(locations.shape[0]):
+        for j in range(locations.shape[1]):
+            total += locations[d, j] * locations[d, j]
+    return total
+
+
+@njit_loop
 def draw_locations(
-    locations, rows, counts, n, log_rates, decay, inverse_mass, step, n_steps, n_trajectories, rng
+    locations, rows, counts, n, log_rates, decay, inverse_mass, step, n_steps, n_trajectories,
+    room, rng,
 ):  # fmt: skip
     """Draw the locations, (D, J), by Hamiltonian Monte Carlo; return the mean acceptance.
 
     The length of steps varies by a fifth: with equal steps a trajectory may end where it began.
     Those of the last trajectory are a quarter as long: it moves where the others are too bold.
+    `room` is scratch, of type `Room`.
     """
-    shape, table = locations.shape, counts.shape
-    halves, shares = np.empty(table), np.empty(table)
-    work = np.empty((2 * shape[0] + 2, table[1]))
-    proposal, momentum, gradient = locations.copy(), np.empty(shape), np.empty(shape)
-    first_gradient = np.empty(shape)
+    halves, shares, work = room.halves, room.shares, room.work
+    proposal, momentum = room.proposal, room.momentum
+    gradient, first_gradient = room.gradient, room.first_gradient
     write_gradient(
         locations, rows, counts, n, log_rates, decay, halves, shares, work, first_gradient
     )
     before = log_likelihood(halves, counts, n, log_rates, decay, shares, work)
-    before -= 0.5 * (locations * locations).sum()
+    before -= 0.5 * sum_of_squares(locations)
     acceptance = 0.0
     for i in range(n_trajectories):
+        # Begin where the last trajectory ended, with a momentum of its own.
         draw_momentum(inverse_mass, momentum, rng)
         energy = kinetic_energy(inverse_mass, momentum)
-        proposal[:] = locations
-        gradient[:] = first_gradient
+        copy_locations(locations, proposal)
+        copy_locations(first_gradient, gradient)
         length = step * (0.8 + 0.4 * next_double(rng))
         if i == n_trajectories - 1:
             length *= 0.25
+        # Move.
         leapfrog(
             proposal, momentum, gradient, rows, counts, n, log_rates, decay, inverse_mass,
             length, n_steps, halves, shares, work,
         )  # fmt: skip
+        # Weigh.
         after = log_likelihood(halves, counts, n, log_rates, decay, shares, work)
-        after -= 0.5 * (proposal * proposal).sum()
+        after -= 0.5 * sum_of_squares(proposal)
         gain = after - before + energy - kinetic_energy(inverse_mass, momentum)
         if not gain > -math.inf:
             gain = -math.inf  # NaN where a trajectory has left all bounds
         probability = math.exp(min(gain, 0.0))
         acceptance += probability / n_trajectories
+        # Accept, or stay.
         if next_double(rng) < probability:
             before = after
-            locations[:] = proposal
-            first_gradient[:] = gradient
+            copy_locations(proposal, locations)
+            copy_locations(gradient, first_gradient)
     return acceptance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from skdp._checks import check_gamma_prior
 from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
 from skdp.emissions._kernels_links import write_distances
 from skdp.emissions._protocol import Coupling
+from skdp.inference import Part
 from skdp.sequence._similarities import _kernels_laplacian as kernels
 
 
@@ -65,7 +66,7 @@ class LaplacianSimilarity(HasDocs, BaseEstimator):
         return LaplacianSampler(None if isinstance(self.decay, str) else float(self.decay), prior)
 
 
-class LaplacianSampler:
+class LaplacianSampler(Part):
     """The decay of similarities, as a part of a chain.
 
     Parameters
@@ -144,9 +145,3 @@ class LaplacianSampler:
 
     def model(self) -> None:
         """Return None: distances are those of the binary vectors, which observations keep."""
-
-    def copy(self) -> Self:
-        """Return the same decay in another object."""
-        other = object.__new__(type(self))
-        other.__dict__ = dict(self.__dict__)
-        return other

@@ -19,10 +19,10 @@ from scipy import special, stats
 
 from skdp._random import make_seed_sequence, make_stream
 from skdp.emissions import _kernels_factors as kernels
+from skdp.emissions import _kernels_links as linking
 from skdp.emissions._binary_factor_part import make_links
 from skdp.emissions._binary_factors import BinaryFactorEmission
 from skdp.emissions._protocol import Coupling
-from skdp.sequence._similarities import _kernels_laplacian as laplacian
 from skdp.sequence._similarities._laplacian import LaplacianSimilarity
 
 NAN = np.nan
@@ -157,7 +157,7 @@ def test_change_of_a_vector(scale, decay):
     counts[2] = 0
     log_rates = -scale * draws.exponential(size=counts.shape)
     links = make_links(Coupling(decay, counts, log_rates))
-    laplacian.start_links(links, factors, counts, decay)
+    linking.start_links(links, factors, counts, decay)
     for _ in range(100):
         j, changed = draws.integers(n_states), factors.copy()
         on, off = np.flatnonzero(factors[j]), np.flatnonzero(1 - factors[j])
@@ -167,13 +167,13 @@ def test_change_of_a_vector(scale, decay):
         before, after = (np.abs(x - x[j]).sum(axis=1) for x in (factors, changed))
         links.change[:] = after - before
         spins = np.ascontiguousarray(2.0 * factors.T - 1.0)
-        laplacian.turn_to(links, spins, j, decay)
-        found = laplacian.weigh_change(links, spins, j, size, decay)
+        linking.turn_to(links, spins, j, decay)
+        found = linking.weigh_change(links, spins, j, size, decay)
         old = log_coupling(factors, decay, counts, log_rates)
         new = log_coupling(changed, decay, counts, log_rates)
         assert found == pytest.approx(new - old, rel=1e-11, abs=1e-11 * abs(old) + 1e-9)
         if draws.random() < 0.5:
-            laplacian.make_change(links, spins, j, decay)
+            linking.make_change(links, spins, j, decay)
             factors = changed
     distances = np.abs(factors[:, np.newaxis].astype(int) - factors).sum(axis=2)
     totals = special.logsumexp(log_rates[:-1] - decay * distances, axis=1)

@@ -20,7 +20,7 @@ from scipy import stats
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, hmm_posterior
-from skdp.sequence._factorial import _kernels_joint as joint
+from skdp.sequence._factorial import _joint as joint
 from skdp.sequence._factorial._model import FactorialModel
 from skdp.sequence._factorial._step_factors import StepFactors
 from skdp.sequence._factorial._walker import FactorialWalker

@@ -8,6 +8,7 @@ FACTORIAL_TESTS = "tests/unit/sequence/test_factorial_hmm.py"
 CHAINS = "sequence/_factorial/_kernels_block.py"
 FACTORIAL = "sequence/_factorial/_model.py"
 JOINT = "sequence/_factorial/_kernels_joint.py"
+JOINT_STEPS = "sequence/_factorial/_joint.py"
 
 _STEPS = "            for t in range(ptr[s], ptr[s + 1]):\n                "
 
@@ -55,7 +56,7 @@ MUTATIONS = [
     Mutation(
         "chains-fits-stay",
         CHAINS,
-        "fits[t, d] += shifts[d, following] - shifts[d, before]",
+        "fits[t, d] += shifts[d, drawn] - shifts[d, before]",
         "fits[t, d] += 0.0",
         "The next block has to see what this one became.",
         f"{CHAIN_TESTS}::test_activities_and_transitions[three factors-1]",
@@ -118,9 +119,9 @@ MUTATIONS = [
     ),
     Mutation(
         "chains-blocks-of-steps-from-their-first",
-        JOINT,
-        "            current[:] = before[block]\n",
-        "            current[:] = before[0]\n",
+        JOINT_STEPS,
+        "            known.current[:] = before[block]\n",
+        "            known.current[:] = before[0]\n",
         "A block of steps goes on with what was filtered before it.",
         f"{CHAIN_TESTS}::test_likelihood_and_smoothing[one sequence]",
     ),

@@ -53,8 +53,8 @@ MUTATIONS = [
     Mutation(
         "locations-accepted-without-prior",
         LOCATIONS,
-        "        after -= 0.5 * (proposal * proposal).sum()\n",
-        "        after -= 0.5 * (locations * locations).sum()\n",
+        "        after -= 0.5 * sum_of_squares(proposal)\n",
+        "        after -= 0.5 * sum_of_squares(locations)\n",
         "The prior of the locations is part of the energy.",
         f"{LOCATION_TESTS}::test_posterior[two, fixed]",
     ),

@@ -323,7 +323,7 @@ def test_copy_pickle_and_detach(parameters):
     before = {k: v.copy() for k, v in vars(copy).items() if isinstance(v, np.ndarray)}
     evidence, model = copy.log_evidence(), copy.model()
     sampler.detach()
-    for part in (sampler, sampler.amplitudes) if sampler.amplitudes else (sampler,):
+    for part in (sampler, sampler.amplitudes):
         assert all(v.size < len(values) for v in vars(part).values() if isinstance(v, np.ndarray))
     restored = pickle.loads(pickle.dumps(sampler))
     for other in (sampler, restored):

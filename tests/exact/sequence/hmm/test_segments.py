@@ -10,8 +10,8 @@ from exact.oracles.hsmm import enumerate_segments, predictive
 
 from skdp._random import make_seed_sequence, make_stream
 from skdp.sequence import hmm_log_likelihood, hmm_posterior
-from skdp.sequence._hmm import _kernels_segments as kernels
-from skdp.sequence._hmm._kernels_segment_smoothing import segment_posteriors
+from skdp.sequence._hmm._kernels_transitions import count_changes
+from skdp.sequence._hmm._segment_messages import SegmentMessages
 
 RNG = np.random.default_rng(0)
 INF = np.inf
@@ -104,19 +104,20 @@ def arguments(model, ptr=None):
 
 def log_likelihoods(*args):
     steps, sequences = np.full(len(args[3]), np.nan), np.full(len(args[0]) - 1, np.nan)
-    kernels.segment_log_likelihoods(*args, steps, sequences)
+    SegmentMessages(*args).log_likelihoods(steps, sequences)
     return steps, sequences
 
 
 def posteriors(*args):
     out = np.full(args[3].shape, np.nan)
-    assert segment_posteriors(*args, out) == -1
+    assert SegmentMessages(*args).posteriors(out) == -1
     return out
 
 
 def sample(*args, seed=0):
     states = np.full(len(args[3]), -1)
-    assert kernels.sample_segments(*args, states, make_stream(make_seed_sequence(seed))) == -1
+    rng = make_stream(make_seed_sequence(seed))
+    assert SegmentMessages(*args).sample_states(states, rng) == -1
     return states
 
 
@@ -219,8 +220,9 @@ def test_impossible(log_obs, steps):
     assert sequences.tolist() == [0.0, -INF]
     np.testing.assert_allclose(found, [0.0, *steps], atol=1e-12)
     states = np.zeros(len(found), dtype=int)
-    assert kernels.sample_segments(*args, states, np.arange(1, 5, dtype=np.uint64)) == 1
-    assert segment_posteriors(*args, np.empty(args[3].shape)) == 1
+    messages = SegmentMessages(*args)
+    assert messages.sample_states(states, np.arange(1, 5, dtype=np.uint64)) == 1
+    assert messages.posteriors(np.empty(args[3].shape)) == 1
 
 
 def by_age(startprob, transmat, log_obs, pmf):
@@ -293,5 +295,5 @@ def test_draws_of_long_sequences():
 def test_count_changes():
     ptr, states = np.array([0, 5, 5, 6, 9]), np.array([0, 0, 2, 2, 0, 1, 1, 1, 2])
     counts = np.full((4, 3), 7)
-    kernels.count_changes(ptr, states, counts)
+    count_changes(ptr, states, counts)
     assert counts.tolist() == [[0, 0, 1], [0, 0, 1], [1, 0, 0], [1, 2, 0]]

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from scipy.stats import chi2
 
 from skdp._random import make_seed_sequence, make_stream
-from skdp.sequence._hmm._kernels_beam import sample_states_by_beam
+from skdp.sequence._hmm._messages import HMMMessages
 
 RNG = np.random.default_rng(3)
 N_SEQUENCES = 20_000
@@ -41,8 +41,9 @@ def draw(model, paths, n_sweeps, seed=0):
     n, n_steps = paths.shape
     ptr, states = np.arange(n + 1) * n_steps, paths.ravel().copy()
     log_obs, rng = np.tile(log_obs, (n, 1)), make_stream(make_seed_sequence(seed))
+    messages = HMMMessages(ptr, startprob, transmat, log_obs)
     for _ in range(n_sweeps):
-        assert sample_states_by_beam(ptr, startprob, transmat, log_obs, states, rng) == -1
+        assert messages.sample_states_by_beam(states, rng) == -1
     return states.reshape(paths.shape)
 
 
@@ -89,15 +90,16 @@ def test_panel():
     log_obs[np.arange(7), states] = 0.0
     ptr = np.array([0, 4, 6, 6, 7])
     found = states.copy()
+    messages = HMMMessages(ptr, startprob, transmat, log_obs)
     rng = make_stream(make_seed_sequence(0))
-    assert sample_states_by_beam(ptr, startprob, transmat, log_obs, found, rng) == -1
+    assert messages.sample_states_by_beam(found, rng) == -1
     assert_array_equal(found, states)
 
 
 def test_impossible_sequence_is_named():
     model = np.full(2, 0.5), np.full((2, 2), 0.5), np.array([[0.0, 0.0], [-np.inf, -np.inf]])
     ptr, rng = np.array([0, 1, 2]), make_stream(make_seed_sequence(0))
-    assert sample_states_by_beam(ptr, *model, np.zeros(2, dtype=np.int64), rng) == 1
+    assert HMMMessages(ptr, *model).sample_states_by_beam(np.zeros(2, dtype=np.int64), rng) == 1
 
 
 def test_seed():

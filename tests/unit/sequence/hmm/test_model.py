@@ -10,7 +10,7 @@ from skdp.emissions._gaussian import GaussianModel
 from skdp.sequence import hmm_log_likelihood, hmm_posterior
 from skdp.sequence._durations._negative_binomial import NegativeBinomialDurationModel
 from skdp.sequence._durations._poisson import PoissonDurationModel
-from skdp.sequence._hmm._kernels_messages import log_predictives
+from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._model import HMMModel
 from skdp.sequence._similarities._gaussian import LatentLocations
 
@@ -66,7 +66,8 @@ every_duration = pytest.mark.parametrize("duration", [None, *DURATIONS.values()]
 def test_log_predictives_of_prefixes(case):
     startprob, transmat, log_obs = STEPS[case]
     out = np.empty(len(log_obs))
-    log_predictives(startprob, transmat, log_obs, out)
+    ptr = np.array([0, len(out)])
+    HMMMessages(ptr, startprob, transmat, log_obs).log_predictives(out)
     prefixes = range(1, len(log_obs) + 1)
     expected = [enumerate_states(startprob, transmat, log_obs[:t])[0] for t in prefixes]
     assert_allclose(np.cumsum(out), expected, rtol=1e-13, atol=1e-10)

@@ -1,0 +1,51 @@
+"""Sequences that kernels go through together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from skdp._typing import Places
+
+_ROOM = 2**17
+"""Numbers that are kept of the steps of a batch, if no sequence has more: they fit in a cache."""
+
+
+class Batches:
+    """Sequences in a row, short ones together: kernels are called once a batch.
+
+    Parameters
+    ----------
+    ptr : (n + 1,) array of int64
+        Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``.
+    n_columns : int
+        Numbers that are kept of a step.
+
+    Attributes
+    ----------
+    n_steps : int
+        The most that a batch has.
+    """
+
+    def __init__(self, ptr: Places, n_columns: int):
+        self._ptr, self._n_columns = ptr, n_columns
+        self.n_steps = min(max(find_longest(ptr), _ROOM // n_columns), int(ptr[-1]))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of an array with a row for each step of any batch."""
+        return self.n_steps, self._n_columns
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """Yield the first sequence of every batch, and the one after its last."""
+        first, ptr = 0, self._ptr
+        while first < len(ptr) - 1:
+            last = int(np.searchsorted(ptr, ptr[first] + self.n_steps, side="right")) - 1
+            yield first, last
+            first = last
+
+
+def find_longest(ptr: Places) -> int:
+    """Return the length of the longest sequence, at least 1."""
+    return int(np.diff(ptr).max(initial=1))

@@ -1,0 +1,118 @@
+"""Filtering, smoothing and draws of the segments of hidden semi-Markov models."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skdp._numba import frozen
+from skdp._typing import Floats, Places
+from skdp.sequence._hmm import _kernels_segment_smoothing as smoothing
+from skdp.sequence._hmm import _kernels_segments as kernels
+from skdp.sequence._hmm._batches import Batches
+
+
+class SegmentMessages:
+    """Messages of a hidden semi-Markov model, and the observations of a panel.
+
+    Parameters
+    ----------
+    ptr, startprob, transmat, log_obs : as in `HMMMessages`
+    log_pmf, log_survival : (J, D) arrays
+        log P(D = d) and log P(D >= d).
+    """
+
+    def __init__(
+        self,
+        ptr: Places,
+        startprob: Floats,
+        transmat: Floats,
+        log_obs: Floats,
+        log_pmf: Floats,
+        log_survival: Floats,
+    ):
+        transmat = np.ascontiguousarray(transmat)
+        self.ptr = frozen(ptr)
+        self.startprob, self.transmat = frozen(startprob), frozen(transmat)
+        self.reverse = frozen(np.ascontiguousarray(transmat.T))
+        self.log_into = _logs(self.reverse)
+        self.log_obs = frozen(np.ascontiguousarray(log_obs))
+        tables = frozen(log_pmf), frozen(log_survival)
+        self.durations = kernels.Durations(*tables, *map(_unroll, tables))
+        self.n_states, n_longest = log_pmf.shape
+        self._scratch = kernels.Segments(
+            np.zeros((n_longest, self.n_states)),
+            np.empty(self.n_states),
+            np.empty(self.n_states),
+            np.empty(self.n_states),
+            np.empty(self.n_states),
+            np.empty(self.n_states),
+            np.empty(max(n_longest, self.n_states)),
+        )
+        self._batches = Batches(self.ptr, self.n_states)
+        self._log_enter, self._log_end = np.empty((2, *self._batches.shape))
+        self._log_last = np.empty((len(ptr) - 1, self.n_states))
+
+    def log_likelihoods(self, steps: Floats, out: Floats) -> None:
+        """Write log p(x_t given x_<t) of all steps, (N,), and log p(x) of all sequences, (n,).
+
+        After an impossible step all steps of its sequence are -inf.
+        """
+        steps.fill(-np.inf)
+        for first, last in self._batches:
+            while first < last:  # an impossible sequence ends no batch
+                first += self._filter(first, last, steps, out) + 1
+
+    def posteriors(self, out: Floats) -> int:
+        """Write p(z_t given x) to `out`, (N, J); return the first impossible sequence, or -1."""
+        log_from, log_begin = _logs(self.transmat), np.empty(self.n_states)
+        norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
+        for first, last in self._batches:
+            n_done = self._filter(first, last, norms, likelihoods)
+            if first + n_done < last:
+                return first + n_done
+            smoothing.smooth_segments(
+                self.ptr[first : last + 1], self.reverse, log_from, self.log_obs, self.durations,
+                self._scratch, self._log_enter, self._log_end, norms, log_begin, out,
+            )  # fmt: skip
+        return -1
+
+    def sample_states(self, states: Places, rng: np.ndarray) -> int:
+        """Draw the states of all sequences; return the first impossible one, or -1.
+
+        Parameters
+        ----------
+        states : (N,) array of int64, output
+        rng : (4,) array of uint64
+        """
+        norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
+        for first, last in self._batches:
+            n_done = self._filter(first, last, norms, likelihoods)
+            if first + n_done < last:
+                return first + n_done
+            kernels.sample_segments(
+                self.ptr[first : last + 1], self.reverse, self.log_obs, self.durations,
+                self._scratch, self._log_enter, self._log_end, norms, self._log_last[first:last],
+                states, rng,
+            )  # fmt: skip
+        return -1
+
+    def _filter(self, first: int, last: int, norms: Floats, likelihoods: Floats) -> int:
+        """Filter sequences first to last - 1; return how many come before an impossible one."""
+        return kernels.filter_segments(
+            self.ptr[first : last + 1], self.startprob, self.transmat, self.log_into,
+            self.log_obs, self.durations, self._scratch, self._log_enter, self._log_end, norms,
+            self._log_last[first:last], likelihoods[first:last],
+        )  # fmt: skip
+
+
+def _logs(matrix: Floats) -> Floats:
+    out = np.empty(matrix.shape)
+    kernels.write_logs(matrix, out)
+    return frozen(out)
+
+
+def _unroll(log_table: Floats) -> Floats:
+    n_states, n_longest = log_table.shape
+    out = np.empty((2 * n_longest - 1, n_states))
+    kernels.unroll(log_table, out)
+    return frozen(out)
