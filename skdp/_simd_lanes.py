@@ -16,6 +16,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from skdp._numba import njit_step
+
 ROW_BYTES = 128
 """Bytes of a row: 16 problems of float64, 32 of float32."""
 
@@ -25,7 +27,7 @@ MIX_ROWS = (12, 10, 8, 4, 2, 1)
 PRODUCT_ROWS = (4, 2, 1)
 """Rows, and columns, of a result that the products of matrices keep in registers."""
 
-COUNT_ROWS, COUNT_VECTORS = (1, 2, 4, 8), 3
+COUNT_ROWS, COUNT_VECTORS = (8, 4, 2, 1), 3
 """Rows, and most vectors of a row, of a result that `count_block` and `flat_block` keep in
 registers."""
 
@@ -162,15 +164,16 @@ def _write_mix(code):
             code.store(builder.load(total), place)
 
 
-def _write_product(code, is_added):
-    """Write the code of `product_block` or `add_product_block`."""
+def _write_product(code):
+    """Write the code of `product_block`."""
     builder = code.builder
     left, right, result = code.data(0), code.data(4), code.data(8)
     left0, left_a, left_c = (code.integer(i) for i in (1, 2, 3))
     right0, right_b, right_c = (code.integer(i) for i in (5, 6, 7))
     out0, out_a, out_b = (code.integer(i) for i in (9, 10, 11))
     n_a, n_b, n_c = (code.integer(i) for i in (12, 13, 14))
-    scale = (code.data(15), code.integer(16)) if is_added else None
+    scale, scale0, is_added = code.data(15), code.integer(16), code.integer(17)
+    added = builder.icmp_signed("!=", is_added, ir.Constant(_int64, 0))
     choice = code.add(code.times(n_a, 8), n_b)
     by_choice = {8 * a + b: (a, b) for a in PRODUCT_ROWS for b in PRODUCT_ROWS}
 
@@ -197,16 +200,21 @@ def _write_product(code, is_added):
                         total = sums[a * b_size + b]
                         value = code.multiply_add(xs[a], ys[b], builder.load(total))
                         builder.store(value, total)
-            for a in range(a_size):
-                if scale is not None:
-                    at = code.add(scale[1], ir.Constant(_int64, a))
-                    factor = code.load(code.place(scale[0], at, half))
-                for b in range(b_size):
-                    place = code.place(result, row(row(out0, out_a, a), out_b, b), half)
-                    value = builder.load(sums[a * b_size + b])
-                    if scale is not None:
-                        value = code.multiply_add(value, factor, code.load(place))
-                    code.store(value, place)
+            with builder.if_else(added) as (then, otherwise):
+                with then:
+                    for a in range(a_size):
+                        at = code.add(scale0, ir.Constant(_int64, a))
+                        factor = code.load(code.place(scale, at, half))
+                        for b in range(b_size):
+                            place = code.place(result, row(row(out0, out_a, a), out_b, b), half)
+                            value = builder.load(sums[a * b_size + b])
+                            value = code.multiply_add(value, factor, code.load(place))
+                            code.store(value, place)
+                with otherwise:
+                    for a in range(a_size):
+                        for b in range(b_size):
+                            place = code.place(result, row(row(out0, out_a, a), out_b, b), half)
+                            code.store(builder.load(sums[a * b_size + b]), place)
 
 
 def _write_count(code):
@@ -409,6 +417,24 @@ def _make(write, arguments, signature):
     return signature, codegen
 
 
+def _size_of(rows):
+    """Return a step that tells how many of the rows that are left a block does next."""
+
+    @njit_step
+    def size(n_left):
+        found = 1
+        for possible in rows:
+            if found == 1 and possible <= n_left:
+                found = possible
+        return found
+
+    return size
+
+
+mix_size, product_size = _size_of(MIX_ROWS), _size_of(PRODUCT_ROWS)
+count_size, dot_size = _size_of(COUNT_ROWS), _size_of(DOT_ROWS)
+
+
 @intrinsic
 def mix_block(typing_context, matrix, entry, rows, first, n_terms, result, out, n_rows, is_added):
     """Mix rows: result[out + t] = sum_b matrix[entry + b n_rows + t] rows[first + b].
@@ -422,31 +448,19 @@ def mix_block(typing_context, matrix, entry, rows, first, n_terms, result, out, 
 @intrinsic
 def product_block(
     typing_context, left, left0, left_a, left_c, right, right0, right_b, right_c,
-    result, out0, out_a, out_b, n_a, n_b, n_c,
+    result, out0, out_a, out_b, n_a, n_b, n_c, scale, scale0, is_added,
 ):  # fmt: skip
     """Multiply: result[out0 + a out_a + b out_b] = sum_c left[...] right[...], problem by problem.
 
     The rows are left0 + a left_a + c left_c and right0 + b right_b + c right_c;
-    n_a and n_b are of PRODUCT_ROWS.
+    n_a and n_b are of PRODUCT_ROWS. With `is_added` it is added to `result`, row a times
+    ``scale[scale0 + a]``; otherwise `scale` is not looked at.
     """
     arguments = (
         left, left0, left_a, left_c, right, right0, right_b, right_c,
-        result, out0, out_a, out_b, n_a, n_b, n_c,
+        result, out0, out_a, out_b, n_a, n_b, n_c, scale, scale0, is_added,
     )  # fmt: skip
-    return _make(lambda code: _write_product(code, False), arguments, types.void(*arguments))
-
-
-@intrinsic
-def add_product_block(
-    typing_context, left, left0, left_a, left_c, right, right0, right_b, right_c,
-    result, out0, out_a, out_b, n_a, n_b, n_c, scale, scale0,
-):  # fmt: skip
-    """Add to `result` what `product_block` writes, row a times ``scale[scale0 + a]``."""
-    arguments = (
-        left, left0, left_a, left_c, right, right0, right_b, right_c,
-        result, out0, out_a, out_b, n_a, n_b, n_c, scale, scale0,
-    )  # fmt: skip
-    return _make(lambda code: _write_product(code, True), arguments, types.void(*arguments))
+    return _make(_write_product, arguments, types.void(*arguments))
 
 
 @intrinsic

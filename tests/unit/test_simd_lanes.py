@@ -18,13 +18,15 @@ def mix_rows(matrix, rows, n_terms, result, n_rows, is_added):
 @njit_loop
 def multiply(left, right, result, n_a, n_b, n_c):
     """Left (c, a), right (b, c), result (a, b)."""
-    lanes.product_block(left, 0, 1, n_a, right, 0, n_c, 1, result, 0, n_b, 1, n_a, n_b, n_c)
+    lanes.product_block(
+        left, 0, 1, n_a, right, 0, n_c, 1, result, 0, n_b, 1, n_a, n_b, n_c, left, 0, 0
+    )
 
 
 @njit_loop
 def add_multiple(left, right, result, n_a, n_b, n_c, scale):
-    lanes.add_product_block(
-        left, 0, 1, n_a, right, 0, n_c, 1, result, 0, n_b, 1, n_a, n_b, n_c, scale, 1
+    lanes.product_block(
+        left, 0, 1, n_a, right, 0, n_c, 1, result, 0, n_b, 1, n_a, n_b, n_c, scale, 1, 1
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from skdp.data import TokenSequences
 from skdp.grammar._chart import _kernels_lanes as lanes
 from skdp.grammar._chart._batches import SentenceBatches
 from skdp.grammar._chart._extended_range import WideSpace, WideWeights, find_best_trees
-from skdp.grammar._chart._kernels_long import sum_long
+from skdp.grammar._chart._kernels_long import count_long, sum_long
 from skdp.grammar._chart._lanes import LaneRules
 from skdp.grammar._chart._long import LongRules, are_long
 from skdp.grammar._chart._weights import RuleWeights
@@ -261,16 +262,25 @@ class _LongSums:
 
     def __call__(self, part: Places) -> tuple[Floats, NDArray[np.bool_], _Counts | None]:
         batches, rules = self.batches, self.rules
-        which = batches.distinct[part]
-        found = _Counts.zeros(rules, len(part) if self.symbols else 0)
-        log_prob, unsafe = np.empty(len(part)), np.zeros(len(part), dtype=bool)
-        sum_long(
-            batches.sentences.tokens, batches.sentences.ptr, which, self.multiplicity[part],
-            rules.numbers, rules.make_space(int(batches.lengths(which).max())), log_prob, unsafe,
-            found.root, found.emission, found.words.ravel(), found.rest.ravel(), found.symbols,
-            self.counts,
-        )  # fmt: skip
-        return log_prob, unsafe, found if self.counts else None
+        space = rules.make_space(int(batches.lengths(batches.distinct[part]).max()))
+
+        def sum_inside(part: Places, log_prob: Floats, in_doubt: NDArray[np.bool_]) -> None:
+            which = batches.distinct[part]
+            tokens, ptr = batches.sentences.tokens, batches.sentences.ptr
+            sum_long(tokens, ptr, which, rules.numbers, space, log_prob, in_doubt)
+
+        def count(
+            part: Places, log_prob: Floats, unsafe: NDArray[np.bool_], found: _Counts
+        ) -> None:
+            count_long(
+                batches.sentences.tokens, batches.sentences.ptr, batches.distinct[part],
+                self.multiplicity[part], rules.numbers, space, log_prob, unsafe,
+                found.root, found.emission, found.words.ravel(), found.rest.ravel(), found.symbols,
+            )  # fmt: skip
+
+        n_rows = len(part) if self.symbols else 0
+        found = _Counts.zeros(rules, n_rows) if self.counts else None
+        return *_sum_safely(part, sum_inside, count, rules, found), found
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,16 +332,49 @@ def _sum_part(
     counts: _Counts | None,
 ) -> tuple[Floats, NDArray[np.bool_], lanes.Space]:
     """Return log probabilities, which of them are unsafe, and the work space of the last batch."""
-    sentences = batches.sentences
-    which = batches.distinct[part]
-    space = rules.make_space(int(batches.lengths(which).max()))
+    sentences, n = batches.sentences, rules.n_lanes
+    space = rules.make_space(int(batches.lengths(batches.distinct[part]).max()))
+
+    def sum_inside(part: Places, log_prob: Floats, in_doubt: NDArray[np.bool_]) -> None:
+        which, times = batches.distinct[part], multiplicity[part]
+        lanes.sum_inside(
+            sentences.tokens, sentences.ptr, which, n, times, rules.numbers, space,
+            log_prob, in_doubt,
+        )  # fmt: skip
+
+    def count(part: Places, log_prob: Floats, unsafe: NDArray[np.bool_], found: _Counts) -> None:
+        which, times = batches.distinct[part], multiplicity[part]
+        lanes.count_batches(
+            sentences.tokens, sentences.ptr, which, n, times, rules.numbers, space,
+            log_prob, unsafe, *found,
+        )  # fmt: skip
+
+    return *_sum_safely(part, sum_inside, count, rules, counts), space
+
+
+def _sum_safely(
+    part: Places,
+    sum_inside: Callable[[Places, Floats, NDArray[np.bool_]], None],
+    count: Callable[[Places, Floats, NDArray[np.bool_], _Counts], None],
+    rules: LaneRules | LongRules,
+    counts: _Counts | None,
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return log probabilities and which of them are unsafe, and add counts if wanted.
+
+    Inside sums alone need a kernel of half the size. They leave some sentences in doubt, of which
+    only the outside sums can tell.
+    """
     log_prob, unsafe = np.empty(len(part)), np.zeros(len(part), dtype=bool)
-    lanes.sum_batches(
-        sentences.tokens, sentences.ptr, which, rules.n_lanes, multiplicity[part],
-        rules.numbers, space, log_prob, unsafe,
-        *(counts or _Counts.zeros(rules, 0)), counts is not None,
-    )  # fmt: skip
-    return log_prob, unsafe, space
+    if counts is not None:
+        count(part, log_prob, unsafe, counts)
+        return log_prob, unsafe
+    sum_inside(part, log_prob, unsafe)
+    in_doubt = np.flatnonzero(unsafe)
+    if len(in_doubt):
+        values, is_unsafe = np.empty(len(in_doubt)), np.zeros(len(in_doubt), dtype=bool)
+        count(part[in_doubt], values, is_unsafe, _Counts.zeros(rules, 0))
+        log_prob[in_doubt], unsafe[in_doubt] = values, is_unsafe
+    return log_prob, unsafe
 
 
 def _sum(

@@ -39,23 +39,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_loop, njit_step
+from skdp._numba import njit_inner, njit_loop, njit_section, njit_step
 from skdp._simd_lanes import (
     COUNT_VECTORS,
-    MIX_ROWS,
-    add_product_block,
     add_products,
     count_block,
+    count_size,
     mix_block,
+    mix_size,
     product_block,
+    product_size,
     raise_rows,
     scale_rows,
     transpose_block,
 )
 from skdp.grammar._chart._kernels_extended_range import exponent_of, power_of_two
-
-_LOG_TWO = math.log(2.0)
-_NEVER = -(1 << 60)
+from skdp.grammar._chart._kernels_spans import LOG_TWO, NEVER, block_of, count_blocks, unit
 
 
 class Rules(NamedTuple):
@@ -106,22 +105,6 @@ class Space(NamedTuple):
 # Products
 
 
-@njit_step
-def mix_size(n_left):
-    """Return the size of the next block of a packed matrix of which `n_left` rows are left."""
-    size = 1
-    for possible in MIX_ROWS:
-        if size == 1 and possible <= n_left:
-            size = possible
-    return size
-
-
-@njit_step
-def product_size(n_left):
-    """Return how many of the rows, or columns, that are left a product does next."""
-    return 4 if n_left >= 4 else 2 if n_left >= 2 else 1
-
-
 @njit_inner
 def mix(matrix, n_rows, rows, n_terms, result, out):
     """Write ``matrix @ rows``, the matrix packed, to rows of `result` from `out` on."""
@@ -143,44 +126,31 @@ def multiply_splits(scaled, left, step, inside, right, stride, n_splits, n_i, n_
             b = product_size(n_j - j)
             product_block(
                 scaled, left + i, 1, step, inside, right + j, 1, stride,
-                splits, out + i * n_j + j, n_j, 1, a, b, n_splits,
+                splits, out + i * n_j + j, n_j, 1, a, b, n_splits, scaled, 0, 0,
             )  # fmt: skip
             j += b
         i += a
 
 
 @njit_inner
-def push_left(needs, pairs, inside, right, stride, n_splits, n_i, n_j, outside, out, step, f, k0):
-    """Add f_k sum_j needs(i, j) inside(k, j) to outside(k, i), for left children."""
+def push_rows(
+    inside, sibling, step, needs, pair, pair_step, sum_step, outside, out, out_step,
+    n_splits, n_rows, n_terms, f, k0,
+):  # fmt: skip
+    """Add f_k sum_j needs(i, j) inside(k, j) to outside(k, i): the siblings' sums are `inside`."""
     i = 0
-    while i < n_i:
-        b = product_size(n_i - i)
+    while i < n_rows:
+        b = product_size(n_rows - i)
         k = 0
         while k < n_splits:
             a = product_size(n_splits - k)
-            add_product_block(
-                inside, right + k * stride, stride, 1, needs, pairs + i * n_j, n_j, 1,
-                outside, out + k * step + i, step, 1, a, b, n_j, f, k0 + k,
+            product_block(
+                inside, sibling + k * step, step, 1, needs, pair + i * pair_step,
+                pair_step, sum_step, outside, out + k * out_step + i, out_step, 1,
+                a, b, n_terms, f, k0 + k, 1,
             )  # fmt: skip
             k += a
         i += b
-
-
-@njit_inner
-def push_right(needs, pairs, inside, left, step, n_splits, n_i, n_j, outside, out, stride, f, k0):
-    """Add f_k sum_i needs(i, j) inside(k, i) to outside(k, j), for right children."""
-    j = 0
-    while j < n_j:
-        b = product_size(n_j - j)
-        k = 0
-        while k < n_splits:
-            a = product_size(n_splits - k)
-            add_product_block(
-                inside, left + k * step, step, 1, needs, pairs + j, 1, n_j,
-                outside, out + k * stride + j, stride, 1, a, b, n_i, f, k0 + k,
-            )  # fmt: skip
-            k += a
-        j += b
 
 
 @njit_inner
@@ -193,9 +163,7 @@ def add_counts(own, n_rows, splits, n_pairs, turned, counts):
     n_vectors = (n_pairs + lanes - 1) // lanes
     z = 0
     while z < n_rows:
-        m = 8
-        while m > n_rows - z:
-            m //= 2
+        m = count_size(n_rows - z)
         v = 0
         while v < n_vectors:
             some = min(COUNT_VECTORS, n_vectors - v)
@@ -207,94 +175,84 @@ def add_counts(own, n_rows, splits, n_pairs, turned, counts):
 # A span
 
 
-@njit_inner
-def find_factors(space, n, s, e, row, is_up):
-    """Bring the splits of a span to one scale; on the way down, it is known already."""
-    exponents, factors = space.exponents, space.factors
-    n_lanes = factors.shape[1]
+@njit_section
+def find_top(exponents, n, s, e, row):
+    """Write the largest exponent of the splits of a span."""
     top = exponents[row]
-    if is_up:
-        for w in range(n_lanes):
-            top[w] = _NEVER
-        for m in range(s + 1, e):
-            left, right = exponents[s * n + m - 1], exponents[m * n + e - 1]
-            for w in range(n_lanes):
-                top[w] = max(top[w], left[w] + right[w])
-        for m in range(s + 1, e):
-            left, right = exponents[s * n + m - 1], exponents[m * n + e - 1]
-            for w in range(n_lanes):
-                factors[m - s - 1, w] = power_of_two(left[w] + right[w] - top[w])
-    else:
-        rise = space.rises[row]
-        for m in range(s + 1, e):
-            left, right = exponents[s * n + m - 1], exponents[m * n + e - 1]
-            for w in range(n_lanes):
-                factors[m - s - 1, w] = power_of_two(left[w] + right[w] - top[w] + rise[w])
+    for w in range(top.shape[0]):
+        top[w] = NEVER
+    for m in range(s + 1, e):
+        left, right = exponents[s * n + m - 1], exponents[m * n + e - 1]
+        for w in range(top.shape[0]):
+            top[w] = max(top[w], left[w] + right[w])
+
+
+@njit_inner
+def find_factors(exponents, rises, factors, n, s, e):
+    """Write what brings the splits of a span to one scale: that of its outside sums.
+
+    On the way up that is the largest split's, where rises are 0.
+    """
+    top, rise = exponents[s * n + e - 1], rises[s * n + e - 1]
+    for m in range(s + 1, e):
+        left, right = exponents[s * n + m - 1], exponents[m * n + e - 1]
+        for w in range(factors.shape[1]):
+            factors[m - s - 1, w] = power_of_two(left[w] + right[w] - top[w] + rise[w])
 
 
 @njit_step
-def block_of(rules, n_splits, b):
-    """Return what the splits of a block of pairs are: first one, number, symbols, first pair."""
-    p, c = rules.emission.shape[1], rules.n_branching
-    if n_splits == 1:
-        return 0, 1, p, p, 0
-    if rules.first_branching == 0:
-        return 0, n_splits, c, c, 0
-    if b == 0:
-        return 0, 1, p, c, 0
-    if b == 1:
-        return n_splits - 1, 1, c, p, p * c
-    return 1, n_splits - 2, c, c, 2 * p * c
-
-
-@njit_step
-def count_blocks(rules, n_splits):
-    """Return the number of blocks of pairs of children's symbols."""
-    return 1 if n_splits == 1 or rules.first_branching == 0 else 3
-
-
-@njit_step
-def count_pairs(rules, n_splits):
+def count_pairs(p, c, first_branching, n_splits):
     """Return the number of pairs of children's symbols."""
-    p, c = rules.emission.shape[1], rules.n_branching
     if n_splits == 1:
         return p * p
-    return c * c if rules.first_branching == 0 else (2 * p + c) * c
+    return c * c if first_branching == 0 else (2 * p + c) * c
 
 
-@njit_inner
+@njit_section
 def sum_splits(rules, space, n, s, e):
     """Write M of the words s, ..., e - 1."""
     inside, scaled, splits = space.inside, space.scaled, space.splits
     p, c, z = rules.emission.shape[1], rules.n_branching, space.own.shape[0]
-    n_splits, stride = e - s - 1, n * z
+    n_splits, pair = e - s - 1, unit(n) - 1
     for k in range(n_splits):
         n_i = p if k == 0 else c
         scale_rows(inside, (s * n + s + k) * z, n_i, space.factors, k, scaled, k * z)
-    for b in range(count_blocks(rules, n_splits)):
-        k, n_k, n_i, n_j, pair = block_of(rules, n_splits, b)
+    for b in range(count_blocks(rules.first_branching, n_splits)):
+        k, n_k, n_i, n_j = block_of(p, c, rules.first_branching, n_splits, b)
         right = ((s + 1 + k) * n + e - 1) * z
-        multiply_splits(scaled, k * z, z, inside, right, stride, n_k, n_i, n_j, splits, pair)
+        multiply_splits(scaled, k * z, z, inside, right, n * z, n_k, n_i, n_j, splits, pair)
+        pair += n_i * n_j
 
 
-@njit_inner
+@njit_section
 def push(rules, space, n, s, e):
-    """Add to the outside sums of the children of a span."""
+    """Add to the outside sums of the children of a span.
+
+    f_k sum_j needs(i, j) inside(k, j) to the i-th symbols of left children, and
+    f_k sum_i needs(i, j) inside(k, i) to the j-th symbols of right children.
+    """
     inside, outside, needs, f = space.inside, space.outside, space.needs, space.factors
-    z = space.own.shape[0]
-    n_splits, stride = e - s - 1, n * z
-    for b in range(count_blocks(rules, n_splits)):
-        k, n_k, n_i, n_j, pair = block_of(rules, n_splits, b)
+    p, c, z = rules.emission.shape[1], rules.n_branching, space.own.shape[0]
+    n_splits, right_step, one, pair = e - s - 1, n * z, unit(n), unit(n) - 1
+    for b in range(count_blocks(rules.first_branching, n_splits)):
+        k, n_k, n_i, n_j = block_of(p, c, rules.first_branching, n_splits, b)
         left = (s * n + s + k) * z
         right = ((s + 1 + k) * n + e - 1) * z
-        push_left(needs, pair, inside, right, stride, n_k, n_i, n_j, outside, left, z, f, k)
-        push_right(needs, pair, inside, left, z, n_k, n_i, n_j, outside, right, stride, f, k)
+        push_rows(
+            inside, right, right_step, needs, pair, n_j, one, outside, left, z,
+            n_k, n_i, n_j, f, k,
+        )  # fmt: skip
+        push_rows(
+            inside, left, z, needs, pair, one, n_j, outside, right, right_step,
+            n_k, n_j, n_i, f, k,
+        )  # fmt: skip
+        pair += n_i * n_j
 
 
 # A batch
 
 
-@njit_inner
+@njit_section
 def fill_inside(rules, space, n):
     """Fill the chart of inside sums."""
     z, n_lanes = space.own.shape
@@ -312,10 +270,15 @@ def fill_inside(rules, space, n):
         for s in range(n - length + 1):
             e = s + length
             row = s * n + e - 1
-            find_factors(space, n, s, e, row, True)
+            # Weigh: pairs of children first, then the rules that make them.
+            find_top(exponents, n, s, e, row)
+            space.rises[row] = 0
+            find_factors(exponents, space.rises, space.factors, n, s, e)
             sum_splits(rules, space, n, s, e)
+            n_pairs = count_pairs(p, c, rules.first_branching, length - 1)
             up = rules.up_words if length == 2 else rules.up
-            mix(up, c, space.splits, count_pairs(rules, e - s - 1), space.inside, row * z)
+            mix(up, c, space.splits, n_pairs, space.inside, row * z)
+            # Scale: what is too small is raised, the largest brought to [1, 2).
             raise_rows(space.inside, row * z, c, rules.floor, tops, 0)
             for w in range(n_lanes):
                 d = exponent_of(float(tops[0, w]))
@@ -325,7 +288,7 @@ def fill_inside(rules, space, n):
             scale_rows(space.inside, row * z, c, tops, 1, space.inside, row * z)
 
 
-@njit_inner
+@njit_section
 def finish_inside(rules, space, log_prob):
     """Write scaled weights and log probabilities of the sentences of a batch."""
     z = space.own.shape[0]
@@ -339,16 +302,17 @@ def finish_inside(rules, space, log_prob):
         exponent = space.exponents[length - 1, w] + rules.root_exponent
         exponent += (length - 1) * rules.binary_exponent
         space.totals[w] = total
-        log_prob[w] = math.log(total) + exponent * _LOG_TWO
+        log_prob[w] = math.log(total) + exponent * LOG_TWO
 
 
-@njit_inner
-def fill_outside(rules, space, n, is_counted):
-    """Fill the chart of outside sums, and add counts of binary rules if wanted."""
+@njit_section
+def fill_outside(rules, space, n):
+    """Fill the chart of outside sums, and add counts of binary rules."""
     z, n_lanes = space.own.shape
     p, c = rules.emission.shape[1], rules.n_branching
-    outside, tops, worst = space.outside, space.tops, space.worst
-    first_row = n - n  # an integer like others: for a constant numba would compile `mix` once more
+    outside, tops, worst, own = space.outside, space.tops, space.worst, space.own
+    first_row = n - n  # an integer like others: see `unit`
+    # Begin: nothing but the roots has an outside sum yet.
     for s in range(n):
         begin = (s * n + s) * z
         outside[begin : begin + (n - s) * z] = 0.0
@@ -362,44 +326,45 @@ def fill_outside(rules, space, n, is_counted):
                 outside[(length - 1) * z + i, w] = rules.root[first + i] * scale
     space.symbols[:] = 0.0
     for length in range(n, 1, -1):
+        down = rules.down_words if length == 2 else rules.down
+        counts = space.count_words if length == 2 else space.count
+        n_pairs = count_pairs(p, c, rules.first_branching, length - 1)
         for s in range(n - length + 1):
             e = s + length
             row = s * n + e - 1
+            # Look: what the span itself has, and how large that is.
             for w in range(n_lanes):
                 tops[1, w] = power_of_two(-space.rises[row, w])
-            scale_rows(outside, row * z, c, tops, 1, space.own, 0)
-            note_worst(space, c)
+            scale_rows(outside, row * z, c, tops, 1, own, 0)
+            note_worst(own, c, tops, worst)
             add_products(
                 outside, row * z, space.inside, row * z, c, space.symbols, rules.first_branching
             )
-            find_factors(space, n, s, e, row, False)
-            n_pairs = count_pairs(rules, e - s - 1)
-            down = rules.down_words if length == 2 else rules.down
-            mix(down, n_pairs, space.own, c, space.needs, first_row)
-            if is_counted:
-                sum_splits(rules, space, n, s, e)
-                counts = space.count_words if length == 2 else space.count
-                add_counts(space.own, c, space.splits, n_pairs, space.turned, counts)
+            # Count: own sums times those of pairs of children.
+            find_factors(space.exponents, space.rises, space.factors, n, s, e)
+            sum_splits(rules, space, n, s, e)
+            add_counts(own, c, space.splits, n_pairs, space.turned, counts)
+            # Push: rules first, then what children get of each pair.
+            mix(down, n_pairs, own, c, space.needs, first_row)
             push(rules, space, n, s, e)
     for s in range(n):
         row = s * n + s
         for w in range(n_lanes):
             tops[1, w] = 1.0
-        scale_rows(outside, row * z, p, tops, 1, space.own, 0)
-        note_worst(space, p)
+        scale_rows(outside, row * z, p, tops, 1, own, 0)
+        note_worst(own, p, tops, worst)
         add_products(outside, row * z, space.inside, row * z, p, space.symbols, 0)
 
 
-@njit_step
-def note_worst(space, n_rows):
+@njit_inner
+def note_worst(own, n_rows, tops, worst):
     """Record the largest entries of `own`."""
-    tops, worst = space.tops, space.worst
-    raise_rows(space.own, 0, n_rows, 0.0, tops, 2)
+    raise_rows(own, 0, n_rows, 0.0, tops, 2)
     for w in range(worst.shape[0]):
         worst[w] = max(worst[w], tops[2, w])
 
 
-@njit_inner
+@njit_section
 def load_batch(tokens, ptr, batch, multiplicity, space):
     """Load sentences; return the length of the longest. Places left over repeat the last one."""
     n_lanes = space.own.shape[1]
@@ -419,7 +384,7 @@ def load_batch(tokens, ptr, batch, multiplicity, space):
     return n
 
 
-@njit_inner
+@njit_section
 def find_unsafe(rules, space, unsafe):
     """Mark sentences whose sums may have lost something, and count them no more."""
     found = False
@@ -432,7 +397,7 @@ def find_unsafe(rules, space, unsafe):
     return found
 
 
-@njit_inner
+@njit_section
 def is_surely_safe(rules, space, n):
     """Tell whether no sentence of a batch is unsafe, by upper bounds alone.
 
@@ -469,11 +434,8 @@ def is_surely_safe(rules, space, n):
 
 
 @njit_loop
-def sum_batches(
-    tokens, ptr, order, n_per_batch, multiplicity, rules, space, log_prob, unsafe,
-    root_counts, emission_counts, counts_words, counts, symbol_counts, is_counted,
-):  # fmt: skip
-    """Write the log probabilities of sentences, and add expected counts if wanted.
+def sum_inside(tokens, ptr, order, n_per_batch, multiplicity, rules, space, log_prob, in_doubt):
+    """Write the log probabilities of sentences.
 
     Parameters
     ----------
@@ -487,6 +449,28 @@ def sum_batches(
     rules : Rules
     space : Space
     log_prob : (m,) float64, output
+    in_doubt : (m,) bool, output
+        Whole batches of which only `count_batches` can tell whether they are safe.
+    """
+    for begin in range(0, order.shape[0], n_per_batch):
+        end = min(begin + n_per_batch, order.shape[0])
+        n = load_batch(tokens, ptr, order[begin:end], multiplicity[begin:end], space)
+        fill_inside(rules, space, n)
+        finish_inside(rules, space, log_prob[begin:end])
+        in_doubt[begin:end] = not is_surely_safe(rules, space, n)
+
+
+@njit_loop
+def count_batches(
+    tokens, ptr, order, n_per_batch, multiplicity, rules, space, log_prob, unsafe,
+    root_counts, emission_counts, counts_words, counts, symbol_counts,
+):  # fmt: skip
+    """Write the log probabilities of sentences, and add expected counts.
+
+    Parameters
+    ----------
+    tokens, ..., log_prob
+        As `sum_inside` takes them.
     unsafe : (m,) bool, output
         Sentences that must be done in another way; what is written for them means nothing.
     root_counts, emission_counts : (S,), (V, P) float64, added to
@@ -494,35 +478,30 @@ def sum_batches(
         To be multiplied by the weights of rules, scaled to the largest.
     symbol_counts : (m, S) float64, output, or (0, S)
         Expected number of nodes of each symbol, times the multiplicity.
-    is_counted : bool
-        Otherwise none of the counts is looked at.
     """
     for begin in range(0, order.shape[0], n_per_batch):
         end = min(begin + n_per_batch, order.shape[0])
         n = load_batch(tokens, ptr, order[begin:end], multiplicity[begin:end], space)
         fill_inside(rules, space, n)
         finish_inside(rules, space, log_prob[begin:end])
-        if not is_counted and is_surely_safe(rules, space, n):
-            continue
         is_done = False
         while not is_done:  # again without what turns out to be unsafe
             space.count_words[:] = 0.0
             space.count[:] = 0.0
-            fill_outside(rules, space, n, is_counted)
+            fill_outside(rules, space, n)
             is_done = not find_unsafe(rules, space, unsafe[begin:end])
-        if is_counted:
-            add_matrix(space.count_words, counts_words)
-            add_matrix(space.count, counts)
+        add_matrix(space.count_words, counts_words)
+        add_matrix(space.count, counts)
+        for w in range(end - begin):
+            if space.shares[w] > 0.0:
+                add_root_and_words(rules, space, n, w, root_counts, emission_counts)
+        if symbol_counts.shape[0]:
             for w in range(end - begin):
-                if space.shares[w] > 0.0:
-                    add_root_and_words(rules, space, n, w, root_counts, emission_counts)
-            if symbol_counts.shape[0]:
-                for w in range(end - begin):
-                    for i in range(symbol_counts.shape[1]):
-                        symbol_counts[begin + w, i] = space.symbols[i, w]
+                for i in range(symbol_counts.shape[1]):
+                    symbol_counts[begin + w, i] = space.symbols[i, w]
 
 
-@njit_step
+@njit_section
 def add_root_and_words(rules, space, n, w, root_counts, emission_counts):
     """Add the expected root and emissions of a sentence."""
     z = space.own.shape[0]
@@ -542,7 +521,7 @@ def add_root_and_words(rules, space, n, w, root_counts, emission_counts):
 
 @njit_loop
 def export_inside(space, w, n_emitting, first_branching, mantissas, exponents):
-    """Write the inside sums of a sentence as wide numbers, but for factors that all trees share.
+    """Write the inside sums of a sentence in extended range, but for factors of all trees.
 
     Parameters
     ----------

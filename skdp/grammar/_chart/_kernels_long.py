@@ -23,8 +23,8 @@ C rows if all symbols do both.
 Scale, error and what is unsafe are those of `_kernels_lanes`. What differs is the order of the
 spans. There, batches of 16 sentences are as large as the nearest caches allow; the chart of one
 long sentence is larger than these, and who goes through it by the lengths of spans reads all of it
-again for each. So the spans that end at one of `_STRIP` words are done together, by falling first
-word: of what they read, only the row of left children is new, and it serves `_STRIP` of them. Right
+again for each. So the spans that end at one of `STRIP` words are done together, by falling first
+word: of what they read, only the row of left children is new, and it serves `STRIP` of them. Right
 children lie one after another in a chart of their own.
 """
 
@@ -35,13 +35,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_loop, njit_step
-from skdp._simd_lanes import COUNT_VECTORS, dot_block, flat_block
+from skdp._numba import njit_inner, njit_loop, njit_section, njit_step
+from skdp._simd_lanes import COUNT_VECTORS, count_size, dot_block, dot_size, flat_block
 from skdp.grammar._chart._kernels_extended_range import exponent_of, power_of_two
+from skdp.grammar._chart._kernels_spans import (
+    LOG_TWO,
+    NEVER,
+    STRIP,
+    block_of,
+    count_blocks,
+    unit,
+)
 
-_LOG_TWO = math.log(2.0)
-_NEVER = -(1 << 60)
-_STRIP = 4  # words at whose ends spans are done together
 _HELD = 16  # spans whose counts are added together
 
 
@@ -92,12 +97,6 @@ class Space(NamedTuple):
 # Products
 
 
-@njit_step
-def unit(n):
-    """Return 1, an integer like others: for constants numba would compile `multiply` once more."""
-    return n - n + 1
-
-
 @njit_inner
 def multiply(left, left0, left_a, left_c, right, right0, right_c, out, out0, out_a, n_a, n_c, z, f):
     """Write, or add if f is 1, a product with rows of z entries: see `flat_block`."""
@@ -107,9 +106,7 @@ def multiply(left, left0, left_a, left_c, right, right0, right_c, out, out0, out
         some = min(COUNT_VECTORS, (z - v) // lanes)
         a = 0
         while a < n_a:
-            m = 8
-            while m > n_a - a:
-                m //= 2
+            m = count_size(n_a - a)
             flat_block(
                 left, left0 + a * left_a, left_a, left_c, right, right0 + v, right_c,
                 out, out0 + a * out_a + v, out_a, m, some, n_c, f,
@@ -124,9 +121,7 @@ def apply(rules, splits, n_pairs, n_rows, out):
     n_vectors = n_pairs // (64 // splits.itemsize)
     a = 0
     while a < n_rows:
-        m = 8
-        while m > n_rows - a:
-            m //= 2
+        m = dot_size(n_rows - a)
         dot_block(splits, 0, rules, a * n_pairs, n_pairs, n_vectors, out, a, m)
         a += m
 
@@ -135,46 +130,21 @@ def apply(rules, splits, n_pairs, n_rows, out):
 
 
 @njit_step
-def block_of(rules, n_splits, b):
-    """Return what the splits of a block of pairs are: first one, number, symbols, first row."""
-    p, c = rules.emission.shape[1], rules.n_branching
-    if n_splits == 1:
-        return 0, 1, p, p, 0
-    if rules.first_branching == 0:
-        return 0, n_splits, c, c, 0
-    if b == 0:
-        return 0, 1, p, c, 0
-    if b == 1:
-        return n_splits - 1, 1, c, p, p
-    return 1, n_splits - 2, c, c, p + c
-
-
-@njit_step
-def count_blocks(rules, n_splits):
-    """Return the number of blocks of pairs of children's symbols."""
-    return 1 if n_splits == 1 or rules.first_branching == 0 else 3
-
-
-@njit_step
-def count_rows(rules, n_splits):
+def count_rows(p, c, first_branching, n_splits):
     """Return the number of rows of pairs of children's symbols."""
-    p, c = rules.emission.shape[1], rules.n_branching
     if n_splits == 1:
         return p
-    return c if rules.first_branching == 0 else p + 2 * c
+    return c if first_branching == 0 else p + 2 * c
 
 
 @njit_inner
-def find_factors(space, n, s, e):
+def find_factors(lefts, rights, factors, n_splits):
     """Write what brings the splits of a span to one scale; return the exponent of that."""
-    n_splits, a, b = e - s - 1, s * n + s, (e - 1) * n + s + 1
-    lefts = space.exponents_left[a : a + n_splits]
-    rights = space.exponents_right[b : b + n_splits]
-    top = _NEVER
+    top = NEVER
     for k in range(n_splits):
         top = max(top, lefts[k] + rights[k])
     for k in range(n_splits):
-        space.factors[k] = power_of_two(lefts[k] + rights[k] - top)
+        factors[k] = power_of_two(lefts[k] + rights[k] - top)
     return top
 
 
@@ -187,29 +157,32 @@ def scale_children(chart, begin, n_splits, z, factors, out):
             out[k * z + i] = chart[row + i] * f
 
 
-@njit_inner
+@njit_section
 def sum_splits(rules, space, n, s, e):
     """Write M of the words s, ..., e - 1; factors and scaled left children are known."""
-    z = space.own.shape[0]
+    p, c, z = rules.emission.shape[1], rules.n_branching, space.own.shape[0]
     n_splits, right = e - s - 1, ((e - 1) * n + s + 1) * z
     one, is_added = unit(z), unit(z) - 1
-    for b in range(count_blocks(rules, n_splits)):
-        k, n_k, n_i, _, row = block_of(rules, n_splits, b)
+    row = is_added
+    for b in range(count_blocks(rules.first_branching, n_splits)):
+        k, n_k, n_i, _ = block_of(p, c, rules.first_branching, n_splits, b)
         multiply(
             space.left, k * z, one, z, space.inside_right, right + k * z, z,
             space.splits, row * z, z, n_i, n_k, z, is_added,
         )  # fmt: skip
+        row += n_i
 
 
-@njit_inner
+@njit_section
 def push(rules, space, n, s, e):
     """Add to the outside sums of the children of a span."""
-    z = space.own.shape[0]
+    p, c, z = rules.emission.shape[1], rules.n_branching, space.own.shape[0]
     n_splits = e - s - 1
     needs, turned = space.needs, space.turned
     one, zero = unit(z), unit(z) - 1
-    for b in range(count_blocks(rules, n_splits)):
-        k, n_k, n_i, n_j, row = block_of(rules, n_splits, b)
+    row = zero
+    for b in range(count_blocks(rules.first_branching, n_splits)):
+        k, n_k, n_i, n_j = block_of(p, c, rules.first_branching, n_splits, b)
         for j in range(n_j):
             for i in range(n_i):
                 turned[j * z + i] = needs[(row + i) * z + j]
@@ -223,9 +196,10 @@ def push(rules, space, n, s, e):
             space.left, k * z, z, one, needs, row * z, z,
             space.outside_right, ((e - 1) * n + s + 1 + k) * z, z, n_k, n_i, z, one,
         )  # fmt: skip
+        row += n_i
 
 
-@njit_inner
+@njit_section
 def add_held(space, n_held, n_rows, n_pairs, counts):
     """Add the counts of the spans that are held back."""
     one, zero = unit(n_pairs), unit(n_pairs) - 1
@@ -238,7 +212,7 @@ def add_held(space, n_held, n_rows, n_pairs, counts):
 # A sentence
 
 
-@njit_inner
+@njit_section
 def fill_inside(rules, space, words):
     """Fill the chart of inside sums."""
     n, z = words.shape[0], space.own.shape[0]
@@ -254,18 +228,21 @@ def fill_inside(rules, space, words):
             x = rules.emission[word, i] if i < p else 0.0
             space.inside_left[row + i] = x
             space.inside_right[row + i] = x
-    for first in range(2, n + 1, _STRIP):
-        last = min(first + _STRIP - 1, n)
+    for first in range(2, n + 1, STRIP):
+        last = min(first + STRIP - 1, n)
         for s in range(last - 2, -1, -1):
             for e in range(max(first, s + 2), last + 1):
-                top = find_factors(space, n, s, e)
-                n_splits = e - s - 1
-                scale_children(
-                    space.inside_left, (s * n + s) * z, n_splits, z, space.factors, space.left
-                )
+                # Weigh: pairs of children first, then the rules that make them.
+                n_splits, a, b = e - s - 1, s * n + s, (e - 1) * n + s + 1
+                lefts = space.exponents_left[a : a + n_splits]
+                rights = space.exponents_right[b : b + n_splits]
+                top = find_factors(lefts, rights, space.factors, n_splits)
+                scale_children(space.inside_left, a * z, n_splits, z, space.factors, space.left)
                 sum_splits(rules, space, n, s, e)
+                size = count_rows(p, c, rules.first_branching, n_splits) * z
                 matrix = rules.rules_words if n_splits == 1 else rules.rules
-                apply(matrix, space.splits, count_rows(rules, n_splits) * z, c, own)
+                apply(matrix, space.splits, size, c, own)
+                # Scale: what is too small is raised, the largest brought to [1, 2).
                 largest = floor
                 for i in range(c):
                     x = own[i] if own[i] > floor else floor
@@ -283,7 +260,7 @@ def fill_inside(rules, space, words):
                     space.inside_right[column * z + i] = x
 
 
-@njit_inner
+@njit_section
 def finish_inside(rules, space, n):
     """Return the scaled weight and the log probability of the sentence."""
     z = space.own.shape[0]
@@ -293,12 +270,12 @@ def finish_inside(rules, space, n):
         total += rules.root[first + i] * space.inside_left[(n - 1) * z + i]
     exponent = space.exponents_left[n - 1] + rules.root_exponent
     exponent += (n - 1) * rules.binary_exponent
-    return total, math.log(total) + exponent * _LOG_TWO
+    return total, math.log(total) + exponent * LOG_TWO
 
 
-@njit_inner
-def fill_outside(rules, space, words, share, total, is_counted):
-    """Fill the chart of outside sums, add counts of binary rules if wanted; return the worst."""
+@njit_section
+def fill_outside(rules, space, words, share, total):
+    """Fill the chart of outside sums, add counts of binary rules; return the worst."""
     n, z = words.shape[0], space.own.shape[0]
     p, c = rules.emission.shape[1], rules.n_branching
     own, held_own, held_splits = space.own, space.held_own, space.held_splits
@@ -312,13 +289,14 @@ def fill_outside(rules, space, words, share, total, is_counted):
     space.symbols[:] = 0.0
     worst, n_held = 0.0, unit(n) - 1
     one, zero = unit(n), unit(n) - 1
-    n_pairs = count_rows(rules, 2) * z
-    for strip in range((n - 2) // _STRIP, -1, -1):
-        first = 2 + strip * _STRIP
-        last = min(first + _STRIP - 1, n)
+    n_pairs = count_rows(p, c, rules.first_branching, unit(n) + 1) * z
+    for strip in range((n - 2) // STRIP, -1, -1):
+        first = 2 + strip * STRIP
+        last = min(first + STRIP - 1, n)
         for s in range(last - 1):
             for e in range(last, max(first, s + 2) - 1, -1):
                 row, column, n_splits = s * n + e - 1, (e - 1) * n + s, e - s - 1
+                # Look: what the span itself has, and how large that is.
                 scale = power_of_two(-space.rises[row])
                 for i in range(c):
                     x = space.outside_left[row * z + i] + space.outside_right[column * z + i]
@@ -326,34 +304,36 @@ def fill_outside(rules, space, words, share, total, is_counted):
                     worst = max(worst, own[i])
                     share = x * space.inside_left[row * z + i]
                     space.symbols[rules.first_branching + i] += share
-                find_factors(space, n, s, e)
-                begin = (s * n + s) * z
-                scale_children(space.inside_left, begin, n_splits, z, space.factors, space.left)
-                begin = ((e - 1) * n + s + 1) * z
-                scale_children(space.inside_right, begin, n_splits, z, space.factors, space.right)
-                size = count_rows(rules, n_splits) * z
+                # Push: rules first, then what children get of each pair.
+                a, b = s * n + s, (e - 1) * n + s + 1
+                lefts = space.exponents_left[a : a + n_splits]
+                rights = space.exponents_right[b : b + n_splits]
+                find_factors(lefts, rights, space.factors, n_splits)
+                scale_children(space.inside_left, a * z, n_splits, z, space.factors, space.left)
+                scale_children(space.inside_right, b * z, n_splits, z, space.factors, space.right)
+                size = count_rows(p, c, rules.first_branching, n_splits) * z
                 matrix = rules.rules_words if n_splits == 1 else rules.rules
                 multiply(
                     own, zero, one, one, matrix, zero, size,
                     space.needs, zero, size, one, c, size, zero,
                 )  # fmt: skip
                 push(rules, space, n, s, e)
-                if is_counted:
-                    sum_splits(rules, space, n, s, e)
-                    if n_splits == 1:
-                        multiply(
-                            own, zero, one, one, space.splits, zero, size,
-                            space.count_words, zero, size, c, one, size, one,
-                        )  # fmt: skip
-                        continue
-                    for i in range(z):
-                        held_own[n_held * z + i] = own[i]
-                    for i in range(size):
-                        held_splits[n_held * size + i] = space.splits[i]
-                    n_held += 1
-                    if n_held == _HELD:
-                        add_held(space, n_held, c, size, space.count)
-                        n_held = zero
+                # Count: own sums times those of pairs of children, of many spans at a time.
+                sum_splits(rules, space, n, s, e)
+                if n_splits == 1:
+                    multiply(
+                        own, zero, one, one, space.splits, zero, size,
+                        space.count_words, zero, size, c, one, size, one,
+                    )  # fmt: skip
+                    continue
+                for i in range(z):
+                    held_own[n_held * z + i] = own[i]
+                for i in range(size):
+                    held_splits[n_held * size + i] = space.splits[i]
+                n_held += 1
+                if n_held == _HELD:
+                    add_held(space, n_held, c, size, space.count)
+                    n_held = zero
     add_held(space, n_held, c, n_pairs, space.count)
     for s in range(n):
         row = (s * n + s) * z
@@ -365,7 +345,7 @@ def fill_outside(rules, space, words, share, total, is_counted):
     return worst
 
 
-@njit_inner
+@njit_section
 def is_surely_safe(rules, space, n, total):
     """Tell whether the sentence is not unsafe, by upper bounds alone, as `_kernels_lanes` does."""
     lefts, rights, limit = space.bounds_left, space.bounds_right, rules.limit
@@ -375,17 +355,19 @@ def is_surely_safe(rules, space, n, total):
         lefts[s * n + s : s * n + n] = 0.0
         rights[s * n : s * n + s + 1] = 0.0
     lefts[n - 1] = 2.0 / total
-    for strip in range((n - 2) // _STRIP, -1, -1):
-        first = 2 + strip * _STRIP
-        last = min(first + _STRIP - 1, n)
+    for strip in range((n - 2) // STRIP, -1, -1):
+        first = 2 + strip * STRIP
+        last = min(first + STRIP - 1, n)
         for s in range(last - 1):
             for e in range(last, max(first, s + 2) - 1, -1):
                 row, column, n_splits = s * n + e - 1, (e - 1) * n + s, e - s - 1
                 bound = (lefts[row] + rights[column]) * power_of_two(-space.rises[row])
                 if not bound <= limit:
                     return False
-                find_factors(space, n, s, e)
                 step, a, b = 2.0 * bound, s * n + s, (e - 1) * n + s + 1
+                left_exponents = space.exponents_left[a : a + n_splits]
+                right_exponents = space.exponents_right[b : b + n_splits]
+                find_factors(left_exponents, right_exponents, space.factors, n_splits)
                 for k in range(n_splits):
                     lefts[a + k] += rules.most_left * step * space.factors[k]
                     rights[b + k] += rules.most_right * step * space.factors[k]
@@ -396,22 +378,40 @@ def is_surely_safe(rules, space, n, total):
 
 
 @njit_loop
-def sum_long(
-    tokens, ptr, order, multiplicity, rules, space, log_prob, unsafe,
-    root_counts, emission_counts, counts_words, counts, symbol_counts, is_counted,
-):  # fmt: skip
-    """Write the log probabilities of sentences, and add expected counts if wanted.
+def sum_long(tokens, ptr, order, rules, space, log_prob, in_doubt):
+    """Write the log probabilities of sentences.
 
     Parameters
     ----------
     tokens, ptr : (N,) int32, (n + 1,) int64
     order : (m,) int64
         The sentences to be done, of two words or more.
-    multiplicity : (m,) float64
-        How often each of these sentences counts.
     rules : Rules
     space : Space
     log_prob : (m,) float64, output
+    in_doubt : (m,) bool, output
+        Sentences of which only `count_long` can tell whether they are safe.
+    """
+    for k in range(order.shape[0]):
+        words = tokens[ptr[order[k]] : ptr[order[k] + 1]]
+        fill_inside(rules, space, words)
+        total, log_prob[k] = finish_inside(rules, space, words.shape[0])
+        in_doubt[k] = not is_surely_safe(rules, space, words.shape[0], total)
+
+
+@njit_loop
+def count_long(
+    tokens, ptr, order, multiplicity, rules, space, log_prob, unsafe,
+    root_counts, emission_counts, counts_words, counts, symbol_counts,
+):  # fmt: skip
+    """Write the log probabilities of sentences, and add expected counts.
+
+    Parameters
+    ----------
+    tokens, ptr, order, rules, space, log_prob
+        As `sum_long` takes them.
+    multiplicity : (m,) float64
+        How often each of these sentences counts.
     unsafe : (m,) bool, output
         Sentences that must be done in another way; what is written for them means nothing.
     root_counts, emission_counts : (S,), (V, P) float64, added to
@@ -419,8 +419,6 @@ def sum_long(
         To be multiplied by the weights of rules, scaled to the largest.
     symbol_counts : (m, S) float64, output, or (0, S)
         Expected number of nodes of each symbol, times the multiplicity.
-    is_counted : bool
-        Otherwise none of the counts is looked at.
     """
     p, c = rules.emission.shape[1], rules.n_branching
     z, first = space.own.shape[0], rules.first_branching
@@ -429,16 +427,12 @@ def sum_long(
         n = words.shape[0]
         fill_inside(rules, space, words)
         total, log_prob[k] = finish_inside(rules, space, n)
-        if not is_counted and is_surely_safe(rules, space, n, total):
-            continue
         space.count_words[:] = 0.0
         space.count[:] = 0.0
         share = multiplicity[k]
-        worst = fill_outside(rules, space, words, share, total, is_counted)
+        worst = fill_outside(rules, space, words, share, total)
         if not ((worst <= rules.limit) & (total * rules.limit >= 1.0)):
             unsafe[k] = True
-            continue
-        if not is_counted:
             continue
         for i in range(counts_words.shape[0]):
             counts_words[i] += space.count_words[i]

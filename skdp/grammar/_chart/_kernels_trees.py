@@ -23,8 +23,7 @@ import math
 from skdp._numba import njit_loop, njit_step
 from skdp._random import next_double
 from skdp.grammar._chart._kernels_extended_range import bounds, power_of_two, sum_splits
-
-_STRIP = 4  # words at whose ends spans are done together
+from skdp.grammar._chart._kernels_spans import STRIP
 
 # The likeliest tree
 
@@ -75,8 +74,8 @@ def fill_best(words, log_root, log_emission, log_binary, best, best_right, split
     for s in range(n):
         for z in range(n_emitting):
             best[s * n + s, z] = best_right[s * n + s, z] = log_emission[z, words[s]]
-    for begin in range(2, n + 1, _STRIP):
-        end = min(begin + _STRIP - 1, n)
+    for begin in range(2, n + 1, STRIP):
+        end = min(begin + STRIP - 1, n)
         for s in range(end - 2, -1, -1):
             for e in range(max(begin, s + 2), end + 1):
                 find_splits(best, best_right, n, s, e, n_emitting, first_branching, splits)
