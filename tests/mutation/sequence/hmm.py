@@ -68,8 +68,8 @@ MUTATIONS = [
     Mutation(
         "transitions-first-states-not-counted",
         TRANSITIONS,
-        "            counts[before, states[t]] += 1",
-        "            counts[before, states[t]] += before < n_states",
+        "            counts[before, states[t]] += 1\n            before",
+        "            counts[before, states[t]] += before < n_states\n            before",
         "Erratum 15: the initial row makes transitions, too.",
         _draws("plain"),
     ),
