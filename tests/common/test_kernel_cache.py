@@ -48,7 +48,7 @@ def test_options_of_numba_count(monkeypatch):
     before = kernel_cache.surroundings()
     monkeypatch.setenv("NUMBA_CACHE_DIR", "elsewhere")
     assert kernel_cache.surroundings() == before
-    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
+    monkeypatch.setenv("NUMBA_OPT", "17")
     assert kernel_cache.surroundings() != before
 
 

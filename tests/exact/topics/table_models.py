@@ -36,7 +36,7 @@ BURN_IN = 400
 N_SEEDS = 40
 
 every_sampler = pytest.mark.parametrize("sampler", SAMPLERS)
-# What a kernel of one sampler's own has no part in: the others run with the slow tests.
+# For what is not a sampler's own, the draws of hyper-parameters: the others are slow tests.
 mostly_one_sampler = pytest.mark.parametrize(
     "sampler",
     ["btigs", *(pytest.param(name, marks=pytest.mark.slow) for name in ("cmgs", "ssa"))],

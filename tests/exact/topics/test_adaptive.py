@@ -120,7 +120,7 @@ def test_given_topics_have_no_segment_mixing():
         pytest.param((1.0, 1e8), "sequential", marks=pytest.mark.slow),
     ],
 )
-@every_sampler
+@mostly_one_sampler
 def test_limits_of_the_mixing_prior(sampler, mixing, limit):
     problem = replace(CASES["three segments"], mixing=mixing)
     expected = posterior_of(replace(problem, model=limit))

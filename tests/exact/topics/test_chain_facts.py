@@ -14,6 +14,7 @@ from exact.topics.table_models import (
     corpus,
     estimators,
     every_sampler,
+    mostly_one_sampler,
     posterior_of,
     run,
 )
@@ -22,7 +23,7 @@ every_chain = pytest.mark.parametrize("model_name", ["sequential", "adaptive"])
 
 
 @every_chain
-@every_sampler
+@mostly_one_sampler
 def test_documents_of_one_segment_have_the_posterior_of_the_segmented_model(sampler, model_name):
     segmented = Problem(
         [[[0, 0, 1, 0]], [[1, 1, 0]]],

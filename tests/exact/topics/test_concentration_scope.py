@@ -18,6 +18,7 @@ from exact.topics.table_models import (
     every_sampler,
     kept_sweeps,
     model,
+    mostly_one_sampler,
     of_model,
     posterior_of,
 )
@@ -46,7 +47,7 @@ FOLD_IN = {
 
 @cases(RANDOM_CONCENTRATION, SLOW)
 @every_model
-@every_sampler
+@mostly_one_sampler
 def test_random_concentration(sampler, model_name, case):
     check_posterior(of_model(RANDOM_CONCENTRATION, model_name)[case], sampler)
 

@@ -12,6 +12,7 @@ from exact.topics.table_models import (
     every_model,
     every_sampler,
     kept_sweeps,
+    mostly_one_sampler,
     of_model,
     parameters,
     posterior_of,
@@ -58,7 +59,7 @@ SLOW = [case for case in RANDOM_DISCOUNT if case != "segments of one topic"]
 
 @cases(RANDOM_DISCOUNT, SLOW)
 @every_model
-@every_sampler
+@mostly_one_sampler
 def test_random_discount(sampler, model_name, case):
     check_posterior(of_model(RANDOM_DISCOUNT, model_name)[case], sampler)
 

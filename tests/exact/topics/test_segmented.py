@@ -16,6 +16,7 @@ from exact.oracles.segmented import (
 from exact.topics.table_models import (
     BURN_IN,
     PHI,
+    cases,
     check_completion,
     check_documents_without_tokens,
     check_posterior,
@@ -27,6 +28,7 @@ from exact.topics.table_models import (
     estimators,
     every_sampler,
     model,
+    mostly_one_sampler,
     run,
 )
 
@@ -73,6 +75,7 @@ CASES = {
         alpha=(1.4, 0.3, 0.6), gamma=0.5, n_features=3, discount=0.9, concentration=1.5,
     ),
 }  # fmt: skip
+SLOW_CASES = ["one segment", "no discount", "leading empty", "trailing empty", "large discount"]
 every_case = pytest.mark.parametrize("case", CASES)
 
 
@@ -116,7 +119,7 @@ def test_more_topics_than_are_listed(sampler):
     assert_means(tables[BURN_IN:], n_tables, "tables")
 
 
-@every_case
+@cases(CASES, SLOW_CASES)
 @every_sampler
 def test_posterior(sampler, case):
     check_posterior(CASES[case], sampler)
@@ -155,7 +158,7 @@ RANDOM_CONCENTRATION = {
 
 
 @pytest.mark.parametrize("case", RANDOM_CONCENTRATION)
-@every_sampler
+@mostly_one_sampler
 def test_random_concentration(sampler, case):
     check_posterior(RANDOM_CONCENTRATION[case], sampler)
 

@@ -17,6 +17,7 @@ from exact.topics.table_models import (
     check_trajectories_differ,
     check_transform,
     every_sampler,
+    mostly_one_sampler,
     of_model,
 )
 
@@ -49,7 +50,7 @@ def test_log_joint_of_estimated_hyper_parameters(sampler):
 
 
 @cases(RANDOM_CONCENTRATION, ["two documents", "empty segment"])
-@every_sampler
+@mostly_one_sampler
 def test_random_concentration(sampler, case):
     check_posterior(RANDOM_CONCENTRATION[case], sampler)
 
