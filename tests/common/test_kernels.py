@@ -60,7 +60,7 @@ def test_enclosed_values():
         for name, (kernel, _) in KERNELS.items()
         for cell in kernel.py_func.__closure__ or ()
     ]
-    assert len(enclosed) >= 16
+    assert len(enclosed) >= 19
     for name, value in enclosed:
         assert type(value) in (bool, int, float, str), name
 

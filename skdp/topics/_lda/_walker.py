@@ -66,6 +66,8 @@ class LDAWalker(TopicWalker):
     n_jobs : int or None
     """
 
+    _data_attributes = (*TopicWalker._data_attributes, "_node_ptr", "_scratch")
+
     shards: list[NodeTopics]
 
     def __init__(
@@ -85,8 +87,9 @@ class LDAWalker(TopicWalker):
         self.given_prior = doc_topic_prior
         learns = isinstance(doc_topic_prior, str)
         self.doc_topic_prior = np.full(n_topics, 0.1) if learns else doc_topic_prior
-        super().__init__(corpus, n_topics, topic_word_prior, dirichlet_prior, streams, n_jobs)
+        super().__init__(n_topics, topic_word_prior, dirichlet_prior, streams, n_jobs)
         self.topics_trade_places = not tells_apart(doc_topic_prior)
+        self._take(corpus)
         self.shards = [NodeTopics(np.full(len(c.tokens), -1, np.int32)) for c in self._corpora]
         if isinstance(init, str):
             for shard, stream in zip(self.shards, init_streams, strict=True):
@@ -99,8 +102,8 @@ class LDAWalker(TopicWalker):
     def _sparse(self) -> bool:
         return self.n_topics >= SPARSE_FROM
 
-    def _prepare(self, corpus: SegmentedCorpus) -> None:
-        self._whole = corpus
+    def _take(self, corpus: SegmentedCorpus) -> None:
+        super()._take(corpus)
         self._node_ptr = [tokens_of_nodes(part, self.level) for part in self._corpora]
         empty = empty_sparse_scratch if self._sparse else empty_dense_scratch
         self._scratch = [empty(self.n_topics) for _ in self._corpora]
@@ -112,14 +115,14 @@ class LDAWalker(TopicWalker):
             super()._count_words()
             return
         topics = self.topics
-        lists = list_words(self._whole.tokens, topics, self._n_words, self.n_topics)
+        lists = list_words(self._whole.tokens, topics, self._whole.n_features, self.n_topics)
         totals = np.bincount(topics, minlength=self.n_topics).astype(np.float64)
         self._words = ListedWords(lists, totals)
 
     def _dense_words(self) -> WordCounts:
         if not self._sparse:
             return super()._dense_words()
-        dense = empty_counts(self._n_words, self.n_topics)
+        dense = empty_counts(self._whole.n_features, self.n_topics)
         counts_of_lists(self._words.lists, dense.counts)
         dense.totals[: self.n_topics] = self._words.totals
         return dense

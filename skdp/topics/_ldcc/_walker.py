@@ -49,6 +49,11 @@ class CoClusterWalker(TopicWalker):
     n_jobs : int or None
     """
 
+    _data_attributes = (
+        *TopicWalker._data_attributes,
+        *("_longest", "_segment_bounds", "_scratch", "_rising"),
+    )
+
     shards: list[Clustering]
 
     def __init__(
@@ -78,7 +83,8 @@ class CoClusterWalker(TopicWalker):
             if self.learns_segment_topic_prior
             else segment_topic_prior
         )
-        super().__init__(corpus, n_topics, topic_word_prior, dirichlet_prior, streams, n_jobs)
+        super().__init__(n_topics, topic_word_prior, dirichlet_prior, streams, n_jobs)
+        self._take(corpus)
         columns_differ = np.ptp(self.segment_topic_prior, axis=1).any()
         self.topics_trade_places = self.learns_segment_topic_prior or not columns_differ
         # Rows that are given either tell document-topics apart or say nothing of them.
@@ -88,8 +94,8 @@ class CoClusterWalker(TopicWalker):
         self.shards = [empty_clustering(corpus[begin:end]) for begin, end in self._bounds]
         self._seat_words(init, init_streams)
 
-    def _prepare(self, corpus: SegmentedCorpus) -> None:
-        self._whole = corpus
+    def _take(self, corpus: SegmentedCorpus) -> None:
+        super()._take(corpus)
         self._longest = int(np.diff(corpus.segment_ptr).max(initial=0))
         segments = [int(corpus.doc_ptr[end]) for _, end in self._bounds]
         self._segment_bounds = list(zip([0, *segments[:-1]], segments, strict=True))

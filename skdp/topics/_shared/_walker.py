@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
+from skdp.inference import Part
 from skdp.topics._shared._arrays import empty_counts, flat, split_documents
 from skdp.topics._shared._kernels import WordCounts, log_likelihood_of_words
 from skdp.topics._shared._priors import update_symmetric_dirichlet
@@ -16,19 +17,19 @@ from skdp.topics._shared._priors import update_symmetric_dirichlet
 START_TOPIC_WORD_PRIOR = 0.05
 
 
-class TopicWalker:
+class TopicWalker(Part):
     """Markov chain of a topic model over one corpus, whose documents may be swept in shards.
 
     Shards are runs of whole documents. Each is swept with counts of words of its own, which are
     put together after every sweep (Newman et al., 2009): approximate, but for a single shard.
 
     A subclass has the state of each shard, a named tuple with `topics` among its arrays, in
-    `shards`, sets `topics_trade_places` where a prior tells topics apart, and gives `_prepare`,
-    `_sweep_shard`, `_update_parameters` and `_log_prior`.
+    `shards`, sets `topics_trade_places` where a prior tells topics apart, and gives `_take`,
+    `_sweep_shard`, `_update_parameters` and `_log_prior`. When it is made it takes the corpus, then
+    makes the first state.
 
     Parameters
     ----------
-    corpus : SegmentedCorpus
     n_topics : int
     topic_word_prior : float or "auto"
     dirichlet_prior : (float, float)
@@ -38,11 +39,13 @@ class TopicWalker:
         For the shards.
     """
 
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_whole", "_bounds", "_corpora", "_words")
+
     shards: list[Any]
+    _words: Any
 
     def __init__(
         self,
-        corpus: SegmentedCorpus,
         n_topics: int,
         topic_word_prior: Any,
         dirichlet_prior: tuple[float, float],
@@ -57,33 +60,25 @@ class TopicWalker:
             START_TOPIC_WORD_PRIOR if self.learns_topic_word_prior else topic_word_prior
         )
         self.streams = streams
-        self._words: Any = None
         self.n_jobs = n_jobs
-        self.attach(corpus)
 
     def attach(self, corpus: SegmentedCorpus) -> None:
-        """Give the chain its corpus (again) and build what follows from it."""
-        self._n_words = corpus.n_features
+        """Give the chain its corpus again and build what follows from it."""
+        self._take(corpus)
+        self._count_words()
+
+    def _take(self, corpus: SegmentedCorpus) -> None:
+        """Keep the corpus and build what follows from it, whatever the state."""
+        self._whole = corpus
         self._bounds = split_documents(corpus, len(self.streams))
         self._corpora = [
             flat(corpus if len(self._bounds) == 1 else corpus[begin:end])
             for begin, end in self._bounds
         ]
-        self._prepare(corpus)
-        if hasattr(self, "shards"):
-            self._count_words()
-
-    def _prepare(self, corpus: SegmentedCorpus) -> None:
-        """Build what a subclass needs of the corpus besides."""
-
-    def detach(self) -> None:
-        """Drop the corpus and what follows from it; `attach` brings it back."""
-        for name in [name for name in self.__dict__ if name.startswith("_")]:
-            del self.__dict__[name]
 
     def _count_words(self) -> None:
         """Count words by topic from the state."""
-        self._words = empty_counts(self._n_words, self.n_topics)
+        self._words = empty_counts(self._whole.n_features, self.n_topics)
         for corpus, shard in zip(self._corpora, self.shards, strict=True):
             np.add.at(self._words.counts, (corpus.tokens, shard.topics), 1)
         self._words.totals[:] = self._words.counts.sum(axis=0, dtype=np.float64)
@@ -140,7 +135,7 @@ class TopicWalker:
                 self.topic_word_prior,
                 self._word_values(),
                 self._words.totals,
-                self._n_words,
+                self._whole.n_features,
                 *self.dirichlet_prior,
             )
 
@@ -189,8 +184,8 @@ class TopicWalker:
 
     def copy(self) -> Self:
         """Return a walker that holds the same state in arrays of its own."""
-        other = object.__new__(type(self))
-        other.__dict__ = dict(self.__dict__)
+        other = super().copy()
+        other.streams = [stream.copy() for stream in self.streams]
         other.shards = [type(shard)(*(array.copy() for array in shard)) for shard in self.shards]
         other._words = self._copy_words(self._words)
         return other

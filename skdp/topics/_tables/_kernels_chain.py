@@ -397,19 +397,30 @@ def sweep_segment(
     return total
 
 
-@njit_inner
-def sweep_segments(
-    sampler, d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
-):
-    """Sweep segments `begin` to `end` - 1 of document `d` in order; return A + c."""
-    for j in range(begin, end):
-        total = sweep_segment(
-            sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
-        )
-    return total
+def _make_sweep_segments(sampler):
+    """Return `sweep_segments` of one sampler, with nothing in it that others need."""
+
+    @njit_inner
+    def sweep_segments(
+        d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
+    ):
+        """Sweep segments `begin` to `end` - 1 of document `d` in order; return A + c."""
+        for j in range(begin, end):
+            total = sweep_segment(
+                sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels,
+                rng,
+            )  # fmt: skip
+        return total
+
+    return sweep_segments
 
 
-@njit_part
+sweep_segments_btigs = _make_sweep_segments(BTIGS)
+_sweep_segments_cmgs = _make_sweep_segments(CMGS)
+_sweep_segments_ssa = _make_sweep_segments(SSA)
+
+
+@partial(njit_part, inline="always")
 def sweep_document(
     sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
@@ -433,10 +444,21 @@ def sweep_document(
             if assignments.seat_free[1] < seats_for(d, begin, corpus, prior):
                 break
             end = begin + 1
-        total = sweep_segments(
-            sampler, d, begin, end, total, corpus, assignments, words, prior, ratios, scratch,
-            levels, rng,
-        )  # fmt: skip
+        if sampler == BTIGS:
+            total = sweep_segments_btigs(
+                d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
+                rng,
+            )  # fmt: skip
+        elif sampler == CMGS:
+            total = _sweep_segments_cmgs(
+                d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
+                rng,
+            )  # fmt: skip
+        else:
+            total = _sweep_segments_ssa(
+                d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
+                rng,
+            )  # fmt: skip
         begin = end
     levels.total[0] = total
     return begin

@@ -45,7 +45,7 @@ from skdp.topics._tables._kernels import (
 from skdp.topics._tables._kernels_chain import (
     BTIGS,
     rebuild_level,
-    sweep_segments,
+    sweep_segments_btigs,
     weigh_level,
     weigh_node,
 )
@@ -343,8 +343,8 @@ def move_segment(chained, i, seen, assignments, words, prior, ratios, scratch, l
             levels.base[k] = prior.alpha[k] + assignments.document_tables[0, k]
             total += prior.alpha[k] + assignments.document_tables[0, k]
         enter_levels(i, seen.document, assignments, prior, ratios, levels)
-        sweep_segments(
-            BTIGS, ALONE, i, i + 1, total, seen.document, assignments, words, prior, ratios,
+        sweep_segments_btigs(
+            ALONE, i, i + 1, total, seen.document, assignments, words, prior, ratios,
             scratch, levels, rng,
         )  # fmt: skip
     else:

@@ -86,7 +86,7 @@ class TableFoldIn:
     model: TableModel
     settings: FoldIn
     words: WordCounts
-    ratios: Ratios
+    weights: Ratios
 
     def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
         """Return E[mu] (D, K) and E[nu] (J, K)."""
@@ -102,7 +102,7 @@ class TableFoldIn:
         prior = model.prior(n_segments)
         groups = make_groups(corpus, options["concentration_prior"], options["each_segment"])
         drawn = np.full(len(groups.group_ptr) - 1, model.concentration)
-        ratios, scratch = writable(self.ratios), empty_scratch(n_topics)
+        weights, scratch = writable(self.weights), empty_scratch(n_topics)
         enter_words(self.words, 0.0, scratch)
         levels = empty_levels(arrays, n_topics, chained=chained)
         place, rng = np.zeros(3, dtype=np.int64), np.zeros(4, dtype=np.uint64)
@@ -118,7 +118,7 @@ class TableFoldIn:
                 groups,
                 options["each_segment"],
                 drawn,
-                ratios,
+                weights,
                 scratch,
                 levels,
                 settings.n_sweeps,

@@ -81,6 +81,11 @@ class TableWalker(TopicWalker):
     n_jobs : int or None
     """
 
+    _data_attributes = (
+        *TopicWalker._data_attributes,
+        *("_group_ptr", "_segment_bounds", "_stirling", "_weights", "_scratch", "_levels"),
+    )
+
     shards: list[Assignments]
 
     def __init__(
@@ -103,10 +108,9 @@ class TableWalker(TopicWalker):
         self.discount = START_DISCOUNT if hyper.discount == "auto" else hyper.discount
         start = START_CONCENTRATION if hyper.concentration == "auto" else hyper.concentration
         self.concentration = np.full(_n_groups(corpus, hyper.concentration_scope), float(start))
-        super().__init__(
-            corpus, n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, n_jobs
-        )
+        super().__init__(n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, n_jobs)
         self.topics_trade_places = not tells_apart(hyper.doc_topic_prior)
+        self._take(corpus)
         self.shards = [
             empty_assignments(corpus, n_topics, seats=sampler == "ssa", chained=self.chained)
             for corpus in self._corpora
@@ -122,11 +126,11 @@ class TableWalker(TopicWalker):
     def _sweeps(self) -> Sweeps:
         return sweeps_of(self.sampler, chained=self.chained)
 
-    def _prepare(self, corpus: SegmentedCorpus) -> None:
+    def _take(self, corpus: SegmentedCorpus) -> None:
+        super()._take(corpus)
         self._group_ptr = _group_ptr(corpus, self.hyper.concentration_scope)
         segments = [int(corpus.doc_ptr[end]) for _, end in self._bounds]
         self._segment_bounds = list(zip([0, *segments[:-1]], segments, strict=True))
-        self._whole = corpus
         self._make_ratios()
         self._scratch = [empty_scratch(self.n_topics) for _ in self._corpora]
         self._levels = [
@@ -338,7 +342,6 @@ class TableWalker(TopicWalker):
     def copy(self) -> TableWalker:
         """Return a walker that holds the same state in arrays of its own."""
         other = super().copy()
-        other.concentration = self.concentration.copy()
         other._scratch = [empty_scratch(self.n_topics) for _ in self.shards]
         return other
 
