@@ -8,7 +8,9 @@ DURATION_TESTS = "tests/exact/sequence/durations/test_durations.py"
 SEGMENT_TESTS = "tests/exact/sequence/hmm/test_segments.py"
 LOCATION_TESTS = "tests/exact/sequence/similarities/test_locations.py"
 GAUSSIAN_TESTS = "tests/exact/emissions/test_gaussian.py"
-VECTORS = "tests/exact/emissions/test_binary_factors.py"
+VECTORS = "tests/exact/emissions/test_factor_vectors.py"
+WEIGHTS = "tests/exact/emissions/test_factor_weights.py"
+LINK_TESTS = "tests/exact/emissions/test_factor_links.py"
 BEAM_TESTS = "tests/unit/sequence/hmm/test_beam.py"
 NAMES = "tests/unit/sequence/hmm/test_alignment.py"
 
@@ -116,7 +118,7 @@ _FACTORS = [
         "shape + 0.5 * seen[d]",
         "shape + seen[d]",
         "A value adds one half to the shape of the precision.",
-        f"{VECTORS}::test_weights_and_noise",
+        f"{WEIGHTS}::test_weights_and_noise",
     ),
     Mutation(
         "factors-weights-without-noise",
@@ -124,7 +126,7 @@ _FACTORS = [
         "n = precisions[d] * counts[j, d]\n",
         "n = counts[j, d]\n",
         "The papers' (1.122), (1.137): the noise divides theta'theta.",
-        f"{VECTORS}::test_weights_and_noise",
+        f"{WEIGHTS}::test_weights_and_noise",
     ),
     Mutation(
         "factors-latent-sign",
@@ -132,7 +134,7 @@ _FACTORS = [
         "totals[j, d] -= draw_normal_above(centre, rng)",
         "totals[j, d] -= draw_normal_above(-centre, rng)",
         "Where a value is 0 the latent normal is below 0.",
-        f"{VECTORS}::test_probit_weights",
+        f"{WEIGHTS}::test_probit_weights",
     ),
     Mutation(
         "amplitudes-trace-not-halved",
@@ -148,7 +150,7 @@ _FACTORS = [
         "column[a] = scale * column[a] + draw_normal(rng)",
         "column[a] = scale * column[a]",
         "Weights and variances are drawn given a draw of the amplitudes, not given their mean.",
-        f"{VECTORS}::test_amplitudes",
+        f"{WEIGHTS}::test_amplitudes",
     ),
     Mutation(
         "laplacian-moves-one-way",
@@ -164,7 +166,7 @@ _FACTORS = [
         "if 0.5 * (x - rate) ** 2 < draw_exponential(rng)",
         "if 0.5 * (x - bound) ** 2 < draw_exponential(rng)",
         "The ratio of the densities peaks at the rate.",
-        f"{VECTORS}::test_normal_above[0.6]",
+        f"{WEIGHTS}::test_normal_above[0.6]",
     ),
     Mutation(
         "laplacian-own-row-forgotten",
@@ -188,7 +190,7 @@ _FACTORS = [
         "steps[i] = small_log_1p(terms[i] * (growth[i] - 1.0))",
         "steps[i] = 0.0",
         "A vector changes the normalisers of other rows, where the change is small, too.",
-        f"{VECTORS}::test_change_of_a_vector[0.3-30.0]",
+        f"{LINK_TESTS}::test_change_of_a_vector[0.3-30.0]",
     ),
     Mutation(
         "laplacian-decay-without-jacobian",
@@ -196,7 +198,7 @@ _FACTORS = [
         "result = shape * log_decay - decay",
         "result = (shape - 1.0) * log_decay - decay",
         "The slice is that of log lambda.",
-        f"{VECTORS}::test_decay[coupled-prior0]",
+        f"{LINK_TESTS}::test_decay[coupled-prior0]",
     ),
     Mutation(
         "laplacian-decay-counts-rows-once",
@@ -204,7 +206,7 @@ _FACTORS = [
         "result -= left[b] * (largest + math.log(total))",
         "result -= largest + math.log(total)",
         "Every transition is normalised.",
-        f"{VECTORS}::test_decay[coupled-prior0]",
+        f"{LINK_TESTS}::test_decay[coupled-prior0]",
     ),
 ]
 
