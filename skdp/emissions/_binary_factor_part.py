@@ -174,7 +174,7 @@ class BinaryFactorSampler(Part):
         if coupling is not None and coupling.decay > 0.0:
             links, decay = make_links(coupling), coupling.decay
             start_links(links, self.factors, coupling.counts, decay)
-            idle &= ~links.moves.any(axis=1)
+            idle &= ~links.n_transitions.any(axis=1)
         n_factors = self.factors.shape[1]
         spins = self._spins()
         kernels.draw_busy_bits(
@@ -278,7 +278,7 @@ def make_links(coupling: Coupling) -> Links:
     return Links(
         log_rates=coupling.log_rates,
         log_rates_into=np.empty(square),
-        moves=np.empty(square),
+        n_transitions=np.empty(square),
         left=left.astype(np.float64),
         busy=np.flatnonzero(left),
         log_totals=np.empty(row),

@@ -114,9 +114,9 @@ class GaussianEmission(HasDocs, BaseEstimator):
         check_numbers(values)
         n_dims = values.shape[1]
         width = n_dims if self.covariance_type == "full" else 1
-        freedom = self.degrees_of_freedom_prior
-        freedom = width + 2.0 if freedom is None else float(freedom)
-        if freedom <= width - 1:
+        dof = self.degrees_of_freedom_prior
+        dof = width + 2.0 if dof is None else float(dof)
+        if dof <= width - 1:
             raise ValueError(
                 "GaussianEmission: degrees_of_freedom_prior must be above the number of features "
                 f"minus 1, {width - 1}; got {self.degrees_of_freedom_prior!r}."
@@ -132,7 +132,7 @@ class GaussianEmission(HasDocs, BaseEstimator):
         prior = GaussianPrior(
             mean.reshape(-1, width),
             _MEAN_PRECISION if precision is None else float(precision),
-            freedom,
+            dof,
             np.ascontiguousarray(scale).reshape(-1, width, width),
         )
         return GaussianSampler(n_states, prior)
@@ -205,11 +205,11 @@ def check_scale(values: NDArray[np.float64]) -> None:
 def moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean and a positive definite covariance of what was observed."""
     seen = ~np.isnan(values)
-    sizes = np.maximum(seen.sum(axis=0), 1)
+    counts = np.maximum(seen.sum(axis=0), 1)
     known = np.where(seen, values, 0.0)
-    mean = known.sum(axis=0) / sizes
+    mean = known.sum(axis=0) / counts
     centred = np.where(seen, values - mean, 0.0)
-    variances = (centred**2).sum(axis=0) / sizes
+    variances = (centred**2).sum(axis=0) / counts
     roundings = (_ROUNDING * np.abs(known).max(axis=0, initial=0.0)) ** 2
     varies = variances > roundings
     # Missing values count as means: correlations stay those of a positive definite matrix.
@@ -227,13 +227,13 @@ class GaussianPrior(NamedTuple):
     Attributes
     ----------
     mean : (B, W) array
-    precision, freedom : float
+    precision, dof : float
     scale : (B, W, W) array
     """
 
     mean: NDArray[np.float64]
     precision: float
-    freedom: float
+    dof: float
     scale: NDArray[np.float64]
 
 
@@ -252,13 +252,13 @@ def list_missing(values: NDArray[np.float64], width: int) -> Missing | None:
     rows = np.flatnonzero(hidden.any(axis=1))
     if len(rows) == 0:
         return None
-    patterns, pattern, sizes = np.unique(
+    patterns, pattern, counts = np.unique(
         hidden[rows], axis=0, return_inverse=True, return_counts=True
     )
     patterns = patterns.reshape(len(patterns), -1, width)
     return Missing(
         rows[np.argsort(pattern.ravel(), kind="stable")],
-        np.concatenate([[0], np.cumsum(sizes)]),
+        np.concatenate([[0], np.cumsum(counts)]),
         np.argsort(patterns, axis=2, kind="stable"),
         (~patterns).sum(axis=2),
     )
@@ -268,17 +268,17 @@ def write_log_densities(
     values: NDArray[np.float64],
     missing: Missing | None,
     means: NDArray[np.float64],
-    whiteners: NDArray[np.float64],
+    precision_factors: NDArray[np.float64],
     log_dets: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
     """Write the log densities of what was observed of all steps in all states, (N, J)."""
     n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
     scratch = np.empty((n_dims, width, n_states)), np.empty((n_dims + 2, n_states))
-    kernels.weigh_gaussians(values, means, whiteners, log_dets, *scratch, out)
+    kernels.weigh_gaussians(values, means, precision_factors, log_dets, *scratch, out)
     if missing is not None:
         more = np.empty((width, width)), np.empty(width)
-        kernels.weigh_incomplete(values, *missing, means, whiteners, *scratch, *more, out)
+        kernels.weigh_incomplete(values, *missing, means, precision_factors, *scratch, *more, out)
 
 
 class GaussianSampler(Part):
@@ -291,13 +291,13 @@ class GaussianSampler(Part):
         self.n_states = n_states
         n_blocks, width = prior.mean.shape
         n_components = n_states * n_blocks
-        self.sizes = np.zeros(n_components)
+        self.counts = np.zeros(n_components)
         self.centres = np.zeros((n_components, width))
-        self.squares = np.zeros((n_components, width, width))
+        self.scatter = np.zeros((n_components, width, width))
         self.means = np.tile(prior.mean, (n_states, 1))
-        whiteners = whiten(prior.scale / prior.freedom)
-        self.whiteners = np.tile(whiteners, (n_states, 1, 1))
-        self.log_dets = log_determinants(self.whiteners)
+        precision_factors = factorise_precisions(prior.scale / prior.dof)
+        self.precision_factors = np.tile(precision_factors, (n_states, 1, 1))
+        self.log_dets = log_determinants(self.precision_factors)
 
     def attach(self, values: NDArray[np.float64]) -> None:
         """Take the observations."""
@@ -330,10 +330,10 @@ class GaussianSampler(Part):
         """Draw the missing values, then mu and Sigma, given the states."""
         prior = self.prior
         width = prior.mean.shape[1]
-        statistics = self.sizes, self.centres, self.squares
+        statistics = self.counts, self.centres, self.scatter
         kernels.add_up(self._completed(states, rng), states, *statistics)
         possible = kernels.draw_gaussians(
-            *statistics, *prior, self.means, self.whiteners, self.log_dets,
+            *statistics, *prior, self.means, self.precision_factors, self.log_dets,
             np.empty((2, width, width)), rng,
         )  # fmt: skip
         if not possible:
@@ -349,37 +349,37 @@ class GaussianSampler(Part):
             return self._values
         values = self._values.copy()
         scratch = np.empty((width, width)), np.empty(width)
-        kernels.impute(values, states, *missing, self.means, self.whiteners, *scratch, rng)
+        kernels.impute(values, states, *missing, self.means, self.precision_factors, *scratch, rng)
         values.flags.writeable = self._values.flags.writeable  # or kernels would be compiled twice
         return values
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
         """Write the log densities of what was observed of all steps."""
         write_log_densities(
-            self._values, self._missing, self.means, self.whiteners, self.log_dets, out
+            self._values, self._missing, self.means, self.precision_factors, self.log_dets, out
         )
 
     def log_evidence(self) -> float:
         """Return log p(x | z), missing values as last drawn."""
         width = self.prior.mean.shape[1]
         return kernels.log_evidence_of_gaussians(
-            self.sizes, self.centres, self.squares, *self.prior, np.empty((width, width))
+            self.counts, self.centres, self.scatter, *self.prior, np.empty((width, width))
         )
 
     def model(self) -> GaussianModel:
         """Return E[mu | z] and E[Sigma | z], or E[Sigma^-1 | z]^-1 where that does not exist."""
-        mean, precision, freedom, scale = self.prior
+        mean, precision, dof, scale = self.prior
         n_blocks, width = mean.shape
-        sizes = self.sizes[:, np.newaxis]
+        counts = self.counts[:, np.newaxis]
         mean, scale = np.tile(mean, (self.n_states, 1)), np.tile(scale, (self.n_states, 1, 1))
         away = self.centres - mean
-        weights = precision * sizes / (precision + sizes)
-        lower = np.tril(self.squares)
-        squares = lower + np.tril(lower, -1).swapaxes(1, 2)
-        scales = scale + squares + (weights * away)[:, :, np.newaxis] * away[:, np.newaxis]
-        freedoms = freedom + self.sizes
-        divisors = np.where(freedoms > width + 1, freedoms - width - 1, freedoms)
-        means = mean + sizes / (precision + sizes) * away
+        weights = precision * counts / (precision + counts)
+        lower = np.tril(self.scatter)
+        scatter = lower + np.tril(lower, -1).swapaxes(1, 2)
+        scales = scale + scatter + (weights * away)[:, :, np.newaxis] * away[:, np.newaxis]
+        dofs = dof + self.counts
+        divisors = np.where(dofs > width + 1, dofs - width - 1, dofs)
+        means = mean + counts / (precision + counts) * away
         covariances = scales / divisors[:, np.newaxis, np.newaxis]
         n_dims = n_blocks * width
         shape = (n_dims, n_dims) if n_blocks == 1 else (n_dims,)
@@ -388,16 +388,16 @@ class GaussianSampler(Part):
         )
 
 
-def whiten(covariances: NDArray[np.float64]) -> NDArray[np.float64]:
+def factorise_precisions(covariances: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return lower triangular U with U^T U = Sigma^-1 for each covariance, (K, W, W)."""
     identity = np.eye(covariances.shape[1])
     factors = np.linalg.cholesky(covariances)
     return np.array([solve_triangular(factor, identity, lower=True) for factor in factors])
 
 
-def log_determinants(whiteners: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_determinants(precision_factors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log det U of triangular matrices, (K,)."""
-    return np.log(np.diagonal(whiteners, axis1=1, axis2=2)).sum(axis=1)
+    return np.log(np.diagonal(precision_factors, axis1=1, axis2=2)).sum(axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,12 +419,12 @@ class GaussianModel:
         check_numbers(values)
         n_states, n_dims = self.means.shape
         width = n_dims if self.covariances.ndim == 3 else 1
-        whiteners = whiten(self.covariances.reshape(-1, width, width))
-        log_dets = log_determinants(whiteners)
+        precision_factors = factorise_precisions(self.covariances.reshape(-1, width, width))
+        log_dets = log_determinants(precision_factors)
         out = np.empty((len(values), n_states))
         missing = list_missing(values, width)
         means = np.array(self.means).reshape(-1, width)  # a copy, as `HMMModel` makes them
-        write_log_densities(values, missing, means, whiteners, log_dets, out)
+        write_log_densities(values, missing, means, precision_factors, log_dets, out)
         return out
 
     def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:

@@ -5,10 +5,9 @@ r"""Observations of hidden Markov models, given their states.
 | symbols | x_t | (N,) int32 | categories |
 | values | x_t | (N, D) | numbers |
 | states | z_t | (N,) int64 | |
-| counts | n_jv | (V, J) | symbol v in state j |
+| counts | n_jv, n_j | (V, J), (J,) | symbol v in state j; steps in state j |
 | log_probs | log theta_jv | (V, J) | by symbol, so that a step reads one row |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
-| sizes | n_j | (J,) | steps in state j |
 | totals | | (J, D) | sums of the values of a state |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
@@ -102,25 +101,25 @@ def log_evidence_of_symbols(counts, prior):
 
 
 @njit_loop
-def add_up_values(values, states, sizes, totals):
+def add_up_values(values, states, counts, totals):
     """Write the number of steps of each state and the sums of their values."""
-    for j in range(sizes.shape[0]):
-        sizes[j] = 0.0
+    for j in range(counts.shape[0]):
+        counts[j] = 0.0
         for d in range(values.shape[1]):
             totals[j, d] = 0.0
     for t in range(values.shape[0]):
-        sizes[states[t]] += 1.0
+        counts[states[t]] += 1.0
         for d in range(values.shape[1]):
             totals[states[t], d] += values[t, d]
 
 
 @njit_loop
-def draw_log_intensities(sizes, totals, shape, rate, log_intensities, rng):
+def draw_log_intensities(counts, totals, shape, rate, log_intensities, rng):
     """Draw log lambda_jd ~ Gamma(shape + sum of values, rate + n_j); output is (J, D)."""
-    for j in range(sizes.shape[0]):
+    for j in range(counts.shape[0]):
         for d in range(totals.shape[1]):
             draw = draw_log_gamma(shape + totals[j, d], rng)
-            log_intensities[j, d] = draw - math.log(rate + sizes[j])
+            log_intensities[j, d] = draw - math.log(rate + counts[j])
 
 
 @njit_loop

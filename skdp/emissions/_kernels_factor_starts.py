@@ -66,14 +66,14 @@ def square_distance(values, t, centre, scales):
 
 
 @njit_loop
-def group_steps(values, scales, middle, n_rounds, centres, sizes, nearest, states, rng):
+def group_steps(values, scales, middle, n_rounds, centres, counts, nearest, states, rng):
     """Write groups of similar steps to `states`, by k-means from the seeds of k-means++.
 
     Parameters
     ----------
     middle : (D,) float64
         What stands for a missing value of a seed, and of a group that has no value.
-    sizes : (K, D) float64, nearest : (N,) float64, scratch
+    counts : (K, D) float64, nearest : (N,) float64, scratch
     """
     n_steps, n_dims = values.shape
     n_groups = centres.shape[0]
@@ -109,14 +109,14 @@ def group_steps(values, scales, middle, n_rounds, centres, sizes, nearest, state
             break
         for k in range(n_groups):
             for d in range(n_dims):
-                sizes[k, d] = 0.0
+                counts[k, d] = 0.0
                 centres[k, d] = 0.0
         for t in range(n_steps):
             for d in range(n_dims):
                 if not math.isnan(values[t, d]):
-                    sizes[states[t], d] += 1.0
+                    counts[states[t], d] += 1.0
                     centres[states[t], d] += values[t, d]
         for k in range(n_groups):
             for d in range(n_dims):
-                empty = sizes[k, d] == 0.0
-                centres[k, d] = middle[d] if empty else centres[k, d] / sizes[k, d]
+                empty = counts[k, d] == 0.0
+                centres[k, d] = middle[d] if empty else centres[k, d] / counts[k, d]

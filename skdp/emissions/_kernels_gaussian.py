@@ -2,19 +2,20 @@ r"""Gaussian observations with a normal-inverse-Wishart prior.
 
 The D columns of an observation are B blocks of W columns, independent given the state: one block
 of all columns for full covariances, a block a column for diagonal ones. Block b of state j is
-component k = j B + b, with Sigma_k ~ IW(nu, S_b) and mu_k ~ N(m_b, Sigma_k / c). A covariance is
-held as a lower triangular whitening matrix U with U^T U = Sigma^-1: a density is a sum of squares.
+component k = j B + b, with Sigma_k ~ IW(nu, S_b) and mu_k ~ N(m_b, Sigma_k / c). Of a
+covariance the Cholesky factor of its inverse is kept, the lower triangular U with U^T U = Sigma^-1:
+a density is a sum of squares. `dof` are degrees of freedom.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | values | x_t | (N, D) float64 | NaN is missing |
 | states | z_t | (N,) integers | |
-| mean, precision, freedom, scale | m, c, nu, S | (B, W), , , (B, W, W) | prior |
-| sizes | n_k | (K,) | observations of a component |
+| mean, precision, dof, scale | m, c, nu, S | (B, W), , , (B, W, W) | prior |
+| counts | n_k | (K,) | observations of a component |
 | centres | xbar_k | (K, W) | their mean |
-| squares | Q_k | (K, W, W) | sum of (x - xbar)(x - xbar)^T; lower triangle |
+| scatter | Q_k | (K, W, W) | sum of (x - xbar)(x - xbar)^T; lower triangle |
 | means | mu_k | (K, W) | |
-| whiteners | U_k | (K, W, W) | |
+| precision_factors | U_k | (K, W, W) | |
 | log_dets | log det U_k | (K,) | |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
 | rng | | (4,) uint64 | stream, advanced in place |
@@ -67,7 +68,7 @@ def factorise(matrix):
 
 @njit_inlined
 def move_to_end(matrix, d, n):
-    """Move column d of a whitening matrix to n - 1, and make it lower triangular again.
+    """Move column d of a precision's factor to n - 1, and make it lower triangular again.
 
     Row d, of which the last column alone is left when the others have moved, goes to the end, too;
     then rotations with it take the last column out of the rows before. Nothing is lost to rounding.
@@ -92,16 +93,16 @@ def move_to_end(matrix, d, n):
 
 
 @njit_inner
-def write_in_order(whitener, order, n_seen, out):
-    """Write a lower triangular whitening matrix of the columns in order, missing ones last.
+def write_in_order(precision_factor, order, n_seen, out):
+    """Write the factor of the precision of the columns in order, missing ones last.
 
     Its first rows whiten what was observed, the rest summed out; given these, the last rows whiten
     what is missing.
     """
-    n = whitener.shape[0]
+    n = precision_factor.shape[0]
     for d in range(n):
         for e in range(n):
-            out[d, e] = whitener[d, e] if e <= d else 0.0
+            out[d, e] = precision_factor[d, e] if e <= d else 0.0
     for i in range(n - 1, n_seen - 1, -1):
         move_to_end(out, order[i], i + 1)
 
@@ -110,7 +111,7 @@ def write_in_order(whitener, order, n_seen, out):
 
 
 @njit_loop
-def add_up(values, states, sizes, centres, squares):
+def add_up(values, states, counts, centres, scatter):
     """Write the statistics of all components; a block that is missing does not count.
 
     Twice through the data: sums of squares about another point would lose digits.
@@ -118,21 +119,21 @@ def add_up(values, states, sizes, centres, squares):
     n_components, width = centres.shape
     n_blocks = values.shape[1] // width
     for k in range(n_components):
-        sizes[k] = 0.0
+        counts[k] = 0.0
         for d in range(width):
             centres[k, d] = 0.0
             for e in range(d + 1):
-                squares[k, d, e] = 0.0
+                scatter[k, d, e] = 0.0
     for t in range(values.shape[0]):
         for b in range(n_blocks):
             if not math.isnan(values[t, b * width]):
                 k = states[t] * n_blocks + b
-                sizes[k] += 1.0
+                counts[k] += 1.0
                 for d in range(width):
                     centres[k, d] += values[t, b * width + d]
     for k in range(n_components):
         for d in range(width):
-            centres[k, d] /= max(sizes[k], 1.0)
+            centres[k, d] /= max(counts[k], 1.0)
     for t in range(values.shape[0]):
         for b in range(n_blocks):
             if not math.isnan(values[t, b * width]):
@@ -140,26 +141,26 @@ def add_up(values, states, sizes, centres, squares):
                 for d in range(width):
                     x = values[t, b * width + d] - centres[k, d]
                     for e in range(d + 1):
-                        squares[k, d, e] += x * (values[t, b * width + e] - centres[k, e])
+                        scatter[k, d, e] += x * (values[t, b * width + e] - centres[k, e])
 
 
 @njit_inner
-def posterior_scale(k, sizes, centres, squares, mean, precision, scale, out):
+def posterior_scale(k, counts, centres, scatter, mean, precision, scale, out):
     """Write S + Q_k + c n_k / (c + n_k) (xbar - m)(xbar - m)^T, the posterior's, to `out`."""
     b = k % mean.shape[0]
-    weight = precision * sizes[k] / (precision + sizes[k])
+    weight = precision * counts[k] / (precision + counts[k])
     for d in range(out.shape[0]):
         x = weight * (centres[k, d] - mean[b, d])
         for e in range(d + 1):
-            out[d, e] = scale[b, d, e] + squares[k, d, e] + x * (centres[k, e] - mean[b, e])
+            out[d, e] = scale[b, d, e] + scatter[k, d, e] + x * (centres[k, e] - mean[b, e])
 
 
 # Parameters
 
 
 @njit_inlined
-def draw_whitener(factor, freedom, bartlett, whitener, rng):
-    """Draw U with U^T U ~ Wishart(freedom, (L L^T)^-1); return log det U.
+def draw_precision_factor(factor, dof, bartlett, precision_factor, rng):
+    """Draw U with U^T U ~ Wishart(dof, (L L^T)^-1); return log det U.
 
     U = A L^-1 with the triangular A of Bartlett (1933), normal draws below a diagonal of roots of
     chi-square draws; degrees of freedom rise along it, since it is A^T A that is Wishart.
@@ -169,28 +170,28 @@ def draw_whitener(factor, freedom, bartlett, whitener, rng):
     factor : (W, W) float64
         L, lower triangular.
     bartlett : (W, W) float64, scratch
-    whitener : (W, W) float64, output
+    precision_factor : (W, W) float64, output
     """
     width = factor.shape[0]
     log_det = 0.0
     for d in range(width):
         for e in range(d):
             bartlett[d, e] = draw_normal(rng)
-        chi_square = 2.0 * draw_gamma(0.5 * (freedom - (width - 1 - d)), rng)
+        chi_square = 2.0 * draw_gamma(0.5 * (dof - (width - 1 - d)), rng)
         bartlett[d, d] = max(math.sqrt(chi_square), SMALLEST_ROOT)
         log_det += math.log(bartlett[d, d] / factor[d, d])
         for e in range(d, -1, -1):
             x = bartlett[d, e]
             for f in range(e + 1, d + 1):
-                x -= whitener[d, f] * factor[f, e]
-            whitener[d, e] = x / factor[e, e]
+                x -= precision_factor[d, f] * factor[f, e]
+            precision_factor[d, e] = x / factor[e, e]
     return log_det
 
 
 @njit_loop
 def draw_gaussians(
-    sizes, centres, squares, mean, precision, freedom, scale, means, whiteners, log_dets, scratch,
-    rng,
+    counts, centres, scatter, mean, precision, dof, scale, means, precision_factors, log_dets,
+    scratch, rng,
 ):  # fmt: skip
     """Draw mu_k and Sigma_k of all components.
 
@@ -205,27 +206,29 @@ def draw_gaussians(
     """
     width = means.shape[1]
     factor, bartlett = scratch[0], scratch[1]
-    for k in range(sizes.shape[0]):
-        posterior_scale(k, sizes, centres, squares, mean, precision, scale, factor)
+    for k in range(counts.shape[0]):
+        posterior_scale(k, counts, centres, scatter, mean, precision, scale, factor)
         if not factorise(factor):
             return False
-        log_dets[k] = draw_whitener(factor, freedom + sizes[k], bartlett, whiteners[k], rng)
+        log_dets[k] = draw_precision_factor(
+            factor, dof + counts[k], bartlett, precision_factors[k], rng
+        )
         # mu = m_n + y, U y normal.
         b = k % mean.shape[0]
-        weight = precision + sizes[k]
+        weight = precision + counts[k]
         noise = bartlett[0]
         for d in range(width):
             x = draw_normal(rng) / math.sqrt(weight)
             for e in range(d):
-                x -= whiteners[k, d, e] * noise[e]
-            noise[d] = x / whiteners[k, d, d]
-            centre = (precision * mean[b, d] + sizes[k] * centres[k, d]) / weight
+                x -= precision_factors[k, d, e] * noise[e]
+            noise[d] = x / precision_factors[k, d, d]
+            centre = (precision * mean[b, d] + counts[k] * centres[k, d]) / weight
             means[k, d] = centre + noise[d]
     return True
 
 
 @njit_loop
-def log_evidence_of_gaussians(sizes, centres, squares, mean, precision, freedom, scale, factor):
+def log_evidence_of_gaussians(counts, centres, scatter, mean, precision, dof, scale, factor):
     """Return log p(x | z), means and covariances summed out.
 
     Returns NaN if a scale is not positive definite.
@@ -236,8 +239,8 @@ def log_evidence_of_gaussians(sizes, centres, squares, mean, precision, freedom,
     """
     n_blocks, width = mean.shape
     result = 0.0
-    for k in range(sizes.shape[0]):
-        n = sizes[k]
+    for k in range(counts.shape[0]):
+        n = counts[k]
         if n == 0.0:
             continue
         for d in range(width):
@@ -246,13 +249,13 @@ def log_evidence_of_gaussians(sizes, centres, squares, mean, precision, freedom,
         if not factorise(factor):
             return math.nan
         for d in range(width):
-            result += freedom * math.log(factor[d, d])
-            result += math.lgamma(0.5 * (freedom + n - d)) - math.lgamma(0.5 * (freedom - d))
-        posterior_scale(k, sizes, centres, squares, mean, precision, scale, factor)
+            result += dof * math.log(factor[d, d])
+            result += math.lgamma(0.5 * (dof + n - d)) - math.lgamma(0.5 * (dof - d))
+        posterior_scale(k, counts, centres, scatter, mean, precision, scale, factor)
         if not factorise(factor):
             return math.nan
         for d in range(width):
-            result -= (freedom + n) * math.log(factor[d, d])
+            result -= (dof + n) * math.log(factor[d, d])
         result += 0.5 * width * (math.log(precision / (precision + n)) - n * math.log(math.pi))
     return result
 
@@ -261,19 +264,19 @@ def log_evidence_of_gaussians(sizes, centres, squares, mean, precision, freedom,
 
 
 @njit_inlined
-def lay_out(whitener, mean, j, by_state, offsets):
+def lay_out(precision_factor, mean, j, by_state, offsets):
     """Write U and U mu of a component, by sqrt 2, where those of state j are.
 
     Parameters
     ----------
-    whitener, mean : (W, W), (n,) float64
+    precision_factor, mean : (W, W), (n,) float64
         The first n columns are written.
     by_state, offsets : (W, W, J), (W, J) float64, output
     """
     for d in range(mean.shape[0]):
         offset = 0.0
         for e in range(d + 1):
-            u = whitener[d, e] * ROOT_HALF
+            u = precision_factor[d, e] * ROOT_HALF
             by_state[d, e, j] = u
             offset += u * mean[e]
         offsets[d, j] = offset
@@ -344,7 +347,7 @@ def subtract_squares(x, by_state, offsets, sums, out):
 
 
 @njit_loop
-def weigh_gaussians(values, means, whiteners, log_dets, by_state, vectors, log_obs):
+def weigh_gaussians(values, means, precision_factors, log_dets, by_state, vectors, log_obs):
     """Write the log densities of all steps in all states; NaN for a step with missing values.
 
     Parameters
@@ -361,7 +364,7 @@ def weigh_gaussians(values, means, whiteners, log_dets, by_state, vectors, log_o
         for b in range(n_blocks):
             k, begin, end = j * n_blocks + b, b * width, (b + 1) * width
             constants[j] += log_dets[k]
-            lay_out(whiteners[k], means[k], j, by_state[begin:end], offsets[begin:end])
+            lay_out(precision_factors[k], means[k], j, by_state[begin:end], offsets[begin:end])
     for t in range(values.shape[0]):
         for j in range(n_states):
             log_obs[t, j] = constants[j]
@@ -377,8 +380,8 @@ def weigh_gaussians(values, means, whiteners, log_dets, by_state, vectors, log_o
 
 @njit_loop
 def weigh_incomplete(
-    values, rows, pattern_ptr, orders, n_seen, means, whiteners, by_state, vectors, whitener, x,
-    log_obs,
+    values, rows, pattern_ptr, orders, n_seen, means, precision_factors, by_state, vectors,
+    precision_factor, x, log_obs,
 ):  # fmt: skip
     """Write the log densities of what was observed of incomplete steps.
 
@@ -386,7 +389,7 @@ def weigh_incomplete(
     ----------
     by_state : (D, W, J) float64, scratch
     vectors : (D + 2, J) float64, scratch
-    whitener, x : (W, W), (W,) float64, scratch
+    precision_factor, x : (W, W), (W,) float64, scratch
     """
     n_patterns, n_blocks, width = orders.shape
     n_dims, n_states = n_blocks * width, log_obs.shape[1]
@@ -396,11 +399,11 @@ def weigh_incomplete(
             constants[j] = 0.0
             for b in range(n_blocks):
                 k, n, begin, end = j * n_blocks + b, n_seen[p, b], b * width, (b + 1) * width
-                write_in_order(whiteners[k], orders[p, b], n, whitener)
+                write_in_order(precision_factors[k], orders[p, b], n, precision_factor)
                 for d in range(n):
-                    constants[j] += math.log(whitener[d, d]) - HALF_LOG_2_PI
+                    constants[j] += math.log(precision_factor[d, d]) - HALF_LOG_2_PI
                     x[d] = means[k, orders[p, b, d]]
-                lay_out(whitener, x[:n], j, by_state[begin:end], offsets[begin:end])
+                lay_out(precision_factor, x[:n], j, by_state[begin:end], offsets[begin:end])
         for t in rows[pattern_ptr[p] : pattern_ptr[p + 1]]:
             for j in range(n_states):
                 log_obs[t, j] = constants[j]
@@ -412,12 +415,24 @@ def weigh_incomplete(
 
 
 @njit_loop
-def impute(values, states, rows, pattern_ptr, orders, n_seen, means, whiteners, whitener, x, rng):
+def impute(
+    values,
+    states,
+    rows,
+    pattern_ptr,
+    orders,
+    n_seen,
+    means,
+    precision_factors,
+    precision_factor,
+    x,
+    rng,
+):
     """Draw the missing values of blocks of which something was observed, in place.
 
     Parameters
     ----------
-    whitener, x : (W, W), (W,) float64, scratch
+    precision_factor, x : (W, W), (W,) float64, scratch
     """
     n_patterns, n_blocks, width = orders.shape
     for p in range(n_patterns):
@@ -427,13 +442,13 @@ def impute(values, states, rows, pattern_ptr, orders, n_seen, means, whiteners, 
                 continue
             for t in rows[pattern_ptr[p] : pattern_ptr[p + 1]]:
                 k = states[t] * n_blocks + b
-                write_in_order(whiteners[k], order, n, whitener)
+                write_in_order(precision_factors[k], order, n, precision_factor)
                 for d in range(width):
                     if d >= n:
                         x[d] = draw_normal(rng)
                         for e in range(d):
-                            x[d] -= whitener[d, e] * x[e]
-                        x[d] /= whitener[d, d]
+                            x[d] -= precision_factor[d, e] * x[e]
+                        x[d] /= precision_factor[d, d]
                         values[t, b * width + order[d]] = means[k, order[d]] + x[d]
                     else:
                         x[d] = values[t, b * width + order[d]] - means[k, order[d]]
@@ -504,24 +519,24 @@ def find_nearest(values, weights, centres, states):
 
 
 @njit_loop
-def move_centres(values, states, centres, sums, sizes):
+def move_centres(values, states, centres, sums, counts):
     """Move centres to the means of what was observed of their steps, if anything.
 
     Parameters
     ----------
-    sums, sizes : (J, D) float64, scratch
+    sums, counts : (J, D) float64, scratch
     """
     n_states, n_dims = centres.shape
     for j in range(n_states):
         for d in range(n_dims):
             sums[j, d] = 0.0
-            sizes[j, d] = 0.0
+            counts[j, d] = 0.0
     for t in range(values.shape[0]):
         for d in range(n_dims):
             if not math.isnan(values[t, d]):
                 sums[states[t], d] += values[t, d]
-                sizes[states[t], d] += 1.0
+                counts[states[t], d] += 1.0
     for j in range(n_states):
         for d in range(n_dims):
-            if sizes[j, d] > 0.0:
-                centres[j, d] = sums[j, d] / sizes[j, d]
+            if counts[j, d] > 0.0:
+                centres[j, d] = sums[j, d] / counts[j, d]

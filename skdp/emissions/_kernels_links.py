@@ -2,7 +2,7 @@ r"""What transitions tell of binary vectors: similarities fall with the vectors'
 
 phi_jj' = exp(-lambda D_jj'), D the Hamming distance of the binary vectors of states.
 
-Given rates pi and transitions n, times and failed jumps summed out, the vectors have the
+Given rates pi and transitions n, times and failed transitions summed out, the vectors have the
 likelihood prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j. with T_j = sum_j' pi_jj' phi_jj'.
 
 | name | symbol | shape | meaning |
@@ -58,7 +58,7 @@ class Links(NamedTuple):
     log_rates : (J + 1, J) array
     log_rates_into : (J, J) array
         log pi, by destination.
-    moves : (J, J) array
+    n_transitions : (J, J) array
         n_jj' + n_j'j.
     left : (J,) array
     busy : (B,) array of int
@@ -83,7 +83,7 @@ class Links(NamedTuple):
 
     log_rates: NDArray[np.float64]
     log_rates_into: NDArray[np.float64]
-    moves: NDArray[np.float64]
+    n_transitions: NDArray[np.float64]
     left: NDArray[np.float64]
     busy: NDArray[np.int64]
     log_totals: NDArray[np.float64]
@@ -148,7 +148,7 @@ def start_links(links, factors, counts, decay):
         links.terms_into[j] = 0.0
         for k in range(n_states):
             links.log_rates_into[k, j] = links.log_rates[j, k]
-            links.moves[j, k] = counts[j, k] + counts[k, j]
+            links.n_transitions[j, k] = counts[j, k] + counts[k, j]
     for b in range(links.busy.shape[0]):
         i = links.busy[b]
         links.log_totals[i] = log_total(links.log_rates[i], links.all_distances[i], decay)
@@ -272,7 +272,7 @@ def weigh_change(links, spins, j, size, decay):
             steps[i] = weigh_in_logs(links, spins, i, j, decay) if change[i] != 0.0 else 0.0
     if links.left[j] > 0.0:
         steps[j] = log_own_total_after(links, j, decay) - log_totals[j]
-    return -decay * dot(links.moves[j], change) - dot(links.left, steps)
+    return -decay * dot(links.n_transitions[j], change) - dot(links.left, steps)
 
 
 @njit_loop

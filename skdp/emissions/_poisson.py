@@ -87,7 +87,7 @@ class PoissonSampler(Part):
 
     def __init__(self, n_states: int, n_features: int, shape: float, rate: float):
         self.shape, self.rate = shape, rate
-        self.sizes = np.zeros(n_states)
+        self.counts = np.zeros(n_states)
         self.totals = np.zeros((n_states, n_features))
         self.log_intensities = np.empty((n_states, n_features))
 
@@ -98,7 +98,7 @@ class PoissonSampler(Part):
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Write first states at random."""
-        n_states = len(self.sizes)
+        n_states = len(self.counts)
         states[:] = [int(next_double(rng) * n_states) for _ in range(len(states))]
 
     def draw(
@@ -108,9 +108,9 @@ class PoissonSampler(Part):
         coupling: Coupling | None = None,
     ) -> None:
         """Draw lambda given the states."""
-        kernels.add_up_values(self._values, states, self.sizes, self.totals)
+        kernels.add_up_values(self._values, states, self.counts, self.totals)
         kernels.draw_log_intensities(
-            self.sizes, self.totals, self.shape, self.rate, self.log_intensities, rng
+            self.counts, self.totals, self.shape, self.rate, self.log_intensities, rng
         )
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
@@ -119,14 +119,14 @@ class PoissonSampler(Part):
 
     def log_evidence(self) -> float:
         """Return log p(x | z)."""
-        shape, rates = self.shape, self.rate + self.sizes[:, np.newaxis]
+        shape, rates = self.shape, self.rate + self.counts[:, np.newaxis]
         terms = gammaln(shape + self.totals) - (shape + self.totals) * np.log(rates)
         prior = gammaln(shape) - shape * np.log(self.rate)
         return float((terms - prior).sum()) - self._log_factorials
 
     def model(self) -> PoissonModel:
         """Return E[lambda | z]."""
-        return PoissonModel((self.shape + self.totals) / (self.rate + self.sizes[:, np.newaxis]))
+        return PoissonModel((self.shape + self.totals) / (self.rate + self.counts[:, np.newaxis]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,12 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
-# Chains whose users look at every sweep ask for all handlers before each. `signal` makes enumeration
-# members of numbers, which takes as long as a sweep of a small problem: what it wraps does not.
-_SIGNALS = tuple(int(signum) for signum in signal.valid_signals())
-_handler_of = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+try:  # what `signal` wraps: it makes enumeration members, which takes as long as a small sweep
+    from _signal import getsignal as handler_of
+except ImportError:
+    from signal import getsignal as handler_of
+
+SIGNALS = tuple(int(signum) for signum in signal.valid_signals())
 
 
 class InterruptGuard:
@@ -35,7 +37,7 @@ class InterruptGuard:
         self._replaced: dict[int, tuple[Any, Any]] = {}
         if threading.current_thread() is threading.main_thread():
             try:
-                for signum in _SIGNALS:
+                for signum in SIGNALS:
                     self._replace(signum)
             except BaseException:  # by a handler that is not held back yet
                 self._restore()
@@ -43,7 +45,7 @@ class InterruptGuard:
         return self
 
     def _replace(self, signum: int) -> None:
-        handler = _handler_of(signum)
+        handler = handler_of(signum)
         if callable(handler):
             mine = self._make_handler(handler)
             self._replaced[signum] = mine, handler
@@ -64,7 +66,7 @@ class InterruptGuard:
         # A handler that raises in here may leave some unrestored: they no longer hold back.
         self._is_open = False
         for signum, (mine, handler) in self._replaced.items():
-            if _handler_of(signum) is mine:  # else the user has set another meanwhile
+            if handler_of(signum) is mine:  # else the user has set another meanwhile
                 signal.signal(signum, handler)
 
     def check(self) -> None:

@@ -315,7 +315,7 @@ class HDPHMMLT(SequenceEstimator):
         return HMMWalker(
             panel,
             Transitions(
-                self.n_components, self._priors(), init_stream, self_jumps=duration is None
+                self.n_components, self._priors(), init_stream, self_transitions=duration is None
             ),
             make_part(self._emission_object(), "emission", panel.values, self.n_components),
             init_stream,

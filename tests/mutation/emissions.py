@@ -3,7 +3,9 @@
 from mutation.mutation import Mutation
 
 GAUSSIAN_TESTS = "tests/exact/emissions/test_gaussian.py"
-VECTORS = "tests/exact/emissions/test_binary_factors.py"
+LINK_TESTS = "tests/exact/emissions/test_factor_links.py"
+VECTORS = "tests/exact/emissions/test_factor_vectors.py"
+WEIGHTS = "tests/exact/emissions/test_factor_weights.py"
 
 AMPLITUDES = "emissions/_kernels_factor_amplitudes.py"
 FACTORS = "emissions/_kernels_factors.py"
@@ -50,7 +52,7 @@ MUTATIONS = [
         "shape + 0.5 * seen[d]",
         "shape + seen[d]",
         "A value adds one half to the shape of the precision.",
-        f"{VECTORS}::test_weights_and_noise",
+        f"{WEIGHTS}::test_weights_and_noise",
     ),
     Mutation(
         "factors-weights-without-noise",
@@ -58,7 +60,7 @@ MUTATIONS = [
         "n = precisions[d] * counts[j, d]\n",
         "n = counts[j, d]\n",
         "The papers' (1.122), (1.137): the noise divides theta'theta.",
-        f"{VECTORS}::test_weights_and_noise",
+        f"{WEIGHTS}::test_weights_and_noise",
     ),
     Mutation(
         "factors-latent-sign",
@@ -66,7 +68,7 @@ MUTATIONS = [
         "totals[j, d] -= draw_normal_above(centre, rng)",
         "totals[j, d] -= draw_normal_above(-centre, rng)",
         "Where a value is 0 the latent normal is below 0.",
-        f"{VECTORS}::test_probit_weights",
+        f"{WEIGHTS}::test_probit_weights",
     ),
     Mutation(
         "amplitudes-trace-not-halved",
@@ -82,7 +84,7 @@ MUTATIONS = [
         "column[a] = scale * column[a] + draw_normal(rng)",
         "column[a] = scale * column[a]",
         "Weights and variances are drawn given a draw of the amplitudes, not given their mean.",
-        f"{VECTORS}::test_amplitudes",
+        f"{WEIGHTS}::test_amplitudes",
     ),
     Mutation(
         "laplacian-moves-one-way",
@@ -98,7 +100,7 @@ MUTATIONS = [
         "if 0.5 * (x - rate) ** 2 < draw_exponential(rng)",
         "if 0.5 * (x - bound) ** 2 < draw_exponential(rng)",
         "The ratio of the densities peaks at the rate.",
-        f"{VECTORS}::test_normal_above[0.6]",
+        f"{WEIGHTS}::test_normal_above[0.6]",
     ),
     Mutation(
         "laplacian-own-row-forgotten",
@@ -122,7 +124,7 @@ MUTATIONS = [
         "steps[i] = small_log_1p(terms[i] * (growth[i] - 1.0))",
         "steps[i] = 0.0",
         "A vector changes the normalisers of other rows, where the change is small, too.",
-        f"{VECTORS}::test_change_of_a_vector[0.3-30.0]",
+        f"{LINK_TESTS}::test_change_of_a_vector[0.3-30.0]",
     ),
     Mutation(
         "gaussian-missing-values-too-close",
@@ -151,8 +153,8 @@ MUTATIONS = [
     Mutation(
         "gaussian-freedom-the-wrong-way",
         GAUSSIANS,
-        "(freedom - (width - 1 - d))",
-        "(freedom - d)",
+        "(dof - (width - 1 - d))",
+        "(dof - d)",
         "Degrees of freedom rise along the diagonal: A^T A is Wishart, A A^T is not asked for.",
         f"{GAUSSIAN_TESTS}::test_draws_have_the_moments_of_the_posterior",
     ),

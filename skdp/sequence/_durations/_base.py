@@ -27,7 +27,7 @@ class SegmentCounts(Part):
     exact, at_least : (J, max_duration) arrays of int
         Segments that lasted d = 1, ... steps, and those of which is known that they would have
         lasted so long or longer.
-    sizes, totals : (J,) arrays
+    counts, totals : (J,) arrays
         Segments, and the sum of their durations less 1; what was cut off is drawn.
     """
 
@@ -35,7 +35,7 @@ class SegmentCounts(Part):
         self.max_duration = max_duration
         self.exact = np.zeros((n_states, max_duration), dtype=np.int64)
         self.at_least = np.zeros((n_states, max_duration), dtype=np.int64)
-        self.sizes = np.zeros(n_states)
+        self.counts = np.zeros(n_states)
         self.totals = np.zeros(n_states)
 
     def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -9,7 +9,7 @@ how often something of probability p happens before its opposite has happened r 
 | states | z_t | (N,) int64 | |
 | exact | | (J, D_max) int64 | segments of state j that lasted d = 1, ... steps, D_max left out |
 | at_least | | (J, D_max) int64 | segments of which is known that K >= d - 1 |
-| sizes, totals | n_j, sum K | (J,) | segments and the sum of their K, those not seen drawn |
+| counts, totals | n_j, sum K | (J,) | segments and the sum of their K, those not seen drawn |
 | log_means | log omega_j | (J,) | omega_j ~ Gamma(shape, rate), the mean of K |
 | n_phases | r | | |
 | log_p, log_q | log p_j, log(1 - p_j) | (J,) | p_j ~ Beta(a, b) |
@@ -120,16 +120,16 @@ def draw_poisson_at_least(smallest, mean, rng):
 
 
 @njit_loop
-def draw_means(exact, at_least, shape, rate, log_means, sizes, totals, rng):
+def draw_means(exact, at_least, shape, rate, log_means, counts, totals, rng):
     """Draw K of the segments of which it is not known, and then the mean of every state."""
     for j in range(log_means.shape[0]):
-        sizes[j], totals[j] = add_up_exact(exact, j)
+        counts[j], totals[j] = add_up_exact(exact, j)
         mean = math.exp(min(log_means[j], 700.0))
         for k in range(at_least.shape[1]):
             for _ in range(at_least[j, k]):
-                sizes[j] += 1.0
+                counts[j] += 1.0
                 totals[j] += draw_poisson_at_least(k, mean, rng)
-        log_means[j] = draw_log_gamma(shape + totals[j], rng) - math.log(rate + sizes[j])
+        log_means[j] = draw_log_gamma(shape + totals[j], rng) - math.log(rate + counts[j])
 
 
 @njit_inner
@@ -213,15 +213,15 @@ def draw_negative_binomial_at_least(smallest, n_phases, log_p, log_q, rng):
 
 
 @njit_loop
-def draw_probabilities(exact, at_least, n_phases, a, b, log_p, log_q, sizes, totals, rng):
+def draw_probabilities(exact, at_least, n_phases, a, b, log_p, log_q, counts, totals, rng):
     """Draw K of the segments of which it is not known, and then the probability of every state."""
     for j in range(log_p.shape[0]):
-        sizes[j], totals[j] = add_up_exact(exact, j)
+        counts[j], totals[j] = add_up_exact(exact, j)
         for k in range(at_least.shape[1]):
             for _ in range(at_least[j, k]):
-                sizes[j] += 1.0
+                counts[j] += 1.0
                 totals[j] += draw_negative_binomial_at_least(k, n_phases, log_p[j], log_q[j], rng)
-        log_p[j], log_q[j] = draw_log_beta(a + totals[j], b + n_phases * sizes[j], rng)
+        log_p[j], log_q[j] = draw_log_beta(a + totals[j], b + n_phases * counts[j], rng)
 
 
 @njit_loop

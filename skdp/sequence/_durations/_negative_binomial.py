@@ -113,7 +113,7 @@ class NegativeBinomialDurationSampler(SegmentCounts):
         kernels.count_segments(ptr, states, self.exact, self.at_least)
         kernels.draw_probabilities(
             self.exact, self.at_least, self.n_phases, self.a, self.b, self.log_p, self.log_q,
-            self.sizes, self.totals, rng,
+            self.counts, self.totals, rng,
         )  # fmt: skip
 
     def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -132,7 +132,7 @@ class NegativeBinomialDurationSampler(SegmentCounts):
     def model(self) -> NegativeBinomialDurationModel:
         """Return E[p] given the segments, completed."""
         stays = self.a + self.totals
-        ends = self.b + self.n_phases * self.sizes
+        ends = self.b + self.n_phases * self.counts
         return NegativeBinomialDurationModel(
             stays / (stays + ends), self.n_phases, self.max_duration
         )

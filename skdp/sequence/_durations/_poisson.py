@@ -106,7 +106,7 @@ class PoissonDurationSampler(SegmentCounts):
         """Draw what was cut off from segments, and omega given all of them."""
         kernels.count_segments(ptr, states, self.exact, self.at_least)
         kernels.draw_means(
-            self.exact, self.at_least, self.shape, self.rate, self.log_means, self.sizes,
+            self.exact, self.at_least, self.shape, self.rate, self.log_means, self.counts,
             self.totals, rng,
         )  # fmt: skip
 
@@ -127,7 +127,7 @@ class PoissonDurationSampler(SegmentCounts):
     def model(self) -> PoissonDurationModel:
         """Return E[omega] given the segments, completed."""
         return PoissonDurationModel(
-            (self.shape + self.totals) / (self.rate + self.sizes), self.max_duration
+            (self.shape + self.totals) / (self.rate + self.counts), self.max_duration
         )
 
 

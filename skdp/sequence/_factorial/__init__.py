@@ -1,1 +1,1 @@
-"""The chain of a factorial hidden Markov model, one binary chain per factor."""
+"""The parts of a factorial hidden Markov model: walker, kernels, models."""

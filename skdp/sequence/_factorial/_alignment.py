@@ -11,8 +11,10 @@ from scipy.optimize import linear_sum_assignment
 from skdp.sequence._factorial._model import FactorialModel
 
 
-class FactorialSample(NamedTuple):
-    """A stored sample as long as its factors have no names: what is needed to give them some.
+class FactorialDraw(NamedTuple):
+    """A draw of the activities in the training data, and the model that goes with it.
+
+    What is needed to give factors names; the model alone is what an estimator stores.
 
     Attributes
     ----------
@@ -28,7 +30,7 @@ class FactorialSample(NamedTuple):
 
 
 def name_factors(
-    samples: list[FactorialSample], *, exchangeable: bool
+    samples: list[FactorialDraw], *, exchangeable: bool
 ) -> tuple[list[FactorialModel], int]:
     """Return models whose factors agree, and which of them gave the names.
 

@@ -1,8 +1,8 @@
-r"""Binary chains that run side by side: draws of a block of them given all others.
+r"""Binary factors side by side: draws of the bits of some of them given all others.
 
 Mean of column d at step t: m_td = w_0d + sum_f b_tf w_fd. A normal column is m_td plus noise of
 precision tau_d, a probit column is 1 with probability Phi(m_td), else 0. Bits b_.f of factor f are
-a Markov chain of their own; K chains that are drawn together have 2^K joint states, in which the
+a Markov chain of their own; K factors drawn together have 2^K joint states, in which the
 k-th of them is on if bit k of the number of the state is 1.
 
 | name | symbol | shape | meaning |

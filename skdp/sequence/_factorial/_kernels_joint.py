@@ -1,4 +1,4 @@
-r"""Exact filtering and smoothing of binary chains over all their 2^F joint states.
+r"""Exact filtering and smoothing of binary factors over all their 2^F joint states.
 
 Joint state j has factor f on if bit f of the number j is 1. Chains move on their own, so that a
 step takes F 2^F operations, not the 4^F of a matrix of transitions.

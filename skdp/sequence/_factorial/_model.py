@@ -1,4 +1,4 @@
-"""A stored sample of a factorial hidden Markov model, and what it says of sequences."""
+"""Factorial hidden Markov models with known parameters, and what they say of sequences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ MOST_KEPT = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class FactorialModel:
-    """A stored sample of a factorial hidden Markov model.
+    """A factorial hidden Markov model with known parameters.
+
+    Estimators store one for each sample that they keep.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The chain of the factorial hidden Markov model."""
+"""The walker of the factorial hidden Markov model: all that a sweep draws."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skdp.data import SequencePanel
 from skdp.inference import Part
 from skdp.sequence._factorial import _kernels_block as kernels
-from skdp.sequence._factorial._alignment import FactorialSample
+from skdp.sequence._factorial._alignment import FactorialDraw
 from skdp.sequence._factorial._model import FactorialModel
 from skdp.sequence._factorial._state import FactorialState
 from skdp.sequence._factorial._step_factors import StepFactors
@@ -66,7 +66,7 @@ class FactorialWalker(Part):
         self._draw_transitions(init_stream)
 
     def attach(self, panel: SequencePanel) -> None:
-        """Give the chain its panel (again)."""
+        """Take the panel (again)."""
         self._ptr = panel.ptr
         self.emission.attach(panel.values)
 
@@ -93,8 +93,8 @@ class FactorialWalker(Part):
             "n_active_factors": float(np.count_nonzero(shares)),
         }
 
-    def model(self) -> FactorialSample:
-        """Return the current sample, with means of its parameters given the activities."""
+    def model(self) -> FactorialDraw:
+        """Return the current draw; its model has means of the parameters given the activities."""
         emission, sums = self.emission.model(), self.counts + self.priors
         probs = sums / sums.sum(axis=2, keepdims=True)
         model = FactorialModel(
@@ -105,7 +105,7 @@ class FactorialWalker(Part):
             output=emission.output,
             shares=emission.factors.mean(axis=0),
         )
-        return FactorialSample(model, emission.factors, self.log_joint())
+        return FactorialDraw(model, emission.factors, self.log_joint())
 
     def state(self) -> FactorialState:
         """Return a live view of the state."""

@@ -1,1 +1,1 @@
-"""The chain of an infinite hidden Markov model: transitions, states, samples."""
+"""The parts of an infinite hidden Markov model: walker, transitions, messages, models."""

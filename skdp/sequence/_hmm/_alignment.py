@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from skdp.sequence._hmm._model import HMMModel
-from skdp.sequence._hmm._walker import StoredSample
+from skdp.sequence._hmm._walker import HMMDraw
 
 
-def name_states(samples: list[StoredSample]) -> tuple[list[HMMModel], int]:
+def name_states(samples: list[HMMDraw]) -> tuple[list[HMMModel], int]:
     """Return models whose states agree, and which of them gave the names.
 
     The sample with the highest log joint gives the names: its states by falling share of the

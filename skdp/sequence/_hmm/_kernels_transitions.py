@@ -21,10 +21,11 @@ ones q with rate u (1 - phi) pi (appendix A). Both q and pi can be summed out:
 - pi given n and u, without q: Gamma(a + n, 1 + phi u);
 - tables of the n + q customers given n and u: those of a restaurant of n customers and
   concentration a, and Poisson(a log((1 + u) / (1 + phi u))) more, the clusters of the negative
-  binomial number of failed jumps that do not join a table of successful ones.
+  binomial number of failed transitions that do not join a table of successful ones.
 
-So a failed jump is never drawn, however small phi is. In a semi-Markov model, where a state is left
-for another one, phi_jj = 0: pi_jj stays in the model, and beta has the conditionals of any other.
+So a failed transition is never drawn, however small phi is. In a semi-Markov model, where a state
+is left for another one, phi_jj = 0: pi_jj stays in the model, and beta has the conditionals of any
+other.
 """
 
 # mypy: ignore-errors
@@ -171,7 +172,7 @@ def draw_tables(counts, log_similarity, log_times, weights, alpha, kappa, tables
         tables[k] = 0
     for j in range(n_states + 1):
         if log_times[j] == -math.inf:
-            continue  # no customers, and no time for failed jumps
+            continue  # no customers, and no time for failed transitions
         log_all = log_1p_exp(log_times[j])
         for k in range(n_states):
             sticks = j == k and kappa > 0.0

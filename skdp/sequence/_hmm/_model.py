@@ -1,4 +1,4 @@
-"""A stored sample of a hidden Markov model, and what it says of sequences."""
+"""Hidden Markov models with known parameters, and what they say of sequences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from skdp.sequence._hmm._segment_messages import SegmentMessages
 
 @dataclass(frozen=True, eq=False)
 class HMMModel:
-    """A stored sample of a hidden Markov model.
+    """A hidden Markov model with known parameters.
+
+    Estimators store one for each sample that they keep.
 
     Attributes
     ----------
@@ -25,7 +27,7 @@ class HMMModel:
     transmat : (J, J) array
         Probabilities of transitions, rows the states that are left.
     emission : EmissionModel
-        Distributions of observations: the posterior mean given the states of this sample.
+        Distributions of observations: the posterior mean given the states of its sample.
     shares : (J,) array
         Shares of the training observations in each state.
     similarity : (J, J) array or None

@@ -1,4 +1,4 @@
-"""What a chain of a hidden Markov model shows of itself after a sweep."""
+"""What the walker of a hidden Markov model shows of itself after a sweep."""
 
 from __future__ import annotations
 

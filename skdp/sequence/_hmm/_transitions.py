@@ -42,7 +42,7 @@ class Transitions(Part):
     priors : TransitionPriors
     rng : (4,) uint64
         For the first state, drawn from the prior.
-    self_jumps : bool, default=True
+    self_transitions : bool, default=True
         Whether a state may follow itself. If not, as with explicit durations, phi_jj = 0 and only
         changes of state count as transitions.
 
@@ -65,13 +65,13 @@ class Transitions(Part):
         priors: TransitionPriors,
         rng: NDArray[np.uint64],
         *,
-        self_jumps: bool = True,
+        self_transitions: bool = True,
     ):
         self.priors = priors
-        self.self_jumps = self_jumps
+        self.self_transitions = self_transitions
         self.counts = np.zeros((n_states + 1, n_states), dtype=np.int64)
         self.log_similarity = np.zeros((n_states + 1, n_states))
-        self._forbid_self_jumps(self.log_similarity)
+        self._forbid_self_transitions(self.log_similarity)
         self.log_rates = np.empty((n_states + 1, n_states))
         self.weights = np.full(n_states, 1.0 / n_states)
         self.gamma = _start(priors.top_concentration, priors.top_concentration_prior)
@@ -104,7 +104,7 @@ class Transitions(Part):
         hold: bool = False,
     ) -> None:
         """Draw everything given the states; with `hold` concentrations and stickiness stay."""
-        count = kernels.count_transitions if self.self_jumps else kernels.count_changes
+        count = kernels.count_transitions if self.self_transitions else kernels.count_changes
         count(ptr, states, self.counts)
         kernels.draw_times(self.counts, self.log_rates, self.log_similarity, self._log_times, rng)
         overridden = self._draw_tables(rng)
@@ -123,21 +123,21 @@ class Transitions(Part):
             self.kappa, self._tables, rng,
         )  # fmt: skip
 
-    def jumps(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def counts_and_rates(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return transitions and log rates, -inf for those that cannot be: what phi depends on."""
-        if self.self_jumps:
+        if self.self_transitions:
             return self.counts, self.log_rates
         log_rates = self.log_rates.copy()
-        self._forbid_self_jumps(log_rates)
+        self._forbid_self_transitions(log_rates)
         return self.counts, log_rates
 
     def take_similarity(self, similarity: SimilaritySampler, emission: EmissionSampler) -> None:
         """Let the transitions have the current similarities."""
         similarity.write(self.log_similarity[:-1], emission)
-        self._forbid_self_jumps(self.log_similarity)
+        self._forbid_self_transitions(self.log_similarity)
 
-    def _forbid_self_jumps(self, logs: NDArray[np.float64]) -> None:
-        if not self.self_jumps:
+    def _forbid_self_transitions(self, logs: NDArray[np.float64]) -> None:
+        if not self.self_transitions:
             np.fill_diagonal(logs[:-1], -np.inf)
 
     def _draw_rates(self, rng: NDArray[np.uint64]) -> None:

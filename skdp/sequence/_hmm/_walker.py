@@ -1,4 +1,4 @@
-"""The chain of the hidden Markov model."""
+"""The walker of the hidden Markov model: all that a sweep draws."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ STATE_SAMPLERS = {
 }
 
 
-class StoredSample(NamedTuple):
-    """A stored sample as long as its states have no names: what is needed to give them some.
+class HMMDraw(NamedTuple):
+    """A draw of the states of the training data, and the model that goes with it.
+
+    What is needed to give states names; the model alone is what an estimator stores.
 
     Attributes
     ----------
@@ -98,7 +100,7 @@ class HMMWalker(Part):
         self._draw_parameters(init_stream)
 
     def attach(self, panel: SequencePanel) -> None:
-        """Give the chain its panel (again)."""
+        """Take the panel (again)."""
         self._ptr = panel.ptr
         self._log_obs = np.empty((len(panel.values), self.transitions.n_states))
         self.emission.attach(panel.values)
@@ -145,9 +147,9 @@ class HMMWalker(Part):
         if similarity is None:
             self.emission.draw(self.states, rng)
             return
-        jumps = transitions.jumps()
-        similarity.draw(*jumps, self.emission, rng, hold=hold)
-        self.emission.draw(self.states, rng, similarity.coupling(*jumps))
+        given = transitions.counts_and_rates()
+        similarity.draw(*given, self.emission, rng, hold=hold)
+        self.emission.draw(self.states, rng, similarity.coupling(*given))
         transitions.take_similarity(similarity, self.emission)
 
     def log_joint(self) -> float:
@@ -174,8 +176,8 @@ class HMMWalker(Part):
         """Return the parts that not every model has."""
         return [part for part in (self.similarity, self.duration) if part is not None]
 
-    def model(self) -> StoredSample:
-        """Return the current sample, with E[theta | states] for the observations."""
+    def model(self) -> HMMDraw:
+        """Return the current draw; its model has E[theta | states] for the observations."""
         startprob, transmat = self.transitions.matrix()
         counts = np.bincount(self.states, minlength=len(startprob))
         model = HMMModel(startprob, transmat, self.emission.model(), counts / len(self.states))
@@ -184,7 +186,7 @@ class HMMWalker(Part):
             model = replace(model, similarity=similarity, geometry=self.similarity.model())
         if self.duration is not None:
             model = replace(model, duration=self.duration.model())
-        return StoredSample(model, self.states.astype(np.int32), self.log_joint())
+        return HMMDraw(model, self.states.astype(np.int32), self.log_joint())
 
     def state(self) -> HMMState:
         """Return a live view of the state."""

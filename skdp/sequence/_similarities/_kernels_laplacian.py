@@ -1,6 +1,6 @@
 r"""Draws of lambda in phi_jj' = exp(-lambda D_jj'), D the Hamming distance of states' vectors.
 
-Given rates pi and transitions n, times and failed jumps summed out, lambda has the likelihood
+Given rates pi and transitions n, times and failed transitions summed out, lambda has the likelihood
 prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j. with T_j = sum_j' pi_jj' phi_jj'.
 
 | name | symbol | shape | meaning |

@@ -1,9 +1,9 @@
 """Locations of states in a latent space, on which the probabilities of transitions depend.
 
-Given rates, states have probability prod (pi phi)^n / prod T_j^n_j., times and failed jumps summed
-out, with phi_jj' = exp(-lambda |l_j - l_j'|^2 / 2). A row without transitions contributes nothing:
-the arrays hold the V rows that have some. They are columns, so that inner loops run over V entries
-of which none depends on another.
+Given rates, states have probability prod (pi phi)^n / prod T_j^n_j., times and failed transitions
+summed out, with phi_jj' = exp(-lambda |l_j - l_j'|^2 / 2). A row without transitions contributes
+nothing: the arrays hold the V rows that have some. They are columns, so that inner loops run over V
+entries of which none depends on another.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|

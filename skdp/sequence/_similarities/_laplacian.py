@@ -103,7 +103,7 @@ class LaplacianSampler(Part):
         *,
         hold: bool = False,
     ) -> None:
-        """Draw lambda given transitions, times and failed jumps summed out.
+        """Draw lambda given transitions, times and failed transitions summed out.
 
         Also with `hold`: the distances come from observations, not from the first transitions.
         """

@@ -138,11 +138,11 @@ def test_densities_with_the_parameters_last_drawn(covariance_type):
     out = np.empty((len(values), N_STATES))
     sampler.write_log_obs(out)
     if covariance_type == "full":
-        whiteners, means = sampler.whiteners, sampler.means
+        factors, means = sampler.precision_factors, sampler.means
     else:
-        whiteners = [np.diag(u) for u in sampler.whiteners.reshape(N_STATES, 3)]
+        factors = [np.diag(u) for u in sampler.precision_factors.reshape(N_STATES, 3)]
         means = sampler.means.reshape(N_STATES, 3)
-    covariances = [np.linalg.inv(u.T @ u) for u in whiteners]
+    covariances = [np.linalg.inv(u.T @ u) for u in factors]
     assert_allclose(out, log_marginals(values, means, covariances), rtol=1e-9)
 
 
@@ -170,9 +170,9 @@ def test_draws_have_the_moments_of_the_posterior():
     for _ in range(20_000):
         sampler.draw(states, rng)
         means.append(sampler.means[1].copy())
-        whitener = sampler.whiteners[1]
-        assert np.all(np.triu(whitener, 1) == 0.0)
-        precisions.append(whitener.T @ whitener)
+        factor = sampler.precision_factors[1]
+        assert np.all(np.triu(factor, 1) == 0.0)
+        precisions.append(factor.T @ factor)
     means, precisions = np.array(means), np.array(precisions)
     m, c, nu, scale = posterior(values[states == 1], MEAN, SCALE)
     expected = nu * np.linalg.inv(scale)
@@ -200,7 +200,7 @@ def test_draws_of_columns_have_the_moments_of_the_posterior():
     for _ in range(20_000):
         sampler.draw(states, rng)
         means.append(sampler.means.reshape(N_STATES, 3)[1].copy())
-        precisions.append(sampler.whiteners.reshape(N_STATES, 3)[1] ** 2)
+        precisions.append(sampler.precision_factors.reshape(N_STATES, 3)[1] ** 2)
     means, precisions = np.array(means), np.array(precisions)
     for d in range(3):
         column = values[states == 1][:, [d]]
@@ -219,9 +219,9 @@ def test_an_empty_state_is_drawn_from_the_prior():
     precisions, distances = [], []
     for _ in range(20_000):
         sampler.draw(states, rng)
-        whitener = sampler.whiteners[2]
-        precisions.append((whitener.T @ whitener)[np.triu_indices(3)])
-        distances.append(PRECISION * np.sum((whitener @ (sampler.means[2] - MEAN)) ** 2))
+        factor = sampler.precision_factors[2]
+        precisions.append((factor.T @ factor)[np.triu_indices(3)])
+        distances.append(PRECISION * np.sum((factor @ (sampler.means[2] - MEAN)) ** 2))
     expected = FREEDOM * np.linalg.inv(SCALE)[np.triu_indices(3)]
     assert np.abs(z_scores(np.array(precisions), expected)).max() < 5.0
     assert np.abs(z_scores(np.array(distances), 3.0)) < 5.0
@@ -233,7 +233,7 @@ def test_missing_values_are_drawn_given_what_was_observed():
     values = hide_some(values)
     sampler, rng = make_sampler(values, "full"), stream(10)
     sampler.draw(states, rng)
-    covariances = [np.linalg.inv(u.T @ u) for u in sampler.whiteners]
+    covariances = [np.linalg.inv(u.T @ u) for u in sampler.precision_factors]
     draws = np.array([sampler._completed(states, rng) for _ in range(20_000)])
     n_partial = 0
     for t, x in enumerate(values):

@@ -22,7 +22,7 @@ def test_log_joint_with_similarities_and_durations():
     priors = TransitionPriors(2.0, (1.0, 1.0), 1.5, (1.0, 1.0), 0.0, (1.0, 1.0))
     sampler = HMMWalker(
         panel,
-        Transitions(N_STATES, priors, streams[0], self_jumps=False),
+        Transitions(N_STATES, priors, streams[0], self_transitions=False),
         CategoricalEmission(3, 0.5).make_sampler(panel.values, N_STATES),
         streams[1],
         streams[2],

@@ -26,8 +26,8 @@ MUTATIONS = [
     Mutation(
         "durations-one-phase",
         DURATIONS,
-        "b + n_phases * sizes[j], rng)",
-        "b + sizes[j], rng)",
+        "b + n_phases * counts[j], rng)",
+        "b + counts[j], rng)",
         "Every segment ends all of its phases.",
         f"{DURATION_TESTS}::test_parameters_given_states[9-negative_binomial_case]",
     ),

@@ -3,7 +3,7 @@
 from mutation.mutation import Mutation
 
 LOCATION_TESTS = "tests/exact/sequence/similarities/test_locations.py"
-VECTORS = "tests/exact/emissions/test_binary_factors.py"
+LINK_TESTS = "tests/exact/emissions/test_factor_links.py"
 
 LAPLACIAN = "sequence/_similarities/_kernels_laplacian.py"
 LOCATIONS = "sequence/_similarities/_kernels_locations.py"
@@ -16,7 +16,7 @@ MUTATIONS = [
         "result = shape * log_decay - decay",
         "result = (shape - 1.0) * log_decay - decay",
         "The slice is that of log lambda.",
-        f"{VECTORS}::test_decay[coupled-prior0]",
+        f"{LINK_TESTS}::test_decay[coupled-prior0]",
     ),
     Mutation(
         "laplacian-decay-counts-rows-once",
@@ -24,7 +24,7 @@ MUTATIONS = [
         "result -= left[b] * (largest + math.log(total))",
         "result -= largest + math.log(total)",
         "Every transition is normalised.",
-        f"{VECTORS}::test_decay[coupled-prior0]",
+        f"{LINK_TESTS}::test_decay[coupled-prior0]",
     ),
     Mutation(
         "locations-gradient-one-way",

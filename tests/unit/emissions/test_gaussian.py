@@ -101,7 +101,7 @@ def test_priors_that_are_given():
     prior = GaussianEmission(**params, covariance_prior=scale).make_sampler(observations(), 3).prior
     assert_array_equal(prior.mean, [mean])
     assert_array_equal(prior.scale, [scale])
-    assert (prior.precision, prior.freedom) == (2.0, 5.0)
+    assert (prior.precision, prior.dof) == (2.0, 5.0)
     emission = GaussianEmission("diag", **params, covariance_prior=[3, 4])
     prior = emission.make_sampler(observations(), 3).prior
     assert_array_equal(prior.mean, mean[:, np.newaxis])
@@ -116,14 +116,14 @@ def test_priors_from_the_data(n_missing, n_dims):
     prior = GaussianEmission().make_sampler(values, 3).prior
     assert_allclose(prior.mean[0], np.nanmean(values, axis=0))
     assert_allclose(np.diag(prior.scale[0]), 0.2 * np.nanvar(values, axis=0))
-    assert (prior.precision, prior.freedom) == (0.01, n_dims + 2.0)
+    assert (prior.precision, prior.dof) == (0.01, n_dims + 2.0)
     if n_missing == 0:
         covariance = np.cov(values.T, bias=True).reshape(n_dims, n_dims)
         assert_allclose(prior.scale[0], 0.2 * covariance, rtol=2e-4)
     prior = GaussianEmission("diag").make_sampler(values, 3).prior
     assert_allclose(prior.mean[:, 0], np.nanmean(values, axis=0))
     assert_allclose(prior.scale[:, 0, 0], 0.2 * np.nanvar(values, axis=0))
-    assert prior.freedom == 3.0
+    assert prior.dof == 3.0
 
 
 def test_moments_of_columns_that_say_little():
@@ -234,7 +234,7 @@ def test_a_missing_row_weighs_nothing(covariance_type):
     sampler, _ = started(values, covariance_type=covariance_type)
     assert_array_equal(log_obs(sampler, len(values))[5], 0.0)
     assert_array_equal(sampler.model().log_obs(values)[5], 0.0)
-    assert sampler.sizes.reshape(4, -1)[:, 0].sum() == len(values) - 1
+    assert sampler.counts.reshape(4, -1)[:, 0].sum() == len(values) - 1
 
 
 @every_type
@@ -301,7 +301,7 @@ def test_the_model_of_a_state_without_a_mean_covariance(covariance_type):
         values, n_states=200, covariance_type=covariance_type, degrees_of_freedom_prior=1.5,
         covariance_prior=3.0 * scale,
     )  # fmt: skip
-    empty = np.flatnonzero(sampler.sizes.reshape(200, -1)[:, 0] == 0.0)[0]
+    empty = np.flatnonzero(sampler.counts.reshape(200, -1)[:, 0] == 0.0)[0]
     assert_allclose(sampler.model().covariances[empty], 2.0 * scale)
 
 

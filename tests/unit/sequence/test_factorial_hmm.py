@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from skdp._random import make_seed_sequence
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, FactorialHMM
-from skdp.sequence._factorial._alignment import FactorialSample, name_factors
+from skdp.sequence._factorial._alignment import FactorialDraw, name_factors
 from skdp.sequence._factorial._model import FactorialModel
 
 WEIGHTS = np.array([[0.5, -0.2, 0.1], [2.0, 0.0, 1.0], [0.0, 2.0, -1.5]])
@@ -259,11 +259,11 @@ def test_names_of_factors():
     paths = (rng.random((50, 3)) < [0.2, 0.7, 0.45]).astype(np.int8)
     model = make_model(rng)
     model = FactorialModel(**{**vars(model), "shares": paths.mean(axis=0)})
-    samples = [FactorialSample(model, paths, 0.0)]
+    samples = [FactorialDraw(model, paths, 0.0)]
     for log_joint in (2.0, 1.0):
         order, flipped = rng.permutation(3), rng.random(3) < 0.5
         other = (paths[:, order] ^ flipped).astype(np.int8)
-        samples.append(FactorialSample(model.reorder(order, flipped), other, log_joint))
+        samples.append(FactorialDraw(model.reorder(order, flipped), other, log_joint))
     named, reference = name_factors(samples, exchangeable=True)
     assert reference == 1
     for other in named:

@@ -197,7 +197,7 @@ def run_chain(problem, duration, n_sweeps):
         similarity = FixedSimilarity(problem.phi).make_sampler(n_states)
     sampler = HMMWalker(
         panel,
-        Transitions(n_states, priors, stream(), self_jumps=False),
+        Transitions(n_states, priors, stream(), self_transitions=False),
         CategoricalSampler(n_states, np.full(problem.n_symbols, problem.prior)),
         stream(1),
         stream(2),

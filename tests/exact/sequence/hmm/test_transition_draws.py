@@ -24,17 +24,17 @@ CASES = {
     "stickiness": (STATES, None, None, None, PHI),
     "stickiness, sum fixed": (STATES, 6.0, None, 1.0, None),
     "never left": (LAST, None, 0.0, None, PHI),
-    "no self-jumps": ((0, 1, 0, 1, 0), None, 0.0, None, "no self-jumps"),
+    "no self-transitions": ((0, 1, 0, 1, 0), None, 0.0, None, "no self-transitions"),
 }
 N_DRAWS, N_FIRST = 24_000, 100
 
 
-def count(sequences, self_jumps):
+def count(sequences, self_transitions):
     """Return transitions by row, those to first states last."""
     counts = np.zeros((3, 2), dtype=int)
     for states in sequences:
         for before, after in zip([2, *states[:-1]], states, strict=True):
-            counts[before, after] += self_jumps or before != after
+            counts[before, after] += self_transitions or before != after
     return counts
 
 
@@ -86,15 +86,15 @@ def expect(counts, alpha, kappa, gamma, phi):
 def test_posterior(case):
     """|z| < 5 for 7 figures of 40 batches: a false alarm in 1e-4 cases."""
     sequences, alpha, kappa, gamma, phi = CASES[case]
-    self_jumps = phi != "no self-jumps"
-    if not self_jumps:
+    self_transitions = phi != "no self-transitions"
+    if not self_transitions:
         sequences, phi = [sequences], ((0.0, 1.0), (1.0, 0.0))
     phi = np.vstack([np.ones((2, 2)) if phi is None else phi, np.ones((1, 2))])
     ptr = np.cumsum([0, *map(len, sequences)])
     states, rng = np.concatenate(sequences), make_stream(make_seed_sequence(0))
     priors = TransitionPriors(gamma, PRIOR, alpha, PRIOR, kappa, SHARE_PRIOR)
-    transitions = Transitions(2, priors, rng, self_jumps=self_jumps)
-    if self_jumps:
+    transitions = Transitions(2, priors, rng, self_transitions=self_transitions)
+    if self_transitions:
         transitions.log_similarity[:] = np.log(phi)
     draws = []
     for _ in range(N_FIRST + N_DRAWS):
@@ -102,5 +102,5 @@ def test_posterior(case):
         beta, p = transitions.weights[0], transitions.matrix()[1]
         concentrations = transitions.alpha, transitions.kappa, transitions.gamma
         draws.append([*concentrations, beta, beta**2, p[0, 0], p[1, 0]])
-    expected = expect(count(sequences, self_jumps), alpha, kappa, gamma, phi)
+    expected = expect(count(sequences, self_transitions), alpha, kappa, gamma, phi)
     assert_means(draws[N_FIRST:], expected, case)

@@ -11,7 +11,7 @@ ROWS = {
     "far": ([0, 2, 2], [0.8, 0.4, 2.0], [1e-3, 1e-5, 1e-4]),
     "one state": ([0, 5, 0], [0.1, 0.2, 0.3], [0.5, 0.9, 0.1]),
     "small shapes": ([1, 0, 2], [0.02, 0.03, 0.01], [0.7, 1.0, 0.2]),
-    "no self-jumps": ([0, 2, 1], [0.7, 0.4, 0.6], [0.0, 1.0, 0.3]),
+    "no self-transitions": ([0, 2, 1], [0.7, 0.4, 0.6], [0.0, 1.0, 0.3]),
 }
 
 
@@ -39,7 +39,7 @@ def test_by_quadrature(case):
     np.testing.assert_allclose(log_probability(counts, shapes, phi), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("case", ["similar", "far", "one state", "no self-jumps"])
+@pytest.mark.parametrize("case", ["similar", "far", "one state", "no self-transitions"])
 def test_by_monte_carlo(case):
     """The mean of prod P^n over rates drawn from their prior; |z| < 5."""
     counts, shapes, phi = map(np.array, ROWS[case])

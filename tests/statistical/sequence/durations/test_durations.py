@@ -126,7 +126,7 @@ def draw_chain(duration, has_locations, rng):
         similarity = GaussianSimilaritySampler(N_STATES, N_DIMS, None, DECAY_PRIOR)
     sampler = HMMWalker(
         make_panel(symbols),
-        Transitions(N_STATES, PRIORS, streams[0], self_jumps=False),
+        Transitions(N_STATES, PRIORS, streams[0], self_transitions=False),
         CategoricalSampler(N_STATES, THETA_PRIOR),
         streams[1],
         streams[2],

@@ -66,7 +66,7 @@ def test_segments_are_counted(duration):
     assert sampler.exact.tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
     # One that the end cuts off after a step, two that lasted as long as can be.
     assert sampler.at_least.tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 1], [0, 0, 0]]
-    assert sampler.sizes.tolist() == [2.0, 1.0, 1.0, 0.0]
+    assert sampler.counts.tolist() == [2.0, 1.0, 1.0, 0.0]
     assert sampler.totals[0] >= 1.0
     assert sampler.totals[1:].tolist() == pytest.approx(sampler.totals[1:].round().tolist())
     assert min(sampler.totals[1:3]) >= 2.0
@@ -115,10 +115,10 @@ def test_model(duration):
 
 def test_posterior_means():
     sampler = started(PoissonDuration(2.0, 0.5, 3))
-    expected = (2.0 + sampler.totals) / (0.5 + sampler.sizes)
+    expected = (2.0 + sampler.totals) / (0.5 + sampler.counts)
     np.testing.assert_allclose(sampler.model().means, expected)
     sampler = started(NegativeBinomialDuration(3, (2.0, 5.0), 3))
-    expected = (2.0 + sampler.totals) / (7.0 + sampler.totals + 3.0 * sampler.sizes)
+    expected = (2.0 + sampler.totals) / (7.0 + sampler.totals + 3.0 * sampler.counts)
     np.testing.assert_allclose(sampler.model().probs, expected)
 
 

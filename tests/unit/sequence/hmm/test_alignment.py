@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from skdp.emissions._categorical import CategoricalModel
 from skdp.sequence._hmm._alignment import name_states
 from skdp.sequence._hmm._model import HMMModel
-from skdp.sequence._hmm._walker import StoredSample
+from skdp.sequence._hmm._walker import HMMDraw
 
 RNG = np.random.default_rng(0)
 
@@ -20,14 +20,14 @@ def make_sample(states, log_joint, n_states=4):
         CategoricalModel(RNG.dirichlet(np.ones(3), n_states)),
         np.bincount(states, minlength=n_states) / len(states),
     )
-    return StoredSample(model, states, log_joint)
+    return HMMDraw(model, states, log_joint)
 
 
 def rename(sample, order, log_joint):
     """Return the same sample with its states in another order."""
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order))
-    return StoredSample(sample.model.reorder(order), place[sample.states], log_joint)
+    return HMMDraw(sample.model.reorder(order), place[sample.states], log_joint)
 
 
 def assert_same(model, other):

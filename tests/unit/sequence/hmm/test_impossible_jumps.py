@@ -19,7 +19,7 @@ def stream(seed=0):
 
 def make_transitions(n_states, rng):
     priors = TransitionPriors(None, (2.0, 1.0), None, (2.0, 1.0), 0.0, (1.0, 1.0))
-    return Transitions(n_states, priors, rng, self_jumps=False)
+    return Transitions(n_states, priors, rng, self_transitions=False)
 
 
 def test_chain():
@@ -57,12 +57,12 @@ def test_similarities_see_no_jumps_to_the_same_state():
     same = np.eye(3, dtype=bool)
     assert np.all(np.isneginf(transitions.log_similarity[:-1][same]))
     assert np.all(transitions.log_similarity[:-1][~same] < 0.0)
-    _, log_rates = transitions.jumps()
+    _, log_rates = transitions.counts_and_rates()
     assert np.all(np.isneginf(log_rates[:-1][same]))
     assert np.array_equal(log_rates[:-1][~same], transitions.log_rates[:-1][~same])
     for _ in range(50):
         transitions.draw(PTR, STATES, rng)
-        similarity.draw(*transitions.jumps(), None, rng)
+        similarity.draw(*transitions.counts_and_rates(), None, rng)
         transitions.take_similarity(similarity, None)
         assert np.isfinite(similarity.decay)
         assert np.isfinite(transitions.log_probability())
@@ -118,7 +118,7 @@ def test_tables_of_many_customers(n, concentration):
 
 
 def test_customers_without_end():
-    """Tables of failed jumps are too many to seat one by one where all weight is on one state."""
+    """Failed transitions have too many tables to seat if all weight is on one state."""
     rng = stream()
     transitions = make_transitions(3, rng)
     transitions.weights[:] = 1.0 - 2e-200, 1e-200, 1e-200
