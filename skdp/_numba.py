@@ -228,12 +228,13 @@ def count_register_bits() -> int:
     As numba does, this heeds NUMBA_CPU_FEATURES and NUMBA_ENABLE_AVX; the name of a processor
     alone says nothing.
     """
-    if config.CPU_FEATURES is None:
+    settings: Any = config  # numba makes its attributes as it is imported
+    if settings.CPU_FEATURES is None:
         features = {name for name, has in llvm.get_host_cpu_features().items() if has}
-        if not config.ENABLE_AVX:
+        if not settings.ENABLE_AVX:
             features = {name for name in features if not name.startswith("avx")}
     else:
-        parts = config.CPU_FEATURES.split(",")
+        parts = settings.CPU_FEATURES.split(",")
         features = {part.strip()[1:] for part in parts if part.strip().startswith("+")}
     if "avx512f" in features:
         return 32 * 512
