@@ -55,7 +55,7 @@ def inside_outside(
 
     Weights need not be probabilities. Sums neither underflow nor overflow, however long the
     sentence and however far apart the weights: where the exponents of 64-bit numbers could lose
-    something, a sentence is done again with wider ones.
+    something, a sentence is done again in extended range.
 
     Parameters
     ----------

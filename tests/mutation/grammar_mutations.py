@@ -3,7 +3,7 @@
 from mutation.mutation import Mutation
 
 LANES = "grammar/_chart/_kernels_lanes.py"
-WIDE = "grammar/_chart/_kernels_extended_range.py"
+EXTENDED = "grammar/_chart/_kernels_extended_range.py"
 TREES = "grammar/_chart/_kernels_trees.py"
 ENGINE = "grammar/_chart/_engine.py"
 LONG = "grammar/_chart/_kernels_long.py"
@@ -116,7 +116,7 @@ MUTATIONS = [
     ),
     Mutation(
         "grammar-wide-without-the-rules-exponents",
-        WIDE,
+        EXTENDED,
         "d = min(shift + binary_exponents[z, i, j] + split_exponents[i, j], 1023)",
         "d = min(shift + split_exponents[i, j], 1023)",
         "The weights of rules have exponents, too.",
