@@ -3,15 +3,28 @@
 import contextlib
 import os
 import pickle
+import platform
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
 import numpy as np
-from numba.core import types
+from llvmlite import binding as llvm
+from numba.core import config, types
+from numba.core.errors import TypingError
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+
+
+def _find_known_options() -> frozenset[str]:
+    """Return the options that numba's compiler for the processor knows."""
+    target = getattr(numba.njit(lambda: None), "targetdescr", None)
+    return frozenset(dir(getattr(target, "options", None)))
+
+
+_KNOWN_OPTIONS = _find_known_options()
+"""numba promises few options. Kernels compile without what it no longer knows: only slower."""
 
 _DAMAGES = (
     AttributeError, EOFError, ImportError, IndexError, KeyError, OSError, RuntimeError, TypeError,
@@ -168,11 +181,16 @@ def njit(function: Callable[..., Any], **options: Any) -> Any:
     Where neither the package's folder nor the user's cache folder can be written, numba refuses
     to set up its cache; the kernel is then compiled once in every process.
     """
+    known = _known({**_OPTIONS, **options})
     try:
-        kernel = numba.njit(function, cache=True, **_OPTIONS, **options)
+        kernel = numba.njit(function, cache=True, **known)
     except RuntimeError:  # "cannot cache function ...: no locator available"
-        kernel = numba.njit(function, **_OPTIONS, **options)
+        kernel = numba.njit(function, **known)
     return _watched(kernel, options)
+
+
+def _known(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name in _KNOWN_OPTIONS}
 
 
 def _watched(kernel: Any, options: dict[str, Any]) -> Any:
@@ -231,4 +249,56 @@ def njit_section(function: Callable[..., Any]) -> Any:
     kernel around it. Sections are not: a kernel that is called at one place costs half as much.
     They are for the outer levels of a kernel, whose options they share.
     """
-    return numba.njit(function, inline="always", **_OPTIONS)
+    return numba.njit(function, **_known({**_OPTIONS, "inline": "always"}))
+
+
+def count_register_bits() -> int:
+    """Return the bits of all vector registers for which numba compiles.
+
+    As numba does, this heeds NUMBA_CPU_FEATURES and NUMBA_ENABLE_AVX; the name of a processor
+    alone says nothing.
+    """
+    settings: Any = config  # numba makes its attributes as it is imported
+    if settings.CPU_FEATURES is None:
+        features = {name for name, has in llvm.get_host_cpu_features().items() if has}
+        if not settings.ENABLE_AVX:
+            features = {name for name in features if not name.startswith("avx")}
+    else:
+        parts = settings.CPU_FEATURES.split(",")
+        features = {part.strip()[1:] for part in parts if part.strip().startswith("+")}
+    if "avx512f" in features:
+        return 32 * 512
+    if "avx" in features:
+        return 16 * 256
+    if platform.machine().lower() in ("arm64", "aarch64"):
+        return 32 * 128
+    return 16 * 128
+
+
+def check_arguments(name: str, arguments: Any, kinds: Any) -> None:
+    """Raise for arguments that an intrinsic was not written for: it would misread them.
+
+    Parameters
+    ----------
+    name : str
+        Of the intrinsic.
+    arguments : sequence of numba types
+    kinds : sequence of numba types, or of classes of them
+        What each must be. Arrays may be read-only.
+
+    Raises
+    ------
+    TypingError
+    """
+    for i, (argument, kind) in enumerate(zip(arguments, kinds, strict=True)):
+        argument = types.unliteral(argument)
+        if isinstance(kind, type):
+            fits = isinstance(argument, kind)
+        elif isinstance(kind, types.Array) and isinstance(argument, types.Array):
+            shape = kind.dtype, kind.ndim, kind.layout
+            fits = (argument.dtype, argument.ndim, argument.layout) == shape
+        else:
+            fits = argument == kind
+        if not fits:
+            wanted = kind.__name__ if isinstance(kind, type) else kind
+            raise TypingError(f"{name}: argument {i + 1} must be {wanted}, got {argument}.")

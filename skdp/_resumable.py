@@ -27,9 +27,6 @@ from skdp.inference import InterruptGuard, warn_user
 _ROUNDS = 50
 """Several runs together report, and can be interrupted, so many times in a fit."""
 
-_FEATURES = ("n_features_in_", "feature_names_in_", "n_words_", "_sentence_length")
-"""What is recorded of X before there is a result."""
-
 
 @dataclass
 class SavedRuns:
@@ -95,6 +92,9 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
     )
     """Parameters that may change before a fit goes on from a checkpoint."""
 
+    _feature_attributes: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_")
+    """What is recorded of X before there is a result."""
+
     _optional_attributes: ClassVar[frozenset[str]] = frozenset()
     """Fitted attributes that not every fit has."""
 
@@ -108,8 +108,8 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
         """Raise for parameters out of range."""
         raise NotImplementedError
 
-    def _check_input(self, X: Any) -> Any:
-        """Return X as a container, and record its features."""
+    def _check_input(self, X: Any, y: Any = None) -> Any:
+        """Return X, and y where a fit needs one, as a container, and record its features."""
         raise NotImplementedError
 
     def _start(self, data: Any) -> SavedRuns:
@@ -218,19 +218,19 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
             return self._start(data)
         return self._resume(saved, data)
 
-    def _fit(self, X: Any) -> Any:
-        """Do all steps on X and set the fitted attributes.
+    def _fit(self, X: Any, y: Any = None) -> Any:
+        """Do all steps on X, and y where a fit needs one, and set the fitted attributes.
 
         All are set at once at the end. Until then only the features of X are recorded, and taken
         back if there is no result. However the fit ends, the runs that it leaves behind are whole,
         or known to be torn.
         """
         self._validate_parameters()
-        before = {name: vars(self)[name] for name in _FEATURES if name in vars(self)}
+        before = {name: vars(self)[name] for name in self._feature_attributes if name in vars(self)}
         is_shown = False
         try:
             with InterruptGuard() as guard, self._telling_of_compilation():
-                data = self._check_input(X)
+                data = self._check_input(X, y)
                 saved = self._under_way = self._begin(data)
                 self._keep(SavedRuns([], saved.root, is_torn=True))  # until there is better news
                 if self._checkpoints():
@@ -276,7 +276,7 @@ class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _restore_features(self, before: dict[str, Any]) -> None:
         """Record the features of the last fit again."""
-        for name in _FEATURES:
+        for name in self._feature_attributes:
             self.__dict__.pop(name, None)
         self.__dict__.update(before)
 

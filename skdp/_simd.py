@@ -18,7 +18,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from skdp._numba import njit_step
+from skdp._numba import check_arguments, njit_step
 from skdp._random import next_double
 
 LANES = 16
@@ -30,6 +30,13 @@ _float = ir.FloatType()
 _int16, _int32, _int64 = (ir.IntType(bits) for bits in (16, 32, 64))
 _vector = ir.VectorType(_float, LANES)
 _zero = ir.Constant(_vector, [0.0] * LANES)
+
+# What the arguments of intrinsics must be: what they read is at the places that these types say.
+_rows, _floats, _ids = (
+    types.Array(dtype, n_dims, "C")
+    for dtype, n_dims in ((types.float32, 2), (types.float32, 1), (types.int32, 1))
+)
+_index = types.Integer
 
 
 def padded(n: int) -> int:
@@ -46,6 +53,11 @@ def aligned_zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> NDAr
     room = np.zeros(n_bytes + _LINE, dtype=np.uint8)
     begin = -room.ctypes.data % _LINE
     return room[begin : begin + n_bytes].view(dtype).reshape(shape)
+
+
+def _of_any(array, n_dims):
+    """Return the type of contiguous arrays with the numbers that an array has."""
+    return types.Array(getattr(array, "dtype", types.float64), n_dims, "C")
 
 
 def _array(context, builder, signature, arguments, position):
@@ -133,6 +145,11 @@ def sum_product(typing_context, matrix, row, offset, factor, sums, sums_row):
 
     ``sums[sums_row, :LANES]`` is where the lanes start, what follows the sums within a lane.
     """
+    check_arguments(
+        "sum_product",
+        (matrix, row, offset, factor, sums, sums_row),
+        (_rows, _index, types.float32, _floats, _rows, _index),
+    )
     signature = types.float32(matrix, row, offset, factor, sums, sums_row)
 
     def codegen(context, builder, signature, arguments):
@@ -146,6 +163,9 @@ def sum_product(typing_context, matrix, row, offset, factor, sums, sums_row):
 @intrinsic
 def total_product(typing_context, matrix, row, offset, factor):
     """Return the total of `sum_product` alone."""
+    check_arguments(
+        "total_product", (matrix, row, offset, factor), (_rows, _index, types.float32, _floats)
+    )
     signature = types.float32(matrix, row, offset, factor)
 
     def codegen(context, builder, signature, arguments):
@@ -166,6 +186,11 @@ def sum_listed(typing_context, ids, values, begin, n, factor, sums, sums_row):
 
     `n` is a multiple of LANES.
     """
+    check_arguments(
+        "sum_listed",
+        (ids, values, begin, n, factor, sums, sums_row),
+        (_ids, _floats, _index, _index, _floats, _rows, _index),
+    )
     signature = types.float32(ids, values, begin, n, factor, sums, sums_row)
 
     def codegen(context, builder, signature, arguments):
@@ -199,6 +224,7 @@ def find_sum(typing_context, sums, sums_row, n, target):
 
     Below 0 it is the first one, beyond the total the last one, of the `n` (a multiple of LANES).
     """
+    check_arguments("find_sum", (sums, sums_row, n, target), (_rows, _index, _index, types.float32))
     signature = types.int64(sums, sums_row, n, target)
 
     def codegen(context, builder, signature, arguments):
@@ -237,6 +263,7 @@ def find_sum(typing_context, sums, sums_row, n, target):
 @intrinsic
 def locate(typing_context, ids, begin, n, k):
     """Return i with ``ids[i] == k``, begin <= i < begin + n (n a multiple of LANES), or -1."""
+    check_arguments("locate", (ids, begin, n, k), (_ids, _index, _index, _index))
     signature = types.int64(ids, begin, n, k)
 
     def codegen(context, builder, signature, arguments):
@@ -272,6 +299,11 @@ def evaluate_polynomial(typing_context, values, row, x, y):
 
     `values` is a contiguous matrix of doubles. A coefficient that is NaN makes the sum NaN.
     """
+    check_arguments(
+        "evaluate_polynomial",
+        (values, row, x, y),
+        (types.Array(types.float64, 2, "C"), _index, types.Number, types.Number),
+    )
     signature = types.float64(values, row, types.float64, types.float64)
 
     def codegen(context, builder, signature, arguments):
@@ -318,6 +350,7 @@ def natural(typing_context, i):
 
     An array looks at every index whether it counts from the end, unless it is known that it cannot.
     """
+    check_arguments("natural", (i,), (_index,))
     signature = types.int64(i)
 
     def codegen(context, builder, signature, arguments):
@@ -361,6 +394,7 @@ def draw_product(matrix, row, offset, factor, sums, rng):
 @intrinsic
 def prefetch(typing_context, matrix, row):
     """Ask for the cache lines of ``matrix[row]`` (2-D, contiguous) before they are needed."""
+    check_arguments("prefetch", (matrix, row), (_of_any(matrix, 2), _index))
     signature = types.void(matrix, row)
 
     def codegen(context, builder, signature, arguments):
@@ -388,6 +422,7 @@ def prefetch(typing_context, matrix, row):
 @intrinsic
 def prefetch_entry(typing_context, vector, i):
     """Ask for the cache line of ``vector[i]``."""
+    check_arguments("prefetch_entry", (vector, i), (_of_any(vector, 1), _index))
     signature = types.void(vector, i)
 
     def codegen(context, builder, signature, arguments):
@@ -407,6 +442,7 @@ def prefetch_entry(typing_context, vector, i):
 @intrinsic
 def double_of_bits(typing_context, bits):
     """Return the number whose bits are those of an integer of 64 bits."""
+    check_arguments("double_of_bits", (bits,), (_index,))
 
     def codegen(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], context.get_value_type(types.float64))
@@ -417,6 +453,7 @@ def double_of_bits(typing_context, bits):
 @intrinsic
 def bits_of_double(typing_context, x):
     """Return the integer of 64 bits that has the bits of a number."""
+    check_arguments("bits_of_double", (x,), (types.float64,))
 
     def codegen(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], context.get_value_type(types.int64))

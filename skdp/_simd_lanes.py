@@ -12,29 +12,61 @@ two products, in flat arrays.
 
 # mypy: ignore-errors
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from skdp._numba import njit_step
+from skdp._numba import check_arguments, count_register_bits, njit_step
 
 ROW_BYTES = 128
 """Bytes of a row: 16 problems of float64, 32 of float32."""
 
-MIX_ROWS = (12, 10, 8, 4, 2, 1)
-"""Rows of a result that `mix_block` keeps in registers, as many as it has code for."""
-
-PRODUCT_ROWS = (4, 2, 1)
-"""Rows, and columns, of a result that the products of matrices keep in registers."""
-
-COUNT_ROWS, COUNT_VECTORS = (8, 4, 2, 1), 3
-"""Rows, and most vectors of a row, of a result that `count_block` and `flat_block` keep in
-registers."""
-
-DOT_ROWS = (8, 4, 2, 1)
-"""Rows of a matrix that `dot_block` multiplies with a vector at a time."""
-
 _VECTOR_BYTES = 64
+
+
+class BlockSizes(NamedTuple):
+    """How much of a result the blocks keep in registers: each size has code of its own.
+
+    Results do not depend on it: every entry is the same sum in the same order.
+
+    Attributes
+    ----------
+    mix_rows : tuple of int
+        Rows of a result of `mix_block`, the largest first, as all that follow.
+    product_rows : tuple of int
+        Rows, and columns, of a result of `product_block`.
+    count_rows : tuple of int
+        Rows of a result of `count_block` and `flat_block`.
+    count_vectors : int
+        Most vectors of such a row.
+    dot_rows : tuple of int
+        Rows of a matrix that `dot_block` multiplies with a vector at a time.
+    """
+
+    mix_rows: tuple[int, ...]
+    product_rows: tuple[int, ...]
+    count_rows: tuple[int, ...]
+    count_vectors: int
+    dot_rows: tuple[int, ...]
+
+    @classmethod
+    def of(cls, n_vectors: int) -> BlockSizes:
+        """Return sizes for registers that hold so many vectors of `_VECTOR_BYTES` bytes."""
+        if n_vectors >= 32:  # AVX-512
+            return cls((12, 10, 8, 4, 2, 1), (4, 2, 1), (8, 4, 2, 1), 3, (8, 4, 2, 1))
+        if n_vectors >= 8:  # AVX, NEON
+            return cls((3, 2, 1), (2, 1), (2, 1), 2, (4, 2, 1))
+        return cls((1,), (1,), (1,), 2, (2, 1))  # SSE
+
+
+MIX_ROWS, PRODUCT_ROWS, COUNT_ROWS, COUNT_VECTORS, DOT_ROWS = BlockSizes.of(
+    count_register_bits() // (8 * _VECTOR_BYTES)
+)
+
 _int32, _int64 = ir.IntType(32), ir.IntType(64)
 
 
@@ -409,12 +441,28 @@ def _write_largest(code):
         code.store(builder.load(sums[half]), code.place(result, out, half))
 
 
-def _make(write, arguments, signature):
+def _make(name, write, arguments, kinds):
+    """Return signature and code of an intrinsic.
+
+    `kinds` has a letter for each argument: m a matrix, v a vector, both of one type of floats and
+    contiguous, x a number, i an integer.
+    """
+    dtype = getattr(arguments[0], "dtype", None)
+    if dtype not in (types.float64, types.float32):
+        dtype = types.float64  # whatever it is, it is refused
+    by_letter = {
+        "m": types.Array(dtype, 2, "C"),
+        "v": types.Array(dtype, 1, "C"),
+        "x": types.Float,
+        "i": types.Integer,
+    }
+    check_arguments(name, arguments, [by_letter[letter] for letter in kinds])
+
     def codegen(context, builder, signature, values):
-        write(_Code(context, builder, signature, values, arguments[0].dtype))
+        write(_Code(context, builder, signature, values, dtype))
         return context.get_dummy_value()
 
-    return signature, codegen
+    return types.void(*arguments), codegen
 
 
 def _size_of(rows):
@@ -442,7 +490,7 @@ def mix_block(typing_context, matrix, entry, rows, first, n_terms, result, out, 
     `matrix` is one-dimensional; n_rows is of MIX_ROWS. With `is_added` it is added to `result`.
     """
     arguments = matrix, entry, rows, first, n_terms, result, out, n_rows, is_added
-    return _make(_write_mix, arguments, types.void(*arguments))
+    return _make("mix_block", _write_mix, arguments, "vimiimiii")
 
 
 @intrinsic
@@ -460,7 +508,7 @@ def product_block(
         left, left0, left_a, left_c, right, right0, right_b, right_c,
         result, out0, out_a, out_b, n_a, n_b, n_c, scale, scale0, is_added,
     )  # fmt: skip
-    return _make(_write_product, arguments, types.void(*arguments))
+    return _make("product_block", _write_product, arguments, "miiimiiimiiiiiimii")
 
 
 @intrinsic
@@ -471,7 +519,7 @@ def count_block(typing_context, rows, first, n_rows, terms, column, width, resul
     COUNT_VECTORS; `terms` and `result` have `width` columns.
     """
     arguments = rows, first, n_rows, terms, column, width, result, out, n_vectors
-    return _make(_write_count, arguments, types.void(*arguments))
+    return _make("count_block", _write_count, arguments, "miimiimii")
 
 
 @intrinsic
@@ -489,7 +537,7 @@ def flat_block(
         left, left0, left_a, left_c, right, right0, right_c,
         result, out0, out_a, n_a, n_vectors, n_c, is_added,
     )  # fmt: skip
-    return _make(_write_flat, arguments, types.void(*arguments))
+    return _make("flat_block", _write_flat, arguments, "viiiviiviiiiii")
 
 
 @intrinsic
@@ -500,32 +548,32 @@ def dot_block(typing_context, left, left0, right, right0, right_a, n_vectors, re
     and `n_vectors` vectors of i.
     """
     arguments = left, left0, right, right0, right_a, n_vectors, result, out, n_a
-    return _make(_write_dot, arguments, types.void(*arguments))
+    return _make("dot_block", _write_dot, arguments, "viviiivii")
 
 
 @intrinsic
 def transpose_block(typing_context, rows, first, result, column, width):
     """Write result[w, column + i] = rows[first + i, w] for a vector of i."""
     arguments = rows, first, result, column, width
-    return _make(_write_transpose, arguments, types.void(*arguments))
+    return _make("transpose_block", _write_transpose, arguments, "mimii")
 
 
 @intrinsic
 def scale_rows(typing_context, source, first, n_rows, factors, factor, result, out):
     """Write result[out + i] = source[first + i] factors[factor] for n_rows of i."""
     arguments = source, first, n_rows, factors, factor, result, out
-    return _make(_write_scale, arguments, types.void(*arguments))
+    return _make("scale_rows", _write_scale, arguments, "miimimi")
 
 
 @intrinsic
 def add_products(typing_context, left, left0, right, right0, n_rows, result, out):
     """Add left[left0 + i] right[right0 + i] to result[out + i] for n_rows of i."""
     arguments = left, left0, right, right0, n_rows, result, out
-    return _make(_write_add_products, arguments, types.void(*arguments))
+    return _make("add_products", _write_add_products, arguments, "mimiimi")
 
 
 @intrinsic
 def raise_rows(typing_context, rows, first, n_rows, floor, result, out):
     """Raise what is below `floor` to it; write the largest entries of n_rows to result[out]."""
     arguments = rows, first, n_rows, floor, result, out
-    return _make(_write_largest, arguments, types.void(*arguments))
+    return _make("raise_rows", _write_largest, arguments, "miixmi")

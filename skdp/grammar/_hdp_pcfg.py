@@ -20,12 +20,12 @@ from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_paramet
 from skdp.data import TokenSequences, check_sentences
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._chart._batches import SentenceBatches, without_empty
-from skdp.grammar._chart._engine import expected_counts, expected_symbols, inside, viterbi
+from skdp.grammar._chart._engine import expected_symbols, inside, viterbi
 from skdp.grammar._chart._sample import draw_sentences
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._coordinate_ascent import Expectation, warn_unless_converged
 from skdp.grammar._induction._ascent import Induction, start_weights
-from skdp.grammar._induction._counts import RuleCounts, count_active_rules
+from skdp.grammar._induction._counts import count_active_rules, count_expected
 from skdp.grammar._induction._layout import Layout, check_size, read_row
 from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
 from skdp.grammar._induction._trees import count_best_trees, make_trees
@@ -203,6 +203,10 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
 
     _steps_in_place = False
 
+    _feature_attributes = (
+        *ResumableEstimator._feature_attributes, "n_words_", "_sentence_length"
+    )  # fmt: skip
+
     _step_name = "iteration"
 
     _sample_kind = "sentence"
@@ -291,7 +295,7 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
             read_row(self, "binary_concentration", len(layout.blocks), "type of binary rules"),
         )
 
-    def _check_input(self, X: Any) -> TokenSequences:
+    def _check_input(self, X: Any, y: Any = None) -> TokenSequences:
         sentences, has_words = without_empty(check_sentences(self, X, reset=True))
         if not has_words.any():
             raise ValueError(
@@ -341,7 +345,7 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
             expect = partial(count_best_trees, data, run.grammar.layout, n_jobs)
         else:
             batches = SentenceBatches.of(data)
-            expect = partial(_expect, batches, np.dtype(self.dtype), n_jobs)
+            expect = partial(count_expected, batches, np.dtype(self.dtype), n_jobs)
         tol = self.tol * len(data.tokens)
         run.judge(tol)  # that of an earlier fit may have been larger
         return expect, tol, self.max_iter
@@ -587,12 +591,3 @@ class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Resuma
                 f"the grammar and {consequence}.",
                 stacklevel=3,
             )
-
-
-def _expect(
-    sentences: SentenceBatches, dtype: np.dtype[Any], n_jobs: int | None, weights: RuleWeights
-) -> tuple[float, RuleCounts]:
-    """Return the log likelihood and the expected counts of rules."""
-    expected = expected_counts(sentences, weights, dtype=dtype, n_jobs=n_jobs)
-    counts = RuleCounts(expected.root, expected.emission, expected.binary)
-    return float(expected.log_prob.sum()), counts

@@ -290,8 +290,8 @@ class HDPPCFGRefiner(HasDocs, ResumableEstimator):
             float(binary),
         )
 
-    def _check_input(self, X: Any) -> _Data:
-        sentences, trees = _check_sentences(X[0]), _check_trees(X[1])
+    def _check_input(self, X: Any, y: Any = None) -> _Data:
+        sentences, trees = _check_sentences(X), _check_trees(y)
         if not sentences:
             raise ValueError(
                 f"Found array with 0 sample(s) while a minimum of 1 is required by "
@@ -422,7 +422,7 @@ class HDPPCFGRefiner(HasDocs, ResumableEstimator):
         ConvergenceWarning
             If the fit did not converge within `max_iter` iterations.
         """
-        return self._fit((X, y))
+        return self._fit(X, y)
 
     def predict(self, X: Any) -> list[ParseTree | None]:
         """Return the best coarse tree of each sentence.

@@ -46,7 +46,7 @@ class SequenceEstimator(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMix
         finite = "allow-nan" if self._allows_nan() else True
         return check_panel(self, X, reset=reset, ensure_all_finite=finite)
 
-    def _check_input(self, X: Any) -> SequencePanel:
+    def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
         return self._check_panel(X, reset=True)[0]
 
     def _make_averages(self) -> NoAverages:

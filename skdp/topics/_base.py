@@ -104,7 +104,7 @@ class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 what += f", {name}={getattr(self, name)}"
         check_memory(12.0 * n_topics * n_rows * self.n_chains, f"X: {what}: counts")
 
-    def _check_input(self, X: Any) -> SegmentedCorpus:
+    def _check_input(self, X: Any, y: Any = None) -> SegmentedCorpus:
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         check_counts(corpus)
         self._check_size(corpus)

@@ -1,6 +1,5 @@
 """What every estimator fitted by chains does: stop, go on, report."""
 
-import os
 import pickle
 import signal
 import threading
@@ -42,7 +41,7 @@ def press_once_it_runs(estimator):
 
     def start_the_clock(runs, step):
         estimator._report = report
-        threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
 
     estimator._report = start_the_clock
 

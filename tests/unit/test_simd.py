@@ -7,8 +7,10 @@ probability at most 1e-6; there are 12 such comparisons, and the seeds are fixed
 import numba
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 from scipy import stats
 
+from skdp import _simd
 from skdp._random import next_double
 from skdp._simd import (
     LANES,
@@ -193,3 +195,52 @@ def test_evaluate_polynomial():
         unfilled = values.copy()
         unfilled.reshape(-1)[entry] = np.nan
         assert np.isnan(evaluate(unfilled, 0, 0.0, 0.0))
+
+
+ROWS, FLOATS = np.ones((3, 64), dtype=np.float32), np.ones(64, dtype=np.float32)
+IDS, ONE = np.zeros(64, dtype=np.int32), np.float32(1.0)
+CALLS = {
+    "sum_product": (ROWS, 0, ONE, FLOATS, ROWS, 0),
+    "total_product": (ROWS, 0, ONE, FLOATS),
+    "sum_listed": (IDS, FLOATS, 0, 16, FLOATS, ROWS, 0),
+    "find_sum": (ROWS, 0, 16, ONE),
+    "locate": (IDS, 0, 16, 3),
+    "evaluate_polynomial": (np.ones((3, 72)), 0, 0.5, 0.5),
+    "natural": (3,),
+    "prefetch": (ROWS, 0),
+    "prefetch_entry": (FLOATS, 0),
+    "double_of_bits": (3,),
+    "bits_of_double": (0.5,),
+}
+
+
+def typed(name, arguments):
+    """Let numba's typing look at a call."""
+    kinds = [numba.typeof(argument) for argument in arguments]
+    return getattr(_simd, name)._defn(None, *kinds)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_other_arguments_are_refused(name):
+    """They would be misread: a float64 array as if it held twice as many float32."""
+    arguments = CALLS[name]
+    typed(name, arguments)
+    for i, argument in enumerate(arguments):
+        wrong = ["x", (1, 2)]
+        if isinstance(argument, np.ndarray):
+            wrong += [argument[::2], argument[np.newaxis], 1.0]
+            if not name.startswith("prefetch"):
+                wrong += [argument.astype(np.int16), argument.astype(np.complex64)]
+        elif isinstance(argument, int):
+            wrong += [0.5]
+        elif isinstance(argument, np.float32):
+            wrong += [0.5, 1]
+        for value in wrong:
+            with pytest.raises(TypingError, match=rf"{name}: argument {i + 1} must be"):
+                typed(name, (*arguments[:i], value, *arguments[i + 1 :]))
+
+
+def test_a_kernel_with_other_arguments_is_not_compiled():
+    rng = np.arange(4, dtype=np.uint64)
+    with pytest.raises(TypingError, match=r"sum_product: argument 1 must be array\(float32"):
+        draw_product(ROWS.astype(np.float64), 0, ONE, FLOATS, ROWS, rng)

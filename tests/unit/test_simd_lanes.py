@@ -1,7 +1,9 @@
 """Products of many small matrices side by side, and sums over them, against numpy."""
 
+import numba
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
 from skdp import _simd_lanes as lanes
 from skdp._numba import njit_loop
@@ -161,3 +163,57 @@ def test_dot_block(dtype, n_a, n_vectors):
     np.testing.assert_allclose(result[3 : 3 + n_a], expected, rtol=1e-5, atol=1e-30)
     np.testing.assert_array_equal(result[:3], before[:3])
     np.testing.assert_array_equal(result[3 + n_a :], before[3 + n_a :])
+
+
+@pytest.mark.parametrize("n_vectors", [4, 8, 16, 32, 64])
+def test_block_sizes_fit_the_registers(n_vectors):
+    sizes = lanes.BlockSizes.of(n_vectors)
+    for rows in (sizes.mix_rows, sizes.product_rows, sizes.count_rows, sizes.dot_rows):
+        assert rows == tuple(sorted(rows, reverse=True))
+        assert rows[-1] == 1  # whatever is left can be done
+    assert 2 * sizes.mix_rows[0] + 1 < n_vectors  # two vectors a row, and what is multiplied
+    assert sizes.product_rows[0] ** 2 + 2 <= n_vectors
+    assert sizes.count_rows[0] * sizes.count_vectors + 1 < n_vectors
+    assert sizes.dot_rows[0] + 1 < n_vectors
+
+
+MATRIX, VECTOR = np.ones((40, LANES)), np.ones(400)
+CALLS = {
+    "mix_block": (VECTOR, 0, MATRIX, 0, 1, MATRIX, 0, 1, 0),
+    "product_block": (MATRIX, 0, 1, 1, MATRIX, 0, 1, 1, MATRIX, 0, 1, 1, 1, 1, 1, MATRIX, 0, 0),
+    "count_block": (MATRIX, 0, 1, MATRIX, 0, 8, MATRIX, 0, 1),
+    "flat_block": (VECTOR, 0, 1, 1, VECTOR, 0, 1, VECTOR, 0, 1, 1, 1, 1, 0),
+    "dot_block": (VECTOR, 0, VECTOR, 0, 1, 1, VECTOR, 0, 1),
+    "transpose_block": (MATRIX, 0, MATRIX, 0, 8),
+    "scale_rows": (MATRIX, 0, 1, MATRIX, 0, MATRIX, 0),
+    "add_products": (MATRIX, 0, MATRIX, 0, 1, MATRIX, 0),
+    "raise_rows": (MATRIX, 0, 1, 0.5, MATRIX, 0),
+}
+
+
+def typed(name, arguments):
+    """Let numba's typing look at a call."""
+    kinds = [numba.typeof(argument) for argument in arguments]
+    return getattr(lanes, name)._defn(None, *kinds)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_other_arguments_are_refused(name):
+    """They would be misread: what is at a place is read as if it were of the first array's type."""
+    arguments = CALLS[name]
+    typed(name, arguments)
+    for i, argument in enumerate(arguments):
+        if isinstance(argument, np.ndarray):
+            wrong = [argument.astype(np.int64), argument[::2], argument[np.newaxis], 1.0]
+            if i > 0:
+                wrong.append(argument.astype(np.float32))
+        else:
+            wrong = [VECTOR, "x"]
+        for value in wrong:
+            with pytest.raises(TypingError, match=rf"{name}: argument {i + 1} must be"):
+                typed(name, (*arguments[:i], value, *arguments[i + 1 :]))
+
+
+def test_a_kernel_with_other_arguments_is_not_compiled():
+    with pytest.raises(TypingError, match=r"dot_block: argument 3 must be array\(float64"):
+        dot_flat(VECTOR, VECTOR.astype(np.float32), VECTOR, 1, 1)

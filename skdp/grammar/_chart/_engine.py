@@ -13,7 +13,7 @@ from skdp._typing import Floats, Places
 from skdp.data import TokenSequences
 from skdp.grammar._chart import _kernels_lanes as lanes
 from skdp.grammar._chart._batches import SentenceBatches
-from skdp.grammar._chart._extended_range import WideSpace, WideWeights, find_best_trees
+from skdp.grammar._chart._extended_range import ExtendedSpace, ExtendedWeights, find_best_trees
 from skdp.grammar._chart._kernels_long import count_long, sum_long
 from skdp.grammar._chart._lanes import LaneRules
 from skdp.grammar._chart._long import LongRules, are_long
@@ -211,8 +211,8 @@ class _Draws:
 
     def __call__(self, part: Places) -> list[tuple[int, NDArray[np.uint64], Any]]:
         batches, rules, weights = self.batches, self.rules, self.weights
-        chart = WideSpace(weights, int(batches.lengths(batches.distinct[part]).max()))
-        numbers = WideWeights.of(weights)
+        chart = ExtendedSpace(weights, int(batches.lengths(batches.distinct[part]).max()))
+        numbers = ExtendedWeights.of(weights)
         drawn = []
         for begin in range(0, len(part), rules.n_lanes):
             batch = part[begin : begin + rules.n_lanes]
@@ -284,8 +284,8 @@ class _LongSums:
 
 
 @dataclass(frozen=True, eq=False)
-class _WideSums:
-    """Sums over trees in numbers of unlimited range: log probabilities, counts, and symbols."""
+class _ExtendedSums:
+    """Sums over trees in extended range: log probabilities, counts, and symbols."""
 
     batches: SentenceBatches
     weights: RuleWeights
@@ -293,8 +293,8 @@ class _WideSums:
 
     def __call__(self, part: Places) -> tuple[Floats, list[Floats], Floats]:
         batches, weights = self.batches, self.weights
-        space = WideSpace(weights, int(batches.lengths(batches.distinct[part]).max()))
-        numbers = WideWeights.of(weights)
+        space = ExtendedSpace(weights, int(batches.lengths(batches.distinct[part]).max()))
+        numbers = ExtendedWeights.of(weights)
         counts = [np.zeros(part.shape) for part in weights[:3]]
         found, nodes = np.empty(len(part)), np.zeros((len(part), weights.n_symbols))
         for k, place in enumerate(part):
@@ -390,7 +390,7 @@ def _sum(
     """Return log probabilities of the distinct sentences, expected counts, and symbols of each.
 
     Long sentences are done one at a time, others side by side. What single precision cannot do is
-    done in double precision, and what that cannot, in numbers of unlimited range.
+    done in double precision, and what that cannot, in extended range.
     """
     n = len(batches.distinct)
     log_prob = np.empty(n)
@@ -424,11 +424,13 @@ def _sum(
             totals[1] += np.where(weights.log_emission > -np.inf, sums.emission.T, 0.0)
             totals[2] += work.rules.join(sums.words, sums.rest) * rules.binary
         left = np.sort(np.concatenate(unsafe))
-    _sum_wide(batches, weights, multiplicity, left, log_prob, totals, all_symbols, n_jobs)
+    _sum_in_extended_range(
+        batches, weights, multiplicity, left, log_prob, totals, all_symbols, n_jobs
+    )
     return log_prob, totals, all_symbols
 
 
-def _sum_wide(
+def _sum_in_extended_range(
     batches: SentenceBatches,
     weights: RuleWeights,
     multiplicity: Floats,
@@ -438,8 +440,8 @@ def _sum_wide(
     symbols: Floats,
     n_jobs: int | None,
 ) -> None:
-    """Write log probabilities, and add counts, of sentences in numbers of unlimited range."""
-    work = _WideSums(batches, weights, multiplicity)
+    """Write log probabilities, and add counts, of sentences in extended range."""
+    work = _ExtendedSums(batches, weights, multiplicity)
     for part, (found, counts, nodes) in batches.map(work, places, 1, n_jobs):
         log_prob[part] = found
         for total, each in zip(totals, counts, strict=True):

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._typing import Floats
-from skdp.grammar._chart import _kernels_extended_range as wide
+from skdp.grammar._chart import _kernels_extended_range as kernels
 from skdp.grammar._chart import _kernels_trees as trees
 from skdp.grammar._chart._weights import RuleWeights
 
 _LOG_TWO = math.log(2.0)
 
 
-class WideWeights(NamedTuple):
+class ExtendedWeights(NamedTuple):
     """Weights of rules as numbers of unlimited range: mantissas, and exponents of two."""
 
     root: Floats
@@ -27,12 +27,12 @@ class WideWeights(NamedTuple):
     binary_exponents: NDArray[np.int64]
 
     @classmethod
-    def of(cls, weights: RuleWeights) -> WideWeights:
+    def of(cls, weights: RuleWeights) -> ExtendedWeights:
         """Return weights given by their logs."""
-        return cls(*(array for part in weights[:3] for array in wide.to_wide(part)))
+        return cls(*(array for part in weights[:3] for array in kernels.to_extended_range(part)))
 
 
-class WideSpace:
+class ExtendedSpace:
     """Work space for sums over one sentence after another in numbers of unlimited range.
 
     Parameters
@@ -54,16 +54,18 @@ class WideSpace:
         self.stack = np.empty((2 * longest, 3), dtype=np.int64)
         self.n_emitting = weights.n_emitting
 
-    def sum_inside(self, words: NDArray[np.int32], numbers: WideWeights) -> tuple[Any, Any, float]:
+    def sum_inside(
+        self, words: NDArray[np.int32], numbers: ExtendedWeights
+    ) -> tuple[Any, Any, float]:
         """Fill the chart; return mantissa, exponent and logarithm of the sentence's weight."""
-        total, exponent = wide.sum_inside(words, *numbers, *self.inside, *self.splits)
+        total, exponent = kernels.sum_inside(words, *numbers, *self.inside, *self.splits)
         log_prob = math.log(total) + exponent * _LOG_TWO if total > 0.0 else -math.inf
         return total, exponent, log_prob
 
     def count(
         self,
         words: NDArray[np.int32],
-        numbers: WideWeights,
+        numbers: ExtendedWeights,
         multiplicity: float,
         counts: list[Floats],
         symbols: Floats,
@@ -71,14 +73,14 @@ class WideSpace:
         """Add the expected counts of a sentence; return its log probability."""
         total, exponent, log_prob = self.sum_inside(words, numbers)
         if log_prob > -math.inf:
-            wide.sum_outside(
+            kernels.sum_outside(
                 words, multiplicity, total, exponent, *numbers, *self.inside, *self.outside,
                 *self.splits, *self.needs, *counts, symbols,
             )  # fmt: skip
         return log_prob
 
     def draw(
-        self, n_words: int, numbers: WideWeights, rng: NDArray[np.uint64], is_parsed: bool
+        self, n_words: int, numbers: ExtendedWeights, rng: NDArray[np.uint64], is_parsed: bool
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return symbols and lengths of a tree drawn with the chart filled, or no nodes."""
         symbols, lengths = np.empty((2, 2 * n_words - 1 if is_parsed else 0), dtype=np.int32)

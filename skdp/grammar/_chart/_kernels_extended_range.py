@@ -143,7 +143,7 @@ def sum_inside(
 
 
 @njit_step
-def add_wide(mantissas, exponents, row, z, x, e):
+def add_number(mantissas, exponents, row, z, x, e):
     """Add x 2^e to a number."""
     if x > 0.0:
         d = e - exponents[row, z]
@@ -195,7 +195,7 @@ def push_outside(
         for j in range(j0, j1):
             d = need_exponents[i, j] + exponents[right, j] - top
             total += needs[i, j] * inside[right, j] * power_of_two(d)
-        add_wide(outside, out_exponents, left, i, total, top)
+        add_number(outside, out_exponents, left, i, total, top)
     for j in range(j0, j1):
         top = _LOW + ZERO
         for i in range(i0, i1):
@@ -204,7 +204,7 @@ def push_outside(
         for i in range(i0, i1):
             d = need_exponents[i, j] + exponents[left, i] - top
             total += needs[i, j] * inside[left, i] * power_of_two(d)
-        add_wide(outside, out_exponents, right, j, total, top)
+        add_number(outside, out_exponents, right, j, total, top)
 
 
 @njit_loop
@@ -296,7 +296,7 @@ def sum_outside(
                 )  # fmt: skip
 
 
-def to_wide(logs):
+def to_extended_range(logs):
     """Return mantissas and exponents of numbers given by their natural logs."""
     logs = np.asarray(logs, dtype=np.float64)
     possible = logs > -np.inf

@@ -173,8 +173,8 @@ def push_children(stack, n_waiting, s, m, e, i, j):
 
 
 @njit_loop
-def draw_wide(mantissas, exponents, n, rng):
-    """Draw an index below n with probability proportional to wide numbers, one of them positive."""
+def draw_index(mantissas, exponents, n, rng):
+    """Draw an index below n with probability proportional to numbers, one of them positive."""
     top = exponents[0]
     for i in range(n):
         if mantissas[i] > 0.0:
@@ -209,7 +209,7 @@ def draw_children(
             weight_exponents[pair] = (
                 binary_exponents[z - first_branching, i, j] + split_exponents[i, j]
             )
-    pair = draw_wide(weights, weight_exponents, n_symbols * n_symbols, rng)
+    pair = draw_index(weights, weight_exponents, n_symbols * n_symbols, rng)
     i, j = pair // n_symbols, pair % n_symbols
     for m in range(s + 1, e):
         i0, i1 = bounds(m - s, n_emitting, first_branching, n_symbols)
@@ -221,7 +221,7 @@ def draw_children(
         else:
             weights[m - s - 1] = 0.0
             weight_exponents[m - s - 1] = 0
-    m = s + 1 + draw_wide(weights, weight_exponents, e - s - 1, rng)
+    m = s + 1 + draw_index(weights, weight_exponents, e - s - 1, rng)
     return m, i, j
 
 
@@ -252,7 +252,7 @@ def draw_tree(
         weights[z - first] = root[z] * inside[n - 1, z]
         weight_exponents[z - first] = root_exponents[z] + exponents[n - 1, z]
     stack[0, 0], stack[0, 1] = 0, n
-    stack[0, 2] = first + draw_wide(weights, weight_exponents, last - first, rng)
+    stack[0, 2] = first + draw_index(weights, weight_exponents, last - first, rng)
     n_waiting, node = 1, 0
     while n_waiting > 0:
         n_waiting -= 1

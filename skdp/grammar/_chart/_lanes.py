@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skdp._simd import aligned_zeros
 from skdp._simd_lanes import MIX_ROWS, ROW_BYTES
 from skdp._typing import Floats
-from skdp.grammar._chart import _kernels_extended_range as wide
+from skdp.grammar._chart import _kernels_extended_range as extended
 from skdp.grammar._chart import _kernels_lanes as kernels
 from skdp.grammar._chart._weights import RuleWeights
 
@@ -35,8 +35,8 @@ class LaneRules:
         self.n_symbols = weights.n_symbols
         root, root_exponent = _to_common(weights.log_root)
         self.binary, binary_exponent = _to_common(weights.log_binary)
-        emission, emission_exponents = wide.to_wide(weights.log_emission.T)
-        largest = emission_exponents.max(axis=1, initial=wide.ZERO)
+        emission, emission_exponents = extended.to_extended_range(weights.log_emission.T)
+        largest = emission_exponents.max(axis=1, initial=extended.ZERO)
         shift = np.maximum(emission_exponents - largest[:, np.newaxis], -3000)
         words, rest = self.split(self.binary)
         floor = _FLOOR[self.dtype.itemsize]
@@ -114,7 +114,7 @@ def _to_common(logs: Floats) -> tuple[Floats, int]:
 
     The largest is brought to [1, 2); what is too small for 64 bits becomes 0.
     """
-    mantissas, exponents = wide.to_wide(logs)
+    mantissas, exponents = extended.to_extended_range(logs)
     largest = int(exponents.max())
     shift = np.maximum(exponents - largest, -3000).astype(np.int32)
     return np.ldexp(mantissas, shift), largest

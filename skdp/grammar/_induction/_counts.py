@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._typing import Floats
+from skdp.grammar._chart._batches import SentenceBatches
+from skdp.grammar._chart._engine import expected_counts
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._induction._layout import Layout
 
@@ -58,3 +60,12 @@ def count_active_rules(weights: RuleWeights, active: NDArray[np.bool_], layout: 
     emission = (weights.log_emission >= least)[active[layout.inventories[0]]]
     binary = (weights.log_binary >= least)[active[layout.branching]]
     return int(np.count_nonzero(emission) + np.count_nonzero(binary))
+
+
+def count_expected(
+    sentences: SentenceBatches, dtype: np.dtype[Any], n_jobs: int | None, weights: RuleWeights
+) -> tuple[float, RuleCounts]:
+    """Return the log likelihood and the expected counts of rules."""
+    expected = expected_counts(sentences, weights, dtype=dtype, n_jobs=n_jobs)
+    counts = RuleCounts(expected.root, expected.emission, expected.binary)
+    return float(expected.log_prob.sum()), counts

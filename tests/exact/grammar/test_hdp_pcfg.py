@@ -20,8 +20,8 @@ from numpy.testing import assert_allclose
 
 from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG
-from skdp.grammar._hdp_pcfg import _expect
 from skdp.grammar._induction._ascent import start_weights
+from skdp.grammar._induction._counts import count_expected
 from skdp.grammar._induction._layout import Layout
 from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
 from skdp.grammar._induction._trees import count_best_trees
@@ -204,7 +204,7 @@ def test_bound_never_falls(case, seed):
     """Of the iterations themselves: the estimator would stop at the first that falls."""
     estimator, layout = HDPPCFG(**CASES[case]), layout_of(case)
     start = start_weights(layout, equal_types(layout), np.random.default_rng(seed))
-    expect = partial(_expect, sentences(), np.dtype(np.float64), 1)
+    expect = partial(count_expected, sentences(), np.dtype(np.float64), 1)
     grammar = VariationalGrammar(layout, estimator._priors(layout))
     assert_never_falls(climb(grammar, start, expect, 25))
 
@@ -217,7 +217,7 @@ def test_likelihood_never_falls(case, pseudo_count, viterbi):
     if viterbi:
         expect = partial(count_best_trees, sentences(), layout, 1)
     else:
-        expect = partial(_expect, sentences(), np.dtype(np.float64), 1)
+        expect = partial(count_expected, sentences(), np.dtype(np.float64), 1)
     for seed in range(3):
         start = start_weights(layout, equal_types(layout), np.random.default_rng(seed))
         grammar = MaximumLikelihoodGrammar(layout, pseudo_count)

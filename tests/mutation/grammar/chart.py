@@ -6,7 +6,7 @@ ENGINE = "grammar/_chart/_engine.py"
 LANES = "grammar/_chart/_kernels_lanes.py"
 LONG = "grammar/_chart/_kernels_long.py"
 TREES = "grammar/_chart/_kernels_trees.py"
-WIDE = "grammar/_chart/_kernels_extended_range.py"
+EXTENDED = "grammar/_chart/_kernels_extended_range.py"
 
 
 def _batches(function: str) -> str:
@@ -116,7 +116,7 @@ MUTATIONS = [
     ),
     Mutation(
         "grammar-wide-without-the-rules-exponents",
-        WIDE,
+        EXTENDED,
         "d = min(shift + binary_exponents[z, i, j] + split_exponents[i, j], 1023)",
         "d = min(shift + split_exponents[i, j], 1023)",
         "The weights of rules have exponents, too.",

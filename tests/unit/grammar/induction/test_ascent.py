@@ -10,8 +10,8 @@ from skdp.datasets import make_pcfg_corpus
 from skdp.grammar import HDPPCFG
 from skdp.grammar._chart._batches import SentenceBatches
 from skdp.grammar._chart._engine import inside
-from skdp.grammar._hdp_pcfg import _expect
 from skdp.grammar._induction._ascent import Induction, start_weights
+from skdp.grammar._induction._counts import count_expected
 from skdp.grammar._induction._layout import Layout
 from skdp.grammar._induction._variational import VariationalGrammar
 from skdp.metrics import bracket_scores
@@ -22,7 +22,9 @@ every_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=["shared", "partit
 
 
 def expect(weights):
-    return partial(_expect, SentenceBatches.of(CORPUS.data), np.dtype(np.float64), 1)(weights)
+    return partial(count_expected, SentenceBatches.of(CORPUS.data), np.dtype(np.float64), 1)(
+        weights
+    )
 
 
 def begin(layout, seed=0, n_annealed=0):
