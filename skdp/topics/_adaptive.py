@@ -220,16 +220,8 @@ class AdaptiveTopicModel(BaseTableModel):
         )
         self.mixing_prior = mixing_prior
 
-    def _validate_parameters(self) -> int:
-        burn_in = super()._validate_parameters()
-        self._check_mixing_prior()
-        return burn_in
-
     @property
     def _parents(self) -> tuple[float, float]:
-        return self._check_mixing_prior()
-
-    def _check_mixing_prior(self) -> tuple[float, float]:
         prior = self.mixing_prior
         if len(prior) != 2 or not all(x in PRIOR for x in prior):
             raise ValueError(
