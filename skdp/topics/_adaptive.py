@@ -228,15 +228,8 @@ class AdaptiveTopicModel(BaseTableModel):
         )
         self.mixing_prior = mixing_prior
 
-    def _validate_parameters(self) -> None:
-        super()._validate_parameters()
-        self._check_mixing_prior()
-
     @property
     def _parents(self) -> tuple[float, float]:
-        return self._check_mixing_prior()
-
-    def _check_mixing_prior(self) -> tuple[float, float]:
         prior = self.mixing_prior
         if len(prior) != 2 or not all(x in PRIOR for x in prior):
             raise ValueError(

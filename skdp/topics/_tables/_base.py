@@ -106,9 +106,7 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
 
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
-        check_gamma_prior(self.concentration_prior, "concentration_prior")
-        check_beta_prior(self.discount_prior, "discount_prior")
-        check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
+        self._hyper_parameters()
 
     def _hyper_parameters(self) -> HyperParameters:
         return HyperParameters(

@@ -164,6 +164,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                 prefetch(counts, tokens[i + AHEAD])
             w, absent = natural(tokens[i]), np.float64(absent_of_next)
 
+            # Remove the word, and its table if that goes along; weigh its topic anew.
             k = np.int64(topics[i])
             if k >= 0:
                 n, t = n_k[k], tables[k]
@@ -185,6 +186,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                         opening, sharing, factor,
                     )  # fmt: skip
 
+            # Draw the topic: first whether it is one of those present.
             if listed:
                 if i + 1 < end:  # before the draw, which nothing here waits for
                     absent_of_next = total_product(counts, tokens[i + 1], gamma, factor)
@@ -206,6 +208,8 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                 k = draw_product(counts, w, gamma, factor, sums, rng)
             k = natural(k)
             topics[i] = k
+
+            # Add the word: to a table, or with one of its own; weigh its topic anew.
             n = n_k[k]
             if n == 0:
                 n_present = list_topic(k, n_present, present, position)

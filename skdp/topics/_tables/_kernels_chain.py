@@ -229,6 +229,7 @@ def sweep_segment(
             prefetch(counts, tokens[x + AHEAD])
         w = natural(tokens[x])
 
+        # Remove the word, and up the chain each table that goes along.
         k = np.int64(topics[x])
         if k >= 0:
             level = i
@@ -268,6 +269,8 @@ def sweep_segment(
                     inverse,
                 )  # fmt: skip
             count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal)
+
+        # Weigh: all topics if tables have changed, else the one that the word has left.
         if tables_changed:
             for level in range(lowest, i):
                 weigh_level(
@@ -297,9 +300,12 @@ def sweep_segment(
                 at_base += via_previous[i] * up
             factor[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
 
+        # Draw the topic.
         k = draw_product(counts, w, gamma, factor, sums, rng)
         topics[x] = k
         count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal)
+
+        # Add the word, and up the chain a customer for each table that it opens.
         mu = base[k] * inverse_total
         level = i
         while True:
@@ -353,6 +359,7 @@ def sweep_segment(
                 at_base += via_previous[i] * up
             factor[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
 
+    # CMGS: draw the tables of the segment. Then leave it ready for the one that follows.
     if sampler == CMGS:
         for k in range(n_topics):
             if customers[i, k] > 0:

@@ -86,6 +86,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                 prefetch(counts, tokens[i + 2])
             w = natural(tokens[i])
 
+            # Remove the word, and its table if that goes along.
             k = np.int64(topics[i])
             if k >= 0:
                 n = n_k[k]
@@ -114,13 +115,16 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                         sharing,
                         factor,
                     )
+            # Weigh the topics present, all of them if the number of tables has changed.
             if tables_changed:
                 ratio = total / (b + a * n_tables)
                 weigh_present(n_present, ratio, present, opening, sharing, factor)
                 tables_changed = False
 
+            # Draw the topic.
             k = draw_product(counts, w, gamma, factor, sums, rng)
             topics[i] = k
+            # Add the word: to a table, or with one of its own.
             n = n_k[k]
             if n == 0:
                 n_present = list_topic(k, n_present, present, position)

@@ -72,6 +72,7 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
                 prefetch(counts, tokens[i + 2])
             w = natural(tokens[i])
 
+            # Remove the word, and its table if that goes along.
             k = np.int64(topics[i])
             if k >= 0:
                 n = n_k[k]
@@ -90,13 +91,16 @@ def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
                     weigh_topic(
                         k, n - 1, tables[k], ratio, a, base, reciprocal, opening, sharing, factor
                     )
+            # Weigh the topics present, all of them if the number of tables has changed.
             if tables_changed:
                 ratio = total / (b + a * n_tables)
                 weigh_present(n_present, ratio, present, opening, sharing, factor)
                 tables_changed = False
 
+            # Draw the topic.
             k = draw_product(counts, w, gamma, factor, sums, rng)
             topics[i] = k
+            # Add the word: to a table, or with one of its own.
             n = n_k[k]
             if n == 0:
                 n_present = list_topic(k, n_present, present, position)
