@@ -453,7 +453,7 @@ def double_of_bits(typing_context, bits):
 @intrinsic
 def bits_of_double(typing_context, x):
     """Return the integer of 64 bits that has the bits of a number."""
-    check_arguments("bits_of_double", (x,), (types.float64,))
+    check_arguments("bits_of_double", (x,), (types.Float,))
 
     def codegen(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], context.get_value_type(types.int64))
