@@ -38,7 +38,7 @@ NEAR = 0.01
 
 
 def compare_brackets(model, corpus):
-    """Return F1 of unlabelled brackets, the whole sentence not counted."""
+    """Return F1 of unlabeled brackets, the whole sentence not counted."""
     predicted = [
         tree.with_leaves(true.leaves)
         for tree, true in zip(model.predict(corpus.data), corpus.trees, strict=True)

@@ -3,7 +3,7 @@
 State of the Union addresses since 1860 by presidents of the two large parties. Everything is fitted
 inside a Pipeline on each training fold, vocabulary and topics too, and folds are grouped by
 president: none is in the training and in the test part. Topic features are square roots of an
-address's topic shares (between them Euclid's distance is Hellinger's), standardised. TF-IDF, on the
+address's topic shares (between them Euclid's distance is Hellinger's), standardized. TF-IDF, on the
 same words, is the usual alternative. The classifier is logistic regression in all; its penalty is
 chosen inside the training fold, by president too. Means over all folds of all seeds (a seed
 shuffles the folds and starts the chains) with their standard deviation, and in how many of these

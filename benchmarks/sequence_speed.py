@@ -1,7 +1,7 @@
 """Speed of sweeps of hidden Markov models beside an EM iteration of hmmlearn's on the same data.
 
 Two-dimensional Gaussian observations of 15 states that stay, full covariances in all models. Sweeps
-are those of `fit` after its burn-in, concentrations, stickiness and decay learnt. One thread; all
+are those of `fit` after its burn-in, concentrations, stickiness and decay learned. One thread; all
 take turns, so that a noisy machine slows all. Times are CPU times of the process; figures are
 medians. Without hmmlearn, or without --data for the chorales, their rows are left out.
 

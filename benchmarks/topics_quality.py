@@ -1,6 +1,6 @@
 """Held-out perplexity on State of the Union paragraphs, by document completion.
 
-Priors and concentration are learnt; five topic samples 20 sweeps apart, 100 fold-in sweeps each of
+Priors and concentration are learned; five topic samples 20 sweeps apart, 100 fold-in sweeps each of
 which the last 50 count, probabilities averaged.
 
     python benchmarks/topics_quality.py --data DATA --components 25 50 100 --seeds 0 1 2

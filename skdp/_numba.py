@@ -245,7 +245,7 @@ def njit_inlined(function: Callable[..., Any]) -> Any:
 def njit_section(function: Callable[..., Any]) -> Any:
     """Return a section of a long kernel, which is copied into the kernel before that is compiled.
 
-    What is compiled by itself is optimised by itself, and again, with all that it calls, in each
+    What is compiled by itself is optimized by itself, and again, with all that it calls, in each
     kernel around it. Sections are not: a kernel that is called at one place costs half as much.
     They are for the outer levels of a kernel, whose options they share.
     """

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from skdp._numba import listening_for_compilation
 from skdp._sklearn_compat import (
     CallbackSupportMixin,
+    EstimatorMixin,
     Interval,
     begin_fit_task,
     get_callbacks,
@@ -63,7 +64,7 @@ def _equal(value: Any, other: Any) -> bool:
     return joblib.hash(value) == joblib.hash(other)  # objects that know no equality
 
 
-class ResumableEstimator(CallbackSupportMixin, BaseEstimator):
+class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
     """Base class: warm start, interruption, callbacks, several runs side by side.
 
     A run is a Markov chain, or the way from one start to a local maximum. A subclass gives the

@@ -18,7 +18,7 @@ from skdp._versions import Versioned
 
 __all__ = [
     "CallbackSupportMixin",
-    "HasDocs",
+    "EstimatorMixin",
     "HasMethods",
     "Interval",
     "StrOptions",
@@ -165,12 +165,13 @@ def _published_documentation() -> str:
     return str(named.get("Documentation", ""))
 
 
-class HasDocs(Versioned):
-    """Mixin of all estimators: their HTML displays link to their pages of the reference.
+class EstimatorMixin(Versioned):
+    """Mixin of all estimators: pickles hold the version, HTML displays link to the reference.
 
-    The address is ``Documentation`` in the package's ``project.urls``, or the environment variable
-    ``SKDP_DOCUMENTATION_URL``, for your own build of the documentation. Without either there is no
-    link. The mixin stands before scikit-learn's ``BaseEstimator`` among the bases of a class.
+    The address of the reference is ``Documentation`` in the package's ``project.urls``, or the
+    environment variable ``SKDP_DOCUMENTATION_URL``, for your own build of the documentation.
+    Without either there is no link. The mixin stands before scikit-learn's ``BaseEstimator`` among
+    the bases of a class.
     """
 
     _doc_link_module: ClassVar[str] = "skdp"

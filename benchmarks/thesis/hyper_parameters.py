@@ -2,8 +2,8 @@
 
 STM with the concentration b varied at a fixed discount a (0.2 on paragraphs, 0 on sentences), and
 with a varied at b = 10, alpha = 0.5 as in the thesis. AdaTM with b varied at a = 0, a varied at
-b = 10, and lambda_S or lambda_T (`mixing_prior`) varied at a = 0.2 with b learnt; its alpha is
-learnt, symmetric. The topic-word prior is learnt throughout. Deviation: standard deviation of the
+b = 10, and lambda_S or lambda_T (`mixing_prior`) varied at a = 0.2 with b learned; its alpha is
+learned, symmetric. The topic-word prior is learned throughout. Deviation: standard deviation of the
 segments' topic shares around their document's; entropies of segments' and documents' shares, in
 nats. They are those of the training documents, averaged over them, then over seeds.
 
@@ -50,7 +50,7 @@ def make_sets(unit):
 
 
 def measure(model, train, test):
-    """Return perplexity, deviation, entropies, learnt b, and the share of the segment before."""
+    """Return perplexity, deviation, entropies, learned b, and the share of the segment before."""
     to_previous = 1.0 - np.mean(getattr(model, "segment_mixing_", np.nan))
     return [
         model.perplexity(test),

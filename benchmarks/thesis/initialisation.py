@@ -1,6 +1,6 @@
 """Where chains begin: SeqLDA_D and SeqLDA_P of figure 6.3 (c), table 6.5, and AdaTM likewise.
 
-Random topics; topics learnt by LDA by document or by segment, into which the words are folded
+Random topics; topics learned by LDA by document or by segment, into which the words are folded
 (`init=lda.components_`); and ``init="lda"``, a short chain of LDA by segment inside the fit, whose
 topics the words keep. Perplexity of the current state after some sweeps, and CPU seconds until
 there, LDA's included, means over seeds.

@@ -1,7 +1,7 @@
 """Held-out perplexity against the number of topics: figures 5.8, 6.3 (c), 7.5; tables 5.4-7.3.
 
 LDA by document and by segment, LDCC, STM, SeqLDA and AdaTM on the same documents, cut into
-paragraphs or into sentences (`--unit`). Priors and concentrations are learnt, the discount is 0.
+paragraphs or into sentences (`--unit`). Priors and concentrations are learned, the discount is 0.
 Below the perplexities, for each number of topics, what a model gains on another: the mean over test
 documents of the difference in log probability a token (row minus column: positive is better), with
 the two-sided p of a paired t-test over these documents.

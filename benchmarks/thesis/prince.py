@@ -3,7 +3,7 @@
 The book is one document, its segments are chapters or paragraphs. LDA by chapter comes first;
 LDA, STM, SeqLDA and AdaTM on chapters and on paragraphs start from its topics, so that topic k is
 the same in all. Settings of section 7.4.4: 20 topics, alpha = 0.1, gamma = 0.01, a = 0, b = 100,
-nothing learnt; `--learn` learns alpha, gamma and b instead. Topic shares are those that the chain
+nothing learned; `--learn` learns alpha, gamma and b instead. Topic shares are those that the chain
 found for the book, means over its kept sweeps.
 
 Distances are Hellinger's: to the segment before (how smoothly topics move), to the document in the
@@ -137,7 +137,7 @@ def save_figures(models, first, corpora, words, starts, folder):
             ax.set(title=f"{name}, {unit}", xlabel=unit)
             legends.append(ax.get_legend())
             legends[-1].remove()
-        # One legend for all: a topic has the same colour everywhere.
+        # One legend for all: a topic has the same color everywhere.
         entries = zip(legends[0].legend_handles, legends[0].get_texts(), strict=True)
         handles = {text.get_text(): handle for handle, text in entries}
         figure.legend(

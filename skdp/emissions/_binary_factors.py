@@ -11,14 +11,14 @@ from sklearn.base import BaseEstimator
 
 from skdp._checks import as_floats, check_beta_prior, check_gamma_prior
 from skdp._memory import check_memory
-from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions._binary_factor_model import OUTPUTS
 from skdp.emissions._binary_factor_part import BinaryFactorSampler
 from skdp.emissions._factor_amplitudes import FixedAmplitudes, VaryingAmplitudes
 from skdp.emissions._gaussian import check_scale
 
 
-class BinaryFactorEmission(HasDocs, BaseEstimator):
+class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
     r"""Binary factors: state j has a vector theta_j of F zeros and ones, which determines its
     means.
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from skdp._checks import LARGEST, SMALLEST, as_floats
 from skdp._memory import check_memory
 from skdp._random import next_double
-from skdp._sklearn_compat import HasDocs, Interval, validate_parameters
+from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.emissions import _kernels_counts as kernels
 from skdp.emissions._protocol import Coupling
 from skdp.inference import Part
@@ -22,7 +22,7 @@ MEAN_RUN = 3.0
 """Steps in a run of the first states."""
 
 
-class CategoricalEmission(HasDocs, BaseEstimator):
+class CategoricalEmission(EstimatorMixin, BaseEstimator):
     """Categories: theta_j ~ Dirichlet(prior) are the probabilities of the symbols in state j.
 
     Parameters

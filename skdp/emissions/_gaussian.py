@@ -12,7 +12,7 @@ from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator
 
 from skdp._checks import as_floats
-from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_gaussian as kernels
 from skdp.emissions._protocol import Coupling
 from skdp.inference import Part
@@ -28,7 +28,7 @@ _LARGEST = 1e120  # of observations: sums of their squares are finite
 _N_MOVES = 3  # of the first centres
 
 
-class GaussianEmission(HasDocs, BaseEstimator):
+class GaussianEmission(EstimatorMixin, BaseEstimator):
     r"""Gaussian vectors: x_t ~ N(mu_j, Sigma_j) in state j, with a normal-inverse-Wishart prior.
 
     With "full", Sigma_j ~ IW(nu, S), with density proportional to \|Sigma\|^(-(nu + D + 1) / 2)

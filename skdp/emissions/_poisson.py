@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST, SMALLEST
 from skdp._random import next_double
-from skdp._sklearn_compat import HasDocs, Interval, validate_parameters
+from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.emissions import _kernels_counts as kernels
 from skdp.emissions._protocol import Coupling
 from skdp.inference import Part
@@ -22,7 +22,7 @@ _MOST = 2.0**53
 """Counts beyond are no longer whole numbers in double precision."""
 
 
-class PoissonEmission(HasDocs, BaseEstimator):
+class PoissonEmission(EstimatorMixin, BaseEstimator):
     """Counts: x_td ~ Poisson(lambda_jd) in state j, independent, lambda_jd ~ Gamma(shape, rate).
 
     Parameters

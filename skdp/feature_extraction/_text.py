@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_unmasked
-from skdp._sklearn_compat import HasDocs
+from skdp._sklearn_compat import EstimatorMixin
 from skdp.data import SegmentedCorpus, TokenSequences
 
 
@@ -60,7 +60,7 @@ class WordNumbers:
         return tokens[kept], kept_before[np.asarray(self._ends)]
 
 
-class TextVectorizer(HasDocs, TransformerMixin, BaseEstimator):
+class TextVectorizer(EstimatorMixin, TransformerMixin, BaseEstimator):
     """Base of the vectorizers: raw text in, a container of word ids out."""
 
     vocabulary_: dict[str, int]

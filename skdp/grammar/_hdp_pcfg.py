@@ -16,7 +16,12 @@ from skdp._checks import check_count
 from skdp._public import public
 from skdp._random import Role, make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
-from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters, with_callbacks
+from skdp._sklearn_compat import (
+    Interval,
+    StrOptions,
+    validate_parameters,
+    with_callbacks,
+)
 from skdp.data import TokenSequences, check_sentences
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._chart._batches import SentenceBatches, without_empty
@@ -41,7 +46,7 @@ _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
 @public
-class HDPPCFG(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstimator):
+class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstimator):
     r"""Probabilistic context-free grammar with a hierarchical Dirichlet process (HDP-PCFG).
 
     It learns a grammar from sentences alone. A symbol z emits a word, z -> x, or has two children,

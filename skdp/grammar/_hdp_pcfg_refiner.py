@@ -19,7 +19,12 @@ from skdp._memory import check_memory
 from skdp._public import public
 from skdp._random import Role, make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
-from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters, with_callbacks
+from skdp._sklearn_compat import (
+    Interval,
+    StrOptions,
+    validate_parameters,
+    with_callbacks,
+)
 from skdp.data._binarize import binarize, debinarize
 from skdp.data._parse_tree import ParseTree, name_other
 from skdp.grammar._coordinate_ascent import Expectation, warn_unless_converged
@@ -70,7 +75,7 @@ class _Parse:
 
 
 @public
-class HDPPCFGRefiner(HasDocs, ResumableEstimator):
+class HDPPCFGRefiner(ResumableEstimator):
     r"""Refined treebank grammar with a hierarchical Dirichlet process (HDP-PCFG-GR).
 
     The symbols of a treebank are too coarse: an NP that is a subject differs from one that is an

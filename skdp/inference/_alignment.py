@@ -29,7 +29,7 @@ def align_labels(
 ) -> NDArray[np.intp]:
     """Match the rows of two matrices of probabilities.
 
-    Maximises the sum of Bhattacharyya coefficients, that is minimises the sum of squared
+    Maximizes the sum of Bhattacharyya coefficients, that is minimizes the sum of squared
     Hellinger distances, by the Hungarian method.
 
     Parameters

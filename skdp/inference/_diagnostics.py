@@ -30,7 +30,7 @@ def find_climbs(log_joints: Floats) -> dict[int, Climb]:
 
     A chain's kept sweeps are cut into 12 batches. The climb is the mean of the last four batch
     means less that of the first four. Its Monte Carlo error is taken to be the standard deviation
-    of the 7 steps between neighbours among the last 8 batches, which neither a steady climb nor a
+    of the 7 steps between neighbors among the last 8 batches, which neither a steady climb nor a
     late burn-in enlarges. That is about right for batch means with a correlation of 1/2 from one to
     the next, and too large where it is smaller. A chain climbs if height / error is beyond the
     (1 - 0.002 / n_chains) quantile of Student's t with 6 degrees of freedom and the climb is larger
@@ -129,7 +129,7 @@ def bulk_ess(draws: Floats) -> float:
     total = covariances[0] + z.mean(axis=1).var(ddof=1)
     correlations = 1.0 - (within - covariances) / total
     correlations[0] = 1.0
-    # Geyer's initial monotone sequence: sums of neighbours fall, and end where one is negative. Of
+    # Geyer's initial monotone sequence: sums of neighbors fall, and end where one is negative. Of
     # the pair at the end the first counts, as in Stan and ArviZ.
     evens = correlations[0 : n_draws - n_draws % 2 : 2]
     sums = evens + correlations[1::2][: len(evens)]

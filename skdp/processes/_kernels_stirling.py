@@ -1,4 +1,4 @@
-"""Ratios of generalised Stirling numbers: a table for small counts, patches beyond.
+"""Ratios of generalized Stirling numbers: a table for small counts, patches beyond.
 
 S^n_t (Du, 2012, equation 3.4; discount a) counts the ways to seat n customers at t tables:
 

@@ -1,4 +1,4 @@
-"""Ratios of generalised Stirling numbers beyond the table: polynomials on patches of (n, t).
+"""Ratios of generalized Stirling numbers beyond the table: polynomials on patches of (n, t).
 
 An integral of microseconds is too slow for the sweeps over a segment of 30,000 words. But
 

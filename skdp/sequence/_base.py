@@ -12,13 +12,13 @@ from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._sklearn_compat import HasDocs, with_callbacks
+from skdp._sklearn_compat import with_callbacks
 from skdp.base import ChainEstimator
 from skdp.data import SequencePanel, check_panel
 from skdp.inference import NoAverages
 
 
-class SequenceEstimator(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
+class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
     """Base class: panels, fits, scores.
 
     A subclass gives `_allows_nan` and `predict`. Its models, all in `_models` and those of the best

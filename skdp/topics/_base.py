@@ -14,7 +14,7 @@ from skdp._checks import as_array, as_floats, check_count, check_gamma_prior, is
 from skdp._memory import check_memory
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
-from skdp._sklearn_compat import HasDocs, Interval, StrOptions, with_callbacks
+from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.base import ChainEstimator
 from skdp.data import SegmentedCorpus, check_corpus
 from skdp.topics._shared._arrays import check_counts
@@ -27,7 +27,7 @@ from skdp.topics._shared._fold_in import FoldIn, fold_in_documents
 PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
 
 
-class BaseTopicModel(HasDocs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
+class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
     """Base class of the topic models: priors, topics as features, held-out scores.
 
     A subclass gives `_start_walker`, `_averaged_model` and `_fold_in_options`.

@@ -64,7 +64,7 @@ def bounds(length, n_emitting, first_branching, n_symbols):
 
 @njit_loop
 def sum_splits(inside, exponents, n, s, e, n_emitting, first_branching, splits, split_exponents):
-    """Write M of the words s, ..., e - 1 (not normalised)."""
+    """Write M of the words s, ..., e - 1 (not normalized)."""
     n_symbols = inside.shape[1]
     for i in range(n_symbols):
         for j in range(n_symbols):
@@ -158,7 +158,7 @@ def add_number(mantissas, exponents, row, z, x, e):
 def sum_needs(
     binary, binary_exponents, outside, out_exponents, row, first_branching, needs, need_exponents
 ):
-    """Write G of a span (not normalised)."""
+    """Write G of a span (not normalized)."""
     n_symbols = needs.shape[0]
     for i in range(n_symbols):
         for j in range(n_symbols):

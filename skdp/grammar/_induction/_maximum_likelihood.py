@@ -14,7 +14,7 @@ from skdp.grammar._induction._variational import RuleProbabilities, uniform_weig
 
 
 class MaximumLikelihoodGrammar:
-    """Rule probabilities that maximise likelihood x prod phi^pseudo_count, given counts.
+    """Rule probabilities that maximize likelihood x prod phi^pseudo_count, given counts.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class MaximumLikelihoodGrammar:
         self._probabilities = _uniform(layout) if probabilities is None else probabilities
 
     def updated(self, used: RuleCounts) -> MaximumLikelihoodGrammar:
-        """Return the grammar that maximises the bound, given q(z)."""
+        """Return the grammar that maximizes the bound, given q(z)."""
         counts = RuleCounts(*(part + self.pseudo_count for part in used))
         types = counts.of_rule_types(self.layout)
         tables = (counts.root[None], types, counts.emission, counts.binary)

@@ -94,7 +94,7 @@ class VariationalGrammar:
         self.counts: Any = counts
 
     def updated(self, counts: RuleCounts) -> VariationalGrammar:
-        """Return the grammar that maximises the lower bound over q(phi) and q(beta), given q(z)."""
+        """Return the grammar that maximizes the lower bound over q(phi) and q(beta), given q(z)."""
         made = VariationalGrammar(self.layout, self.priors, self.top_weights, counts)
         made.top_weights = maximize(self.priors.top, made._families(), self.top_weights)
         made._sort_symbols()

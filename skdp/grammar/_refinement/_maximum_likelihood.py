@@ -9,7 +9,7 @@ from skdp.grammar._refinement._treebank import CoarseRules
 
 
 class MaximumLikelihoodRefinement:
-    """Probabilities of refined rules that maximise likelihood x prod phi^pseudo_count.
+    """Probabilities of refined rules that maximize likelihood x prod phi^pseudo_count.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class MaximumLikelihoodRefinement:
         self._logs = logs
 
     def updated(self, used: RefinedTables) -> MaximumLikelihoodRefinement:
-        """Return the grammar that maximises the bound, given q(z)."""
+        """Return the grammar that maximizes the bound, given q(z)."""
         counts = RefinedTables(*(part + self.pseudo_count for part in used))
         sums = np.zeros((self.rules.n_symbols, self.n_components))
         np.add.at(sums, self.rules.emission[:, 0], counts.emission)

@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator
 
 from skdp._checks import check_beta_prior
 from skdp._random import draw_log_beta
-from skdp._sklearn_compat import HasDocs, Interval, validate_parameters
+from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.sequence._durations import _kernels as kernels
 from skdp.sequence._durations._base import SegmentCounts, check_tables
 
 
-class NegativeBinomialDuration(HasDocs, BaseEstimator):
+class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
     """Durations 1 + NB(n_phases, p_j) in state j, p_j ~ Beta(prior).
 
     A state goes through `n_phases` phases; in each it stays another step with probability p_j,

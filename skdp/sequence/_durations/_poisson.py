@@ -14,12 +14,12 @@ from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST, SMALLEST
 from skdp._random import draw_log_gamma
-from skdp._sklearn_compat import HasDocs, Interval, validate_parameters
+from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.sequence._durations import _kernels as kernels
 from skdp.sequence._durations._base import SegmentCounts, check_tables
 
 
-class PoissonDuration(HasDocs, BaseEstimator):
+class PoissonDuration(EstimatorMixin, BaseEstimator):
     """Durations 1 + Poisson(omega_j) in state j, omega_j ~ Gamma(shape, rate).
 
     State j lasts 1 + omega_j steps on average, with a standard deviation of the square root of

@@ -360,7 +360,7 @@ def filter_segments(
             own_norms[t] = 0.0
             if is_unsafe(ends, offsets):
                 filter_unsafe(own_enter, own_obs, own_norms, t, durations, scratch, own_end[t])
-            # Normalise.
+            # Normalize.
             own_norms[t] = sum_logs(filtered, ends)
             result += own_norms[t]
             if own_norms[t] == -math.inf:

@@ -62,7 +62,7 @@ class HMMWalker(Part):
     state_sampler : {"ffbs", "beam"}
     n_held : int, default=0
         First sweeps in which concentrations, stickiness and what similarities choose to hold stay
-        where they began. Learnt from the start, when states follow each other at random,
+        where they began. Learned from the start, when states follow each other at random,
         concentrations leave few states, and similarities none that differ.
     """
 

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from skdp._checks import as_array
-from skdp._sklearn_compat import HasDocs, validate_parameters
+from skdp._sklearn_compat import EstimatorMixin, validate_parameters
 from skdp.inference import Part
 
 
-class FixedSimilarity(HasDocs, BaseEstimator):
+class FixedSimilarity(EstimatorMixin, BaseEstimator):
     """Known similarities of states.
 
     Parameters

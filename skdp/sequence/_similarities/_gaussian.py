@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from skdp._checks import check_gamma_prior
 from skdp._memory import check_memory
 from skdp._random import draw_normal
-from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.inference import Part, draw_slice
 from skdp.sequence._similarities import _kernels_locations as kernels
 
@@ -27,7 +27,7 @@ _TARGET_ACCEPTANCE = 0.8
 _SMALLEST_LOG_DECAY, _LARGEST_LOG_DECAY = math.log(1e-100), math.log(1e12)
 
 
-class GaussianSimilarity(HasDocs, BaseEstimator):
+class GaussianSimilarity(EstimatorMixin, BaseEstimator):
     r"""States with locations in a latent space, similar if their locations are close.
 
     phi_jj' = exp(-lambda \|l_j - l_j'\|^2 / 2) with locations l_j ~ N(0, I).
@@ -102,7 +102,7 @@ class StepAdaptation(Part):
     log_step : float
         Of the next draw.
     n_draws : int
-        Draws learnt from.
+        Draws learned from.
     """
 
     log_step: float = math.log(0.5)

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from skdp._checks import check_gamma_prior
-from skdp._sklearn_compat import HasDocs, Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions._kernels_links import write_distances
 from skdp.emissions._protocol import Coupling
 from skdp.inference import Part
 from skdp.sequence._similarities import _kernels_laplacian as kernels
 
 
-class LaplacianSimilarity(HasDocs, BaseEstimator):
+class LaplacianSimilarity(EstimatorMixin, BaseEstimator):
     r"""phi_jj' = exp(-lambda D_jj'), D the Hamming distance of the binary vectors of two states.
 
     It requires an emission whose states have binary vectors, `BinaryFactorEmission`. The

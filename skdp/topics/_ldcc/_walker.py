@@ -28,7 +28,7 @@ from skdp.topics._shared._walker import TopicWalker, join
 
 START_DOCUMENT_TOPIC_PRIOR = 1.0
 START_SEGMENT_TOPIC_PRIOR = 0.1
-"""Where the parameters that are learnt start."""
+"""Where the parameters that are learned start."""
 
 
 class CoClusterWalker(TopicWalker):

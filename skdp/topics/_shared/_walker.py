@@ -127,7 +127,7 @@ class TopicWalker(Part):
             words.totals[:] += own.totals - totals
 
     def sweep(self) -> None:
-        """Draw what belongs to the words once, then the parameters that are learnt."""
+        """Draw what belongs to the words once, then the parameters that are learned."""
         self._sweep_words(self._words, self.streams)
         self._update_parameters()
         if self.learns_topic_word_prior:

@@ -7,7 +7,7 @@ table of a topic that other words still use stays. A word enters by
     sharing a table   g U[n][t]                            g = 1 if t = 1 else (n + 1 - t) / (n + 1)
     opening one       (b + a T) (alpha_k + c_k) / (A + c.) V[n][t] (t + 1) / (n + 1)
 
-(U, V: ratios of generalised Stirling numbers), which leaves the posterior invariant: the weight of
+(U, V: ratios of generalized Stirling numbers), which leaves the posterior invariant: the weight of
 a state is its probability times that of being reduced to what is left when the word is out. The
 correction g = 1 at t = 1 belongs to the table that must stay. `Ratios` hold both weights by (n, t)
 without what depends on the counts of other topics.

@@ -42,11 +42,11 @@ from skdp.topics._tables._state import TableState
 
 START_CONCENTRATION = 10.0
 START_DISCOUNT = 0.2
-"""Where the parameters that are learnt start."""
+"""Where the parameters that are learned start."""
 
 
 class HyperParameters(NamedTuple):
-    """What the user said of the priors: numbers are fixed, the rest is learnt in the fit.
+    """What the user said of the priors: numbers are fixed, the rest is learned in the fit.
 
     `doc_topic_prior` is an array (K,), "auto" or "auto-symmetric"; the others a number or "auto".
     `parents` are (lambda_S, lambda_T), the prior of the weights of the document and of the segment
