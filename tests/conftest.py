@@ -1,10 +1,15 @@
 """The cache of kernels, the order of files, and which tests fit grammars for too short a time."""
 
+import signal
 from pathlib import Path
 
 import kernel_cache
 import pytest
 from schedule import make_scheduler
+
+# A shell lets what it runs in the background ignore Ctrl-C, which some tests press.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
 

@@ -20,9 +20,8 @@ them, and for the numbers themselves, from an integral (``_kernels_stirling_inte
 # mypy: ignore-errors
 
 import math
-from functools import partial
 
-from skdp._numba import njit, njit_loop, njit_part
+from skdp._numba import njit, njit_loop, njit_section
 from skdp.processes._kernels_stirling_integral import integrate
 from skdp.processes._kernels_stirling_patches import SMALLEST_COUNT, patched_ratio
 
@@ -48,7 +47,7 @@ def fill_ratios(values, row_ptr, a, r):
             values[row + t, 1] = 1.0 + (n - a * (t + 1)) * r[t + 1]
 
 
-@partial(njit_part, _nrt=False, inline="always")
+@njit_section
 def _next_ratio(values, row_ptr, n, t, a):
     """Return R^n_t = S^n_t / S^n_{t-1}, t >= 2; 0 for t > n."""
     if t > n:

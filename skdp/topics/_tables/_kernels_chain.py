@@ -33,12 +33,11 @@ levels that a path went through, only after tables were opened or closed.
 
 # mypy: ignore-errors
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_part, njit_step
+from skdp._numba import njit_inner, njit_section, njit_step
 from skdp._random import next_double
 from skdp._simd import draw_product, natural, prefetch
 from skdp.processes._kernels_stirling import share_ratio
@@ -166,7 +165,7 @@ def rebuild_factor(
         out[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
 
 
-@partial(njit_part, _nrt=False, inline="always")
+@njit_section
 def sweep_segment(
     sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
@@ -427,7 +426,7 @@ _sweep_segments_cmgs = _make_sweep_segments(CMGS)
 _sweep_segments_ssa = _make_sweep_segments(SSA)
 
 
-@partial(njit_part, inline="always")
+@njit_section
 def sweep_document(
     sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):

@@ -27,12 +27,11 @@ segment: its first words leave its topics open, and a sweep over so few costs ne
 # mypy: ignore-errors
 
 import math
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit, njit_inner, njit_part, njit_step
+from skdp._numba import njit, njit_inner, njit_part, njit_section, njit_step
 from skdp._random import next_double
 from skdp.topics._shared._kernels import Corpus
 from skdp.topics._shared._kernels_particles import draw_sum, log_mean_exp, next_stop, resample
@@ -322,7 +321,7 @@ def enter_levels(n_levels, corpus, assignments, prior, ratios, levels):
 # Both are put into their caller by numba itself: what they do not call is not compiled.
 
 
-@partial(njit_part, inline="always")
+@njit_section
 def move_document(chained, seen, assignments, words, prior, ratios, scratch, levels, rng):
     """Sweep the words so far."""
     if chained:
@@ -334,7 +333,7 @@ def move_document(chained, seen, assignments, words, prior, ratios, scratch, lev
         _sweep_btigs(ALONE, seen.document, assignments, words, prior, ratios, scratch, rng)
 
 
-@partial(njit_part, inline="always")
+@njit_section
 def move_segment(chained, i, seen, assignments, words, prior, ratios, scratch, levels, rng):
     """Sweep the words so far of level `i`, the last one."""
     if chained:

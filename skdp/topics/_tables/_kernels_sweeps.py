@@ -9,12 +9,11 @@ they may enclose: other things would have no place in numba's cache.
 # mypy: ignore-errors
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit, njit_part
+from skdp._numba import njit, njit_part, njit_section
 from skdp._random import next_double, stream_of_content
 from skdp.processes._concentration import draw_concentration
 from skdp.processes._discount import draw_seating_evidence, draw_table_evidence
@@ -54,8 +53,8 @@ class Sweeps(NamedTuple):
     fold_in: Callable
 
 
-# Put into its callers by numba itself, before it looks at types and at what is never called.
-@partial(njit_part, inline="always")
+# A section: copied before numba looks at types, it sees what is a constant and is never called.
+@njit_section
 def _sweep_document(
     sampler, chained, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
@@ -79,7 +78,7 @@ def _sweep_document(
     return end
 
 
-@partial(njit_part, inline="always")
+@njit_section
 def _seat_segment(has_seats, d, j, first, last, corpus, assignments, prior, customers):
     """Give each topic of segment `j` one table; the segments below have theirs."""
     to_previous = prior.to_document == 0.0 and j > first
