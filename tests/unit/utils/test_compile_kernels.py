@@ -38,7 +38,7 @@ def run(script, folder):
     }
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)], env=environment,
-        text=True, capture_output=True, timeout=300, check=False,
+        text=True, capture_output=True, timeout=1500, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -95,6 +95,7 @@ for estimator in _all_estimators():
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive  # it compiles everything: some minutes
 def test_every_estimator_finds_its_kernels(tmp_path):
     """Longer fits, in another process, find all that two sweeps on a few samples left behind."""
     run("from skdp.utils import compile_kernels; compile_kernels()", tmp_path)
