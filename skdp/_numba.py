@@ -5,13 +5,14 @@ import os
 import pickle
 import platform
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
 import numpy as np
 from llvmlite import binding as llvm
-from numba.core import config, types
+from numba.core import config, sigutils, types
 from numba.core.errors import TypingError
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
@@ -112,6 +113,8 @@ class KernelCache:
         except _DAMAGES as error:
             self._forgive(error, "read", "The kernel is compiled anew")
             compiled = None
+        if compiled is not None and not _has_arguments(compiled, signature):
+            compiled = None  # two processes wrote at once, and one's code has the other's name
         if compiled is None:
             for tell in list(_listeners):
                 tell()
@@ -181,12 +184,30 @@ def njit(function: Callable[..., Any], **options: Any) -> Any:
     Where neither the package's folder nor the user's cache folder can be written, numba refuses
     to set up its cache; the kernel is then compiled once in every process.
     """
+    _name_by_constants(function)
     known = _known({**_OPTIONS, **options})
     try:
         kernel = numba.njit(function, cache=True, **known)
     except RuntimeError:  # "cannot cache function ...: no locator available"
         kernel = numba.njit(function, **known)
     return _watched(kernel, options)
+
+
+def _has_arguments(compiled: Any, signature: Any) -> bool:
+    """Tell whether compiled code is for the arguments of a signature."""
+    return tuple(compiled.signature.args) == tuple(sigutils.normalize_signature(signature)[0])
+
+
+def _name_by_constants(function: Callable[..., Any]) -> None:
+    """Give a kernel that encloses constants a name of its own, by which numba names its files.
+
+    Kernels that one function makes with different constants have the same name and signature. Two
+    processes that compile two of them at once may choose the same file: one would load the
+    machine code of the other.
+    """
+    if function.__closure__:
+        constants = repr([cell.cell_contents for cell in function.__closure__])
+        function.__qualname__ += f"_{zlib.crc32(constants.encode()):08x}"
 
 
 def _known(options: dict[str, Any]) -> dict[str, Any]:

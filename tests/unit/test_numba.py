@@ -5,15 +5,17 @@ import platform
 import subprocess
 import sys
 import textwrap
+import types
 from pathlib import Path
 
 import numpy as np
 import pytest
 from llvmlite import binding as llvm
+from numba.core import types as numba_types
 
 import skdp
 from skdp import _numba
-from skdp._numba import frozen, njit
+from skdp._numba import KernelCache, frozen, njit
 
 MODULE = """
 from skdp._numba import njit, njit_part
@@ -151,7 +153,6 @@ def test_a_full_disk_brings_no_old_code_back(folder):
 
 def test_a_handler_that_raises_is_heard():
     """A timeout is an OSError too, but says nothing of files."""
-    from skdp._numba import KernelCache
 
     class Interrupted:
         def load_overload(self, signature, target_context):
@@ -296,3 +297,33 @@ def test_other_processors(tmp_path):
     np.testing.assert_allclose(found["generic"]["sums"], found["host"]["sums"], rtol=1e-9)
     if llvm.get_host_cpu_features().get("fma"):
         np.testing.assert_array_equal(found["haswell"]["sums"], found["host"]["sums"])
+
+
+def test_kernels_with_other_constants_have_other_files(tmp_path, monkeypatch):
+    """Two processes that compile them at once must not choose one file for both."""
+
+    def make(constant):
+        @njit
+        def plus(x):
+            return x + constant
+
+        return plus
+
+    kernels = [make(constant) for constant in (1, 2, (3, 4)[0])]
+    assert len({kernel._cache.index_path for kernel in kernels}) == 3
+    assert [kernel(1) for kernel in kernels] == [2, 3, 4]
+    assert make(1)._cache.index_path == kernels[0]._cache.index_path
+
+
+def test_code_for_other_arguments_is_not_used():
+    class Written:
+        """A cache whose file is another process's."""
+
+        _called = None
+
+        def load_overload(self, signature, target_context):
+            return types.SimpleNamespace(signature=numba_types.none(numba_types.int64))
+
+    cache = KernelCache(Written(), called_from_python=True)
+    assert cache.load_overload((numba_types.int64,), None) is not None
+    assert cache.load_overload((numba_types.float64,), None) is None
