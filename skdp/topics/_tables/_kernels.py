@@ -28,6 +28,8 @@ segment orders its dish from the document's node (s tables) or from the segment 
 | opening, sharing | | (K,) | of a present topic: reciprocal x weight of opening, of sharing |
 | factor | opening + sharing x ratio | (K',) float32 | weight of a topic but for (M_kw + gamma) |
 | sums | | (1, LANES + K') float32 | running sums of a word's weights |
+| ratios | U, V | `Triangle` | ratios of generalized Stirling numbers |
+| weights | | `Triangle` | what a sampler looks up, made of them |
 
 A word w of segment j gets topic k with weight ``(counts[w, k] + gamma) * factor[k]``. For a topic
 absent from the segment ``factor = base * reciprocal`` whatever the segment's tables, since the
@@ -43,12 +45,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit, njit_part, njit_step
+from skdp._numba import njit, njit_section, njit_step
 from skdp.processes._kernels_stirling import log_stirling
 from skdp.topics._shared._kernels import log_rising
-
-MORE, LESS = np.int64(1), np.int64(-1)
-"""A word or a table comes or goes. To numba an int would be a type of its own, and compiled so."""
 
 
 class Assignments(NamedTuple):
@@ -83,8 +82,11 @@ class Prior(NamedTuple):
     to_previous: float
 
 
-class Ratios(NamedTuple):
-    """Weights by (n, t), rows of a triangle end to end: see the samplers."""
+class Triangle(NamedTuple):
+    """Two numbers for each (n, t), rows of a triangle end to end.
+
+    They are Stirling ratios, U and V, or the weights that a sampler looks up.
+    """
 
     values: np.ndarray
     row_ptr: np.ndarray
@@ -182,7 +184,7 @@ def weigh_present(n_present, ratio, present, opening, sharing, factor):
         factor[k] = opening[k] + sharing[k] * ratio
 
 
-@njit_step
+@njit_section
 def weigh_parents(first, n_document, n_previous, to_document, to_previous):
     """Return fS and fT, the predictive weights of the document and of the segment before.
 
@@ -199,7 +201,7 @@ def weigh_parents(first, n_document, n_previous, to_document, to_previous):
     return (n_document + to_document) * weight, (n_previous + to_previous) * weight
 
 
-@njit_step
+@njit_section
 def parents_of(j, first, assignments, prior):
     """Return fS and fT of segment `j`, and its tables Td_j."""
     s = assignments.segment_tables[j]
@@ -210,7 +212,7 @@ def parents_of(j, first, assignments, prior):
     return f_document, f_previous, s + t
 
 
-@njit_step
+@njit_section
 def tables_below(j, k, d, corpus, assignments, prior):
     """Return t_{j+1,k}: customers that segment `j` has beside its words."""
     if prior.to_previous == 0.0 or j + 1 == corpus.doc_ptr[d + 1]:
@@ -230,7 +232,7 @@ def count_customers(begin, end, corpus, assignments, prior, customers, tables):
                 customers[j] += assignments.segment_to_previous[j + 1]
 
 
-@njit_part
+@njit_section
 def add_estimates(d, corpus, assignments, prior, scratch, mu, nu):
     """Add E[mu] and E[nu] of document `d` given the state to running sums (5.5, 5.6).
 
@@ -283,7 +285,7 @@ def add_corpus_estimates(corpus, assignments, prior, scratch, doc_topic, segment
             mixing[j] += parents_of(j, first, assignments, prior)[0]
 
 
-@njit_part
+@njit_section
 def log_binomial(n, k):
     """Return log of n over k."""
     if k == 0 or k == n:
@@ -291,7 +293,7 @@ def log_binomial(n, k):
     return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
 
 
-@njit_part
+@njit_section
 def log_prior_of_segment(j, d, corpus, assignments, prior, ratios, n_k):
     """Return the part of log p(z, s, t) that belongs to segment `j` (7.2, corrected).
 

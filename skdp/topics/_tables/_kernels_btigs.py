@@ -9,7 +9,7 @@ table of a topic that other words still use stays. A word enters by
 
 (U, V: ratios of generalized Stirling numbers), which leaves the posterior invariant: the weight of
 a state is its probability times that of being reduced to what is left when the word is out. The
-correction g = 1 at t = 1 belongs to the table that must stay. `Ratios` hold both weights by (n, t)
+correction g = 1 at t = 1 belongs to the table that must stay. `weights` hold both by (n, t)
 without what depends on the counts of other topics.
 
 The topics present in a segment are few as a rule, and words move among them. What they weigh
@@ -30,14 +30,12 @@ pass over all topics instead, as in the other samplers.
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_loop, njit_step
+from skdp._numba import njit_inner, njit_loop, njit_section, njit_step
 from skdp._random import next_double
 from skdp._simd import draw_product, natural, prefetch, total_product
-from skdp.processes._kernels_stirling import open_ratio, share_ratio
-from skdp.topics._shared._kernels import AHEAD
+from skdp.processes._kernels_stirling import open_here, share_here
+from skdp.topics._shared._kernels import AHEAD, LESS, MORE
 from skdp.topics._tables._kernels import (
-    LESS,
-    MORE,
     change_tables,
     count_word,
     enter_document,
@@ -70,15 +68,26 @@ def weigh_tables(values, row_ptr, out):
         out[i, 0], out[i, 1] = values[i, 0], values[i, 1]
 
 
-@njit_step
+@njit_inner
+def weigh_far_table(n, t, values, row_ptr, a):
+    """Return what `look_up_weights` does, where the table has it not.
+
+    It is apart, so that a loop that seldom comes here is compiled without it.
+    """
+    return weigh_table(
+        n, t, share_here(values, row_ptr, n, t, a), open_here(values, row_ptr, n, t, a)
+    )
+
+
+@njit_section
 def look_up_weights(n, t, values, row_ptr, a):
     """Return the weights of sharing and of opening for a topic with `n` customers, `t` tables."""
     if n < row_ptr.shape[0] - 1 and row_ptr[n] + t < row_ptr[n + 1]:
         i = natural(row_ptr[n] + t)
-        return values[i, 0], values[i, 1]
-    return weigh_table(
-        n, t, share_ratio(values, row_ptr, n, t, a), open_ratio(values, row_ptr, n, t, a)
-    )
+        share, opening = values[i, 0], values[i, 1]
+    else:
+        share, opening = weigh_far_table(n, t, values, row_ptr, a)
+    return share, opening
 
 
 @njit_step
@@ -123,7 +132,7 @@ def find_present(target, n_present, present, sums):
 
 
 @njit_inner
-def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
+def sweep_document(d, corpus, assignments, words, prior, weights, scratch, rng):
     """Draw topic and tables of every word of document `d` once; words not seated get a seat."""
     a = prior.discount
     gamma = np.float32(prior.gamma)
@@ -133,7 +142,7 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
     n_k, base, reciprocal = scratch.n_k, scratch.base, scratch.reciprocal
     opening, sharing, factor = scratch.opening, scratch.sharing, scratch.factor
     sums, present, position = scratch.sums, scratch.present, scratch.position
-    values, row_ptr = ratios.values, ratios.row_ptr
+    values, row_ptr = weights.values, weights.row_ptr
     segment_tables = assignments.segment_tables
     customers = assignments.document_tables[d]
     total = enter_document(prior.alpha, customers, base, reciprocal, factor)
