@@ -60,9 +60,9 @@ def _next_ratio(values, row_ptr, n, t, a):
     return integrate(float(n), float(t), a)[1]
 
 
-@njit_section
-def share_here(values, row_ptr, n, t, a):
-    """Return U as `share_ratio` does."""
+@njit_loop
+def share_ratio(values, row_ptr, n, t, a):
+    """Return U = S^{n+1}_t / S^n_t: one more customer, no more tables."""
     if n < row_ptr.shape[0] - 1 and row_ptr[n] + t < row_ptr[n + 1]:
         return values[row_ptr[n] + t, 0]
     if t < 2:
@@ -70,26 +70,14 @@ def share_here(values, row_ptr, n, t, a):
     return n - a * t + 1.0 / _next_ratio(values, row_ptr, n, t, a)
 
 
-@njit_section
-def open_here(values, row_ptr, n, t, a):
-    """Return V as `open_ratio` does."""
+@njit_loop
+def open_ratio(values, row_ptr, n, t, a):
+    """Return V = S^{n+1}_{t+1} / S^n_t: one more customer, at a table of its own."""
     if n < row_ptr.shape[0] - 1 and row_ptr[n] + t < row_ptr[n + 1]:
         return values[row_ptr[n] + t, 1]
     if t == 0:
         return 1.0
     return 1.0 + (n - a * (t + 1)) * _next_ratio(values, row_ptr, n, t + 1, a)
-
-
-@njit_loop
-def share_ratio(values, row_ptr, n, t, a):
-    """Return U = S^{n+1}_t / S^n_t: one more customer, no more tables."""
-    return share_here(values, row_ptr, n, t, a)
-
-
-@njit_loop
-def open_ratio(values, row_ptr, n, t, a):
-    """Return V = S^{n+1}_{t+1} / S^n_t: one more customer, at a table of its own."""
-    return open_here(values, row_ptr, n, t, a)
 
 
 @njit

@@ -45,7 +45,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit, njit_section, njit_step
+from skdp._numba import njit, njit_part, njit_step
 from skdp.processes._kernels_stirling import log_stirling
 from skdp.topics._shared._kernels import log_rising
 
@@ -184,7 +184,7 @@ def weigh_present(n_present, ratio, present, opening, sharing, factor):
         factor[k] = opening[k] + sharing[k] * ratio
 
 
-@njit_section
+@njit_step
 def weigh_parents(first, n_document, n_previous, to_document, to_previous):
     """Return fS and fT, the predictive weights of the document and of the segment before.
 
@@ -201,7 +201,7 @@ def weigh_parents(first, n_document, n_previous, to_document, to_previous):
     return (n_document + to_document) * weight, (n_previous + to_previous) * weight
 
 
-@njit_section
+@njit_step
 def parents_of(j, first, assignments, prior):
     """Return fS and fT of segment `j`, and its tables Td_j."""
     s = assignments.segment_tables[j]
@@ -212,7 +212,7 @@ def parents_of(j, first, assignments, prior):
     return f_document, f_previous, s + t
 
 
-@njit_section
+@njit_step
 def tables_below(j, k, d, corpus, assignments, prior):
     """Return t_{j+1,k}: customers that segment `j` has beside its words."""
     if prior.to_previous == 0.0 or j + 1 == corpus.doc_ptr[d + 1]:
@@ -232,7 +232,7 @@ def count_customers(begin, end, corpus, assignments, prior, customers, tables):
                 customers[j] += assignments.segment_to_previous[j + 1]
 
 
-@njit_section
+@njit_part
 def add_estimates(d, corpus, assignments, prior, scratch, mu, nu):
     """Add E[mu] and E[nu] of document `d` given the state to running sums (5.5, 5.6).
 
@@ -285,7 +285,7 @@ def add_corpus_estimates(corpus, assignments, prior, scratch, doc_topic, segment
             mixing[j] += parents_of(j, first, assignments, prior)[0]
 
 
-@njit_section
+@njit_part
 def log_binomial(n, k):
     """Return log of n over k."""
     if k == 0 or k == n:
@@ -293,7 +293,7 @@ def log_binomial(n, k):
     return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
 
 
-@njit_section
+@njit_part
 def log_prior_of_segment(j, d, corpus, assignments, prior, ratios, n_k):
     """Return the part of log p(z, s, t) that belongs to segment `j` (7.2, corrected).
 

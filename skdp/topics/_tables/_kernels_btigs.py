@@ -30,10 +30,10 @@ pass over all topics instead, as in the other samplers.
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_loop, njit_section, njit_step
+from skdp._numba import njit_inner, njit_loop, njit_step
 from skdp._random import next_double
 from skdp._simd import draw_product, natural, prefetch, total_product
-from skdp.processes._kernels_stirling import open_here, share_here
+from skdp.processes._kernels_stirling import open_ratio, share_ratio
 from skdp.topics._shared._kernels import AHEAD, LESS, MORE
 from skdp.topics._tables._kernels import (
     change_tables,
@@ -68,26 +68,15 @@ def weigh_tables(values, row_ptr, out):
         out[i, 0], out[i, 1] = values[i, 0], values[i, 1]
 
 
-@njit_inner
-def weigh_far_table(n, t, values, row_ptr, a):
-    """Return what `look_up_weights` does, where the table has it not.
-
-    It is apart, so that a loop that seldom comes here is compiled without it.
-    """
-    return weigh_table(
-        n, t, share_here(values, row_ptr, n, t, a), open_here(values, row_ptr, n, t, a)
-    )
-
-
-@njit_section
+@njit_step
 def look_up_weights(n, t, values, row_ptr, a):
     """Return the weights of sharing and of opening for a topic with `n` customers, `t` tables."""
     if n < row_ptr.shape[0] - 1 and row_ptr[n] + t < row_ptr[n + 1]:
         i = natural(row_ptr[n] + t)
-        share, opening = values[i, 0], values[i, 1]
-    else:
-        share, opening = weigh_far_table(n, t, values, row_ptr, a)
-    return share, opening
+        return values[i, 0], values[i, 1]
+    return weigh_table(
+        n, t, share_ratio(values, row_ptr, n, t, a), open_ratio(values, row_ptr, n, t, a)
+    )
 
 
 @njit_step

@@ -131,7 +131,7 @@ def refresh_levels(begin, end, first, assignments, prior, levels):
         )  # fmt: skip
 
 
-@njit_section
+@njit_step
 def count_level(i, first, end, has_next, corpus, assignments, customers, level_customers):
     """Count the customers of level `i`: its words before word `end`, tables of the level below.
 
@@ -211,7 +211,7 @@ def patch_factor(i, k, inverse_total, levels, reciprocal, factor):
 # Customers
 
 
-@njit_section
+@njit_step
 def leave_node(sampler, n, s, t, rng):
     """Draw which table leaves with a customer: 0, none; DOCUMENT, one of `s`; PREVIOUS, of `t`.
 

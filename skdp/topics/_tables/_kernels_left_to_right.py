@@ -107,7 +107,7 @@ class Seen(NamedTuple):
 # The predictive distribution
 
 
-@njit_section
+@njit_step
 def count_tables(i, k, assignments, prior):
     """Return T_ik."""
     t = assignments.tables[i, k]
