@@ -10,6 +10,7 @@ the draw, on any machine: LLVM splits the vectors into whatever registers the pr
 
 # mypy: ignore-errors
 
+import math
 from typing import Any
 
 import numpy as np
@@ -49,9 +50,10 @@ def aligned_zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> NDAr
 
     A block of `LANES` floats is as long as a line: it then lies in one line, not across two.
     """
-    n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    sizes = shape if isinstance(shape, tuple) else (shape,)
+    n_bytes = int(math.prod(sizes)) * np.dtype(dtype).itemsize
     room = np.zeros(n_bytes + _LINE, dtype=np.uint8)
-    begin = -room.ctypes.data % _LINE
+    begin = -room.__array_interface__["data"][0] % _LINE  # sooner than `ctypes`
     return room[begin : begin + n_bytes].view(dtype).reshape(shape)
 
 

@@ -10,8 +10,10 @@ from typing import Any
 
 try:  # what `signal` wraps: it makes enumeration members, which takes as long as a small sweep
     from _signal import getsignal as handler_of
+    from _signal import signal as set_handler
 except ImportError:
     from signal import getsignal as handler_of
+    from signal import signal as set_handler
 
 SIGNALS = tuple(int(signum) for signum in signal.valid_signals())
 
@@ -49,7 +51,7 @@ class InterruptGuard:
         if callable(handler):
             mine = self._make_handler(handler)
             self._replaced[signum] = mine, handler
-            signal.signal(signum, mine)
+            set_handler(signum, mine)
 
     def _make_handler(self, handler: Callable[[int, FrameType | None], Any]) -> Any:
         def hold_back(signum: int, frame: FrameType | None) -> None:
@@ -67,7 +69,7 @@ class InterruptGuard:
         self._is_open = False
         for signum, (mine, handler) in self._replaced.items():
             if handler_of(signum) is mine:  # else the user has set another meanwhile
-                signal.signal(signum, handler)
+                set_handler(signum, handler)
 
     def check(self) -> None:
         """Raise what was held back since the last call."""

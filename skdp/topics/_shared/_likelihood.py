@@ -107,10 +107,13 @@ def estimate_corpus(
     for m, model in enumerate(models):
         estimate = model.prepare_likelihood(corpus, settings)
         key = settings.key + np.uint64(m)
-        found = Parallel(n_jobs=settings.n_jobs, prefer="threads")(
-            delayed(estimate)(part, key, n_particles) for part in parts
-        )
-        estimates[m] = np.concatenate(found)
+        if len(parts) == 1:  # a pool costs more than a small corpus
+            estimates[m] = estimate(corpus, key, n_particles)
+        else:
+            found = Parallel(n_jobs=settings.n_jobs, prefer="threads")(
+                delayed(estimate)(part, key, n_particles) for part in parts
+            )
+            estimates[m] = np.concatenate(found)
         estimates[m, holds_impossible_words(corpus, model.components)] = -np.inf
     return np.logaddexp.reduce(estimates, axis=0) - np.log(len(models))
 

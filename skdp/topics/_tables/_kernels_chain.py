@@ -119,7 +119,7 @@ def patch_level(i, k, share, opening, fixed_part, mu_part, via_document, via_pre
     mu_part[i, k] = opening[i, k] * (from_document + from_mu) + TINY
 
 
-@njit_inner
+@njit_step
 def refresh_levels(begin, end, first, assignments, prior, levels):
     """Bring all of levels `begin` to `end` - 1 up to date with their tables and customers."""
     for i in range(begin, end):

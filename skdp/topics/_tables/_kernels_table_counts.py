@@ -139,7 +139,7 @@ def draw_split(
     return drawn
 
 
-@njit_inner
+@njit_step
 def resample_tables(
     i, k, first, total, served, assignments, prior, weights, customers, level_customers, rng
 ):
