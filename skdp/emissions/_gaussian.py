@@ -12,6 +12,7 @@ from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator
 
 from skdp._checks import as_floats
+from skdp._numba import frozen
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_gaussian as kernels
 from skdp.emissions._protocol import Coupling
@@ -284,7 +285,7 @@ def write_log_densities(
 class GaussianSampler(Part):
     """Means and covariances of all states, as a part of a chain."""
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_missing")
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_missing", "_filled")
 
     def __init__(self, n_states: int, prior: GaussianPrior):
         self.prior = prior
@@ -304,6 +305,23 @@ class GaussianSampler(Part):
         check_numbers(values)
         self._values = values
         self._missing = list_missing(values, self.means.shape[1])
+        self._filled: NDArray[np.float64] | None = None
+
+    def restrict(self, steps: NDArray[np.int64], n_states: int) -> GaussianSampler:
+        """Return a sampler for some of the observations, completed if they have been."""
+        other = GaussianSampler(n_states, self.prior)
+        other.attach(frozen((self._values if self._filled is None else self._filled)[steps]))
+        return other
+
+    def condition(self, states: NDArray[np.int64]) -> None:
+        """Take the states of the observations; -1: of no state."""
+        known = states >= 0
+        values = frozen(self._values[known])
+        kernels.add_up(values, states[known], self.counts, self.centres, self.scatter)
+
+    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+        """Write the log densities of all steps given the observations of each state."""
+        out[:] = self.model().log_obs(self._values)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Write first states: the nearest of centres that are spread over the observations."""
@@ -331,7 +349,10 @@ class GaussianSampler(Part):
         prior = self.prior
         width = prior.mean.shape[1]
         statistics = self.counts, self.centres, self.scatter
-        kernels.add_up(self._completed(states, rng), states, *statistics)
+        if self._filled is None:
+            self.complete(states, rng)
+        kernels.add_up(self._filled, states, *statistics)
+        self._filled = None
         possible = kernels.draw_gaussians(
             *statistics, *prior, self.means, self.precision_factors, self.log_dets,
             np.empty((2, width, width)), rng,
@@ -341,6 +362,10 @@ class GaussianSampler(Part):
                 "The covariance of a state is not positive definite to rounding: "
                 "scale the columns of X, or give a larger covariance_prior."
             )
+
+    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Draw the missing values of this sweep, where a block misses some but not all."""
+        self._filled = self._completed(states, rng)
 
     def _completed(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Return the observations, with drawn values where a block misses some but not all."""

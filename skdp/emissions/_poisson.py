@@ -12,6 +12,7 @@ from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST, SMALLEST
+from skdp._numba import frozen
 from skdp._random import next_double
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.emissions import _kernels_counts as kernels
@@ -95,6 +96,26 @@ class PoissonSampler(Part):
         """Take the observations."""
         self._values = check_counts(values)
         self._log_factorials = float(gammaln(values + 1.0).sum())
+
+    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """No value is missing."""
+
+    def restrict(self, steps: NDArray[np.int64], n_states: int) -> PoissonSampler:
+        """Return a sampler for some of the observations."""
+        other = PoissonSampler(n_states, self.totals.shape[1], self.shape, self.rate)
+        other.attach(frozen(self._values[steps]))
+        return other
+
+    def condition(self, states: NDArray[np.int64]) -> None:
+        """Take the states of the observations; -1: of no state."""
+        known = states >= 0
+        values = frozen(self._values[known])
+        kernels.add_up_values(values, states[known], self.counts, self.totals)
+        self._log_factorials = float(gammaln(values + 1.0).sum())
+
+    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+        """Write the log probabilities of all counts given the observations of each state."""
+        out[:] = self.model().log_obs(self._values)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Write first states at random."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,3 +152,57 @@ class EmissionSampler(Protocol):
         -------
         EmissionSampler
         """
+
+
+@runtime_checkable
+class CollapsedEmission(Protocol):
+    """What samplers offer whose parameters can be summed out; moves of whole states need it.
+
+    An `EmissionSampler` that has these methods as well starts with few states, and moves split and
+    merge them.
+    """
+
+    def complete(self, states: NDArray[Any], rng: NDArray[Any]) -> None:
+        """Draw the missing values given the parameters, which are about to be summed out.
+
+        The next `draw` keeps them.
+
+        Parameters
+        ----------
+        states : (N,) array of int
+        rng : (4,) array of uint64
+        """
+
+    def restrict(self, steps: NDArray[Any], n_states: int) -> Self:
+        """Return a sampler with the same prior for some of the observations.
+
+        Parameters
+        ----------
+        steps : (n,) array of int
+            Which ones.
+        n_states : int
+
+        Returns
+        -------
+        CollapsedEmission
+        """
+
+    def condition(self, states: NDArray[Any]) -> None:
+        """Take the states of the observations without a draw of parameters.
+
+        Parameters
+        ----------
+        states : (N,) array of int
+            -1: of no state.
+        """
+
+    def write_log_predictive(self, out: NDArray[Any]) -> None:
+        """Write log p(x_t given the observations of state j).
+
+        Parameters
+        ----------
+        out : (N, J) array
+        """
+
+    def log_evidence(self) -> float:
+        """Return log p(x given the states), parameters summed out, without those of no state."""
