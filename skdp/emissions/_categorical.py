@@ -106,6 +106,7 @@ class CategoricalSampler(Part):
     """Probabilities of symbols in all states, as a part of a chain."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols", "_sums")
+    starts_with_one_state = False  # splits explain chords well with few states, but predict worse
 
     def __init__(self, n_states: int, prior: NDArray[np.float64]):
         self.prior = prior

@@ -286,6 +286,7 @@ class GaussianSampler(Part):
     """Means and covariances of all states, as a part of a chain."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_missing", "_filled")
+    starts_with_one_state = True
 
     def __init__(self, n_states: int, prior: GaussianPrior):
         self.prior = prior

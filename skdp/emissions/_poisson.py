@@ -85,6 +85,7 @@ class PoissonSampler(Part):
     """Intensities of all states, as a part of a chain."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_log_factorials")
+    starts_with_one_state = True
 
     def __init__(self, n_states: int, n_features: int, shape: float, rate: float):
         self.shape, self.rate = shape, rate

@@ -158,9 +158,11 @@ class EmissionSampler(Protocol):
 class CollapsedEmission(Protocol):
     """What samplers offer whose parameters can be summed out; moves of whole states need it.
 
-    An `EmissionSampler` that has these methods as well starts with few states, and moves split and
-    merge them.
+    States of an `EmissionSampler` that has these methods as well are split and merged by moves.
     """
+
+    starts_with_one_state: bool
+    """Whether the first states come from splits of one, or from `EmissionSampler.start`."""
 
     def complete(self, states: NDArray[Any], rng: NDArray[Any]) -> None:
         """Draw the missing values given the parameters, which are about to be summed out.

@@ -7,7 +7,7 @@ runs begin after states outside of S and end before such states.
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | steps | | (n,) int64 | S, in order |
-| before, after | | (n,) int64 | state before and after a run; INSIDE within, J at an end of a sequence |
+| before, after | | (n,) int64 | state next to a run; INSIDE within, J at an end of a sequence |
 | groups | y | (n,) int8 | 0 or 1 |
 | into | | (J + 1, 2) int64 | transitions into each group, from outside of S |
 | out_of | | (2, J + 1) int64 | transitions out of each group; the last column: ends of sequences |
@@ -48,14 +48,14 @@ def list_steps(ptr, states, n_states, a, b, steps, before, after):
         last = n_states
         for t in range(ptr[s], ptr[s + 1]):
             state = states[t]
-            if state == a or state == b:
+            if state in (a, b):
                 steps[n] = t
-                before[n] = INSIDE if last == a or last == b else last
+                before[n] = INSIDE if last in (a, b) else last
                 if before[n] == INSIDE:
                     after[n - 1] = INSIDE
                 after[n] = n_states
                 n += 1
-            elif last == a or last == b:
+            elif last in (a, b):
                 after[n - 1] = state
             last = state
     return n
@@ -63,7 +63,7 @@ def list_steps(ptr, states, n_states, a, b, steps, before, after):
 
 @njit_loop
 def cut_windows(before, width, windows):
-    """Number the windows of at most `width` steps, into which every run is cut.
+    """Write the numbers of the windows of at most `width` steps, into which every run is cut.
 
     Returns
     -------

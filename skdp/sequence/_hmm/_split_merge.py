@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +41,7 @@ def list_steps(ptr: Places, states: Places, n_states: int, a: int, b: int) -> St
     return Steps(*np.ascontiguousarray(arrays[:, :n]))
 
 
-def count_groups(
-    steps: Steps, groups: Groups, n_states: int
-) -> tuple[Places, Places, Places]:
+def count_groups(steps: Steps, groups: Groups, n_states: int) -> tuple[Places, Places, Places]:
     """Return the transitions into, out of and within two groups."""
     into = np.empty((n_states + 1, 2), dtype=np.int64)
     out_of = np.empty((2, n_states + 1), dtype=np.int64)
@@ -156,7 +154,8 @@ class Splitter:
             """Return by how much each window is more likely in group 1."""
             self.emission.condition(groups.astype(np.int64))
             self.emission.write_log_predictive(log_obs)
-            return np.bincount(windows, log_obs[:, 1] - log_obs[:, 0], minlength=n_windows)
+            gains: Floats = log_obs[:, 1] - log_obs[:, 0]
+            return np.bincount(windows, gains).astype(np.float64)
 
         first = self._pick(range(n_windows))
         others = [self._pick(range(n_windows - 1)) for _ in range(_N_TRIED)]
@@ -174,9 +173,7 @@ class Splitter:
         """Return the model of two groups that they would teach."""
         transitions = self.transitions
         weights = transitions.alpha * transitions.weights
-        return TwoStates(
-            self.steps, self.emission, groups, weights, self.mass, transitions.kappa
-        )
+        return TwoStates(self.steps, self.emission, groups, weights, self.mass, transitions.kappa)
 
     def log_evidence(self, groups: Groups) -> float:
         """Return log p(observations of these steps given their groups)."""
@@ -220,13 +217,13 @@ class SplitMerge:
 
     def try_once(self) -> bool:
         """Propose a split or a merge; return whether it was accepted."""
-        is_used = np.bincount(self._states, minlength=self._transitions.n_states) > 0
-        used, empty = np.flatnonzero(is_used), np.flatnonzero(~is_used)
+        counts = np.bincount(self._states, minlength=self._transitions.n_states)
+        used, empty = np.flatnonzero(counts), np.flatnonzero(counts == 0)
         if next_double(self._rng) < 0.5:
-            return len(empty) > 0 and self._split(used, empty)
-        return len(used) > 1 and self._merge(used, empty)
+            return len(empty) > 0 and self._split(counts, used, empty)
+        return len(used) > 1 and self._merge(counts, used, empty)
 
-    def _split(self, used: Places, empty: Places) -> bool:
+    def _split(self, counts: Places, used: Places, empty: Places) -> bool:
         a, b = self._pick(used), self._pick(empty)
         splitter = self._splitter(a, a, b)
         model = splitter.launch()
@@ -238,22 +235,26 @@ class SplitMerge:
         if groups.min() == groups.max():
             return False
         forward = model.log_probability(groups) - np.log(len(used) * len(empty))
-        backward = -np.log((len(used) + 1.0) * len(used))
+        counts = counts.copy()
+        counts[b] = np.count_nonzero(groups)
+        counts[a] -= counts[b]
+        backward = log_probability_of_merge(counts, b)
         gain = splitter.log_evidence(groups) - splitter.log_evidence(np.zeros_like(groups))
         shapes = self._shapes(splitter.steps, groups), self._shapes(splitter.steps, 0 * groups)
         states = self._states.copy()
         states[splitter.steps.steps[groups == 1]] = b
         return self._accept(states, a, b, *shapes, gain + backward - forward)
 
-    def _merge(self, used: Places, empty: Places) -> bool:
-        i, j = self._pick(range(len(used))), self._pick(range(len(used) - 1))
-        a, b = used[i], used[j + (j >= i)]
+    def _merge(self, counts: Places, used: Places, empty: Places) -> bool:
+        ends = np.cumsum(1.0 / counts[used])
+        i = min(np.searchsorted(ends, next_double(self._rng) * ends[-1]), len(used) - 1)
+        a, b = self._pick(np.delete(used, i)), used[i]
         splitter = self._splitter(a, b, b)
         model = splitter.launch()
         if model is None:
             return False
         groups = (self._states[splitter.steps.steps] == b).astype(np.int8)
-        forward = -np.log(len(used) * (len(used) - 1.0))
+        forward = log_probability_of_merge(counts, b)
         backward = model.log_probability(groups) - np.log((len(used) - 1.0) * (len(empty) + 1.0))
         gain = splitter.log_evidence(np.zeros_like(groups)) - splitter.log_evidence(groups)
         shapes = self._shapes(splitter.steps, 0 * groups), self._shapes(splitter.steps, groups)
@@ -300,9 +301,7 @@ class SplitMerge:
         log_ratio += log_density_of_share(transitions.weights[pair], old)
         log_ratio -= log_density_of_share(weights[pair], new)
         log_ratio += transitions.log_probability_of(self._ptr, states, weights)
-        log_ratio -= transitions.log_probability_of(
-            self._ptr, self._states, transitions.weights
-        )
+        log_ratio -= transitions.log_probability_of(self._ptr, self._states, transitions.weights)
         if not np.log1p(-next_double(self._rng)) < log_ratio:
             return False
         self._states[:] = states
@@ -313,121 +312,15 @@ class SplitMerge:
         return choices[int(next_double(self._rng) * len(choices))]
 
 
+def log_probability_of_merge(counts: Places, b: int) -> float:
+    """Return the log probability to try to merge state b into a certain other one.
+
+    Small states are tried more often: a few odd steps often make a state of their own.
+    """
+    used = counts[counts > 0]
+    return float(-np.log(counts[b] * (1.0 / used).sum() * (len(used) - 1)))
+
+
 def log_density_of_share(weights: Floats, shapes: Floats) -> float:
     """Return the log density of the logit of the first one's share of two weights."""
     return float(shapes @ np.log(weights / weights.sum()) - betaln(*shapes))
-
-
-class Opening:
-    """First states: one state for all, split and merged as long as the probability climbs.
-
-    Weights beta are taken to be equal.
-
-    Parameters
-    ----------
-    As those of `SplitMerge`.
-    """
-
-    N_TRIES: ClassVar[int] = 4
-    N_REFITS: ClassVar[int] = 3
-
-    def __init__(
-        self,
-        ptr: Places,
-        states: Places,
-        transitions: Transitions,
-        emission: CollapsedEmission,
-        rng: NDArray[np.uint64],
-    ):
-        self._ptr, self._states = ptr, states
-        self._transitions, self._emission = transitions, emission
-        self._rng = rng
-        self._weights = np.full(transitions.n_states, 1.0 / transitions.n_states)
-        self._n_used = 1
-
-    def run(self) -> None:
-        """Write the states."""
-        self._states[:] = 0
-        self._emission.complete(self._states, self._rng)
-        self._log_probability = self._weigh(self._states)
-        waiting = [0]
-        while waiting and self._n_used < self._transitions.n_states:
-            a = waiting.pop(0)
-            if self._split(a):
-                waiting += [a, self._n_used - 1]
-        self._merge_all()
-
-    def _weigh(self, states: Places) -> float:
-        return self._transitions.log_probability_of(self._ptr, states, self._weights)
-
-    def _split(self, a: int) -> bool:
-        """Try to split a state; return whether that gained."""
-        b = self._n_used
-        transitions = self._transitions
-        steps = list_steps(self._ptr, self._states, transitions.n_states, a, a)
-        if len(steps.steps) < 2:
-            return False
-        mass = 2.0 * transitions.alpha / transitions.n_states
-        splitter = Splitter(
-            steps, self._emission.restrict(steps.steps, 2), transitions, mass, self._rng
-        )
-        best, best_states, best_log_probability = 0.0, None, 0.0
-        whole = splitter.log_evidence(np.zeros(len(steps.steps), dtype=np.int8))
-        for _ in range(self.N_TRIES):
-            model = splitter.launch()
-            if model is None:
-                return False
-            for _ in range(self.N_REFITS):
-                groups = model.choose()
-                model = splitter.learn(groups)
-            groups = model.choose()
-            states = self._states.copy()
-            states[steps.steps[groups == 1]] = b
-            log_probability = self._weigh(states)
-            gain = splitter.log_evidence(groups) - whole + log_probability - self._log_probability
-            if gain > best:
-                best, best_states, best_log_probability = gain, states, log_probability
-        if best_states is None:
-            return False
-        self._states[:] = best_states
-        self._log_probability = best_log_probability
-        self._n_used += 1
-        return True
-
-    def _merge_all(self) -> None:
-        """Merge states with those that their steps would next like best, while that gains."""
-        everything = np.arange(len(self._states))
-        while self._n_used > 1:
-            emission = self._emission.restrict(everything, self._n_used)
-            emission.condition(self._states)
-            log_obs = np.empty((len(self._states), self._n_used))
-            emission.write_log_predictive(log_obs)
-            sums = np.zeros((self._n_used, self._n_used))
-            np.add.at(sums, self._states, log_obs)
-            counts = np.bincount(self._states, minlength=self._n_used)
-            np.fill_diagonal(sums, -np.inf)
-            partners = sums.argmax(axis=1)
-            if not any(self._merge(a, int(partners[a])) for a in np.argsort(counts)):
-                break
-
-    def _merge(self, a: int, b: int) -> bool:
-        """Merge two states if that gains; return whether it did."""
-        transitions = self._transitions
-        a, b = min(a, b), max(a, b)
-        steps = list_steps(self._ptr, self._states, transitions.n_states, a, b)
-        groups = (self._states[steps.steps] == b).astype(np.int8)
-        emission = self._emission.restrict(steps.steps, 2)
-        emission.condition(np.zeros(len(groups), dtype=np.int64))
-        gain = emission.log_evidence()
-        emission.condition(groups.astype(np.int64))
-        gain -= emission.log_evidence()
-        states = self._states.copy()
-        states[states == b] = a
-        states[states == self._n_used - 1] = b  # names without gaps
-        log_probability = self._weigh(states)
-        if not gain + log_probability > self._log_probability:
-            return False
-        self._states[:] = states
-        self._log_probability = log_probability
-        self._n_used -= 1
-        return True

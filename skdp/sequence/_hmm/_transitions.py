@@ -210,9 +210,7 @@ class Transitions(Part):
         self._count(ptr, states, counts)
         return self._log_probability(counts, weights)
 
-    def _log_probability(
-        self, counts: NDArray[np.int64], weights: NDArray[np.float64]
-    ) -> float:
+    def _log_probability(self, counts: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
         if self._plain:
             return kernels.log_probability_of_plain_transitions(
                 counts, weights, self.alpha, self.kappa, self.gamma, np.empty(self.n_states)

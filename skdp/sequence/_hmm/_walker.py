@@ -14,8 +14,9 @@ from skdp.inference import Part
 from skdp.sequence._durations._protocol import DurationSampler
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._model import HMMModel
+from skdp.sequence._hmm._opening import Opening
 from skdp.sequence._hmm._segment_messages import SegmentMessages
-from skdp.sequence._hmm._split_merge import Opening, SplitMerge
+from skdp.sequence._hmm._split_merge import SplitMerge
 from skdp.sequence._hmm._state import HMMState
 from skdp.sequence._hmm._transitions import Transitions
 from skdp.sequence._similarities._protocol import SimilaritySampler
@@ -68,6 +69,9 @@ class HMMWalker(Part):
         First sweeps in which concentrations, stickiness and what similarities choose to hold stay
         where they began. Learned from the start, when states follow each other at random,
         concentrations leave few states, and similarities none that differ.
+    init : {"auto", "random"} or (N,) array of int, default="auto"
+        First states. "auto": see `Opening`, if parameters of the observations can be summed out;
+        "random", and otherwise: as the emission starts them.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs")
@@ -149,8 +153,9 @@ class HMMWalker(Part):
     def _start(self, rng: NDArray[np.uint64], init: Any) -> None:
         """Write the first states."""
         if isinstance(init, str):
-            emission = self.emission
-            if init == "auto" and isinstance(emission, CollapsedEmission):
+            emission: Any = self.emission
+            can_split = isinstance(emission, CollapsedEmission) and emission.starts_with_one_state
+            if init == "auto" and can_split:
                 Opening(self._ptr, self.states, self.transitions, emission, rng).run()
             else:
                 emission.start(self.states, rng)
@@ -168,8 +173,8 @@ class HMMWalker(Part):
         return self.duration is None and isinstance(self.emission, CollapsedEmission)
 
     def _split_or_merge(self) -> bool:
-        """Return whether the states have changed: rates and parameters are those of before, then."""
-        emission = self.emission
+        """Return whether the states have changed, so that rates and parameters are out of date."""
+        emission: Any = self.emission
         emission.complete(self.states, self.stream)
         return SplitMerge(
             self._ptr, self.states, self.transitions, emission, self.stream
