@@ -309,9 +309,18 @@ class GaussianSampler(Part):
         self._filled: NDArray[np.float64] | None = None
 
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> GaussianSampler:
-        """Return a sampler for some of the observations, completed if they have been."""
+        """Return a sampler for some of the observations, completed if they have been.
+
+        If not, what is missing in part is missing.
+        """
         other = GaussianSampler(n_states, self.prior)
-        other.attach(frozen((self._values if self._filled is None else self._filled)[steps]))
+        if self._filled is not None or self._missing is None:
+            values = (self._values if self._filled is None else self._filled)[steps]
+        else:
+            values = self._values[steps]
+            blocks = values.reshape(len(steps), *self.prior.mean.shape)
+            blocks[np.isnan(blocks).any(axis=2)] = np.nan
+        other.attach(frozen(values))
         return other
 
     def condition(self, states: NDArray[np.int64]) -> None:

@@ -176,7 +176,7 @@ class CollapsedEmission(Protocol):
         """
 
     def restrict(self, steps: NDArray[Any], n_states: int) -> Self:
-        """Return a sampler with the same prior for some of the observations.
+        """Return a sampler with the same prior for some of the observations, as last completed.
 
         Parameters
         ----------

@@ -15,6 +15,14 @@ SYMBOLS = "emissions/_categorical.py"
 
 MUTATIONS = [
     Mutation(
+        "moves-missing-values-twice",
+        "emissions/_gaussian.py",
+        "        if self._filled is None:\n            self.complete(states, rng)",
+        "        self.complete(states, rng)",
+        "Parameters of before a move say nothing of what is missing after it.",
+        "tests/exact/sequence/hmm/test_split_merge.py::test_posterior[points, in part missing]",
+    ),
+    Mutation(
         "factors-half-shift",
         FACTORS,
         "(means[d] - fit[d] - 0.5 * shift[d])",

@@ -89,7 +89,6 @@ class Opening:
     def run(self) -> None:
         """Write the states."""
         self._states[:] = 0
-        self._emission.complete(self._states, self._rng)
         self._log_probability = self._weigh(self._states)
         waiting = [0]
         while waiting and self._n_used < self._transitions.n_states:
@@ -122,6 +121,8 @@ class Opening:
                 groups = model.choose()
                 model = splitter.learn(groups)
             groups = model.choose()
+            if groups.min() == groups.max():
+                continue
             states = self._states.copy()
             states[steps.steps[groups == 1]] = b
             log_probability = self._weigh(states)

@@ -30,6 +30,7 @@ PLANE = NormalInverseWishart((0.0, 0.0), 0.4, 2.5, ((1.0, 0.8), (0.8, 1.0)))
 NUMBERS = (((-0.9,), (0.1,), (1.1,)), ((1.0,), (-0.7,), (-1.6,)))
 MISSING = (((NAN,), (0.1,), (1.1,)), ((1.0,), (NAN,), (-1.6,)))
 POINTS = (((-1.0, -0.2), (-0.7, -0.9), (0.9, 0.8)), ((1.2, 0.4), (-0.8, -0.6), (0.8, 1.3)))
+IN_PART = (((-1.0, NAN), (NAN, 1.0), (1.2, 1.1)), ((-0.8, -1.0), (NAN, NAN)))
 
 CASES = {
     "plain": Problem(ONE, alpha=0.8),
@@ -44,6 +45,7 @@ CASES = {
     "numbers": Problem(NUMBERS, n_states=3, gaussian=LINE),
     "numbers, two missing": Problem(MISSING, n_states=3, kappa=1.0, gaussian=LINE),
     "points": Problem(POINTS, n_states=3, gaussian=PLANE),
+    "points, in part missing": Problem(IN_PART, n_states=3, gaussian=PLANE),
 }
 FAST = "three states", "three states, similar, sticky", "numbers"
 
