@@ -1,4 +1,4 @@
-"""Binary vectors of the states, weights and noise, as a part of a chain."""
+"""Sampler of the binary vectors of the states, weights and noise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ N_ROUNDS_OF_GROUPING = 10
 
 
 class BinaryFactorSampler(Part):
-    """Binary vectors of all states, weights and noise, as a part of a chain.
+    """Sampler of the binary vectors of all states, weights and noise.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         self.init = init
 
     def make_sampler(self, values: NDArray[np.float64], n_states: int) -> BinaryFactorSampler:
-        """Return the sampler of this part of a chain for these observations.
+        """Return the sampler of this emission's parameters for these observations.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         return BinaryFactorSampler(*self.check_parts(values, n_states))
 
     def check_parts(self, values: NDArray[np.float64], n_states: int) -> tuple[Any, ...]:
-        """Return what the part of a chain is made of: parameters that were checked.
+        """Return what the sampler is made of: parameters that were checked.
 
         Parameters
         ----------

@@ -48,7 +48,7 @@ class CategoricalEmission(EstimatorMixin, BaseEstimator):
         self.prior = prior
 
     def make_sampler(self, values: NDArray[np.float64], n_states: int) -> CategoricalSampler:
-        """Return the sampler of this part of a chain for these observations.
+        """Return the sampler of this emission's parameters for these observations.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDA
 
 
 class CategoricalSampler(Part):
-    """Probabilities of symbols in all states, as a part of a chain."""
+    """Sampler of the probabilities of symbols in all states."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols", "_sums")
     starts_with_one_state = False  # splits explain chords well with few states, but predict worse

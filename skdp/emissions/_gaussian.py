@@ -93,7 +93,7 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
         self.covariance_prior = covariance_prior
 
     def make_sampler(self, values: NDArray[np.float64], n_states: int) -> GaussianSampler:
-        """Return the sampler of this part of a chain for these observations.
+        """Return the sampler of this emission's parameters for these observations.
 
         Parameters
         ----------
@@ -283,7 +283,7 @@ def write_log_densities(
 
 
 class GaussianSampler(Part):
-    """Means and covariances of all states, as a part of a chain."""
+    """Sampler of the means and covariances of all states."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_missing", "_filled")
     starts_with_one_state = True

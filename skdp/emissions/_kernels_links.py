@@ -175,7 +175,7 @@ def write_terms(links, j, decay):
             links.terms[k] = exp_or_0(log_rates[k] - decay * distances[k] - log_totals[j])
 
 
-@njit_loop
+@njit_inner
 def turn_to(links, spins, j, decay):
     """Make state j the one whose vector may change."""
     write_distances_of(j, spins, links.distances)
@@ -239,7 +239,7 @@ def weigh_in_logs(links, spins, i, j, decay):
     return log_total_after(links, spins, i, j, decay) - links.log_totals[i]
 
 
-@njit_loop
+@njit_inner
 def weigh_change(links, spins, j, size, decay):
     """Return the log ratio of likelihoods if `links.change` were added to the distances of state j.
 
@@ -275,7 +275,7 @@ def weigh_change(links, spins, j, size, decay):
     return -decay * dot(links.n_transitions[j], change) - dot(links.left, steps)
 
 
-@njit_loop
+@njit_inner
 def make_change(links, spins, j, decay):
     """Add `links.change` to the distances of state j, after `weigh_change`; then change `spins`."""
     log_lost = math.log1p(LOST_IN_STATE)

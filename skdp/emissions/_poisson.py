@@ -48,7 +48,7 @@ class PoissonEmission(EstimatorMixin, BaseEstimator):
         self.rate = rate
 
     def make_sampler(self, values: NDArray[np.float64], n_states: int) -> PoissonSampler:
-        """Return the sampler of this part of a chain for these observations.
+        """Return the sampler of this emission's parameters for these observations.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class PoissonSampler(Part):
-    """Intensities of all states, as a part of a chain."""
+    """Sampler of the intensities of all states."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_log_factorials")
     starts_with_one_state = True

@@ -1,4 +1,4 @@
-"""Parts of a model as users give them: each in its place, and able to do what a chain asks."""
+"""Parts of a model as users give them: each in its place, and able to do what a walker asks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PROTOCOLS: dict[str, type] = {
     "similarity": SimilaritySampler,
     "duration": DurationSampler,
 }
-"""By parameter, what the part of a chain must be able to do."""
+"""By parameter, what the sampler of a part must be able to do."""
 
 
 def check_part(part: Any, name: str) -> None:
@@ -38,7 +38,7 @@ def check_part(part: Any, name: str) -> None:
 
 
 def make_part(part: Any, name: str, *args: Any) -> Any:
-    """Return ``part.make_sampler(*args)`` if that is what a chain needs under this name.
+    """Return ``part.make_sampler(*args)`` if that is what a walker needs under this name.
 
     Parameters
     ----------

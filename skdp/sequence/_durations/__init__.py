@@ -1,1 +1,1 @@
-"""Durations of states: a module each, and what the chain asks of them."""
+"""Durations of states: a module each, and what the walker asks of them."""

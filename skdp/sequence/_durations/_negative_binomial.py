@@ -71,7 +71,7 @@ class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
         self.max_duration = max_duration
 
     def make_sampler(self, n_states: int) -> NegativeBinomialDurationSampler:
-        """Return the sampler of this part of a chain.
+        """Return the sampler of this duration's parameters.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
 
 
 class NegativeBinomialDurationSampler(SegmentCounts):
-    """Probabilities to stay of all states, as a part of a chain."""
+    """Sampler of the probabilities to stay of all states."""
 
     def __init__(self, n_states: int, max_duration: int, n_phases: int, a: float, b: float):
         super().__init__(n_states, max_duration)

@@ -65,7 +65,7 @@ class PoissonDuration(EstimatorMixin, BaseEstimator):
         self.max_duration = max_duration
 
     def make_sampler(self, n_states: int) -> PoissonDurationSampler:
-        """Return the sampler of this part of a chain.
+        """Return the sampler of this duration's parameters.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class PoissonDuration(EstimatorMixin, BaseEstimator):
 
 
 class PoissonDurationSampler(SegmentCounts):
-    """Means of the durations of all states, as a part of a chain."""
+    """Sampler of the means of the durations of all states."""
 
     def __init__(self, n_states: int, max_duration: int, shape: float, rate: float):
         super().__init__(n_states, max_duration)

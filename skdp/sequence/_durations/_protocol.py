@@ -55,11 +55,11 @@ class DurationModel(Protocol):
 
 
 class DurationSampler(Protocol):
-    """Parameters of the durations of all states, as part of a chain; made by a duration.
+    """Sampler of the parameters of the durations of all states; made by a duration.
 
-    A duration is an estimator that only holds parameters. Its method ``make_sampler(n_states)``
-    checks them and returns an object with these methods. The last segment of a sequence is
-    right-censored: only D >= d is known.
+    It draws this part of a walker's state given the rest. A duration is an estimator that only
+    holds parameters. Its method ``make_sampler(n_states)`` checks them and returns an object with
+    these methods. The last segment of a sequence is right-censored: only D >= d is known.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ class StepAmplitudes(FixedAmplitudes):
 
 
 class StepFactors(BinaryFactorSampler):
-    """Binary vectors of all steps, weights and noise, as a part of a chain.
+    """Sampler of the binary vectors of all steps, weights and noise.
 
     The observations of `BinaryFactorSampler`, every step a state: `factors` has a row a step, and
     its prior is that of F Markov chains, given by the probabilities to be on.

@@ -14,7 +14,7 @@ Names, layouts and guards are those of `_kernels_segments`; besides:
 import math
 
 from skdp._elementary import fast_log
-from skdp._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numba import njit_inlined, njit_inner, njit_loop, njit_section
 from skdp.sequence._hmm._kernels_messages import add_up, log_sum_exp
 from skdp.sequence._hmm._kernels_segments import (
     FLOOR,
@@ -26,7 +26,7 @@ from skdp.sequence._hmm._kernels_segments import (
 )
 
 
-@njit_inner
+@njit_section
 def refill_backward(log_after, log_obs, norms, t, j, durations, scratch):
     """Fill a column of the backward ring anew from logarithms, after step t.
 

@@ -40,7 +40,7 @@ import math
 from typing import NamedTuple
 
 from skdp._elementary import fast_exp, fast_log
-from skdp._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numba import njit_inlined, njit_inner, njit_loop, njit_section
 from skdp._random import draw_categorical, next_double
 from skdp._typing import Floats
 from skdp.sequence._hmm._kernels_messages import add_up, exponentiate, find_largest, multiply
@@ -121,7 +121,7 @@ def unroll(log_table, out):
 # Segments under way
 
 
-@njit_inner
+@njit_section
 def scale_down(log_values, scratch, n_rows):
     """Scale down the columns in which a new entry would be larger than 1."""
     entries, offsets, factors, tail = (
@@ -234,7 +234,7 @@ def move(log_from, matrix, log_into, scratch, log_to):
         move_in_logs(log_from, log_into, sums, scratch.logs[:n], log_to)
 
 
-@njit_inner
+@njit_section
 def move_in_logs(log_from, log_into, sums, terms, log_to):
     """Do the states again of which the sums may lack too much."""
     n = log_from.shape[0]
@@ -262,7 +262,7 @@ def log_sum_of_products(logs, log_table):
     return largest + math.log(total)
 
 
-@njit_inner
+@njit_section
 def refill(log_enter, log_obs, norms, t, j, scratch):
     """Fill a column anew from logarithms, after step t.
 
@@ -382,7 +382,7 @@ def filter_segments(
 # Draws
 
 
-@njit_inner
+@njit_section
 def draw_duration(log_enter, log_obs, norms, t, j, log_table, log_total, rng):
     """Draw the duration of a segment of state j whose last step is t.
 
@@ -404,7 +404,7 @@ def draw_duration(log_enter, log_obs, norms, t, j, log_table, log_total, rng):
     return last  # where rounding left a rest: the last possible duration
 
 
-@njit_inner
+@njit_section
 def draw_previous(log_end, into, weights, logs, rng):
     """Draw the state of a segment that has ended, given the probabilities of its successor."""
     n = log_end.shape[0]

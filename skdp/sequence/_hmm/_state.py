@@ -76,7 +76,7 @@ class HMMState:
 
     @property
     def emission(self) -> Any:
-        """Parameters of the observations: a copy of that part of the chain."""
+        """Parameters of the observations: a copy of their sampler."""
         return self._walker.emission.copy()
 
     def log_joint(self) -> float:

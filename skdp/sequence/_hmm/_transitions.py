@@ -1,4 +1,4 @@
-"""The hierarchical Dirichlet process of transitions, as a part of a chain."""
+"""Sampler of the hierarchical Dirichlet process of transitions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TransitionPriors:
 
 
 class Transitions(Part):
-    """Rates of transitions, top-level weights, concentrations and stickiness of a chain.
+    """Sampler of rates of transitions, top-level weights, concentrations and stickiness.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class FixedSimilarity(EstimatorMixin, BaseEstimator):
         self.matrix = matrix
 
     def make_sampler(self, n_states: int) -> FixedSimilaritySampler:
-        """Return the sampler of this part of a chain.
+        """Return the sampler of this similarity.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class FixedSimilarity(EstimatorMixin, BaseEstimator):
 
 
 class FixedSimilaritySampler(Part):
-    """Known similarities, as a part of a chain: nothing is drawn.
+    """Sampler of known similarities: it draws nothing.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class GaussianSimilarity(EstimatorMixin, BaseEstimator):
         self.decay_prior = decay_prior
 
     def make_sampler(self, n_states: int) -> GaussianSimilaritySampler:
-        """Return the sampler of this part of a chain.
+        """Return the sampler of this similarity.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class StepAdaptation(Part):
 
 
 class GaussianSimilaritySampler(Part):
-    """Locations of all states and the decay, as a part of a chain.
+    """Sampler of the locations of all states and of the decay.
 
     Parameters
     ----------

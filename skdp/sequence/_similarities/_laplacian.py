@@ -45,7 +45,7 @@ class LaplacianSimilarity(EstimatorMixin, BaseEstimator):
         self.decay_prior = decay_prior
 
     def make_sampler(self, n_states: int) -> LaplacianSampler:
-        """Return the part of a chain for `n_states` states.
+        """Return the sampler of this similarity.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class LaplacianSimilarity(EstimatorMixin, BaseEstimator):
 
 
 class LaplacianSampler(Part):
-    """The decay of similarities, as a part of a chain.
+    """Sampler of the decay of similarities.
 
     Parameters
     ----------

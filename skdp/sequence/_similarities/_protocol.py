@@ -1,4 +1,4 @@
-"""The interface of similarities: what a chain requires of them."""
+"""The interface of similarities: what the walker requires of them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from skdp.emissions._protocol import Coupling
 
 
 class SimilaritySampler(Protocol):
-    """Similarities phi of all states, as part of a chain; made by a similarity.
+    """Sampler of the similarities phi of all states; made by a similarity.
 
-    A similarity is an estimator that only holds parameters. Its method ``make_sampler(n_states)``
-    checks them and returns an object with these methods.
+    It draws this part of a walker's state given the rest. A similarity is an estimator that only
+    holds parameters. Its method ``make_sampler(n_states)`` checks them and returns an object with
+    these methods.
 
     See Also
     --------

@@ -9,15 +9,24 @@ import numpy as np
 import pytest
 from exact.emissions.factor_problems import CASES, N_DRAWS, make_sampler, stream
 from exact.oracles.batch_means import assert_means
-from exact.oracles.binary_factors import (
-    log_coupling,
-)
+from exact.oracles.binary_factors import log_coupling
 from scipy import special
 
+from skdp._numba import njit
 from skdp.emissions import _kernels_links as linking
 from skdp.emissions._binary_factor_part import make_links
 from skdp.emissions._protocol import Coupling
 from skdp.sequence._similarities._laplacian import LaplacianSimilarity
+
+
+@njit
+def change_vector(links, spins, j, size, decay, kept):
+    """Weigh a change, and make it if it is kept: kernels alone may call what does that."""
+    linking.turn_to(links, spins, j, decay)
+    gain = linking.weigh_change(links, spins, j, size, decay)
+    if kept:
+        linking.make_change(links, spins, j, decay)
+    return gain
 
 
 @pytest.mark.parametrize("scale", [1.0, 30.0, 1000.0])
@@ -41,13 +50,12 @@ def test_change_of_a_vector(scale, decay):
         before, after = (np.abs(x - x[j]).sum(axis=1) for x in (factors, changed))
         links.change[:] = after - before
         spins = np.ascontiguousarray(2.0 * factors.T - 1.0)
-        linking.turn_to(links, spins, j, decay)
-        found = linking.weigh_change(links, spins, j, size, decay)
+        kept = draws.random() < 0.5
+        found = change_vector(links, spins, j, float(size), decay, kept)
         old = log_coupling(factors, decay, counts, log_rates)
         new = log_coupling(changed, decay, counts, log_rates)
         assert found == pytest.approx(new - old, rel=1e-11, abs=1e-11 * abs(old) + 1e-9)
-        if draws.random() < 0.5:
-            linking.make_change(links, spins, j, decay)
+        if kept:
             factors = changed
     distances = np.abs(factors[:, np.newaxis].astype(int) - factors).sum(axis=2)
     totals = special.logsumexp(log_rates[:-1] - decay * distances, axis=1)

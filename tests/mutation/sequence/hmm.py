@@ -7,6 +7,7 @@ DRAWS = "tests/exact/sequence/hmm/test_transition_draws.py"
 NAMES = "tests/unit/sequence/hmm/test_alignment.py"
 ROWS = "tests/exact/sequence/hmm/test_transitions.py"
 MOVES = "tests/exact/sequence/hmm/test_split_merge.py"
+SEGMENT_DRAWS = "tests/exact/sequence/hmm/test_segment_draws.py"
 SEGMENT_TESTS = "tests/exact/sequence/hmm/test_segments.py"
 
 ALIGNMENT = "sequence/_hmm/_alignment.py"
@@ -254,7 +255,7 @@ MUTATIONS = [
         "log_table, log_total = durations.log_survival[j], log_last[s, j]",
         "log_table, log_total = durations.log_pmf[j], log_last[s, j]",
         "P(D >= d) of the last segment, where it is drawn.",
-        f"{SEGMENT_TESTS}::test_sample_segments[plain]",
+        f"{SEGMENT_DRAWS}::test_sample_segments[plain]",
     ),
     Mutation(
         "beam-weighs-transitions",

@@ -1,4 +1,4 @@
-"""Symbols as a part of a chain."""
+"""Samplers of the probabilities of symbols."""
 
 import numpy as np
 

@@ -11,6 +11,7 @@ from exact.oracles.batch_means import assert_means
 from exact.oracles.hsmm import length_likelihood, negative_binomial_pmf, poisson_pmf
 from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 
+from skdp._numba import njit
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.emissions._categorical import CategoricalSampler
@@ -22,6 +23,18 @@ from skdp.sequence._hmm._walker import HMMWalker
 # Four states: one with cut-off segments, one with long ones, one with short ones, one never used.
 SEQUENCES = ([0, 0, 1, 1, 1, 1, 2, 0, 0, 0], [2, 1, 1, 1, 1, 0], [1, 1, 1, 1], [2])
 N_STATES = 4
+
+
+@njit
+def draw_poissons(smallest, mean, rng, out):
+    for i in range(out.shape[0]):
+        out[i] = kernels.draw_poisson_at_least(smallest, mean, rng)
+
+
+@njit
+def draw_negative_binomials(smallest, n_phases, log_p, log_q, rng, out):
+    for i in range(out.shape[0]):
+        out[i] = kernels.draw_negative_binomial_at_least(smallest, n_phases, log_p, log_q, rng)
 
 
 def stream(seed=0):
@@ -119,8 +132,8 @@ def test_log_density(make):
 )
 def test_poisson_at_least(smallest, mean):
     """40,000 draws, also where the condition holds once in e^500: 6 standard errors."""
-    rng = stream()
-    draws = [kernels.draw_poisson_at_least(smallest, mean, rng) for _ in range(40_000)]
+    draws = np.empty(40_000)
+    draw_poissons(smallest, mean, stream(), draws)
     logs = [
         k * math.log(mean) - math.lgamma(k + 1) if mean > 0.0 else (0.0 if k == smallest else -1e9)
         for k in range(smallest, smallest + 400)
@@ -133,9 +146,8 @@ def test_poisson_at_least(smallest, mean):
     [(0, 1, 0.5), (3, 1, 0.5), (7, 3, 0.2), (4, 2, 0.9), (20, 5, 1e-6), (300, 4, 0.3), (1, 8, 0.8)],
 )
 def test_negative_binomial_at_least(smallest, r, p):
-    rng = stream()
-    args = smallest, r, math.log(p), math.log1p(-p), rng
-    draws = [kernels.draw_negative_binomial_at_least(*args) for _ in range(40_000)]
+    draws = np.empty(40_000)
+    draw_negative_binomials(smallest, r, math.log(p), math.log1p(-p), stream(), draws)
     logs = [
         math.lgamma(k + r) - math.lgamma(k + 1) + k * math.log(p)
         for k in range(smallest, smallest + 400)
@@ -148,7 +160,7 @@ def check_frequencies(draws, smallest, logs):
     probabilities = np.exp(np.array(logs) - max(logs))
     probabilities /= probabilities.sum()
     n = len(draws)
-    counts = np.bincount(np.array(draws, dtype=np.int64) - smallest, minlength=len(logs))
+    counts = np.bincount(draws.astype(np.int64) - smallest, minlength=len(logs))
     assert counts[len(logs) :].sum() == 0
     errors = np.sqrt(np.maximum(probabilities * (1.0 - probabilities), 1.0 / n) / n)
     assert np.all(np.abs(counts / n - probabilities) < 6.0 * errors)
@@ -158,9 +170,11 @@ def check_frequencies(draws, smallest, logs):
 def test_durations_without_end(p):
     """A state that never ends: the draw is large, and a number."""
     log_q = math.log(1e-12) if p < 1.0 else -900.0
-    draw = kernels.draw_negative_binomial_at_least(5, 2, math.log(p), log_q, stream())
-    assert 1e9 < draw < math.inf
-    assert 1e299 < kernels.draw_poisson_at_least(5, 1e300, stream()) < math.inf
+    draw = np.empty(1)
+    draw_negative_binomials(5, 2, math.log(p), log_q, stream(), draw)
+    assert 1e9 < draw[0] < math.inf
+    draw_poissons(5, 1e300, stream(), draw)
+    assert 1e299 < draw[0] < math.inf
 
 
 # Chains

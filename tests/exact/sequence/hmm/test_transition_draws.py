@@ -58,7 +58,7 @@ def expect(counts, alpha, kappa, gamma, phi):
     alphas = ([alpha], [1.0]) if alpha is not None else gamma_quadrature(*PRIOR)
     shares = ([0.0], [1.0]) if kappa is not None else beta_quadrature(*SHARE_PRIOR, 20)
     gammas = ([gamma], [1.0]) if gamma is not None else gamma_quadrature(*PRIOR)
-    gammas = np.array(gammas)[:, :, np.newaxis, np.newaxis, np.newaxis]
+    gammas = np.array(gammas)[:, :, np.newaxis]
     alphas = np.array(alphas)[:, :, np.newaxis, np.newaxis]
     shares = np.array(shares)[:, :, np.newaxis]
     log_odds = np.arange(-36.0, 36.1, 0.4)
@@ -72,13 +72,16 @@ def expect(counts, alpha, kappa, gamma, phi):
         return log_probability(n, shapes, phi[j])
 
     rows = [row(j, counts[j]) for j in range(3)]
+    # Rows do not know gamma: it is summed out of the prior of beta.
     half = 0.5 * gammas[0]
     log_prior = half * np.log(betas[0] * betas[1]) - special.betaln(half, half)
-    weights = np.exp(log_prior + sum(rows)) * gammas[1] * alphas[1] * shares[1]
+    prior = np.exp(log_prior) * gammas[1]
+    mean_gamma = (prior * gammas[0]).sum(axis=0) / prior.sum(axis=0)
+    weights = np.exp(sum(rows)) * prior.sum(axis=0) * alphas[1] * shares[1]
     p = [np.exp(row(j, counts[j] + [1, 0]) - rows[j]) for j in range(2)]
     if phi[0][0] == 0.0:
         p = [0.0, 1.0]
-    figures = a, k, gammas[0], betas[0], betas[0] ** 2, *p
+    figures = a, k, mean_gamma, betas[0], betas[0] ** 2, *p
     return [(weights * figure).sum() / weights.sum() for figure in figures]
 
 

@@ -64,3 +64,11 @@ def test_without_similarities():
 
 def test_no_transitions():
     assert log_probability([0, 0], [0.1, 1.0], [0.5, 0.5]) == 0.0
+
+
+def test_changes_of_state_are_counted():
+    """Not within a sequence that is empty, not from one to the next, not a state that stays."""
+    ptr, states = np.array([0, 5, 5, 6, 9]), np.array([0, 0, 2, 2, 0, 1, 1, 1, 2])
+    counts = np.full((4, 3), 7)
+    kernels.count_changes(ptr, states, counts)
+    assert counts.tolist() == [[0, 0, 1], [0, 0, 1], [1, 0, 0], [1, 2, 0]]

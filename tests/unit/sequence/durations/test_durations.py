@@ -1,4 +1,4 @@
-"""Durations as parts of a chain; their distributions are in tests/exact."""
+"""Samplers of durations; their distributions are in tests/exact."""
 
 import pickle
 import re
