@@ -418,6 +418,38 @@ def log_probability_of_plain_transitions(counts, weights, alpha, kappa, gamma, s
     return result
 
 
+@njit_inner
+def log_probability_of_pair_row(counts, weights, alpha, kappa, j):
+    """Return log p(transitions of the row of state j), phi = 1."""
+    total, mass, result = 0, kappa, 0.0
+    for k in range(weights.shape[0]):
+        mass += alpha * weights[k]
+        if counts[k] > 0:
+            shape = alpha * weights[k] + (kappa if j == k else 0.0)
+            total += counts[k]
+            result += math.lgamma(shape + counts[k]) - math.lgamma(shape)
+    return result + math.lgamma(mass) - math.lgamma(mass + total) if total > 0 else 0.0
+
+
+@njit_loop
+def log_probability_of_pair(counts, weights, alpha, kappa, gamma, a, b):
+    """Return the part of log p(transitions, beta), phi = 1, that steps and weights of a, b change.
+
+    The sum of the two weights is given.
+    """
+    n_states = weights.shape[0]
+    result = gamma / n_states * (math.log(weights[a]) + math.log(weights[b]))
+    for j in range(n_states + 1):
+        if j in (a, b):
+            result += log_probability_of_pair_row(counts[j], weights, alpha, kappa, j)
+            continue
+        for k in (a, b):
+            if counts[j, k] > 0:
+                shape = alpha * weights[k]
+                result += math.lgamma(shape + counts[j, k]) - math.lgamma(shape)
+    return result
+
+
 @njit_loop
 def log_probability_of_transitions(
     counts, log_similarity, weights, alpha, kappa, gamma, shapes, scratch

@@ -300,8 +300,9 @@ class SplitMerge:
         # Densities of the logit of the share, as that of beta is one of log ratios.
         log_ratio += log_density_of_share(transitions.weights[pair], old)
         log_ratio -= log_density_of_share(weights[pair], new)
-        log_ratio += transitions.log_probability_of(self._ptr, states, weights)
-        log_ratio -= transitions.log_probability_of(self._ptr, self._states, transitions.weights)
+        log_ratio += transitions.log_ratio(
+            self._ptr, (states, self._states), (weights, transitions.weights), a, b
+        )
         if not np.log1p(-next_double(self._rng)) < log_ratio:
             return False
         self._states[:] = states

@@ -210,6 +210,39 @@ class Transitions(Part):
         self._count(ptr, states, counts)
         return self._log_probability(counts, weights)
 
+    def log_ratio(
+        self,
+        ptr: NDArray[np.int64],
+        states: tuple[NDArray[np.int64], NDArray[np.int64]],
+        weights: tuple[NDArray[np.float64], NDArray[np.float64]],
+        a: int,
+        b: int,
+    ) -> float:
+        """Return log p(transitions, beta) of one choice of states and weights less that of another.
+
+        Parameters
+        ----------
+        ptr : (n + 1,) array of int
+        states, weights : two arrays each
+            They may differ in steps of states a and b, and in how these two share their weights.
+        """
+        if not self._plain:
+            new, old = (
+                self.log_probability_of(ptr, *choice)
+                for choice in zip(states, weights, strict=True)
+            )
+            return new - old
+        counts = np.empty_like(self.counts)
+        terms = []
+        for z, beta in zip(states, weights, strict=True):
+            self._count(ptr, z, counts)
+            terms.append(
+                kernels.log_probability_of_pair(
+                    counts, beta, self.alpha, self.kappa, self.gamma, a, b
+                )
+            )
+        return float(terms[0] - terms[1])
+
     def _log_probability(self, counts: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
         if self._plain:
             return kernels.log_probability_of_plain_transitions(

@@ -246,3 +246,21 @@ def test_times_without_rates(case):
     deviations = np.array([math.sqrt(1 / 12), math.sqrt(1 / 180), 0.3])
     z = figures.mean(axis=1) / deviations * math.sqrt(len(draws))
     assert np.all(np.abs(z) < 5.0), z
+
+
+@pytest.mark.parametrize("kappa", [0.0, 3.0])
+def test_what_a_move_changes(kappa):
+    """The part of log p that a move changes is all that differs."""
+    rng = np.random.default_rng(0)
+    priors = TransitionPriors(2.0, (1.0, 1.0), 1.5, (1.0, 1.0), kappa, (1.0, 1.0))
+    transitions = Transitions(5, priors, make_stream(make_seed_sequence(0)))
+    ptr = np.array([0, 30, 60])
+    old = rng.integers(0, 4, 60)
+    new = np.where((old == 1) & (rng.random(60) < 0.5), 3, old)
+    before = rng.dirichlet(np.ones(5))
+    after = before.copy()
+    after[[1, 3]] = before[[1, 3]].sum() * np.array([0.3, 0.7])
+    expected = transitions.log_probability_of(ptr, new, after)
+    expected -= transitions.log_probability_of(ptr, old, before)
+    found = transitions.log_ratio(ptr, (new, old), (after, before), 1, 3)
+    assert found == pytest.approx(expected, rel=1e-10)
