@@ -33,8 +33,12 @@ def pytest_collection_modifyitems(items):
     mark = pytest.mark.filterwarnings(
         "ignore:.*the lower bound has not converged:sklearn.exceptions.ConvergenceWarning"
     )
+    short = {
+        path: any(path.is_relative_to(place) for place in SHORT_ASCENTS)
+        for path in {item.path for item in items}
+    }
     for item in items:
-        if any(item.path.is_relative_to(folder) for folder in SHORT_ASCENTS):
+        if short[item.path]:
             item.add_marker(mark)
 
 

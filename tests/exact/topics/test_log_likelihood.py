@@ -9,6 +9,7 @@ are .3 to .9 %.
 """
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -17,11 +18,10 @@ from exact.oracles.batch_means import N_BATCHES, assert_means
 from exact.oracles.lda import enumerate_lda
 from exact.oracles.segmented import Problem, fold_in
 from exact.topics.table_models import (
+    MODELS,
     PHI,
-    cases,
     corpus,
     estimators,
-    every_model,
     fold_in_of,
     model,
     of_model,
@@ -55,6 +55,24 @@ CASES = {
 }  # fmt: skip
 N_SAMPLES = {1: 250, 5: 60}
 every_number = pytest.mark.parametrize("n_particles", N_SAMPLES)
+# For what stored samples of all models share; of the others it is tested slowly.
+mostly_adaptive = pytest.mark.parametrize(
+    "model_name",
+    [pytest.param(m, marks=[pytest.mark.slow] if m != "adaptive" else []) for m in MODELS],
+)
+SLOW_CASES = ["ends empty", "large discount", "document's concentration"]
+ALONE = "segments' concentrations"
+"""The case whose single particles are tested fast: each needs many samples."""
+
+
+def numbers_models_and_cases():
+    """Yield numbers of particles, models and cases, some of them for the slow run alone."""
+    for n_particles, model_name, case in product(N_SAMPLES, MODELS, CASES):
+        is_slow = case in SLOW_CASES or (n_particles == 1 and case != ALONE)
+        yield pytest.param(
+            n_particles, model_name, case, id=f"{n_particles}-{model_name}-{case}",
+            marks=[pytest.mark.slow] if is_slow else [],
+        )  # fmt: skip
 
 
 def check_estimates(found, X, expected, n_particles, n_samples):
@@ -68,9 +86,7 @@ def check_estimates(found, X, expected, n_particles, n_samples):
     assert_means(ratios, np.ones(len(expected)), "estimate / p(w)", resolution=1e-6)
 
 
-@cases(CASES, ["ends empty", "large discount", "document's concentration"])
-@every_model
-@every_number
+@pytest.mark.parametrize(("n_particles", "model_name", "case"), list(numbers_models_and_cases()))
 def test_mean_is_the_probability(n_particles, model_name, case):
     problem = of_model(CASES, model_name)[case]
     expected = [np.exp(posterior.log_evidence) for posterior in fold_in_of(problem)]
@@ -133,7 +149,7 @@ def test_long_documents(n_words, model_name):
 # --- stored samples -------------------------------------------------------------------------
 
 
-@every_model
+@mostly_adaptive
 def test_samples_are_averaged_as_probabilities(model_name):
     """Each stored sample has topics of its own; one of them rules out a word."""
     without = PHI.copy()
@@ -153,7 +169,7 @@ def test_samples_are_averaged_as_probabilities(model_name):
     check_estimates(found, corpus(with_all), expected, n_particles=5, n_samples=100)
 
 
-@every_model
+@mostly_adaptive
 @pytest.mark.parametrize("scope", ["corpus", "document", "segment"])
 def test_after_a_fit(model_name, scope):
     """New documents draw their own b when documents or segments do, and else take the corpus's."""

@@ -12,6 +12,7 @@ from skdp.data import SegmentedCorpus
 from skdp.datasets import make_segmented_corpus
 from skdp.topics import GibbsLDA
 from skdp.topics._lda._kernels_sweeps import SPARSE_FROM
+from skdp.topics._lda._model import nodes_of_documents, tokens_of_nodes
 from skdp.utils.estimator_checks import (
     check_resume_after_interruption,
     check_warm_start_continues,
@@ -267,6 +268,14 @@ class TestFromTopics:
         )
         assert of_documents[1, 0] > of_segments[1, 0]
         assert_array_equal(of_documents[0], of_documents[1])
+
+
+@pytest.mark.parametrize("level", ["document", "segment"])
+def test_levels_share_kernels(level):
+    """numba compiles again for arrays that can be written: both levels pass read-only ones."""
+    for offsets in (tokens_of_nodes(CORPUS, level), nodes_of_documents(CORPUS, level)):
+        assert offsets.dtype == np.int64
+        assert not offsets.flags.writeable
 
 
 def test_pickle():
