@@ -305,6 +305,46 @@ def test_the_model_of_a_state_without_a_mean_covariance(covariance_type):
     assert_allclose(sampler.model().covariances[empty], 2.0 * scale)
 
 
+@every_type
+def test_models_with_and_without_uncertainty(covariance_type):
+    values = observations()
+    sampler, states = started(values, covariance_type=covariance_type)
+    learned = sampler.model()
+    assert learned.scales.shape == learned.covariances.shape
+    known = GaussianModel(learned.means, learned.covariances)
+    assert known.degrees_of_freedom is None
+    assert known.scales is known.covariances
+    assert np.abs(known.log_obs(values) - learned.log_obs(values)).max() > 0.01
+    order = np.array([2, 0, 3, 1])
+    for model in (learned, known):
+        copied = pickle.loads(pickle.dumps(model))
+        assert_array_equal(copied.log_obs(values), model.log_obs(values))
+        ordered = model.reorder(order)
+        assert_array_equal(ordered.scales, model.scales[order])
+        assert_array_equal(ordered.log_obs(values), model.log_obs(values)[:, order])
+        draws = [m.sample(states, np.random.default_rng(0)) for m in (copied, model)]
+        assert_array_equal(*draws)
+    assert known.reorder(order).degrees_of_freedom is None
+
+
+@every_type
+def test_the_model_of_far_observations(covariance_type):
+    """Squares that overflow have density 0; nothing is NaN."""
+    sampler, _ = started(1e-100 * observations(), covariance_type=covariance_type)
+    out = sampler.model().log_obs(np.array([[1.0, -1.0], [1e110, 1e110], [1e110, np.nan]]))
+    assert np.isfinite(out[0]).all()
+    assert_array_equal(out[1:], -np.inf)
+
+
+@pytest.mark.parametrize("freedom", [1e-3, 1e6])
+@every_type
+def test_samples_with_odd_degrees_of_freedom_are_finite(covariance_type, freedom):
+    params = {"covariance_type": covariance_type, "degrees_of_freedom_prior": freedom}
+    sampler, _ = started(observations(n_dims=1), **params, n_states=20)
+    draws = sampler.model().sample(np.arange(20).repeat(50), np.random.default_rng(0))
+    assert np.isfinite(draws).all()
+
+
 def test_observations_of_a_model_follow_it():
     """|z| < 5 for 4 figures: a false alarm in 2e-6 of seeds."""
     model = GaussianModel(np.array([[0.0], [5.0]]), np.array([[1.0], [4.0]]))
