@@ -24,9 +24,11 @@ from skdp.emissions._gaussian_model import (
 from skdp.emissions._protocol import Coupling
 from skdp.inference import Part
 
-# Priors from the data. A state is expected to have this share of their covariance: with all of it
-# small states blur into each other, with .05 large ones split. Means are all but free: at .1 the
-# prior all but asks for more states than there are, since each of them is cheap.
+# Priors from the data. A state is expected to have a share of their covariance, of one column this
+# one: with all of it small states blur into each other, with .05 large ones split. Of D columns it
+# has the D-th root: as many states divide a space of D dimensions into parts of about this volume.
+# Means are all but free: at .1 the prior all but asks for more states than there are, since each of
+# them is cheap.
 _SHARE = 0.2
 _MEAN_PRECISION = 0.01
 _SHRINKAGE = 1e-4  # of the data's correlations: collinear columns leave a positive definite matrix
@@ -52,13 +54,14 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
         c, from 1e-8 to 1e8: the number of observations that the prior mean is worth. None: 0.01,
         which makes the prior of the means wider than the data.
     degrees_of_freedom_prior : float or None, default=None
-        nu > D - 1 ("full") or nu > 0 ("diag"). None: D + 2 or 3, the smallest integer for which
-        covariances have a prior mean.
+        nu > D - 1 ("full") or nu > 0 ("diag"). None: 2 D + 1 or 3. With fewer, small states of many
+        columns claim to have found combinations of columns that hardly vary.
     covariance_prior : (D, D) or (D,) array or None, default=None
         S: symmetric and positive definite ("full"), or positive numbers ("diag"). The prior mean of
-        a covariance is S / (nu - D - 1), or S_d / (nu - 2). None: 0.2 times the covariance (or the
-        variances) of the observations, since a state is expected to be tighter than all the data;
-        it may be much tighter. Columns that do not vary are given a variance of 1.
+        a covariance is S / (nu - D - 1), or S_d / (nu - 2). None: this mean is 0.2^(1 / D) times
+        the covariance (or the variances) of the observations, since a state is expected to be
+        tighter than all the data; it may be much tighter. (S for nu below D + 2, or 3, is that for
+        D + 2, or 3.) Columns that do not vary are given a variance of 1.
 
     Notes
     -----
@@ -125,7 +128,7 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
         n_dims = values.shape[1]
         width = n_dims if self.covariance_type == "full" else 1
         dof = self.degrees_of_freedom_prior
-        dof = width + 2.0 if dof is None else float(dof)
+        dof = 2.0 * width + 1.0 if dof is None else float(dof)
         if dof <= width - 1:
             raise ValueError(
                 "GaussianEmission: degrees_of_freedom_prior must be above the number of features "
@@ -138,7 +141,8 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
             mean = mean_of_data if mean is None else mean
             if scale is None:
                 full = self.covariance_type == "full"
-                scale = _SHARE * (covariance if full else np.diag(covariance))
+                share = _SHARE ** (1.0 / n_dims) * max(dof - width - 1.0, 1.0)
+                scale = share * (covariance if full else np.diag(covariance))
         prior = GaussianPrior(
             mean.reshape(-1, width),
             _MEAN_PRECISION if precision is None else float(precision),

@@ -115,15 +115,25 @@ def test_priors_from_the_data(n_missing, n_dims):
     values[:n_missing, 0] = np.nan
     prior = GaussianEmission().make_sampler(values, 3).prior
     assert_allclose(prior.mean[0], np.nanmean(values, axis=0))
-    assert_allclose(np.diag(prior.scale[0]), 0.2 * np.nanvar(values, axis=0))
-    assert (prior.precision, prior.dof) == (0.01, n_dims + 2.0)
+    share = 0.2 ** (1.0 / n_dims)
+    assert_allclose(np.diag(prior.scale[0]), share * n_dims * np.nanvar(values, axis=0))
+    assert (prior.precision, prior.dof) == (0.01, 2.0 * n_dims + 1.0)
     if n_missing == 0:
         covariance = np.cov(values.T, bias=True).reshape(n_dims, n_dims)
-        assert_allclose(prior.scale[0], 0.2 * covariance, rtol=2e-4)
+        assert_allclose(prior.scale[0] / (prior.dof - n_dims - 1.0), share * covariance, rtol=2e-4)
     prior = GaussianEmission("diag").make_sampler(values, 3).prior
     assert_allclose(prior.mean[:, 0], np.nanmean(values, axis=0))
-    assert_allclose(prior.scale[:, 0, 0], 0.2 * np.nanvar(values, axis=0))
+    assert_allclose(prior.scale[:, 0, 0], share * np.nanvar(values, axis=0))
     assert prior.dof == 3.0
+
+
+@pytest.mark.parametrize(("freedom", "factor"), [(1.5, 1.0), (4.0, 1.0), (5.5, 2.5), (1e6, 999997)])
+def test_the_mean_covariance_does_not_depend_on_the_degrees_of_freedom(freedom, factor):
+    """Where it exists with room to spare."""
+    values = observations()
+    prior = GaussianEmission(degrees_of_freedom_prior=freedom).make_sampler(values, 3).prior
+    expected = factor * np.sqrt(0.2) * values.var(axis=0)
+    assert_allclose(np.diag(prior.scale[0]), expected)
 
 
 def test_moments_of_columns_that_say_little():
