@@ -185,11 +185,11 @@ class GaussianModel:
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the same states in another order."""
-        learned = self.degrees_of_freedom is not None
+        freedoms, ratios = self.degrees_of_freedom, self.scale_ratios
         return replace(
             self,
             means=self.means[order],
             covariances=self.covariances[order],
-            degrees_of_freedom=self.degrees_of_freedom[order] if learned else None,
-            scale_ratios=self.scale_ratios[order] if self.scale_ratios is not None else None,
+            degrees_of_freedom=None if freedoms is None else freedoms[order],
+            scale_ratios=None if ratios is None else ratios[order],
         )

@@ -174,7 +174,7 @@ def stirling_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
 def _log_deviation(x: NDArray[np.float64], one_more: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return x - log(1 + x), given 1 + x, too: it may be far more precise."""
     small = np.where(np.abs(x) < _SMALL, x, 0.0)
-    series = 1.0 / 9.0
+    series = np.full(small.shape, 1.0 / 9.0)
     for n in (8, 7, 6, 5, 4, 3, 2):
         series = 1.0 / n - small * series
     return np.where(np.abs(x) < _SMALL, small * small * series, x - np.log(one_more))
