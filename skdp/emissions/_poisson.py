@@ -21,6 +21,9 @@ from skdp.inference import Part
 _MOST = 2.0**53
 """Counts beyond are no longer whole numbers in double precision."""
 
+_BLOCK = 1000
+"""Rows at a time where arrays of all of them would be many."""
+
 _FAR = 16.0
 """From here on five terms of Stirling's series are exact to rounding."""
 
@@ -209,7 +212,12 @@ class PoissonModel:
         for d in range(values.shape[1]):
             counts, places = np.unique(values[:, d], return_inverse=True)
             known = self.intensities[:, d], self.shapes[:, d]
-            out += log_negative_binomial(counts[:, np.newaxis], *known)[places]
+            table = np.empty((len(counts), out.shape[1]))
+            for i in range(0, len(counts), _BLOCK):
+                own = counts[i : i + _BLOCK, np.newaxis]
+                table[i : i + _BLOCK] = log_negative_binomial(own, *known)
+            for t in range(0, len(out), _BLOCK):
+                out[t : t + _BLOCK] += table[places[t : t + _BLOCK]]
         return out
 
     def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:

@@ -36,6 +36,14 @@ def test_models_with_and_without_uncertainty():
     assert known.reorder(order).shapes is None
 
 
+def test_many_rows_and_counts():
+    """More than are done at a time, of the rows and of different counts."""
+    values = np.random.default_rng(0).permutation(np.arange(5000.0)).reshape(-1, 2)
+    model = learned_model()
+    expected = np.concatenate([model.log_obs(row[np.newaxis]) for row in values])
+    assert_array_equal(model.log_obs(values), expected)
+
+
 @pytest.mark.parametrize("wrong", [-1.0, 0.5, np.nan, np.inf])
 def test_what_is_no_count_is_named(wrong):
     learned = learned_model()
