@@ -27,7 +27,7 @@ class Coupling(NamedTuple):
 
 
 class EmissionModel(Protocol):
-    """Distributions of observations with known parameters, one per state, in a stored sample."""
+    """Distributions of the next observation, one per state, in a stored sample."""
 
     def log_obs(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return log p(x_t given state j).
@@ -138,7 +138,10 @@ class EmissionSampler(Protocol):
         """
 
     def model(self) -> EmissionModel:
-        """Return the posterior mean of the parameters given the states that were passed last.
+        """Return what the next observation follows, given the states that were passed last.
+
+        Best with the parameters integrated out (the posterior predictive distribution): with their
+        posterior means alone, scores of small states suffer.
 
         Returns
         -------

@@ -126,8 +126,8 @@ class HDPHMMLT(SequenceEstimator):
         Transition probabilities, with a row for each state that is left. States are ordered by
         `state_shares_`. With a duration, the diagonals of this and of `similarity_` are 0.
     emission_ : object
-        Distributions of the observations, with the posterior means of their parameters given the
-        states (binary factors as drawn). The user guide lists the attributes.
+        Distributions of the next observation given the states, with the posterior means of their
+        parameters (binary factors as drawn). The user guide lists the attributes.
     state_shares_ : (n_components,) array
         Share of the training observations in each state.
     n_active_components_ : int
