@@ -237,7 +237,12 @@ class GaussianSampler(Part):
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_missing", "_filled")
     starts_with_one_state = True
 
-    def __init__(self, n_states: int, prior: GaussianPrior):
+    def __init__(
+        self,
+        n_states: int,
+        prior: GaussianPrior,
+        start_factors: NDArray[np.float64] | None = None,
+    ):
         self.prior = prior
         self.n_states = n_states
         n_blocks, width = prior.mean.shape
@@ -246,8 +251,10 @@ class GaussianSampler(Part):
         self.centres = np.zeros((n_components, width))
         self.scatter = np.zeros((n_components, width, width))
         self.means = np.tile(prior.mean, (n_states, 1))
-        precision_factors = factorise_precisions(prior.scale / prior.dof)
-        self.precision_factors = np.tile(precision_factors, (n_states, 1, 1))
+        if start_factors is None:
+            start_factors = factorise_precisions(prior.scale / prior.dof)
+        self._start_factors = start_factors
+        self.precision_factors = np.tile(start_factors, (n_states, 1, 1))
         self.log_dets = log_determinants(self.precision_factors)
 
     def attach(self, values: NDArray[np.float64]) -> None:
@@ -262,14 +269,14 @@ class GaussianSampler(Part):
 
         If not, what is missing in part is missing.
         """
-        other = GaussianSampler(n_states, self.prior)
-        if self._filled is not None or self._missing is None:
-            values = (self._values if self._filled is None else self._filled)[steps]
-        else:
-            values = self._values[steps]
-            blocks = values.reshape(len(steps), *self.prior.mean.shape)
+        width = self.means.shape[1]
+        other = GaussianSampler(n_states, self.prior, self._start_factors)
+        values = (self._values if self._filled is None else self._filled)[steps]
+        if self._filled is None and self._missing is not None:
+            blocks = values.reshape(len(steps), -1, width)
             blocks[np.isnan(blocks).any(axis=2)] = np.nan
-        other.attach(frozen(values))
+        other._values, other._filled = frozen(values), None
+        other._missing = None if self._missing is None else list_missing(values, width)
         return other
 
     def condition(self, states: NDArray[np.int64]) -> None:
@@ -279,8 +286,13 @@ class GaussianSampler(Part):
         kernels.add_up(values, states[known], self.counts, self.centres, self.scatter)
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
-        """Write the log densities of all steps given the observations of each state."""
-        out[:] = self.model().log_obs(self._values)
+        """Write the log densities of all steps at the parameters expected for each state."""
+        width = self.means.shape[1]
+        kernels.expect_gaussians(
+            self.counts, self.centres, self.scatter, *self.prior, self.means,
+            self.precision_factors, self.log_dets, np.empty((width, width)),
+        )  # fmt: skip
+        self.write_log_obs(out)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Write first states: the nearest of centres that are spread over the observations."""

@@ -127,8 +127,9 @@ class PoissonSampler(Part):
         self._log_factorials = float(gammaln(values + 1.0).sum())
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
-        """Write the log probabilities of all counts given the observations of each state."""
-        out[:] = self.model().log_obs(self._values)
+        """Write the log probabilities of all counts at the intensities expected for each state."""
+        intensities = (self.shape + self.totals) / (self.rate + self.counts[:, np.newaxis])
+        kernels.weigh_counts(self._values, np.log(intensities), out)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Write first states at random."""

@@ -202,7 +202,7 @@ class CollapsedEmission(Protocol):
         """
 
     def write_log_predictive(self, out: NDArray[Any]) -> None:
-        """Write log p(x_t given the observations of state j).
+        """Write log p(x_t given the observations of state j), or nearly that: for proposals only.
 
         Parameters
         ----------
