@@ -25,7 +25,7 @@ MUTATIONS = [
         "        if self._filled is None:\n            self.complete(states, rng)",
         "        self.complete(states, rng)",
         "Parameters of before a move say nothing of what is missing after it.",
-        "tests/exact/sequence/hmm/test_split_merge.py::test_posterior[points, in part missing]",
+        "tests/unit/emissions/test_gaussian.py::test_parameters_are_drawn_given_completed_values",
     ),
     Mutation(
         "factors-half-shift",

@@ -47,7 +47,7 @@ MUTATIONS = [
         "    return float(-np.log(counts[b] * (1.0 / used).sum() * (len(used) - 1)))",
         "    return float(-np.log(len(used) * (len(used) - 1)))",
         "Merges choose small states more often.",
-        _moves("three states"),
+        f"{MOVES}::test_choice_of_merges",
     ),
     Mutation(
         "moves-one-orientation",
@@ -87,7 +87,7 @@ MUTATIONS = [
         "        if rates_known:",
         "        if True:",
         "The rates of before a move do not go with its states.",
-        _moves("three states, similar, sticky"),
+        _moves("three states, apart, concentrations"),
     ),
     Mutation(
         "messages-never-in-logs",

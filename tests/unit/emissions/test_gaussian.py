@@ -364,3 +364,19 @@ def test_observations_of_a_model_follow_it():
         x = draws[states == j, 0]
         assert abs(x.mean() - mean) < 5.0 * np.sqrt(variance / len(x))
         assert abs(x.var() / variance - 1.0) < 5.0 * np.sqrt(2.0 / len(x))
+
+
+def test_parameters_are_drawn_given_completed_values():
+    """What moves between the two have seen as complete is complete in the same way afterwards."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(40, 3))
+    values[::3, 1] = np.nan
+    states, stream = rng.integers(0, 3, 40), make_stream(make_seed_sequence(0))
+    sampler = GaussianEmission().make_sampler(values, 4)
+    sampler.attach(values)
+    sampler.draw(states, stream)
+    sampler.complete(states, stream)
+    seen = sampler.restrict(np.arange(40), 4)
+    seen.condition(states)
+    sampler.draw(states, stream)
+    assert_allclose(sampler.log_evidence(), seen.log_evidence(), rtol=1e-12)

@@ -5,6 +5,7 @@ probability shows at once.
 """
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from skdp.emissions import CategoricalEmission, GaussianEmission
 from skdp.sequence import FixedSimilarity
 from skdp.sequence._hmm import _kernels_split_merge as kernels
 from skdp.sequence._hmm import _kernels_transitions
-from skdp.sequence._hmm._split_merge import SplitMerge
+from skdp.sequence._hmm._split_merge import SplitMerge, log_probability_of_merge
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
 NAN = math.nan
@@ -25,6 +26,7 @@ ONE = ((0, 0, 1, 1, 0, 1, 1),)
 TWO = ((0, 0, 1), (1, 1, 0, 0))
 PHI = ((1.0, 0.2), (0.05, 0.6))
 PHI3 = ((1.0, 0.3, 0.05), (0.5, 0.8, 0.2), (0.01, 0.6, 1.0))
+APART = ((1.0, 0.02, 0.02), (0.02, 1.0, 0.02), (0.02, 0.02, 1.0))
 LINE = NormalInverseWishart(mean=(0.2,), precision=0.5, freedom=2.5, scale=((0.8,),))
 PLANE = NormalInverseWishart((0.0, 0.0), 0.4, 2.5, ((1.0, 0.8), (0.8, 1.0)))
 NUMBERS = (((-0.9,), (0.1,), (1.1,)), ((1.0,), (-0.7,), (-1.6,)))
@@ -41,13 +43,16 @@ CASES = {
     "similar": Problem(ONE, phi=PHI),
     "three states, similar": Problem(TWO, n_states=3, phi=PHI3),
     "three states, similar, sticky": Problem(TWO, n_states=3, phi=PHI3, kappa=1.0),
+    "three states, apart, concentrations": Problem(
+        TWO, n_states=3, alpha=None, gamma=None, phi=APART
+    ),
     "four states, short": Problem(((0, 1, 1), (1, 0)), n_states=4, alpha=3.0, gamma=4.0),
     "numbers": Problem(NUMBERS, n_states=3, gaussian=LINE),
     "numbers, two missing": Problem(MISSING, n_states=3, kappa=1.0, gaussian=LINE),
     "points": Problem(POINTS, n_states=3, gaussian=PLANE),
     "points, in part missing": Problem(IN_PART, n_states=3, gaussian=PLANE),
 }
-FAST = "three states", "three states, similar, sticky", "numbers"
+FAST = "three states", "three states, apart, concentrations", "numbers"
 
 
 def run(problem, n_moves, seed=0):
@@ -264,3 +269,26 @@ def test_what_a_move_changes(kappa):
     expected -= transitions.log_probability_of(ptr, old, before)
     found = transitions.log_ratio(ptr, (new, old), (after, before), 1, 3)
     assert found == pytest.approx(expected, rel=1e-10)
+
+
+def test_choice_of_merges(monkeypatch):
+    """Merges are tried as often as is reckoned with; a false alarm in 1e-5 cases."""
+    tried = Counter()
+    monkeypatch.setattr(
+        SplitMerge, "_accept", lambda self, states, a, b, *more: bool(tried.update([(a, b)]))
+    )
+    states = np.repeat([0, 2, 3, 5], [1, 2, 4, 20])
+    sampler = CategoricalEmission(2).make_sampler(np.zeros((27, 1)), 6)
+    sampler.attach(np.zeros((27, 1)))
+    priors = TransitionPriors(2.0, (1.0, 1.0), 1.5, (1.0, 1.0), 0.0, (1.0, 1.0))
+    rng = make_stream(make_seed_sequence(0))
+    moves = SplitMerge(np.array([0, 27]), states, Transitions(6, priors, rng), sampler, rng)
+    for _ in range(6_000):
+        moves.try_once()
+    counts = np.bincount(states, minlength=6)
+    merges = {(a, b): n for (a, b), n in tried.items() if counts[b] > 0}
+    total = sum(merges.values())
+    assert len(merges) == 12
+    for (_, b), n in merges.items():
+        p = math.exp(log_probability_of_merge(counts, b))
+        assert abs(n / total - p) < 5.0 * math.sqrt(p * (1.0 - p) / total)
