@@ -1,9 +1,12 @@
 """What every benchmark prints: where and with what it ran, and its table."""
 
 import platform
+import sys
 from collections.abc import Sequence
 from datetime import date
 from importlib.metadata import version
+
+import numpy as np
 
 
 def print_header(*packages: str) -> None:
@@ -25,3 +28,14 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
     print("|" + "---|" * len(columns))
     for row in rows:
         print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
+
+
+def mean_and_error(values):
+    """Return a mean with its standard error, as text."""
+    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return f"{np.mean(values):.3f}" + ("" if np.isnan(error) else f" ± {error:.3f}")
+
+
+def report_done(row):
+    """Say on the way, not in the table, what is there already."""
+    print("done:", *row, file=sys.stderr, flush=True)

@@ -5,11 +5,12 @@ from skdp.emissions._binary_factors import BinaryFactorEmission
 from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._gaussian import GaussianEmission
 from skdp.emissions._poisson import PoissonEmission
-from skdp.emissions._protocol import EmissionModel, EmissionSampler
+from skdp.emissions._protocol import CollapsedEmission, EmissionModel, EmissionSampler
 
 __all__ = [
     "BinaryFactorEmission",
     "CategoricalEmission",
+    "CollapsedEmission",
     "EmissionModel",
     "EmissionSampler",
     "GaussianEmission",

@@ -15,7 +15,7 @@ from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_
 from skdp.emissions._binary_factor_model import OUTPUTS
 from skdp.emissions._binary_factor_part import BinaryFactorSampler
 from skdp.emissions._factor_amplitudes import FixedAmplitudes, VaryingAmplitudes
-from skdp.emissions._gaussian import check_scale
+from skdp.emissions._gaussian_model import check_scale
 
 
 class BinaryFactorEmission(EstimatorMixin, BaseEstimator):

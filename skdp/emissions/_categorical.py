@@ -106,6 +106,7 @@ class CategoricalSampler(Part):
     """Sampler of the probabilities of symbols in all states."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols", "_sums")
+    starts_with_one_state = False  # splits explain chords well with few states, but predict worse
 
     def __init__(self, n_states: int, prior: NDArray[np.float64]):
         self.prior = prior
@@ -116,6 +117,26 @@ class CategoricalSampler(Part):
         """Take the observations."""
         self._symbols = as_symbols(values, len(self.prior))
         self._sums = np.empty((2, self.counts.shape[1]))
+
+    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """No value is missing."""
+
+    def restrict(self, steps: NDArray[np.int64], n_states: int) -> CategoricalSampler:
+        """Return a sampler for some of the observations."""
+        other = CategoricalSampler(n_states, self.prior)
+        other._symbols = self._symbols[steps]
+        other._sums = np.empty((2, n_states))
+        return other
+
+    def condition(self, states: NDArray[np.int64]) -> None:
+        """Take the states of the observations; -1: of no state."""
+        known = states >= 0
+        kernels.count_symbols(self._symbols[known], states[known], self.counts)
+
+    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+        """Write the log probabilities of all symbols given the observations of each state."""
+        predictive = self.counts + self.prior[:, np.newaxis]
+        kernels.look_up(self._symbols, np.log(predictive / predictive.sum(axis=0)), out)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Write first states at random, in runs of `MEAN_RUN` steps in the mean.

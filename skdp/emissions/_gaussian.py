@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator
 
 from skdp._checks import as_floats
+from skdp._numba import frozen
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_gaussian as kernels
+from skdp.emissions._gaussian_model import (
+    LARGEST,
+    GaussianModel,
+    check_numbers,
+    factorise_precisions,
+    list_missing,
+    log_determinants,
+    write_log_densities,
+)
 from skdp.emissions._protocol import Coupling
 from skdp.inference import Part
 
-# Priors from the data. A state is expected to have this share of their covariance: with all of it
-# small states blur into each other, with .05 large ones split. Means are all but free: at .1 the
-# prior all but asks for more states than there are, since each of them is cheap.
+# Priors from the data. A state is expected to have a share of their covariance, of one column this
+# one: with all of it small states blur into each other, with .05 large ones split. Of D columns it
+# has the D-th root: as many states divide a space of D dimensions into parts of about this volume.
+# Means are all but free: at .1 the prior all but asks for more states than there are, since each of
+# them is cheap.
 _SHARE = 0.2
 _MEAN_PRECISION = 0.01
 _SHRINKAGE = 1e-4  # of the data's correlations: collinear columns leave a positive definite matrix
 _ROUNDING = 1e-12  # a column that varies by less, compared to its size, is constant
-_LARGEST = 1e120  # of observations: sums of their squares are finite
 _N_MOVES = 3  # of the first centres
 
 
@@ -46,13 +55,14 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
         c, from 1e-8 to 1e8: the number of observations that the prior mean is worth. None: 0.01,
         which makes the prior of the means wider than the data.
     degrees_of_freedom_prior : float or None, default=None
-        nu > D - 1 ("full") or nu > 0 ("diag"). None: D + 2 or 3, the smallest integer for which
-        covariances have a prior mean.
+        nu > D - 1 ("full") or nu > 0 ("diag"). None: 2 D + 1 or 3. With fewer, small states of many
+        columns claim to have found combinations of columns that hardly vary.
     covariance_prior : (D, D) or (D,) array or None, default=None
         S: symmetric and positive definite ("full"), or positive numbers ("diag"). The prior mean of
-        a covariance is S / (nu - D - 1), or S_d / (nu - 2). None: 0.2 times the covariance (or the
-        variances) of the observations, since a state is expected to be tighter than all the data;
-        it may be much tighter. Columns that do not vary are given a variance of 1.
+        a covariance is S / (nu - D - 1), or S_d / (nu - 2). None: this mean is 0.2^(1 / D) times
+        the covariance (or the variances) of the observations, since a state is expected to be
+        tighter than all the data; it may be much tighter. (S for nu below D + 2, or 3, is that for
+        D + 2, or 3.) Columns that do not vary are given a variance of 1.
 
     Notes
     -----
@@ -62,7 +72,11 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
     observations completed in this way.
 
     A stored sample holds the posterior means of mu and Sigma given the states; if that of Sigma
-    does not exist (nu + n_j <= D + 1), the inverse of the posterior mean of Sigma^-1.
+    does not exist (nu + n_j <= D + 1), the inverse of the posterior mean of Sigma^-1. Scores,
+    probabilities and samples are those of the posterior predictive distribution: given the states,
+    the next observation of state j follows a Student t distribution with nu + n_j - D + 1 degrees
+    of freedom (with "diag", each column on its own, D = 1), which also tells how little is known
+    of small states.
     """
 
     allows_nan = True
@@ -115,7 +129,7 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
         n_dims = values.shape[1]
         width = n_dims if self.covariance_type == "full" else 1
         dof = self.degrees_of_freedom_prior
-        dof = width + 2.0 if dof is None else float(dof)
+        dof = 2.0 * width + 1.0 if dof is None else float(dof)
         if dof <= width - 1:
             raise ValueError(
                 "GaussianEmission: degrees_of_freedom_prior must be above the number of features "
@@ -128,7 +142,8 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
             mean = mean_of_data if mean is None else mean
             if scale is None:
                 full = self.covariance_type == "full"
-                scale = _SHARE * (covariance if full else np.diag(covariance))
+                share = _SHARE ** (1.0 / n_dims) * max(dof - width - 1.0, 1.0)
+                scale = share * (covariance if full else np.diag(covariance))
         prior = GaussianPrior(
             mean.reshape(-1, width),
             _MEAN_PRECISION if precision is None else float(precision),
@@ -176,30 +191,9 @@ def _read_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> NDArray[
         )
     if not np.isfinite(array).all():
         raise ValueError(f"GaussianEmission: {name} must be finite.")
-    if (np.abs(array) > _LARGEST).any():
-        raise ValueError(f"GaussianEmission: {name} must hold numbers up to {_LARGEST:g}.")
+    if (np.abs(array) > LARGEST).any():
+        raise ValueError(f"GaussianEmission: {name} must hold numbers up to {LARGEST:g}.")
     return array
-
-
-def check_numbers(values: NDArray[np.float64]) -> None:
-    """Raise a ValueError if an observation is infinite."""
-    if np.isinf(values).any():
-        t, d = np.argwhere(np.isinf(values))[0]
-        raise ValueError(
-            f"X must hold finite numbers, or NaN for missing values; got {values[t, d]:g}."
-        )
-    check_scale(values)
-
-
-def check_scale(values: NDArray[np.float64]) -> None:
-    """Raise a ValueError if squares of observations would overflow."""
-    large = np.abs(values) > _LARGEST
-    if large.any():
-        t, d = np.argwhere(large)[0]
-        raise ValueError(
-            f"X must hold numbers up to {_LARGEST:g}, because squares of larger ones overflow; got "
-            f"{values[t, d]:g} in column {d}: scale the columns of X."
-        )
 
 
 def moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -237,56 +231,18 @@ class GaussianPrior(NamedTuple):
     scale: NDArray[np.float64]
 
 
-class Missing(NamedTuple):
-    """Rows with missing values, by pattern: see `_kernels_gaussian`."""
-
-    rows: NDArray[np.int64]
-    pattern_ptr: NDArray[np.int64]
-    orders: NDArray[np.int64]
-    n_seen: NDArray[np.int64]
-
-
-def list_missing(values: NDArray[np.float64], width: int) -> Missing | None:
-    """Return the rows with missing values, or None if there is none."""
-    hidden = np.isnan(values)
-    rows = np.flatnonzero(hidden.any(axis=1))
-    if len(rows) == 0:
-        return None
-    patterns, pattern, counts = np.unique(
-        hidden[rows], axis=0, return_inverse=True, return_counts=True
-    )
-    patterns = patterns.reshape(len(patterns), -1, width)
-    return Missing(
-        rows[np.argsort(pattern.ravel(), kind="stable")],
-        np.concatenate([[0], np.cumsum(counts)]),
-        np.argsort(patterns, axis=2, kind="stable"),
-        (~patterns).sum(axis=2),
-    )
-
-
-def write_log_densities(
-    values: NDArray[np.float64],
-    missing: Missing | None,
-    means: NDArray[np.float64],
-    precision_factors: NDArray[np.float64],
-    log_dets: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None:
-    """Write the log densities of what was observed of all steps in all states, (N, J)."""
-    n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
-    scratch = np.empty((n_dims, width, n_states)), np.empty((n_dims + 2, n_states))
-    kernels.weigh_gaussians(values, means, precision_factors, log_dets, *scratch, out)
-    if missing is not None:
-        more = np.empty((width, width)), np.empty(width)
-        kernels.weigh_incomplete(values, *missing, means, precision_factors, *scratch, *more, out)
-
-
 class GaussianSampler(Part):
     """Sampler of the means and covariances of all states."""
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_missing")
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_missing", "_filled")
+    starts_with_one_state = True
 
-    def __init__(self, n_states: int, prior: GaussianPrior):
+    def __init__(
+        self,
+        n_states: int,
+        prior: GaussianPrior,
+        start_factors: NDArray[np.float64] | None = None,
+    ):
         self.prior = prior
         self.n_states = n_states
         n_blocks, width = prior.mean.shape
@@ -295,8 +251,10 @@ class GaussianSampler(Part):
         self.centres = np.zeros((n_components, width))
         self.scatter = np.zeros((n_components, width, width))
         self.means = np.tile(prior.mean, (n_states, 1))
-        precision_factors = factorise_precisions(prior.scale / prior.dof)
-        self.precision_factors = np.tile(precision_factors, (n_states, 1, 1))
+        if start_factors is None:
+            start_factors = factorise_precisions(prior.scale / prior.dof)
+        self._start_factors = start_factors
+        self.precision_factors = np.tile(start_factors, (n_states, 1, 1))
         self.log_dets = log_determinants(self.precision_factors)
 
     def attach(self, values: NDArray[np.float64]) -> None:
@@ -304,6 +262,37 @@ class GaussianSampler(Part):
         check_numbers(values)
         self._values = values
         self._missing = list_missing(values, self.means.shape[1])
+        self._filled: NDArray[np.float64] | None = None
+
+    def restrict(self, steps: NDArray[np.int64], n_states: int) -> GaussianSampler:
+        """Return a sampler for some of the observations, completed if they have been.
+
+        If not, what is missing in part is missing.
+        """
+        width = self.means.shape[1]
+        other = GaussianSampler(n_states, self.prior, self._start_factors)
+        values = (self._values if self._filled is None else self._filled)[steps]
+        if self._filled is None and self._missing is not None:
+            blocks = values.reshape(len(steps), -1, width)
+            blocks[np.isnan(blocks).any(axis=2)] = np.nan
+        other._values, other._filled = frozen(values), None
+        other._missing = None if self._missing is None else list_missing(values, width)
+        return other
+
+    def condition(self, states: NDArray[np.int64]) -> None:
+        """Take the states of the observations; -1: of no state."""
+        known = states >= 0
+        values = frozen(self._values[known])
+        kernels.add_up(values, states[known], self.counts, self.centres, self.scatter)
+
+    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+        """Write the log densities of all steps at the parameters expected for each state."""
+        width = self.means.shape[1]
+        kernels.expect_gaussians(
+            self.counts, self.centres, self.scatter, *self.prior, self.means,
+            self.precision_factors, self.log_dets, np.empty((width, width)),
+        )  # fmt: skip
+        self.write_log_obs(out)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Write first states: the nearest of centres that are spread over the observations."""
@@ -331,7 +320,10 @@ class GaussianSampler(Part):
         prior = self.prior
         width = prior.mean.shape[1]
         statistics = self.counts, self.centres, self.scatter
-        kernels.add_up(self._completed(states, rng), states, *statistics)
+        if self._filled is None:
+            self.complete(states, rng)
+        kernels.add_up(self._filled, states, *statistics)
+        self._filled = None
         possible = kernels.draw_gaussians(
             *statistics, *prior, self.means, self.precision_factors, self.log_dets,
             np.empty((2, width, width)), rng,
@@ -341,6 +333,10 @@ class GaussianSampler(Part):
                 "The covariance of a state is not positive definite to rounding: "
                 "scale the columns of X, or give a larger covariance_prior."
             )
+
+    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Draw the missing values of this sweep, where a block misses some but not all."""
+        self._filled = self._completed(states, rng)
 
     def _completed(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Return the observations, with drawn values where a block misses some but not all."""
@@ -367,7 +363,11 @@ class GaussianSampler(Part):
         )
 
     def model(self) -> GaussianModel:
-        """Return E[mu | z] and E[Sigma | z], or E[Sigma^-1 | z]^-1 where that does not exist."""
+        """Return what the next observation follows given the states.
+
+        Means and covariances are E[mu | z] and E[Sigma | z], or E[Sigma^-1 | z]^-1 where that does
+        not exist; missing values of rows partly observed are those last drawn.
+        """
         mean, precision, dof, scale = self.prior
         n_blocks, width = mean.shape
         counts = self.counts[:, np.newaxis]
@@ -381,60 +381,15 @@ class GaussianSampler(Part):
         divisors = np.where(dofs > width + 1, dofs - width - 1, dofs)
         means = mean + counts / (precision + counts) * away
         covariances = scales / divisors[:, np.newaxis, np.newaxis]
+        # The next observation adds to the spread that of the mean: Sigma (1 + 1 / (c + n)).
+        freedoms = dofs - (width - 1.0)
+        ratios = divisors / freedoms * (1.0 + 1.0 / (precision + self.counts))
         n_dims = n_blocks * width
-        shape = (n_dims, n_dims) if n_blocks == 1 else (n_dims,)
+        full = n_blocks == 1
+        shape = (n_dims, n_dims) if full else (n_dims,)
         return GaussianModel(
-            means.reshape(self.n_states, n_dims), covariances.reshape(self.n_states, *shape)
+            means.reshape(self.n_states, n_dims),
+            covariances.reshape(self.n_states, *shape),
+            freedoms if full else freedoms.reshape(self.n_states, n_dims),
+            ratios if full else ratios.reshape(self.n_states, n_dims),
         )
-
-
-def factorise_precisions(covariances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return lower triangular U with U^T U = Sigma^-1 for each covariance, (K, W, W)."""
-    identity = np.eye(covariances.shape[1])
-    factors = np.linalg.cholesky(covariances)
-    return np.array([solve_triangular(factor, identity, lower=True) for factor in factors])
-
-
-def log_determinants(precision_factors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log det U of triangular matrices, (K,)."""
-    return np.log(np.diagonal(precision_factors, axis1=1, axis2=2)).sum(axis=1)
-
-
-@dataclass(frozen=True, eq=False)
-class GaussianModel:
-    """Gaussian vectors with known means and covariances.
-
-    Attributes
-    ----------
-    means : (J, D) array
-    covariances : (J, D, D) or (J, D) array
-        Of each state, or the variances where columns are independent.
-    """
-
-    means: NDArray[np.float64]
-    covariances: NDArray[np.float64]
-
-    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the log density of what was observed of every step in every state, (N, J)."""
-        check_numbers(values)
-        n_states, n_dims = self.means.shape
-        width = n_dims if self.covariances.ndim == 3 else 1
-        precision_factors = factorise_precisions(self.covariances.reshape(-1, width, width))
-        log_dets = log_determinants(precision_factors)
-        out = np.empty((len(values), n_states))
-        missing = list_missing(values, width)
-        means = np.array(self.means).reshape(-1, width)  # a copy, as `HMMModel` makes them
-        write_log_densities(values, missing, means, precision_factors, log_dets, out)
-        return out
-
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
-        """Return an observation for each state, (N, D)."""
-        noise = rng.standard_normal((len(states), self.means.shape[1]))
-        if self.covariances.ndim == 2:
-            return self.means[states] + np.sqrt(self.covariances)[states] * noise
-        factors = np.linalg.cholesky(self.covariances)
-        return self.means[states] + np.einsum("tde,te->td", factors[states], noise)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
-        return replace(self, means=self.means[order], covariances=self.covariances[order])

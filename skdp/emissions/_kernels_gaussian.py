@@ -228,6 +228,41 @@ def draw_gaussians(
 
 
 @njit_loop
+def expect_gaussians(
+    counts, centres, scatter, mean, precision, dof, scale, means, precision_factors, log_dets,
+    factor,
+):  # fmt: skip
+    """Write E[mu_k] and the factors of E[Sigma_k]^-1, or of E[Sigma_k^-1] where that is infinite.
+
+    Where a scale is not positive definite, the factors stay as they are.
+
+    Parameters
+    ----------
+    factor : (W, W) float64, scratch
+    """
+    width = means.shape[1]
+    for k in range(counts.shape[0]):
+        posterior_scale(k, counts, centres, scatter, mean, precision, scale, factor)
+        if not factorise(factor):
+            continue
+        divisor = dof + counts[k]
+        if divisor > width + 1.0:
+            divisor -= width + 1.0
+        root = math.sqrt(divisor)
+        b = k % mean.shape[0]
+        log_dets[k] = 0.0
+        for d in range(width):
+            means[k, d] = precision * mean[b, d] + counts[k] * centres[k, d]
+            means[k, d] /= precision + counts[k]
+            log_dets[k] += math.log(root / factor[d, d])
+            for e in range(d, -1, -1):
+                x = root if e == d else 0.0
+                for f in range(e + 1, d + 1):
+                    x -= precision_factors[k, d, f] * factor[f, e]
+                precision_factors[k, d, e] = x / factor[e, e]
+
+
+@njit_loop
 def log_evidence_of_gaussians(counts, centres, scatter, mean, precision, dof, scale, factor):
     """Return log p(x | z), means and covariances summed out.
 

@@ -12,6 +12,7 @@ from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST, SMALLEST
+from skdp._numba import frozen
 from skdp._random import next_double
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.emissions import _kernels_counts as kernels
@@ -20,6 +21,15 @@ from skdp.inference import Part
 
 _MOST = 2.0**53
 """Counts beyond are no longer whole numbers in double precision."""
+
+_BLOCK = 1000
+"""Rows at a time where arrays of all of them would be many."""
+
+_FAR = 16.0
+"""From here on five terms of Stirling's series are exact to rounding."""
+
+_SMALL = 0.01
+"""Below, x - log(1 + x) is a series of eight terms to rounding."""
 
 
 class PoissonEmission(EstimatorMixin, BaseEstimator):
@@ -35,6 +45,9 @@ class PoissonEmission(EstimatorMixin, BaseEstimator):
     Notes
     -----
     Observations are integers >= 0 without missing values.
+
+    A stored sample holds the posterior means of lambda given the states. Scores, probabilities and
+    samples are those of the posterior predictive distribution, which is negative binomial.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -84,6 +97,7 @@ class PoissonSampler(Part):
     """Sampler of the intensities of all states."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_log_factorials")
+    starts_with_one_state = True
 
     def __init__(self, n_states: int, n_features: int, shape: float, rate: float):
         self.shape, self.rate = shape, rate
@@ -95,6 +109,27 @@ class PoissonSampler(Part):
         """Take the observations."""
         self._values = check_counts(values)
         self._log_factorials = float(gammaln(values + 1.0).sum())
+
+    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """No value is missing."""
+
+    def restrict(self, steps: NDArray[np.int64], n_states: int) -> PoissonSampler:
+        """Return a sampler for some of the observations."""
+        other = PoissonSampler(n_states, self.totals.shape[1], self.shape, self.rate)
+        other.attach(frozen(self._values[steps]))
+        return other
+
+    def condition(self, states: NDArray[np.int64]) -> None:
+        """Take the states of the observations; -1: of no state."""
+        known = states >= 0
+        values = frozen(self._values[known])
+        kernels.add_up_values(values, states[known], self.counts, self.totals)
+        self._log_factorials = float(gammaln(values + 1.0).sum())
+
+    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+        """Write the log probabilities of all counts at the intensities expected for each state."""
+        intensities = (self.shape + self.totals) / (self.rate + self.counts[:, np.newaxis])
+        kernels.weigh_counts(self._values, np.log(intensities), out)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Write first states at random."""
@@ -125,32 +160,98 @@ class PoissonSampler(Part):
         return float((terms - prior).sum()) - self._log_factorials
 
     def model(self) -> PoissonModel:
-        """Return E[lambda | z]."""
-        return PoissonModel((self.shape + self.totals) / (self.rate + self.counts[:, np.newaxis]))
+        """Return what the next observation follows given the states."""
+        shapes = self.shape + self.totals
+        return PoissonModel(shapes / (self.rate + self.counts[:, np.newaxis]), shapes)
+
+
+def log_negative_binomial(
+    counts: NDArray[np.float64], means: NDArray[np.float64], shapes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return log probabilities of counts x whose intensities are Gamma with means m and shapes a.
+
+    log Gamma(a + x) - log Gamma(a) - log x! + a log(a / (a + m)) + x log(m / (a + m)), with each
+    log Gamma split into Stirling's formula and what that leaves (Loader 2000): terms of the size of
+    a or x would lose all digits of the result for large ones.
+
+    Arrays are broadcast.
+    """
+    x = np.maximum(counts, 1.0)
+    away, ratio = (x - means) / (shapes + means), (shapes + x) / (shapes + means)
+    result = stirling_rest(shapes + x) - stirling_rest(shapes) - stirling_rest(x)
+    result -= shapes * _log_deviation(away, ratio)
+    result -= x * _log_deviation(-away * (shapes / x), ratio * (means / x))
+    result += 0.5 * (np.log(shapes) - np.log(shapes + x) - np.log(2.0 * np.pi * x))
+    return np.where(counts > 0.0, result, -shapes * np.log1p(means / shapes))
+
+
+def stirling_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what Stirling's formula lacks of log Gamma(x + 1), for x > 0."""
+    far = np.maximum(x, _FAR)
+    square = far * far
+    series = 1.0 / 1188.0 / square - 1.0 / 1680.0
+    series = ((series / square + 1.0 / 1260.0) / square - 1.0 / 360.0) / square + 1.0 / 12.0
+    near = np.minimum(x, _FAR)
+    logs = np.log(near)
+    rest = gammaln(near + 1.0) - (near + 0.5) * logs + near - 0.5 * np.log(2.0 * np.pi)
+    return np.where(x < _FAR, rest, series / far)
+
+
+def _log_deviation(x: NDArray[np.float64], one_more: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return x - log(1 + x), given 1 + x, too: it may be far more precise."""
+    small = np.where(np.abs(x) < _SMALL, x, 0.0)
+    series = np.full(small.shape, 1.0 / 9.0)
+    for n in (8, 7, 6, 5, 4, 3, 2):
+        series = 1.0 / n - small * series
+    return np.where(np.abs(x) < _SMALL, small * small * series, x - np.log(one_more))
 
 
 @dataclass(frozen=True, eq=False)
 class PoissonModel:
-    """Counts with known intensities.
+    """Counts, and what is left unknown of their intensities.
+
+    With `shapes`, intensities have been learned from finitely many observations, and the next one
+    is negative binomial, in each column: its posterior predictive. Without, intensities are known,
+    and the next observation is Poisson.
 
     Attributes
     ----------
     intensities : (J, D) array
         Mean counts of each state.
+    shapes : (J, D) array or None, default=None
+        Of the Gamma distributions of the intensities, whose means are `intensities`.
     """
 
     intensities: NDArray[np.float64]
+    shapes: NDArray[np.float64] | None = None
 
     def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log probability of every observation in every state, (N, J)."""
-        out = np.empty((len(values), len(self.intensities)))
-        kernels.weigh_counts(check_counts(values), np.log(self.intensities), out)
+        check_counts(values)
+        out = np.zeros((len(values), len(self.intensities)))
+        if self.shapes is None:
+            kernels.weigh_counts(values, np.log(self.intensities), out)
+            return out
+        for d in range(values.shape[1]):
+            counts, places = np.unique(values[:, d], return_inverse=True)
+            known = self.intensities[:, d], self.shapes[:, d]
+            table = np.empty((len(counts), out.shape[1]))
+            for i in range(0, len(counts), _BLOCK):
+                own = counts[i : i + _BLOCK, np.newaxis]
+                table[i : i + _BLOCK] = log_negative_binomial(own, *known)
+            for t in range(0, len(out), _BLOCK):
+                out[t : t + _BLOCK] += table[places[t : t + _BLOCK]]
         return out
 
     def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
-        """Return an observation for each state, (N, D)."""
-        return rng.poisson(self.intensities[states]).astype(np.float64)
+        """Return an observation for each state, (N, D), with the probabilities of `log_obs`."""
+        intensities = self.intensities[states]
+        if self.shapes is not None:
+            shapes = self.shapes[states]
+            intensities = intensities / shapes * rng.standard_gamma(shapes)
+        return rng.poisson(intensities).astype(np.float64)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the same states in another order."""
-        return replace(self, intensities=self.intensities[order])
+        shapes = None if self.shapes is None else self.shapes[order]
+        return replace(self, intensities=self.intensities[order], shapes=shapes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ class Coupling(NamedTuple):
 
 
 class EmissionModel(Protocol):
-    """Distributions of observations with known parameters, one per state, in a stored sample."""
+    """Distributions of the next observation, one per state, in a stored sample."""
 
     def log_obs(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return log p(x_t given state j).
@@ -138,7 +138,10 @@ class EmissionSampler(Protocol):
         """
 
     def model(self) -> EmissionModel:
-        """Return the posterior mean of the parameters given the states that were passed last.
+        """Return what the next observation follows, given the states that were passed last.
+
+        Best with the parameters integrated out (the posterior predictive distribution): with their
+        posterior means alone, scores of small states suffer.
 
         Returns
         -------
@@ -152,3 +155,59 @@ class EmissionSampler(Protocol):
         -------
         EmissionSampler
         """
+
+
+@runtime_checkable
+class CollapsedEmission(Protocol):
+    """What samplers offer whose parameters can be summed out; moves of whole states need it.
+
+    States of an `EmissionSampler` that has these methods as well are split and merged by moves.
+    """
+
+    starts_with_one_state: bool
+    """Whether the first states come from splits of one, or from `EmissionSampler.start`."""
+
+    def complete(self, states: NDArray[Any], rng: NDArray[Any]) -> None:
+        """Draw the missing values given the parameters, which are about to be summed out.
+
+        The next `draw` keeps them.
+
+        Parameters
+        ----------
+        states : (N,) array of int
+        rng : (4,) array of uint64
+        """
+
+    def restrict(self, steps: NDArray[Any], n_states: int) -> Self:
+        """Return a sampler with the same prior for some of the observations, as last completed.
+
+        Parameters
+        ----------
+        steps : (n,) array of int
+            Which ones.
+        n_states : int
+
+        Returns
+        -------
+        CollapsedEmission
+        """
+
+    def condition(self, states: NDArray[Any]) -> None:
+        """Take the states of the observations without a draw of parameters.
+
+        Parameters
+        ----------
+        states : (N,) array of int
+            -1: of no state.
+        """
+
+    def write_log_predictive(self, out: NDArray[Any]) -> None:
+        """Write log p(x_t given the observations of state j), or nearly that: for proposals only.
+
+        Parameters
+        ----------
+        out : (N, J) array
+        """
+
+    def log_evidence(self) -> float:
+        """Return log p(x given the states), parameters summed out, without those of no state."""

@@ -5,7 +5,7 @@ from skdp.emissions._binary_factors import BinaryFactorEmission
 from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._gaussian import GaussianEmission
 from skdp.emissions._poisson import PoissonEmission
-from skdp.emissions._protocol import EmissionModel, EmissionSampler
+from skdp.emissions._protocol import CollapsedEmission, EmissionModel, EmissionSampler
 from skdp.sequence._durations._negative_binomial import NegativeBinomialDuration
 from skdp.sequence._durations._poisson import PoissonDuration
 from skdp.sequence._durations._protocol import DurationModel, DurationSampler
@@ -21,6 +21,7 @@ __all__ = [
     "HDPHMMLT",
     "BinaryFactorEmission",
     "CategoricalEmission",
+    "CollapsedEmission",
     "DurationModel",
     "DurationSampler",
     "EmissionModel",

@@ -22,6 +22,7 @@ from skdp.emissions._poisson import PoissonEmission
 from skdp.inference import warn_of_truncation
 from skdp.sequence._base import SequenceEstimator, split
 from skdp.sequence._hmm._alignment import name_states
+from skdp.sequence._hmm._opening import check_init
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm._walker import HMMWalker
 from skdp.sequence._parts import check_part, make_part
@@ -85,6 +86,12 @@ class HDPHMMLT(SequenceEstimator):
         paths whose transitions are likely enough (beam sampling, Van Gael et al. 2008). Beam
         sampling may pay off for very many states with few likely transitions each. With up to 200
         states it was slower in all our benchmarks, and successive draws differ less.
+    init : {"auto", "random"} or list of (T_i,) arrays of int, default="auto"
+        First states of each chain. "auto": for Gaussian and Poisson observations, all steps are in
+        one state, which is split, and its parts again, as long as that explains the data better;
+        for others as "random". "random": the emission's own start: the nearest of `n_components`
+        k-means++ centres for Gaussian observations, random runs for categories. Or your own states,
+        from 0 to ``n_components - 1``, one per step of each sequence; an array for a single one.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -119,8 +126,8 @@ class HDPHMMLT(SequenceEstimator):
         Transition probabilities, with a row for each state that is left. States are ordered by
         `state_shares_`. With a duration, the diagonals of this and of `similarity_` are 0.
     emission_ : object
-        Distributions of the observations, with the posterior means of their parameters given the
-        states (binary factors as drawn). The user guide lists the attributes.
+        Distributions of the next observation given the states, with the posterior means of their
+        parameters (binary factors as drawn). The user guide lists the attributes.
     state_shares_ : (n_components,) array
         Share of the training observations in each state.
     n_active_components_ : int
@@ -160,6 +167,12 @@ class HDPHMMLT(SequenceEstimator):
     are summed out. Time is proportional to the number of observations and, with ``"ffbs"``, to the
     square of `n_components`. `n_jobs` threads work on chains and on stored samples.
 
+    Every second of the first 250 sweeps and every fifth afterwards also tries to split a state or
+    to merge two, with rates and parameters summed out (Metropolis-Hastings): Gibbs sampling alone
+    takes thousands of sweeps to merge two states that share a cluster. This requires Gaussian,
+    categorical or Poisson observations, or your own with the methods of `CollapsedEmission`, and no
+    duration.
+
     Concentrations keep their first values during the first half of the burn-in, for at most 100
     sweeps.
 
@@ -198,6 +211,7 @@ class HDPHMMLT(SequenceEstimator):
         "top_concentration_prior": [tuple, list],
         "transition_concentration_prior": [tuple, list],
         "state_sampler": [StrOptions({"ffbs", "beam"})],
+        "init": [StrOptions({"auto", "random"}), "array-like"],
     }
 
     _optional_attributes = frozenset(
@@ -218,6 +232,7 @@ class HDPHMMLT(SequenceEstimator):
         top_concentration_prior: tuple[float, float] = (1.0, 0.1),
         transition_concentration_prior: tuple[float, float] = (1.0, 0.1),
         state_sampler: str = "ffbs",
+        init: Any = "auto",
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 10,
@@ -239,6 +254,7 @@ class HDPHMMLT(SequenceEstimator):
         self.top_concentration_prior = top_concentration_prior
         self.transition_concentration_prior = transition_concentration_prior
         self.state_sampler = state_sampler
+        self.init = init
         self.max_iter = max_iter
         self.burn_in = burn_in
         self.thin = thin
@@ -324,6 +340,7 @@ class HDPHMMLT(SequenceEstimator):
             duration=duration,
             state_sampler=self.state_sampler,
             n_held=min(_MOST_HELD, self._burn_in() // 2),
+            init=check_init(self.init, panel, self.n_components),
         )
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:

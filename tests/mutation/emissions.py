@@ -3,6 +3,7 @@
 from mutation.mutation import Mutation
 
 GAUSSIAN_TESTS = "tests/exact/emissions/test_gaussian.py"
+PREDICTIVES = "tests/exact/emissions/test_predictives.py"
 LINK_TESTS = "tests/exact/emissions/test_factor_links.py"
 VECTORS = "tests/exact/emissions/test_factor_vectors.py"
 WEIGHTS = "tests/exact/emissions/test_factor_weights.py"
@@ -11,9 +12,21 @@ AMPLITUDES = "emissions/_kernels_factor_amplitudes.py"
 FACTORS = "emissions/_kernels_factors.py"
 GAUSSIANS = "emissions/_kernels_gaussian.py"
 LINKS = "emissions/_kernels_links.py"
+GAUSSIAN_SAMPLER = "emissions/_gaussian.py"
+GAUSSIAN_MODEL = "emissions/_gaussian_model.py"
+POISSON = "emissions/_poisson.py"
+STUDENTS = "emissions/_kernels_student.py"
 SYMBOLS = "emissions/_categorical.py"
 
 MUTATIONS = [
+    Mutation(
+        "moves-missing-values-twice",
+        "emissions/_gaussian.py",
+        "        if self._filled is None:\n            self.complete(states, rng)",
+        "        self.complete(states, rng)",
+        "Parameters of before a move say nothing of what is missing after it.",
+        "tests/unit/emissions/test_gaussian.py::test_parameters_are_drawn_given_completed_values",
+    ),
     Mutation(
         "factors-half-shift",
         FACTORS,
@@ -157,6 +170,78 @@ MUTATIONS = [
         "(dof - d)",
         "Degrees of freedom rise along the diagonal: A^T A is Wishart, A A^T is not asked for.",
         f"{GAUSSIAN_TESTS}::test_draws_have_the_moments_of_the_posterior",
+    ),
+    Mutation(
+        "predictive-without-the-means-error",
+        GAUSSIAN_SAMPLER,
+        "divisors / freedoms * (1.0 + 1.0 / (precision + self.counts))",
+        "divisors / freedoms",
+        "The mean of a state is known from n observations only.",
+        f"{PREDICTIVES}::test_full_covariances[2-1.5]",
+    ),
+    Mutation(
+        "predictive-freedom-of-the-prior",
+        GAUSSIAN_SAMPLER,
+        "freedoms = dofs - (width - 1.0)",
+        "freedoms = dofs",
+        "Each column takes a degree of freedom.",
+        f"{PREDICTIVES}::test_full_covariances[2-1.5]",
+    ),
+    Mutation(
+        "predictive-tail-of-all-columns",
+        STUDENTS,
+        "exponents[b, j] = 0.5 * (freedoms[k] + n)",
+        "exponents[b, j] = 0.5 * (freedoms[k] + width)",
+        "Missing columns do not count in the exponent of a t density.",
+        f"{PREDICTIVES}::test_missing_entries_are_integrated_out[4.5-1]",
+    ),
+    Mutation(
+        "predictive-normaliser-of-all-columns",
+        STUDENTS,
+        "constants[j] += log_normaliser(freedoms[k], n)",
+        "constants[j] += log_normaliser(freedoms[k], width)",
+        "Missing columns do not count in the normaliser of a t density.",
+        f"{PREDICTIVES}::test_missing_entries_are_integrated_out[4.5-1]",
+    ),
+    Mutation(
+        "predictive-logarithm-rounded",
+        STUDENTS,
+        "z = fast_log(y) + (x - (y - 1.0)) / y",
+        "z = fast_log(y)",
+        "log(1 + x) of a small x is all in what 1 + x loses.",
+        f"{PREDICTIVES}::test_logarithms_of_one_and_more",
+    ),
+    Mutation(
+        "predictive-series-cut",
+        STUDENTS,
+        "        result -= step / (12.0 * low * (low + step))\n",
+        "",
+        "Stirling's formula alone lacks 1 / (12 x).",
+        f"{PREDICTIVES}::test_stirlings_series_takes_over_smoothly[10001.0]",
+    ),
+    Mutation(
+        "predictive-draws-without-tails",
+        GAUSSIAN_MODEL,
+        "noise /= np.maximum(roots, kernels.SMALLEST_ROOT)",
+        "noise /= 1.0",
+        "Samples of a stored state are t distributed, as its densities say.",
+        f"{PREDICTIVES}::test_draws_follow_the_density[full]",
+    ),
+    Mutation(
+        "predictive-counts-rounded",
+        POISSON,
+        "x - np.log(one_more))",
+        "x - np.log1p(x))",
+        "Where x is near -1, 1 + x has lost its digits.",
+        f"{PREDICTIVES}::test_large_counts_and_shapes_lose_no_digits[15]",
+    ),
+    Mutation(
+        "predictive-counts-as-if-known",
+        POISSON,
+        "self.counts[:, np.newaxis]), shapes)",
+        "self.counts[:, np.newaxis]))",
+        "The intensity of a state is known from n observations only.",
+        f"{PREDICTIVES}::test_counts_by_quadrature_over_the_intensity[1.5-0.4]",
     ),
     Mutation(
         "symbols-first-states-one-by-one",

@@ -418,6 +418,38 @@ def log_probability_of_plain_transitions(counts, weights, alpha, kappa, gamma, s
     return result
 
 
+@njit_inner
+def log_probability_of_pair_row(counts, weights, alpha, kappa, j):
+    """Return log p(transitions of the row of state j), phi = 1."""
+    total, mass, result = 0, kappa, 0.0
+    for k in range(weights.shape[0]):
+        mass += alpha * weights[k]
+        if counts[k] > 0:
+            shape = alpha * weights[k] + (kappa if j == k else 0.0)
+            total += counts[k]
+            result += math.lgamma(shape + counts[k]) - math.lgamma(shape)
+    return result + math.lgamma(mass) - math.lgamma(mass + total) if total > 0 else 0.0
+
+
+@njit_loop
+def log_probability_of_pair(counts, weights, alpha, kappa, gamma, a, b):
+    """Return the part of log p(transitions, beta), phi = 1, that steps and weights of a, b change.
+
+    The sum of the two weights is given.
+    """
+    n_states = weights.shape[0]
+    result = gamma / n_states * (math.log(weights[a]) + math.log(weights[b]))
+    for j in range(n_states + 1):
+        if j in (a, b):
+            result += log_probability_of_pair_row(counts[j], weights, alpha, kappa, j)
+            continue
+        for k in (a, b):
+            if counts[j, k] > 0:
+                shape = alpha * weights[k]
+                result += math.lgamma(shape + counts[j, k]) - math.lgamma(shape)
+    return result
+
+
 @njit_loop
 def log_probability_of_transitions(
     counts, log_similarity, weights, alpha, kappa, gamma, shapes, scratch
@@ -431,3 +463,73 @@ def log_probability_of_transitions(
         write_shapes(j, weights, alpha, kappa, shapes)
         result += log_probability_of_row(counts[j], shapes, log_similarity[j], scratch)
     return result
+
+
+@njit_loop
+def draw_times_without_rates(counts, shapes, log_similarity, log_times, rng):
+    """Draw the times u given transitions, rates summed out.
+
+    log u has the density exp(f) of `log_rate_of_times`, which is concave: a draw from its tangents
+    at three points, the mode and one on each side, is accepted with probability exp(f - tangent).
+
+    Parameters
+    ----------
+    shapes : (J + 1, J) array
+        a_jj' + n_jj'.
+    """
+    for j in range(counts.shape[0]):
+        n = 0
+        for k in range(counts.shape[1]):
+            n += counts[j, k]
+        log_times[j] = -math.inf
+        if n > 0:
+            draw = draw_log_time(float(n), shapes[j], log_similarity[j], rng)
+            log_times[j] = min(draw, LARGEST_LOG_TIME)
+
+
+@njit_inner
+def find_tangent(centre, direction, scale, largest, total, shapes, log_similarity):
+    """Return where the tangent on one side meets the height of the mode, and its slope there.
+
+    The tangent touches where f has fallen by about 1.
+    """
+    distance = scale
+    f, slope, _ = log_rate_of_times(centre + direction * distance, total, shapes, log_similarity)
+    for _ in range(200):
+        if largest - f > 3.0:
+            distance *= 0.5
+        elif largest - f < 0.3:
+            distance *= 2.0
+        else:
+            break
+        f, slope, _ = log_rate_of_times(
+            centre + direction * distance, total, shapes, log_similarity
+        )
+    slope = abs(slope)
+    return distance - (largest - f) / slope, slope
+
+
+@njit_inner
+def draw_log_time(total, shapes, log_similarity, rng):
+    """Return a draw of log u of one row."""
+    centre = find_log_time(total, shapes, log_similarity)
+    largest, _, curvature = log_rate_of_times(centre, total, shapes, log_similarity)
+    scale = 1.0 / math.sqrt(max(-curvature, 1e-12))
+    left, rise = find_tangent(centre, -1.0, scale, largest, total, shapes, log_similarity)
+    right, fall = find_tangent(centre, 1.0, scale, largest, total, shapes, log_similarity)
+    # The hat: flat from centre - left to centre + right, and exponential beyond.
+    area = left + right + 1.0 / rise + 1.0 / fall
+    while True:
+        u = next_double(rng) * area
+        if u < left + right:
+            v, hat = centre - left + u, largest
+        else:
+            beyond = draw_exponential(rng)
+            hat = largest - beyond
+            if u < left + right + 1.0 / rise:
+                v = centre - left - beyond / rise
+            else:
+                v = centre + right + beyond / fall
+        f, _, _ = log_rate_of_times(v, total, shapes, log_similarity)
+        if f - hat > -draw_exponential(rng):
+            return v

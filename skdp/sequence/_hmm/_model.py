@@ -27,7 +27,7 @@ class HMMModel:
     transmat : (J, J) array
         Probabilities of transitions, rows the states that are left.
     emission : EmissionModel
-        Distributions of observations: the posterior mean given the states of its sample.
+        Distributions of the next observation, given the states of its sample.
     shares : (J,) array
         Shares of the training observations in each state.
     similarity : (J, J) array or None

@@ -14,6 +14,7 @@ from skdp.processes._concentration import draw_concentration
 from skdp.sequence._hmm import _kernels_transitions as kernels
 from skdp.sequence._similarities._protocol import SimilaritySampler
 
+SMALLEST_WEIGHT = kernels.SMALLEST_WEIGHT
 SMALLEST_CONCENTRATION = 1e-8
 LARGEST_CONCENTRATION = 1e12
 
@@ -102,11 +103,27 @@ class Transitions(Part):
         rng: NDArray[np.uint64],
         *,
         hold: bool = False,
+        rates_known: bool = True,
     ) -> None:
-        """Draw everything given the states; with `hold` concentrations and stickiness stay."""
-        count = kernels.count_transitions if self.self_transitions else kernels.count_changes
-        count(ptr, states, self.counts)
-        kernels.draw_times(self.counts, self.log_rates, self.log_similarity, self._log_times, rng)
+        """Draw everything given the states.
+
+        Parameters
+        ----------
+        hold : bool, default=False
+            Leave concentrations and stickiness as they are.
+        rates_known : bool, default=True
+            Whether the rates go with these states; if not, they are summed out.
+        """
+        self._count(ptr, states, self.counts)
+        if rates_known:
+            kernels.draw_times(
+                self.counts, self.log_rates, self.log_similarity, self._log_times, rng
+            )
+        else:
+            kernels.draw_times_without_rates(
+                self.counts, self._shapes(self.weights) + self.counts, self.log_similarity,
+                self._log_times, rng,
+            )  # fmt: skip
         overridden = self._draw_tables(rng)
         if not hold:
             self._draw_concentrations(overridden, rng)
@@ -183,15 +200,70 @@ class Transitions(Part):
 
     def log_probability(self) -> float:
         """Return log p(transitions, beta given phi and the concentrations), rates summed out."""
+        return self._log_probability(self.counts, self.weights)
+
+    def log_probability_of(
+        self, ptr: NDArray[np.int64], states: NDArray[np.int64], weights: NDArray[np.float64]
+    ) -> float:
+        """Return what `log_probability` would return for other states and weights."""
+        counts = np.empty_like(self.counts)
+        self._count(ptr, states, counts)
+        return self._log_probability(counts, weights)
+
+    def log_ratio(
+        self,
+        ptr: NDArray[np.int64],
+        states: tuple[NDArray[np.int64], NDArray[np.int64]],
+        weights: tuple[NDArray[np.float64], NDArray[np.float64]],
+        a: int,
+        b: int,
+    ) -> float:
+        """Return log p(transitions, beta) of one choice of states and weights less that of another.
+
+        Parameters
+        ----------
+        ptr : (n + 1,) array of int
+        states, weights : two arrays each
+            They may differ in steps of states a and b, and in how these two share their weights.
+        """
+        if not self._plain:
+            new, old = (
+                self.log_probability_of(ptr, *choice)
+                for choice in zip(states, weights, strict=True)
+            )
+            return new - old
+        counts = np.empty_like(self.counts)
+        terms = []
+        for z, beta in zip(states, weights, strict=True):
+            self._count(ptr, z, counts)
+            terms.append(
+                kernels.log_probability_of_pair(
+                    counts, beta, self.alpha, self.kappa, self.gamma, a, b
+                )
+            )
+        return float(terms[0] - terms[1])
+
+    def _log_probability(self, counts: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
         if self._plain:
             return kernels.log_probability_of_plain_transitions(
-                self.counts, self.weights, self.alpha, self.kappa, self.gamma,
-                np.empty(self.n_states),
-            )  # fmt: skip
+                counts, weights, self.alpha, self.kappa, self.gamma, np.empty(self.n_states)
+            )
         return kernels.log_probability_of_transitions(
-            self.counts, self.log_similarity, self.weights, self.alpha, self.kappa, self.gamma,
+            counts, self.log_similarity, weights, self.alpha, self.kappa, self.gamma,
             *np.empty((2, self.n_states)),
         )  # fmt: skip
+
+    def _count(
+        self, ptr: NDArray[np.int64], states: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> None:
+        count = kernels.count_transitions if self.self_transitions else kernels.count_changes
+        count(ptr, states, counts)
+
+    def _shapes(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a_jj', (J + 1, J)."""
+        shapes = np.tile(self.alpha * weights, (self.n_states + 1, 1))
+        shapes[np.arange(self.n_states), np.arange(self.n_states)] += self.kappa
+        return shapes
 
 
 def _start(value: float | None, prior: tuple[float, float]) -> float:

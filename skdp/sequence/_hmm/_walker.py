@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.data import SequencePanel
-from skdp.emissions._protocol import EmissionSampler
+from skdp.emissions._protocol import CollapsedEmission, EmissionSampler
 from skdp.inference import Part
 from skdp.sequence._durations._protocol import DurationSampler
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._model import HMMModel
+from skdp.sequence._hmm._opening import Opening
 from skdp.sequence._hmm._segment_messages import SegmentMessages
+from skdp.sequence._hmm._split_merge import SplitMerge
 from skdp.sequence._hmm._state import HMMState
 from skdp.sequence._hmm._transitions import Transitions
 from skdp.sequence._similarities._protocol import SimilaritySampler
@@ -23,6 +25,9 @@ STATE_SAMPLERS = {
     "ffbs": HMMMessages.sample_states,
     "beam": HMMMessages.sample_states_by_beam,
 }
+
+FIRST_PERIOD, N_FIRST, LATER_PERIOD = 2, 250, 5
+"""A split or merge is tried every second of the first sweeps, every fifth of the others."""
 
 
 class HMMDraw(NamedTuple):
@@ -64,6 +69,9 @@ class HMMWalker(Part):
         First sweeps in which concentrations, stickiness and what similarities choose to hold stay
         where they began. Learned from the start, when states follow each other at random,
         concentrations leave few states, and similarities none that differ.
+    init : {"auto", "random"} or (N,) array of int, default="auto"
+        First states. "auto": see `Opening`, if parameters of the observations can be summed out;
+        "random", and otherwise: as the emission starts them.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs")
@@ -80,6 +88,7 @@ class HMMWalker(Part):
         duration: DurationSampler | None = None,
         state_sampler: str = "ffbs",
         n_held: int = 0,
+        init: Any = "auto",
     ):
         self.n_held = n_held
         self.transitions = transitions
@@ -90,7 +99,8 @@ class HMMWalker(Part):
         self.stream = stream
         self.states = np.zeros(len(panel.values), dtype=np.int64)
         self.attach(panel)
-        emission.start(self.states, init_stream)
+        self.n_sweeps = 0
+        self._start(init_stream, init)
         emission.draw(self.states, init_stream)
         if similarity is not None:
             similarity.start(emission, init_stream)
@@ -135,13 +145,45 @@ class HMMWalker(Part):
                 f"Sequence {impossible} has probability 0 under the current parameters: its "
                 "observations are too far from the others, or states cannot last long enough."
             )
-        self._draw_parameters(self.stream)
+        moved = self._is_due() and self._split_or_merge()
+        self._draw_parameters(self.stream, rates_known=not moved)
         self.n_held = max(self.n_held - 1, 0)
+        self.n_sweeps += 1
 
-    def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def _start(self, rng: NDArray[np.uint64], init: Any) -> None:
+        """Write the first states."""
+        if isinstance(init, str):
+            emission: Any = self.emission
+            can_split = isinstance(emission, CollapsedEmission) and emission.starts_with_one_state
+            if init == "auto" and can_split:
+                Opening(self._ptr, self.states, self.transitions, emission, rng).run()
+            else:
+                emission.start(self.states, rng)
+        else:
+            self.states[:] = init
+
+    def _is_due(self) -> bool:
+        """Tell whether to split or merge in this sweep."""
+        period = FIRST_PERIOD if self.n_sweeps < N_FIRST else LATER_PERIOD
+        return self._can_move and self.n_sweeps % period == 0
+
+    @property
+    def _can_move(self) -> bool:
+        """Whether parameters and rates can be summed out of the joint of the states."""
+        return self.duration is None and isinstance(self.emission, CollapsedEmission)
+
+    def _split_or_merge(self) -> bool:
+        """Return whether the states have changed, so that rates and parameters are out of date."""
+        emission: Any = self.emission
+        emission.complete(self.states, self.stream)
+        return SplitMerge(
+            self._ptr, self.states, self.transitions, emission, self.stream
+        ).try_once()
+
+    def _draw_parameters(self, rng: NDArray[np.uint64], *, rates_known: bool = True) -> None:
         transitions, similarity = self.transitions, self.similarity
         hold = self.n_held > 0
-        transitions.draw(self._ptr, self.states, rng, hold=hold)
+        transitions.draw(self._ptr, self.states, rng, hold=hold, rates_known=rates_known)
         if self.duration is not None:
             self.duration.draw(self._ptr, self.states, rng)
         if similarity is None:

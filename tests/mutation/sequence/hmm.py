@@ -6,14 +6,17 @@ BEAM_TESTS = "tests/unit/sequence/hmm/test_beam.py"
 DRAWS = "tests/exact/sequence/hmm/test_transition_draws.py"
 NAMES = "tests/unit/sequence/hmm/test_alignment.py"
 ROWS = "tests/exact/sequence/hmm/test_transitions.py"
+MOVES = "tests/exact/sequence/hmm/test_split_merge.py"
 SEGMENT_DRAWS = "tests/exact/sequence/hmm/test_segment_draws.py"
 SEGMENT_TESTS = "tests/exact/sequence/hmm/test_segments.py"
 
 ALIGNMENT = "sequence/_hmm/_alignment.py"
 BEAM = "sequence/_hmm/_kernels_beam.py"
 CONCENTRATIONS = "sequence/_hmm/_transitions.py"
+MERGE_KERNELS = "sequence/_hmm/_kernels_split_merge.py"
 MESSAGES = "sequence/_hmm/_kernels_messages.py"
 SEGMENTS = "sequence/_hmm/_kernels_segments.py"
+SPLIT_MERGE = "sequence/_hmm/_split_merge.py"
 TRANSITIONS = "sequence/_hmm/_kernels_transitions.py"
 
 
@@ -25,7 +28,67 @@ def _messages(function: str, case: str) -> str:
     return f"tests/exact/sequence/hmm/test_messages.py::{function}[{case}]"
 
 
+def _moves(case: str) -> str:
+    return f"{MOVES}::test_posterior_in_short[{case}]"
+
+
 MUTATIONS = [
+    Mutation(
+        "moves-empty-states",
+        SPLIT_MERGE,
+        "model.log_probability(groups) - np.log(len(used) * len(empty))",
+        "model.log_probability(groups) - np.log(len(used))",
+        "A split chooses one of the states that are not in use.",
+        _moves("three states"),
+    ),
+    Mutation(
+        "moves-small-states",
+        SPLIT_MERGE,
+        "    return float(-np.log(counts[b] * (1.0 / used).sum() * (len(used) - 1)))",
+        "    return float(-np.log(len(used) * (len(used) - 1)))",
+        "Merges choose small states more often.",
+        f"{MOVES}::test_choice_of_merges",
+    ),
+    Mutation(
+        "moves-one-orientation",
+        SPLIT_MERGE,
+        "        return float(np.logaddexp(*both) - np.log(2.0))",
+        "        return float(both[0])",
+        "A coin decides which group keeps the name.",
+        _moves("three states"),
+    ),
+    Mutation(
+        "moves-weights-for-nothing",
+        SPLIT_MERGE,
+        "        log_ratio -= log_density_of_share(weights[pair], new)",
+        "        log_ratio -= log_density_of_share(weights[pair], old)",
+        "The weights have a proposal of their own.",
+        _moves("three states"),
+    ),
+    Mutation(
+        "moves-what-follows-a-run",
+        MERGE_KERNELS,
+        "            last += log_out_of[1, after[i]] - log_out_of[0, after[i]]",
+        "            last += log_out_of[1, after[i]]",
+        "What follows a run tells of its last step.",
+        f"{MOVES}::test_probability_of_groups[three runs]",
+    ),
+    Mutation(
+        "moves-tangents",
+        TRANSITIONS,
+        "                v = centre + right + beyond / fall",
+        "                v = centre + right + beyond / rise",
+        "Each tangent has its slope.",
+        f"{MOVES}::test_times_without_rates[similar]",
+    ),
+    Mutation(
+        "moves-old-times",
+        "sequence/_hmm/_transitions.py",
+        "        if rates_known:",
+        "        if True:",
+        "The rates of before a move do not go with its states.",
+        _moves("three states, apart, concentrations"),
+    ),
     Mutation(
         "messages-never-in-logs",
         MESSAGES,
@@ -93,8 +156,8 @@ MUTATIONS = [
     Mutation(
         "transitions-time-in-a-state-never-left",
         TRANSITIONS,
-        "        log_times[j] = -math.inf\n",
-        "        log_times[j] = 0.0\n",
+        "        log_times[j] = -math.inf\n        if n > 0:\n            log_total",
+        "        log_times[j] = 0.0\n        if n > 0:\n            log_total",
         "Erratum 6: a state that is never left has u = 0.",
         _draws("never left"),
     ),

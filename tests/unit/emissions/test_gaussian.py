@@ -115,15 +115,25 @@ def test_priors_from_the_data(n_missing, n_dims):
     values[:n_missing, 0] = np.nan
     prior = GaussianEmission().make_sampler(values, 3).prior
     assert_allclose(prior.mean[0], np.nanmean(values, axis=0))
-    assert_allclose(np.diag(prior.scale[0]), 0.2 * np.nanvar(values, axis=0))
-    assert (prior.precision, prior.dof) == (0.01, n_dims + 2.0)
+    share = 0.2 ** (1.0 / n_dims)
+    assert_allclose(np.diag(prior.scale[0]), share * n_dims * np.nanvar(values, axis=0))
+    assert (prior.precision, prior.dof) == (0.01, 2.0 * n_dims + 1.0)
     if n_missing == 0:
         covariance = np.cov(values.T, bias=True).reshape(n_dims, n_dims)
-        assert_allclose(prior.scale[0], 0.2 * covariance, rtol=2e-4)
+        assert_allclose(prior.scale[0] / (prior.dof - n_dims - 1.0), share * covariance, rtol=2e-4)
     prior = GaussianEmission("diag").make_sampler(values, 3).prior
     assert_allclose(prior.mean[:, 0], np.nanmean(values, axis=0))
-    assert_allclose(prior.scale[:, 0, 0], 0.2 * np.nanvar(values, axis=0))
+    assert_allclose(prior.scale[:, 0, 0], share * np.nanvar(values, axis=0))
     assert prior.dof == 3.0
+
+
+@pytest.mark.parametrize(("freedom", "factor"), [(1.5, 1.0), (4.0, 1.0), (5.5, 2.5), (1e6, 999997)])
+def test_the_mean_covariance_does_not_depend_on_the_degrees_of_freedom(freedom, factor):
+    """Where it exists with room to spare."""
+    values = observations()
+    prior = GaussianEmission(degrees_of_freedom_prior=freedom).make_sampler(values, 3).prior
+    expected = factor * np.sqrt(0.2) * values.var(axis=0)
+    assert_allclose(np.diag(prior.scale[0]), expected)
 
 
 def test_moments_of_columns_that_say_little():
@@ -305,6 +315,46 @@ def test_the_model_of_a_state_without_a_mean_covariance(covariance_type):
     assert_allclose(sampler.model().covariances[empty], 2.0 * scale)
 
 
+@every_type
+def test_models_with_and_without_uncertainty(covariance_type):
+    values = observations()
+    sampler, states = started(values, covariance_type=covariance_type)
+    learned = sampler.model()
+    assert learned.scales.shape == learned.covariances.shape
+    known = GaussianModel(learned.means, learned.covariances)
+    assert known.degrees_of_freedom is None
+    assert known.scales is known.covariances
+    assert np.abs(known.log_obs(values) - learned.log_obs(values)).max() > 0.01
+    order = np.array([2, 0, 3, 1])
+    for model in (learned, known):
+        copied = pickle.loads(pickle.dumps(model))
+        assert_array_equal(copied.log_obs(values), model.log_obs(values))
+        ordered = model.reorder(order)
+        assert_array_equal(ordered.scales, model.scales[order])
+        assert_array_equal(ordered.log_obs(values), model.log_obs(values)[:, order])
+        draws = [m.sample(states, np.random.default_rng(0)) for m in (copied, model)]
+        assert_array_equal(*draws)
+    assert known.reorder(order).degrees_of_freedom is None
+
+
+@every_type
+def test_the_model_of_far_observations(covariance_type):
+    """Squares that overflow have density 0; nothing is NaN."""
+    sampler, _ = started(1e-100 * observations(), covariance_type=covariance_type)
+    out = sampler.model().log_obs(np.array([[1.0, -1.0], [1e110, 1e110], [1e110, np.nan]]))
+    assert np.isfinite(out[0]).all()
+    assert_array_equal(out[1:], -np.inf)
+
+
+@pytest.mark.parametrize("freedom", [1e-3, 1e6])
+@every_type
+def test_samples_with_odd_degrees_of_freedom_are_finite(covariance_type, freedom):
+    params = {"covariance_type": covariance_type, "degrees_of_freedom_prior": freedom}
+    sampler, _ = started(observations(n_dims=1), **params, n_states=20)
+    draws = sampler.model().sample(np.arange(20).repeat(50), np.random.default_rng(0))
+    assert np.isfinite(draws).all()
+
+
 def test_observations_of_a_model_follow_it():
     """|z| < 5 for 4 figures: a false alarm in 2e-6 of seeds."""
     model = GaussianModel(np.array([[0.0], [5.0]]), np.array([[1.0], [4.0]]))
@@ -314,3 +364,19 @@ def test_observations_of_a_model_follow_it():
         x = draws[states == j, 0]
         assert abs(x.mean() - mean) < 5.0 * np.sqrt(variance / len(x))
         assert abs(x.var() / variance - 1.0) < 5.0 * np.sqrt(2.0 / len(x))
+
+
+def test_parameters_are_drawn_given_completed_values():
+    """What moves between the two have seen as complete is complete in the same way afterwards."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(40, 3))
+    values[::3, 1] = np.nan
+    states, stream = rng.integers(0, 3, 40), make_stream(make_seed_sequence(0))
+    sampler = GaussianEmission().make_sampler(values, 4)
+    sampler.attach(values)
+    sampler.draw(states, stream)
+    sampler.complete(states, stream)
+    seen = sampler.restrict(np.arange(40), 4)
+    seen.condition(states)
+    sampler.draw(states, stream)
+    assert_allclose(sampler.log_evidence(), seen.log_evidence(), rtol=1e-12)

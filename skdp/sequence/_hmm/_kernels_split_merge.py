@@ -1,0 +1,165 @@
+r"""Moves that split a state in two and merge two states: what goes through steps one by one.
+
+The steps of states a and b, those of one state in a split, are a set S. A *run* is steps of S that
+follow each other in a sequence. Which of two groups a step of S belongs to is a Markov chain whose
+runs begin after states outside of S and end before such states.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| steps | | (n,) int64 | S, in order |
+| before, after | | (n,) int64 | state next to a run; INSIDE within, J at an end of a sequence |
+| groups | y | (n,) int8 | 0 or 1 |
+| into | | (J + 1, 2) int64 | transitions into each group, from outside of S |
+| out_of | | (2, J + 1) int64 | transitions out of each group; the last column: ends of sequences |
+| within | | (2, 2) int64 | transitions within S |
+| log_into, log_out_of, log_within | | likewise, float64 | logs of weights, up to a constant a row |
+| log_obs | log L_tg | (n, 2) float64 | log density of a step in each group |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numba import njit_inner, njit_loop
+from skdp._random import next_double
+
+INSIDE = -1
+
+
+@njit_loop
+def list_steps(ptr, states, n_states, a, b, steps, before, after):
+    """Write the steps of two states and what is on both sides of their runs.
+
+    Parameters
+    ----------
+    n_states : int
+        J.
+    a, b : int
+        The states; the same one twice in a split.
+    steps, before, after : (N,) int64, output
+
+    Returns
+    -------
+    n : int
+        How many steps there are.
+    """
+    n = 0
+    for s in range(ptr.shape[0] - 1):
+        last = n_states
+        for t in range(ptr[s], ptr[s + 1]):
+            state = states[t]
+            if state in (a, b):
+                steps[n] = t
+                before[n] = INSIDE if last in (a, b) else last
+                if before[n] == INSIDE:
+                    after[n - 1] = INSIDE
+                after[n] = n_states
+                n += 1
+            elif last in (a, b):
+                after[n - 1] = state
+            last = state
+    return n
+
+
+@njit_loop
+def cut_windows(before, width, windows):
+    """Write the numbers of the windows of at most `width` steps, into which every run is cut.
+
+    Returns
+    -------
+    n_windows : int
+    """
+    window, room = -1, 0
+    for i in range(before.shape[0]):
+        if before[i] != INSIDE or room == 0:
+            window += 1
+            room = width
+        room -= 1
+        windows[i] = window
+    return window + 1
+
+
+@njit_loop
+def count_groups(before, after, groups, into, out_of, within):
+    """Write the transitions into, out of and within the groups."""
+    into[:], out_of[:], within[:] = 0, 0, 0
+    for i in range(groups.shape[0]):
+        g = groups[i]
+        if before[i] == INSIDE:
+            within[groups[i - 1], g] += 1
+        else:
+            into[before[i], g] += 1
+        if after[i] != INSIDE:
+            out_of[g, after[i]] += 1
+
+
+@njit_loop
+def filter_groups(log_obs, before, after, log_into, log_out_of, log_within, odds):
+    """Write log p(y = 1) - log p(y = 0) given all that comes before the next step's group.
+
+    What comes after a run counts at its last step.
+    """
+    stay0, leave0 = log_within[0, 0], log_within[0, 1]
+    stay1, leave1 = log_within[1, 1], log_within[1, 0]
+    last = 0.0
+    for i in range(before.shape[0]):
+        if before[i] == INSIDE:
+            # log of p0 w01 + p1 w11 over p0 w00 + p1 w10, where p1 / p0 = exp(last)
+            ones = log_add(leave0, last + stay1)
+            zeros = log_add(stay0, last + leave1)
+            last = ones - zeros
+        else:
+            last = log_into[before[i], 1] - log_into[before[i], 0]
+        last += log_obs[i, 1] - log_obs[i, 0]
+        if after[i] != INSIDE:
+            last += log_out_of[1, after[i]] - log_out_of[0, after[i]]
+        # Densities that are both 0 say nothing; nor can one be infinitely better.
+        last = 0.0 if math.isnan(last) else min(max(last, -1e300), 1e300)
+        odds[i] = last
+
+
+@njit_inner
+def log_add(x, y):
+    """Return log(exp(x) + exp(y)) of numbers that are not both -inf."""
+    return max(x, y) + math.log1p(math.exp(-abs(x - y)))
+
+
+@njit_inner
+def log_odds_before(odds, after, log_within, i, following):
+    """Return the log odds of group 1 at step `i` given the group of the step that follows."""
+    if after[i] != INSIDE:
+        return odds[i]
+    return odds[i] + log_within[1, following] - log_within[0, following]
+
+
+@njit_loop
+def draw_groups(odds, after, log_within, groups, rng):
+    """Draw the groups of all steps, backward."""
+    following = 0
+    for i in range(odds.shape[0] - 1, -1, -1):
+        x = log_odds_before(odds, after, log_within, i, following)
+        u = next_double(rng)
+        following = 1 if u * (1.0 + math.exp(-max(x, -700.0))) < 1.0 else 0
+        groups[i] = following
+
+
+@njit_loop
+def choose_groups(odds, after, log_within, groups):
+    """Write the group with the better odds at each step, backward, given the one that follows."""
+    following = 0
+    for i in range(odds.shape[0] - 1, -1, -1):
+        following = 1 if log_odds_before(odds, after, log_within, i, following) > 0.0 else 0
+        groups[i] = following
+
+
+@njit_loop
+def log_probability_of_groups(odds, after, log_within, groups, flip):
+    """Return the log probability with which `draw_groups` draws these groups, or the opposite."""
+    result = 0.0
+    following = 0
+    for i in range(odds.shape[0] - 1, -1, -1):
+        x = log_odds_before(odds, after, log_within, i, following)
+        following = groups[i] ^ flip
+        x = max(x, -700.0)  # as they are drawn
+        result -= log_add(0.0, -x if following == 1 else x)
+    return result

@@ -1,0 +1,175 @@
+"""First states of a hidden Markov model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._checks import as_array
+from skdp._typing import Places
+from skdp.data import SequencePanel
+from skdp.emissions._protocol import CollapsedEmission
+from skdp.sequence._hmm._split_merge import Splitter, list_steps
+from skdp.sequence._hmm._transitions import Transitions
+
+_N_TRIES = 4
+_N_REFITS = 3
+
+
+def check_init(init: Any, panel: SequencePanel, n_states: int) -> str | Places:
+    """Return how states begin: a name, or the first states of all steps.
+
+    Parameters
+    ----------
+    init : "auto", "random", or sequences of states
+        An array for a panel of one sequence.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many sequences, steps or states.
+    """
+    if isinstance(init, str):
+        return init
+    lengths = np.diff(panel.ptr)
+    parts = init if isinstance(init, list | tuple) else [init]
+    arrays = [as_array(part, "init") for part in parts]
+    if len(lengths) == 1 and all(array.ndim == 0 for array in arrays):
+        arrays = [as_array(init, "init")]
+    if len(arrays) != len(lengths):
+        raise ValueError(
+            f"init must hold the states of {len(lengths)} sequences, those of X; got {len(arrays)}."
+        )
+    for s, (array, length) in enumerate(zip(arrays, lengths, strict=True)):
+        if array.dtype.kind not in "iu" or array.shape != (length,):
+            raise ValueError(
+                f"init must hold integers, one per step: {length} for sequence {s}, got an array "
+                f"of {array.dtype} of shape {array.shape}."
+            )
+    states = np.concatenate(arrays).astype(np.int64)
+    if len(states) and not 0 <= states.min() <= states.max() < n_states:
+        wrong = states.min() if states.min() < 0 else states.max()
+        raise ValueError(
+            f"init must hold states from 0 to n_components - 1 = {n_states - 1}, got {wrong}."
+        )
+    return states
+
+
+class Opening:
+    """First states: one state for all, split and merged as long as the probability climbs.
+
+    Weights beta are taken to be equal.
+
+    Parameters
+    ----------
+    ptr : (n + 1,) array
+    states : (N,) array of int
+        Written to.
+    transitions : Transitions
+    emission : CollapsedEmission
+    rng : (4,) uint64 array
+    """
+
+    def __init__(
+        self,
+        ptr: Places,
+        states: Places,
+        transitions: Transitions,
+        emission: CollapsedEmission,
+        rng: NDArray[np.uint64],
+    ):
+        self._ptr, self._states = ptr, states
+        self._transitions, self._emission = transitions, emission
+        self._rng = rng
+        self._weights = np.full(transitions.n_states, 1.0 / transitions.n_states)
+        self._n_used = 1
+
+    def run(self) -> None:
+        """Write the states."""
+        self._states[:] = 0
+        self._log_probability = self._weigh(self._states)
+        waiting = [0]
+        while waiting and self._n_used < self._transitions.n_states:
+            a = waiting.pop(0)
+            if self._split(a):
+                waiting += [a, self._n_used - 1]
+        self._merge_all()
+
+    def _weigh(self, states: Places) -> float:
+        return self._transitions.log_probability_of(self._ptr, states, self._weights)
+
+    def _split(self, a: int) -> bool:
+        """Try to split a state; return whether that gained."""
+        b = self._n_used
+        transitions = self._transitions
+        steps = list_steps(self._ptr, self._states, transitions.n_states, a, a)
+        if len(steps.steps) < 2:
+            return False
+        mass = 2.0 * transitions.alpha / transitions.n_states
+        splitter = Splitter(
+            steps, self._emission.restrict(steps.steps, 2), transitions, mass, self._rng
+        )
+        best, best_states, best_log_probability = 0.0, None, 0.0
+        whole = splitter.log_evidence(np.zeros(len(steps.steps), dtype=np.int8))
+        for _ in range(_N_TRIES):
+            model = splitter.launch()
+            if model is None:
+                return False
+            for _ in range(_N_REFITS):
+                groups = model.choose()
+                model = splitter.learn(groups)
+            groups = model.choose()
+            if groups.min() == groups.max():
+                continue
+            states = self._states.copy()
+            states[steps.steps[groups == 1]] = b
+            log_probability = self._weigh(states)
+            gain = splitter.log_evidence(groups) - whole + log_probability - self._log_probability
+            if gain > best:
+                best, best_states, best_log_probability = gain, states, log_probability
+        if best_states is None:
+            return False
+        self._states[:] = best_states
+        self._log_probability = best_log_probability
+        self._n_used += 1
+        return True
+
+    def _merge_all(self) -> None:
+        """Merge states with those that their steps would next like best, while that gains."""
+        everything = np.arange(len(self._states))
+        while self._n_used > 1:
+            emission = self._emission.restrict(everything, self._n_used)
+            emission.condition(self._states)
+            log_obs = np.empty((len(self._states), self._n_used))
+            emission.write_log_predictive(log_obs)
+            sums = np.zeros((self._n_used, self._n_used))
+            np.add.at(sums, self._states, log_obs)
+            counts = np.bincount(self._states, minlength=self._n_used)
+            np.fill_diagonal(sums, -np.inf)
+            partners = sums.argmax(axis=1)
+            if not any(self._merge(a, int(partners[a])) for a in np.argsort(counts)):
+                break
+
+    def _merge(self, a: int, b: int) -> bool:
+        """Merge two states if that gains; return whether it did."""
+        transitions = self._transitions
+        a, b = min(a, b), max(a, b)
+        steps = list_steps(self._ptr, self._states, transitions.n_states, a, b)
+        groups = (self._states[steps.steps] == b).astype(np.int8)
+        emission = self._emission.restrict(steps.steps, 2)
+        emission.condition(np.zeros(len(groups), dtype=np.int64))
+        gain = emission.log_evidence()
+        emission.condition(groups.astype(np.int64))
+        gain -= emission.log_evidence()
+        states = self._states.copy()
+        states[states == b] = a
+        states[states == self._n_used - 1] = b  # names without gaps
+        log_probability = self._weigh(states)
+        if not gain + log_probability > self._log_probability:
+            return False
+        self._states[:] = states
+        self._log_probability = log_probability
+        self._n_used -= 1
+        return True

@@ -1,0 +1,112 @@
+"""First states of hidden Markov models."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.metrics import adjusted_rand_score
+from unit.sequence.hmm_models import GAUSSIAN, MODELS
+
+from skdp._random import make_seed_sequence, make_stream
+from skdp.sequence import HDPHMMLT, GaussianEmission, PoissonEmission
+from skdp.sequence._hmm._opening import Opening
+from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
+
+
+def open_with(emission, values, ptr, n_states=12, seed=0):
+    sampler = emission.make_sampler(values, n_states)
+    sampler.attach(values)
+    streams = [make_stream(make_seed_sequence(seed + i)) for i in range(2)]
+    priors = TransitionPriors(None, (1.0, 0.1), None, (1.0, 0.1), 0.0, (1.0, 1.0))
+    states = np.empty(len(values), dtype=np.int64)
+    transitions = Transitions(n_states, priors, streams[0])
+    Opening(np.array(ptr), states, transitions, sampler, streams[1]).run()
+    return states
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+def test_finds_clusters(covariance_type):
+    rng = np.random.default_rng(0)
+    truth = np.repeat(rng.integers(0, 5, 60), rng.geometric(0.05, 60))
+    values = 8.0 * rng.normal(size=(5, 2))[truth] + rng.normal(size=(len(truth), 2))
+    values[::17, 0] = np.nan
+    found = open_with(GaussianEmission(covariance_type), values, [0, 300, len(truth)])
+    assert_array_equal(np.unique(found), np.arange(5))
+    assert adjusted_rand_score(truth, found) > 0.98
+
+
+def test_finds_intensities():
+    rng = np.random.default_rng(1)
+    truth = np.repeat([0, 1, 2, 1, 0, 2], 60)
+    values = rng.poisson(np.array([[1.0], [9.0], [40.0]])[truth]).astype(float)
+    found = open_with(PoissonEmission(), values, [0, len(truth)])
+    assert adjusted_rand_score(truth, found) > 0.95
+
+
+def test_no_more_states_than_there_are():
+    rng = np.random.default_rng(2)
+    values = 50.0 * np.repeat(rng.normal(size=(6, 1)), 40, axis=0) + rng.normal(size=(240, 1))
+    assert open_with(GaussianEmission(), values, [0, 240], n_states=3).max() == 2
+
+
+@pytest.mark.parametrize("values", [np.zeros((1, 1)), np.zeros((30, 2)), np.full((4, 1), 1e9)])
+def test_nothing_to_split(values):
+    assert open_with(GaussianEmission(), values, [0, len(values)]).max() == 0
+
+
+class TestInit:
+    def test_own_states(self):
+        first = [np.arange(len(x)) // 7 % 3 for x in GAUSSIAN]
+        model = HDPHMMLT(4, init=first, max_iter=20, random_state=0).fit(GAUSSIAN)
+        assert model.n_iter_ == 20
+        as_list = HDPHMMLT(4, init=[x.tolist() for x in first], max_iter=20, random_state=0)
+        assert_array_equal(as_list.fit(GAUSSIAN).transmat_, model.transmat_)
+
+    def test_own_states_of_one_sequence(self):
+        first = np.arange(len(GAUSSIAN[0])) // 7
+        model = HDPHMMLT(4, init=first, max_iter=4, random_state=0).fit(GAUSSIAN[0])
+        other = HDPHMMLT(4, init=[first], max_iter=4, random_state=0).fit(GAUSSIAN[0])
+        assert_array_equal(model.transmat_, other.transmat_)
+        plain = HDPHMMLT(4, init=first.tolist(), max_iter=4, random_state=0).fit(GAUSSIAN[0])
+        assert_array_equal(model.transmat_, plain.transmat_)
+
+    def test_starts_differ(self):
+        fits = [
+            HDPHMMLT(4, init=init, max_iter=1, burn_in=0, random_state=0).fit(GAUSSIAN).transmat_
+            for init in ("auto", "random")
+        ]
+        assert not np.array_equal(*fits)
+
+    @pytest.mark.parametrize(
+        ("init", "X", "message"),
+        [
+            ([np.zeros(3, int)], GAUSSIAN, "states of 5 sequences.*got 1"),
+            ([np.zeros(3, int)] * 5, GAUSSIAN, r"for sequence 0, got an array of int64 of.*\(3,\)"),
+            ([np.zeros(len(x)) for x in GAUSSIAN], GAUSSIAN, "integers.*of float64"),
+            ([np.full(len(x), 4) for x in GAUSSIAN], GAUSSIAN, "n_components - 1 = 3, got 4"),
+            ([np.full(len(x), -1) for x in GAUSSIAN], GAUSSIAN, "n_components - 1 = 3, got -1"),
+            (np.zeros((2, 3), int), np.zeros((3, 1)), r"for sequence 0.*\(2, 3\)"),
+            ("kmeans", GAUSSIAN, "init"),
+        ],
+    )
+    def test_bad_input(self, init, X, message):
+        with pytest.raises(ValueError, match=message):
+            HDPHMMLT(4, init=init).fit(X)
+
+
+@pytest.mark.parametrize("name", ["categorical", "poisson"])
+def test_moves_are_made(name, monkeypatch):
+    """Splits and merges of the models that have them change states at times."""
+    from skdp.sequence._hmm._split_merge import SplitMerge
+
+    moved = []
+    try_once = SplitMerge.try_once
+
+    def note(self):
+        moved.append(try_once(self))
+        return moved[-1]
+
+    monkeypatch.setattr(SplitMerge, "try_once", note)
+    parameters, X = MODELS[name]
+    HDPHMMLT(12, max_iter=300, init="random", random_state=0, **parameters).fit(X)
+    assert len(moved) == 125 + 10
+    assert any(moved)
