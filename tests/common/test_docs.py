@@ -54,6 +54,7 @@ OTHER_MEANING = {
         "LatentDirichletCoClustering": "topics of segments, too",
         "HDPPCFG": "grammars",
         "BinaryFactorEmission": "states",
+        "HDPHMMLT": "states",
     },
     "max_iter": {
         "HDPPCFG": "iterations of each start, not sweeps",
