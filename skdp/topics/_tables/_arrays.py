@@ -1,4 +1,4 @@
-"""The arrays of the kernels of table models: state, scratch, weights of tables."""
+"""The arrays of the kernels of table models: state, scratch, tables of ratios."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from skdp._simd import LANES, aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
 from skdp.topics._shared._kernels import Corpus, WordCounts
-from skdp.topics._tables._kernels import Assignments, Prior, Scratch, Triangle
+from skdp.topics._tables._kernels import Assignments, Prior, Ratios, Scratch
 from skdp.topics._tables._kernels_btigs import weigh_tables
 from skdp.topics._tables._kernels_chain import Levels
 from skdp.topics._tables._kernels_left_to_right import Particles, Predictive, Seen
@@ -173,7 +173,7 @@ def empty_seen(corpus: SegmentedCorpus) -> Seen:
     )
 
 
-def stirling_ratios(corpus: SegmentedCorpus, discount: float, *, chained: bool) -> Triangle:
+def stirling_ratios(corpus: SegmentedCorpus, discount: float, *, chained: bool) -> Ratios:
     """Return the table of Stirling ratios U and V for the segments of a corpus.
 
     In a chain a segment's customers are its words and the tables of the segment below, all of the
@@ -186,20 +186,20 @@ def stirling_ratios(corpus: SegmentedCorpus, discount: float, *, chained: bool) 
     else:
         longest = int(np.diff(corpus.segment_ptr).max(initial=0))
         table = StirlingRatios.for_counts(longest + 1, discount)
-    return Triangle(table.values, table.row_ptr)
+    return Ratios(table.values, table.row_ptr)
 
 
-def sampler_weights(ratios: Triangle, sampler: str) -> Triangle:
+def sampler_weights(stirling: Ratios, sampler: str) -> Ratios:
     """Return the table that a sampler looks its weights up in."""
     if sampler != "btigs":
+        return stirling
+    weights = np.empty_like(stirling.values)
+    weigh_tables(stirling.values, stirling.row_ptr, weights)
+    return Ratios(weights, stirling.row_ptr)
+
+
+def writable(ratios: Ratios) -> Ratios:
+    """Return ratios whose patches can be filled: other processes may get arrays read-only."""
+    if ratios.values.flags.writeable:
         return ratios
-    weights = np.empty_like(ratios.values)
-    weigh_tables(ratios.values, ratios.row_ptr, weights)
-    return Triangle(weights, ratios.row_ptr)
-
-
-def writable(weights: Triangle) -> Triangle:
-    """Return weights whose patches can be filled: other processes may get arrays read-only."""
-    if weights.values.flags.writeable:
-        return weights
-    return Triangle(np.array(weights.values), np.array(weights.row_ptr))
+    return Ratios(np.array(ratios.values), np.array(ratios.row_ptr))

@@ -126,29 +126,23 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
     def _start_walker(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
     ) -> TableWalker:
-        hyper = self._hyper_parameters()
         return TableWalker(
             corpus,
             self.n_components,
             self.sampler,
-            hyper,
-            self._first_topics(corpus, hyper, root, c),
+            self._hyper_parameters(),
+            self._first_topics(corpus, root, c),
             self._streams(root, Role.INIT, c),
             self._streams(root, Role.SWEEP, c),
             self.n_jobs,
         )
 
-    def _first_topics(
-        self,
-        corpus: SegmentedCorpus,
-        hyper: HyperParameters,
-        root: np.random.SeedSequence,
-        c: int,
-    ) -> Any:
+    def _first_topics(self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int) -> Any:
         """Return what the first state is made of; "lda": the words' topics in a chain of LDA."""
         init = self._check_init(corpus.n_features)
         if not isinstance(init, str) or init != "lda":
             return init
+        hyper = self._hyper_parameters()
         lda = LDAWalker(
             corpus,
             self.n_components,

@@ -28,8 +28,6 @@ segment orders its dish from the document's node (s tables) or from the segment 
 | opening, sharing | | (K,) | of a present topic: reciprocal x weight of opening, of sharing |
 | factor | opening + sharing x ratio | (K',) float32 | weight of a topic but for (M_kw + gamma) |
 | sums | | (1, LANES + K') float32 | running sums of a word's weights |
-| ratios | U, V | `Triangle` | ratios of generalized Stirling numbers |
-| weights | | `Triangle` | what a sampler looks up, made of them |
 
 A word w of segment j gets topic k with weight ``(counts[w, k] + gamma) * factor[k]``. For a topic
 absent from the segment ``factor = base * reciprocal`` whatever the segment's tables, since the
@@ -48,6 +46,9 @@ import numpy as np
 from skdp._numba import njit, njit_part, njit_step
 from skdp.processes._kernels_stirling import log_stirling
 from skdp.topics._shared._kernels import log_rising
+
+MORE, LESS = np.int64(1), np.int64(-1)
+"""A word or a table comes or goes. To numba an int would be a type of its own, and compiled so."""
 
 
 class Assignments(NamedTuple):
@@ -82,11 +83,8 @@ class Prior(NamedTuple):
     to_previous: float
 
 
-class Triangle(NamedTuple):
-    """Two numbers for each (n, t), rows of a triangle end to end.
-
-    They are Stirling ratios, U and V, or the weights that a sampler looks up.
-    """
+class Ratios(NamedTuple):
+    """Weights by (n, t), rows of a triangle end to end: see the samplers."""
 
     values: np.ndarray
     row_ptr: np.ndarray

@@ -9,7 +9,7 @@ table of a topic that other words still use stays. A word enters by
 
 (U, V: ratios of generalized Stirling numbers), which leaves the posterior invariant: the weight of
 a state is its probability times that of being reduced to what is left when the word is out. The
-correction g = 1 at t = 1 belongs to the table that must stay. `weights` hold both by (n, t)
+correction g = 1 at t = 1 belongs to the table that must stay. `Ratios` hold both weights by (n, t)
 without what depends on the counts of other topics.
 
 The topics present in a segment are few as a rule, and words move among them. What they weigh
@@ -34,8 +34,10 @@ from skdp._numba import njit_inner, njit_loop, njit_step
 from skdp._random import next_double
 from skdp._simd import draw_product, natural, prefetch, total_product
 from skdp.processes._kernels_stirling import open_ratio, share_ratio
-from skdp.topics._shared._kernels import AHEAD, LESS, MORE
+from skdp.topics._shared._kernels import AHEAD
 from skdp.topics._tables._kernels import (
+    LESS,
+    MORE,
     change_tables,
     count_word,
     enter_document,
@@ -121,7 +123,7 @@ def find_present(target, n_present, present, sums):
 
 
 @njit_inner
-def sweep_document(d, corpus, assignments, words, prior, weights, scratch, rng):
+def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
     """Draw topic and tables of every word of document `d` once; words not seated get a seat."""
     a = prior.discount
     gamma = np.float32(prior.gamma)
@@ -131,7 +133,7 @@ def sweep_document(d, corpus, assignments, words, prior, weights, scratch, rng):
     n_k, base, reciprocal = scratch.n_k, scratch.base, scratch.reciprocal
     opening, sharing, factor = scratch.opening, scratch.sharing, scratch.factor
     sums, present, position = scratch.sums, scratch.present, scratch.position
-    values, row_ptr = weights.values, weights.row_ptr
+    values, row_ptr = ratios.values, ratios.row_ptr
     segment_tables = assignments.segment_tables
     customers = assignments.document_tables[d]
     total = enter_document(prior.alpha, customers, base, reciprocal, factor)

@@ -40,9 +40,10 @@ import numpy as np
 from skdp._numba import njit_inner, njit_section, njit_step
 from skdp._random import next_double
 from skdp._simd import draw_product, natural, prefetch
-from skdp.topics._shared._kernels import AHEAD, LESS, MORE
-from skdp.topics._tables._kernels import count_word, weigh_parents
-from skdp.topics._tables._kernels_samplers import BTIGS, CMGS, SSA, weigh_node
+from skdp.processes._kernels_stirling import share_ratio
+from skdp.topics._shared._kernels import AHEAD
+from skdp.topics._tables._kernels import LESS, MORE, count_word, weigh_parents
+from skdp.topics._tables._kernels_btigs import look_up_weights
 from skdp.topics._tables._kernels_seats import (
     DOCUMENT,
     PREVIOUS,
@@ -52,6 +53,8 @@ from skdp.topics._tables._kernels_seats import (
     take_seat,
 )
 from skdp.topics._tables._kernels_table_counts import resample_tables
+
+BTIGS, CMGS, SSA = 0, 1, 2
 
 TINY = np.float32(1e-28)
 """Added to P and Q, which else fall below the normal numbers along a chain, where all is slow."""
@@ -73,142 +76,14 @@ class Levels(NamedTuple):
     total: np.ndarray
 
 
-# Levels
-
-
-@njit_section
-def weigh_level(i, first, assignments, prior, levels):
-    """Set the weights of the parents of level `i`, which all topics share."""
-    s, t = assignments.segment_tables[first + i], assignments.segment_to_previous[first + i]
-    f_document, f_previous = weigh_parents(i == 0, s, t, prior.to_document, prior.to_previous)
-    new = prior.concentration[first + i] + prior.discount * (s + t)
-    levels.via_document[i] = new * f_document
-    levels.via_previous[i] = new * f_previous
-
-
-@njit_section
-def scale_level(i, first, prior, levels):
-    """Set 1 / (b + Nd) of level `i`."""
-    levels.inverse[i] = 1.0 / (prior.concentration[first + i] + levels.level_customers[i])
-
-
 @njit_step
-def rebuild_level(i, share, opening, fixed_part, mu_part, via_document, via_previous, inverse):
-    """Set P and Q of all topics at level `i` from their own weights and from the level above."""
-    from_document = np.float32(via_document[i])
-    if i == 0:
-        for k in range(share.shape[1]):
-            fixed_part[0, k] = share[0, k] + TINY
-            mu_part[0, k] = opening[0, k] * from_document + TINY
-        return
-    through = np.float32(via_previous[i] * inverse[i - 1])
-    for k in range(share.shape[1]):
-        from_above = through * opening[i, k]
-        fixed_part[i, k] = share[i, k] + from_above * fixed_part[i - 1, k] + TINY
-        mu_part[i, k] = opening[i, k] * from_document + from_above * mu_part[i - 1, k] + TINY
-
-
-@njit_section
-def patch_level(i, k, share, opening, fixed_part, mu_part, via_document, via_previous, inverse):
-    """Set P and Q of topic `k` alone."""
-    from_document, from_fixed, from_mu = np.float32(via_document[i]), TINY, TINY
-    if i > 0:
-        through = np.float32(via_previous[i] * inverse[i - 1])
-        from_fixed, from_mu = through * fixed_part[i - 1, k], through * mu_part[i - 1, k]
-    fixed_part[i, k] = share[i, k] + opening[i, k] * from_fixed + TINY
-    mu_part[i, k] = opening[i, k] * (from_document + from_mu) + TINY
-
-
-@njit_step
-def refresh_levels(begin, end, first, assignments, prior, levels):
-    """Bring all of levels `begin` to `end` - 1 up to date with their tables and customers."""
-    for i in range(begin, end):
-        weigh_level(i, first, assignments, prior, levels)
-        scale_level(i, first, prior, levels)
-        rebuild_level(
-            i, levels.share, levels.opening, levels.fixed_part, levels.mu_part,
-            levels.via_document, levels.via_previous, levels.inverse,
-        )  # fmt: skip
-
-
-@njit_step
-def count_level(i, first, end, has_next, corpus, assignments, customers, level_customers):
-    """Count the customers of level `i`: its words before word `end`, tables of the level below.
-
-    Parameters
-    ----------
-    has_next : bool
-        Whether there is a level below.
-    customers : (levels, K or K') int32, output
-    level_customers : (levels,) int64, output
-    """
-    j = first + i
-    level_customers[i] = assignments.segment_to_previous[j + 1] if has_next else 0
-    for k in range(assignments.tables.shape[1]):
-        customers[i, k] = assignments.to_previous[j + 1, k] if has_next else 0
-    for x in range(corpus.segment_ptr[j], end):
-        if assignments.topics[x] >= 0:
-            customers[i, assignments.topics[x]] += 1
-            level_customers[i] += 1
-
-
-@njit_section
-def enter_level(sampler, i, first, has_next, corpus, assignments, prior, weights, levels):
-    """Count the customers of level `i`, and set the weights of sharing and opening."""
-    j = first + i
-    customers, share, opening = levels.customers, levels.share, levels.opening
-    tables, previous = assignments.tables, assignments.to_previous
-    count_level(
-        i, first, corpus.segment_ptr[j + 1], has_next, corpus, assignments, customers,
-        levels.level_customers,
-    )  # fmt: skip
-    for k in range(tables.shape[1]):
-        share[i, k], opening[i, k] = 0.0, 1.0
-        n, t = np.int64(customers[i, k]), np.int64(tables[j, k] + previous[j, k])
-        if n > 0:
-            share[i, k], opening[i, k] = weigh_node(sampler, n, t, weights, prior.discount)
-
-
-# Words of one topic
-
-
-@njit_section
-def weigh_above(i, k, mu, levels):
-    """Return what topic `k` weighs at the level above level `i`, which is not the first."""
-    at_above = levels.fixed_part[i - 1, k] + levels.mu_part[i - 1, k] * mu
-    return at_above * levels.inverse[i - 1]
-
-
-@njit_step
-def rebuild_factor(
-    i, inverse_total, base, reciprocal, share, opening, fixed_part, mu_part, via_document,
-    via_previous, inverse, out,
-):  # fmt: skip
-    """Set the weights of all topics for the words of level `i`."""
-    from_document = np.float32(via_document[i] * inverse_total)
-    if i == 0:
-        for k in range(share.shape[1]):
-            out[k] = reciprocal[k] * (share[0, k] + opening[0, k] * (from_document * base[k]))
-        return
-    from_previous = np.float32(via_previous[i] * inverse[i - 1])
-    through = np.float32(via_previous[i] * inverse[i - 1] * inverse_total)
-    for k in range(share.shape[1]):
-        at_base = from_previous * fixed_part[i - 1, k]
-        at_base += base[k] * (from_document + through * mu_part[i - 1, k])
-        out[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
-
-
-@njit_section
-def patch_factor(i, k, inverse_total, levels, reciprocal, factor):
-    """Set the weight of topic `k` alone."""
-    mu = levels.base[k] * inverse_total
-    at_base = levels.via_document[i] * mu
-    if i > 0:
-        at_base += levels.via_previous[i] * weigh_above(i, k, mu, levels)
-    factor[k] = reciprocal[k] * (levels.share[i, k] + levels.opening[i, k] * at_base)
-
-
-# Customers
+def weigh_node(sampler, n, t, values, row_ptr, a):
+    """Return the weights of sharing and of opening for a topic with `n` customers, `t` tables."""
+    if sampler == BTIGS:
+        return look_up_weights(n, t, values, row_ptr, a)
+    if sampler == CMGS:
+        return share_ratio(values, row_ptr, n, t, a), 1.0 if t == n else 0.0
+    return n - a * t, 1.0
 
 
 @njit_step
@@ -231,173 +106,68 @@ def leave_node(sampler, n, s, t, rng):
     return PREVIOUS if head < s + t else 0
 
 
-@njit_section
-def change_node(
-    sampler, i, k, change, kind, n, s, t, first, served, assignments, prior, weights, levels
-):
-    """Add a customer, and a table if `kind` is not 0, to `n`, `s` and `t`; or take them away.
-
-    Parameters
-    ----------
-    change : int
-        `MORE` or `LESS`.
-    kind : int
-        Where the table's dish is ordered.
-    served : (K,) int32
-        The document's tables by topic.
-
-    Returns
-    -------
-    in_document : int
-        The change of A + c.
-    """
-    in_document, n_tables = 0, s + t
-    levels.customers[i, k] = n + change
-    levels.level_customers[i] += change
-    if kind == DOCUMENT:
-        assignments.tables[first + i, k] = s + change
-        assignments.segment_tables[first + i] += change
-        served[k] += change
-        levels.base[k] = prior.alpha[k] + served[k]
-        in_document = change
-    elif kind == PREVIOUS:
-        assignments.to_previous[first + i, k] = t + change
-        assignments.segment_to_previous[first + i] += change
-    if kind > 0:
-        n_tables += change
-    levels.share[i, k], levels.opening[i, k] = weigh_node(
-        sampler, n + change, n_tables, weights, prior.discount
-    )
-    return in_document
+@njit_step
+def weigh_level(
+    i, first, a, concentration, segment_tables, segment_previous, to_document, to_previous,
+    via_document, via_previous,
+):  # fmt: skip
+    """Set the weights of the parents of level `i`, which all topics share."""
+    s, t = segment_tables[first + i], segment_previous[first + i]
+    f_document, f_previous = weigh_parents(i == 0, s, t, to_document, to_previous)
+    new = concentration[first + i] + a * (s + t)
+    via_document[i] = new * f_document
+    via_previous[i] = new * f_previous
 
 
-@njit_section
-def remove_customer(sampler, i, k, first, served, assignments, prior, weights, levels, rng):
-    """Take a customer of topic `k` from level `i`, and up the chain one for each table that goes.
-
-    Returns
-    -------
-    level : int
-        Where the path ends.
-    kind : int
-        DOCUMENT if a table of the document goes there, 0 if none goes.
-    in_document : int
-        The change of A + c.
-    """
-    level = i
-    while True:
-        level = natural(level)
-        j, n = first + level, np.int64(levels.customers[level, k])
-        s, t = assignments.tables[j, k], assignments.to_previous[j, k]
-        if sampler == SSA:
-            target = next_double(rng) * n
-            kind = leave_seat(
-                j, k, target, assignments.seat_heads, assignments.seat_links,
-                assignments.seat_sizes, assignments.seat_kinds, assignments.seat_free,
-            )  # fmt: skip
-        else:
-            kind = leave_node(sampler, n, s, t, rng)
-        in_document = change_node(
-            sampler, level, k, LESS, kind, n, s, t, first, served, assignments, prior, weights,
-            levels,
-        )  # fmt: skip
-        if kind != PREVIOUS:
-            break
-        level -= 1
-    return level, kind, in_document
+@njit_step
+def patch_level(i, k, share, opening, fixed_part, mu_part, via_document, via_previous, inverse):
+    """Set P and Q of topic `k` at level `i` from its own weights and from the level above."""
+    from_document, from_fixed, from_mu = np.float32(via_document[i]), TINY, TINY
+    if i > 0:
+        through = np.float32(via_previous[i] * inverse[i - 1])
+        from_fixed, from_mu = through * fixed_part[i - 1, k], through * mu_part[i - 1, k]
+    fixed_part[i, k] = share[i, k] + opening[i, k] * from_fixed + TINY
+    mu_part[i, k] = opening[i, k] * (from_document + from_mu) + TINY
 
 
-@njit_section
-def add_customer(
-    sampler, i, k, inverse_total, first, served, assignments, prior, weights, levels, rng
-):
-    """Seat a customer of topic `k` at level `i`, and up the chain one for each table that it opens.
-
-    Returns
-    -------
-    level, kind, in_document : int
-        As `remove_customer` returns them, of a table that comes.
-    """
-    a, mu = prior.discount, levels.base[k] * inverse_total
-    share, opening = levels.share, levels.opening
-    level = i
-    while True:
-        level = natural(level)
-        j, n = first + level, np.int64(levels.customers[level, k])
-        s, t = assignments.tables[j, k], assignments.to_previous[j, k]
-        to_node = opening[level, k] * levels.via_document[level] * mu
-        to_above = 0.0
-        if level > 0:
-            to_above = opening[level, k] * levels.via_previous[level]
-            to_above *= weigh_above(level, k, mu, levels)
-        via = to_node + to_above
-        target = next_double(rng) * (share[level, k] + via) - share[level, k]
-        kind = 0
-        if n == 0 or (via > 0.0 and target >= 0.0):
-            kind = DOCUMENT if target < to_node or to_above == 0.0 else PREVIOUS
-        if sampler == SSA:
-            heads, links = assignments.seat_heads, assignments.seat_links
-            sizes, kinds, free = (
-                assignments.seat_sizes, assignments.seat_kinds, assignments.seat_free,
-            )  # fmt: skip
-            if kind > 0:
-                open_seat(j, k, kind, heads, links, sizes, kinds, free)
-            else:
-                target = next_double(rng) * (n - a * (s + t))
-                take_seat(j, k, target, a, heads, links, sizes)
-        in_document = change_node(
-            sampler, level, k, MORE, kind, n, s, t, first, served, assignments, prior, weights,
-            levels,
-        )  # fmt: skip
-        if kind != PREVIOUS:
-            break
-        level -= 1
-    return level, kind, in_document
+@njit_step
+def rebuild_level(i, share, opening, fixed_part, mu_part, via_document, via_previous, inverse):
+    """Set P and Q of all topics at level `i`: see `patch_level`."""
+    from_document = np.float32(via_document[i])
+    if i == 0:
+        for k in range(share.shape[1]):
+            fixed_part[0, k] = share[0, k] + TINY
+            mu_part[0, k] = opening[0, k] * from_document + TINY
+        return
+    through = np.float32(via_previous[i] * inverse[i - 1])
+    for k in range(share.shape[1]):
+        from_above = through * opening[i, k]
+        fixed_part[i, k] = share[i, k] + from_above * fixed_part[i - 1, k] + TINY
+        mu_part[i, k] = opening[i, k] * from_document + from_above * mu_part[i - 1, k] + TINY
 
 
-@njit_section
-def patch_end(level, i, k, kind, lowest, first, prior, levels):
-    """Patch the level where a path from level `i` ends; return the lowest that is not up to date.
-
-    `lowest` is the one before. Levels between, and those that tables came to or went from, have to
-    be rebuilt.
-    """
-    if level < i:
-        lowest = min(lowest, level if kind > 0 else level + 1)
-        scale_level(level, first, prior, levels)
-        patch_level(
-            level, k, levels.share, levels.opening, levels.fixed_part, levels.mu_part,
-            levels.via_document, levels.via_previous, levels.inverse,
-        )  # fmt: skip
-    return lowest
-
-
-@njit_section
-def resample_level(i, first, total, served, assignments, prior, weights, levels, rng):
-    """Draw the tables of all topics at level `i` (CMGS); return A + c."""
-    tables, previous, customers = assignments.tables, assignments.to_previous, levels.customers
-    for k in range(tables.shape[1]):
-        if customers[i, k] > 0:
-            total += resample_tables(
-                i, k, first, total, served, assignments, prior, weights, customers,
-                levels.level_customers, rng,
-            )  # fmt: skip
-            levels.base[k] = prior.alpha[k] + served[k]
-            for level in range(max(i - 1, 0), i + 1):
-                n, j = np.int64(customers[level, k]), first + level
-                t = np.int64(tables[j, k] + previous[j, k])
-                levels.share[level, k], levels.opening[level, k] = weigh_node(
-                    CMGS, n, t, weights, prior.discount
-                )
-    return total
-
-
-# Segments
+@njit_step
+def rebuild_factor(
+    i, inverse_total, base, reciprocal, share, opening, fixed_part, mu_part, via_document,
+    via_previous, inverse, out,
+):  # fmt: skip
+    """Set the weights of all topics for the words of level `i`."""
+    from_document = np.float32(via_document[i] * inverse_total)
+    if i == 0:
+        for k in range(share.shape[1]):
+            out[k] = reciprocal[k] * (share[0, k] + opening[0, k] * (from_document * base[k]))
+        return
+    from_previous = np.float32(via_previous[i] * inverse[i - 1])
+    through = np.float32(via_previous[i] * inverse[i - 1] * inverse_total)
+    for k in range(share.shape[1]):
+        at_base = from_previous * fixed_part[i - 1, k]
+        at_base += base[k] * (from_document + through * mu_part[i - 1, k])
+        out[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
 
 
 @njit_section
 def sweep_segment(
-    sampler, d, j, total, corpus, assignments, words, prior, weights, scratch, levels, rng
+    sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
     """Draw topic and tables of every word of segment `j`; words not seated get a seat.
 
@@ -410,18 +180,50 @@ def sweep_segment(
     -------
     total : float
     """
-    gamma, shift = np.float32(prior.gamma), prior.gamma * words.counts.shape[0]
+    a, gamma = prior.discount, np.float32(prior.gamma)
+    shift = prior.gamma * words.counts.shape[0]
+    to_document, to_previous = prior.to_document, prior.to_previous
+    concentration = prior.concentration
     tokens, topics = corpus.tokens, assignments.topics
     counts, totals, fixed = words.counts, words.totals, words.fixed
-    reciprocal, factor, sums = scratch.reciprocal, scratch.factor, scratch.sums
+    base, reciprocal, alpha = levels.base, scratch.reciprocal, prior.alpha
+    factor, sums = scratch.factor, scratch.sums
+    values, row_ptr = ratios.values, ratios.row_ptr
+    tables, segment_tables = assignments.tables, assignments.segment_tables
+    previous, segment_previous = assignments.to_previous, assignments.segment_to_previous
+    heads, links = assignments.seat_heads, assignments.seat_links
+    sizes, kinds, free = assignments.seat_sizes, assignments.seat_kinds, assignments.seat_free
+    customers, level_customers = levels.customers, levels.level_customers
+    share, opening = levels.share, levels.opening
+    fixed_part, mu_part = levels.fixed_part, levels.mu_part
+    via_document, via_previous, inverse = levels.via_document, levels.via_previous, levels.inverse
     served = assignments.document_tables[natural(d)]
     j, first = natural(j), natural(corpus.doc_ptr[d])
     i = natural(j - first)
+    begin, end = natural(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]
+    n_topics = tables.shape[1]
+
+    # Enter the segment: its customers are its words and the tables of the segment below.
     has_next = j + 1 < corpus.doc_ptr[d + 1]
-    enter_level(sampler, i, first, has_next, corpus, assignments, prior, weights, levels)
+    level_customers[i] = segment_previous[j + 1] if has_next else 0
+    for k in range(n_topics):
+        customers[i, k] = previous[j + 1, k] if has_next else 0
+    for x in range(begin, end):
+        if topics[x] >= 0:
+            customers[i, topics[x]] += 1
+            level_customers[i] += 1
+    for k in range(n_topics):
+        share[i, k], opening[i, k] = 0.0, 1.0
+        if customers[i, k] > 0:
+            t = tables[j, k] + previous[j, k]
+            share[i, k], opening[i, k] = weigh_node(
+                sampler, np.int64(customers[i, k]), np.int64(t), values, row_ptr, a
+            )
+
     lowest = i  # of the levels that changed; those above the current one need P and Q anew
-    tables_changed, inverse_total = True, 1.0 / total
-    for x in range(natural(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]):
+    tables_changed = True
+    inverse_total = 1.0 / total
+    for x in range(begin, end):
         if x + AHEAD < tokens.shape[0]:
             prefetch(counts, tokens[x + AHEAD])
         w = natural(tokens[x])
@@ -429,26 +231,73 @@ def sweep_segment(
         # Remove the word, and up the chain each table that goes along.
         k = np.int64(topics[x])
         if k >= 0:
-            level, kind, in_document = remove_customer(
-                sampler, i, k, first, served, assignments, prior, weights, levels, rng
-            )
-            total += in_document
-            tables_changed = tables_changed or level < i or kind > 0
-            lowest = patch_end(level, i, k, kind, lowest, first, prior, levels)
+            level = i
+            while True:
+                level = natural(level)
+                n = np.int64(customers[level, k])
+                s, t = tables[first + level, k], previous[first + level, k]
+                if sampler == SSA:
+                    target = next_double(rng) * n
+                    kind = leave_seat(first + level, k, target, heads, links, sizes, kinds, free)
+                else:
+                    kind = leave_node(sampler, n, s, t, rng)
+                customers[level, k] = n - 1
+                level_customers[level] -= 1
+                if kind == DOCUMENT:
+                    tables[first + level, k] = s - 1
+                    segment_tables[first + level] -= 1
+                    served[k] -= 1
+                    base[k] = alpha[k] + served[k]
+                    total -= 1.0
+                elif kind == PREVIOUS:
+                    previous[first + level, k] = t - 1
+                    segment_previous[first + level] -= 1
+                left = s + t - (1 if kind > 0 else 0)
+                share[level, k], opening[level, k] = weigh_node(
+                    sampler, n - 1, left, values, row_ptr, a
+                )
+                tables_changed = tables_changed or kind > 0
+                if kind != PREVIOUS:
+                    break
+                level -= 1
+            if level < i:
+                lowest = min(lowest, level if kind > 0 else level + 1)
+                inverse[level] = 1.0 / (concentration[first + level] + level_customers[level])
+                patch_level(
+                    level, k, share, opening, fixed_part, mu_part, via_document, via_previous,
+                    inverse,
+                )  # fmt: skip
             count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal)
 
         # Weigh: all topics if tables have changed, else the one that the word has left.
         if tables_changed:
-            refresh_levels(lowest, i, first, assignments, prior, levels)
-            weigh_level(i, first, assignments, prior, levels)
-            lowest, tables_changed, inverse_total = i, False, 1.0 / total
-            rebuild_factor(
-                i, inverse_total, levels.base, reciprocal, levels.share, levels.opening,
-                levels.fixed_part, levels.mu_part, levels.via_document, levels.via_previous,
-                levels.inverse, factor,
+            for level in range(lowest, i):
+                weigh_level(
+                    level, first, a, concentration, segment_tables, segment_previous, to_document,
+                    to_previous, via_document, via_previous,
+                )  # fmt: skip
+                inverse[level] = 1.0 / (concentration[first + level] + level_customers[level])
+                rebuild_level(
+                    level, share, opening, fixed_part, mu_part, via_document, via_previous, inverse
+                )
+            lowest = i
+            weigh_level(
+                i, first, a, concentration, segment_tables, segment_previous, to_document,
+                to_previous, via_document, via_previous,
             )  # fmt: skip
+            inverse_total = 1.0 / total
+            rebuild_factor(
+                i, inverse_total, base, reciprocal, share, opening, fixed_part, mu_part,
+                via_document, via_previous, inverse, factor,
+            )  # fmt: skip
+            tables_changed = False
         elif k >= 0:
-            patch_factor(i, k, inverse_total, levels, reciprocal, factor)
+            mu = base[k] * inverse_total
+            at_base = via_document[i] * mu
+            if i > 0:
+                up = (fixed_part[i - 1, k] + mu_part[i - 1, k] * mu) * inverse[i - 1]
+                at_base += via_previous[i] * up
+            factor[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
 
         # Draw the topic.
         k = draw_product(counts, w, gamma, factor, sums, rng)
@@ -456,21 +305,101 @@ def sweep_segment(
         count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal)
 
         # Add the word, and up the chain a customer for each table that it opens.
-        level, kind, in_document = add_customer(
-            sampler, i, k, inverse_total, first, served, assignments, prior, weights, levels, rng
-        )
-        total += in_document
-        tables_changed = tables_changed or level < i or kind > 0
-        lowest = patch_end(level, i, k, kind, lowest, first, prior, levels)
+        mu = base[k] * inverse_total
+        level = i
+        while True:
+            level = natural(level)
+            to_node = opening[level, k] * via_document[level] * mu
+            to_above = 0.0
+            if level > 0:
+                up = (fixed_part[level - 1, k] + mu_part[level - 1, k] * mu) * inverse[level - 1]
+                to_above = opening[level, k] * via_previous[level] * up
+            n = np.int64(customers[level, k])
+            s, t = tables[first + level, k], previous[first + level, k]
+            via = to_node + to_above
+            target = next_double(rng) * (share[level, k] + via) - share[level, k]
+            kind = 0
+            if n == 0 or (via > 0.0 and target >= 0.0):
+                kind = DOCUMENT if target < to_node or to_above == 0.0 else PREVIOUS
+            if sampler == SSA:
+                if kind > 0:
+                    open_seat(first + level, k, kind, heads, links, sizes, kinds, free)
+                else:
+                    target = next_double(rng) * (n - a * (s + t))
+                    take_seat(first + level, k, target, a, heads, links, sizes)
+            customers[level, k] = n + 1
+            level_customers[level] += 1
+            if kind == DOCUMENT:
+                tables[first + level, k] = s + 1
+                segment_tables[first + level] += 1
+                served[k] += 1
+                base[k] = alpha[k] + served[k]
+                total += 1.0
+            elif kind == PREVIOUS:
+                previous[first + level, k] = t + 1
+                segment_previous[first + level] += 1
+            share[level, k], opening[level, k] = weigh_node(
+                sampler, n + 1, s + t + (1 if kind > 0 else 0), values, row_ptr, a
+            )
+            tables_changed = tables_changed or kind > 0
+            if kind != PREVIOUS:
+                break
+            level -= 1
+        if level < i:
+            lowest = min(lowest, level if kind > 0 else level + 1)
+            inverse[level] = 1.0 / (concentration[first + level] + level_customers[level])
+            patch_level(
+                level, k, share, opening, fixed_part, mu_part, via_document, via_previous, inverse
+            )
         if not tables_changed:
-            patch_factor(i, k, inverse_total, levels, reciprocal, factor)
+            at_base = via_document[i] * mu
+            if i > 0:
+                up = (fixed_part[i - 1, k] + mu_part[i - 1, k] * mu) * inverse[i - 1]
+                at_base += via_previous[i] * up
+            factor[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
 
     # CMGS: draw the tables of the segment. Then leave it ready for the one that follows.
     if sampler == CMGS:
-        total = resample_level(i, first, total, served, assignments, prior, weights, levels, rng)
+        for k in range(n_topics):
+            if customers[i, k] > 0:
+                total += resample_tables(
+                    i,
+                    k,
+                    first,
+                    total,
+                    alpha,
+                    served,
+                    tables,
+                    segment_tables,
+                    previous,
+                    segment_previous,
+                    customers,
+                    level_customers,
+                    concentration,
+                    a,
+                    to_document,
+                    to_previous,
+                    values,
+                    row_ptr,
+                    rng,
+                )
+                base[k] = alpha[k] + served[k]
+                for level in range(max(i - 1, 0), i + 1):
+                    t = tables[first + level, k] + previous[first + level, k]
+                    share[level, k], opening[level, k] = weigh_node(
+                        sampler, np.int64(customers[level, k]), t, values, row_ptr, a
+                    )
         lowest = min(lowest, max(i - 1, 0))
     if has_next:
-        refresh_levels(lowest, i + 1, first, assignments, prior, levels)
+        for level in range(lowest, i + 1):
+            weigh_level(
+                level, first, a, concentration, segment_tables, segment_previous, to_document,
+                to_previous, via_document, via_previous,
+            )  # fmt: skip
+            inverse[level] = 1.0 / (concentration[first + level] + level_customers[level])
+            rebuild_level(
+                level, share, opening, fixed_part, mu_part, via_document, via_previous, inverse
+            )
     return total
 
 
@@ -479,12 +408,12 @@ def _make_sweep_segments(sampler):
 
     @njit_inner
     def sweep_segments(
-        d, begin, end, total, corpus, assignments, words, prior, weights, scratch, levels, rng
+        d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
     ):
         """Sweep segments `begin` to `end` - 1 of document `d` in order; return A + c."""
         for j in range(begin, end):
             total = sweep_segment(
-                sampler, d, j, total, corpus, assignments, words, prior, weights, scratch, levels,
+                sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels,
                 rng,
             )  # fmt: skip
         return total
@@ -499,7 +428,7 @@ _sweep_segments_ssa = _make_sweep_segments(SSA)
 
 @njit_section
 def sweep_document(
-    sampler, d, begin, corpus, assignments, words, prior, weights, scratch, levels, rng
+    sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
     """Sweep the segments of document `d` in order, from `begin` on.
 
@@ -523,17 +452,17 @@ def sweep_document(
             end = begin + 1
         if sampler == BTIGS:
             total = sweep_segments_btigs(
-                d, begin, end, total, corpus, assignments, words, prior, weights, scratch, levels,
+                d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
                 rng,
             )  # fmt: skip
         elif sampler == CMGS:
             total = _sweep_segments_cmgs(
-                d, begin, end, total, corpus, assignments, words, prior, weights, scratch, levels,
+                d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
                 rng,
             )  # fmt: skip
         else:
             total = _sweep_segments_ssa(
-                d, begin, end, total, corpus, assignments, words, prior, weights, scratch, levels,
+                d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
                 rng,
             )  # fmt: skip
         begin = end

@@ -42,12 +42,12 @@ from skdp.topics._tables._kernels import (
     parents_of,
 )
 from skdp.topics._tables._kernels_chain import (
-    count_level,
-    enter_level,
-    refresh_levels,
+    BTIGS,
+    rebuild_level,
     sweep_segments_btigs,
+    weigh_level,
+    weigh_node,
 )
-from skdp.topics._tables._kernels_samplers import BTIGS
 from skdp.topics._tables._kernels_seats import DOCUMENT
 from skdp.topics._tables._kernels_sweeps import redraw_concentrations
 
@@ -117,7 +117,7 @@ def count_tables(i, k, assignments, prior):
 @njit_step
 def weigh_parents_of(i, assignments, prior, ahead):
     """Set the weights of the parents of level `i`, which all topics share."""
-    f_document, f_previous, n_tables = parents_of(i, ALONE, assignments, prior)
+    f_document, f_previous, n_tables = parents_of(i, 0, assignments, prior)
     new = prior.concentration[i] + prior.discount * n_tables
     ahead.via_document[i] = new * f_document
     ahead.via_previous[i] = new * f_previous
@@ -140,16 +140,32 @@ def predict_level(i, assignments, prior, ahead):
 
 
 @njit_step
+def enter_level(i, end, has_next, corpus, assignments, customers, level_customers):
+    """Count the customers of level `i`: its words before word `end`, tables of the level below.
+
+    Parameters
+    ----------
+    customers : (levels, K or K') int32, output
+    level_customers : (levels,) int64, output
+    """
+    level_customers[i] = assignments.segment_to_previous[i + 1] if has_next else 0
+    for k in range(assignments.tables.shape[1]):
+        customers[i, k] = assignments.to_previous[i + 1, k] if has_next else 0
+    for x in range(corpus.segment_ptr[i], end):
+        customers[i, assignments.topics[x]] += 1
+        level_customers[i] += 1
+
+
+@njit_step
 def enter_segment(i, end, corpus, assignments, prior, ahead):
     """Prepare for word `end`, the next one of level `i`."""
-    customers = ahead.customers
-    for level in range(0 if prior.to_previous > 0.0 else i, i + 1):
-        stop = corpus.segment_ptr[level + 1] if level < i else end
-        count_level(
-            level, ALONE, stop, level < i, corpus, assignments, customers, ahead.level_customers
-        )
-        if level < i:
+    customers, level_customers = ahead.customers, ahead.level_customers
+    if prior.to_previous > 0.0:
+        for level in range(i):
+            stop = corpus.segment_ptr[level + 1]
+            enter_level(level, stop, True, corpus, assignments, customers, level_customers)
             predict_level(level, assignments, prior, ahead)
+    enter_level(i, end, False, corpus, assignments, customers, level_customers)
     weigh_parents_of(i, assignments, prior, ahead)
     for k in range(prior.alpha.shape[0]):
         ahead.share[k] = customers[i, k] - prior.discount * count_tables(i, k, assignments, prior)
@@ -276,44 +292,63 @@ def copy_particle(source, target, n_tokens, n_levels, particles):
 
 
 @njit_inner
-def enter_levels(n_levels, corpus, assignments, prior, weights, levels):
+def enter_levels(n_levels, corpus, assignments, prior, ratios, levels):
     """Make the first levels of a chain what they are when BTIGS comes to the next one."""
+    a, customers = prior.discount, levels.customers
+    share, opening = levels.share, levels.opening
     for i in range(n_levels):
-        enter_level(BTIGS, i, ALONE, True, corpus, assignments, prior, weights, levels)
-    refresh_levels(ALONE, n_levels, ALONE, assignments, prior, levels)
+        stop = corpus.segment_ptr[i + 1]
+        enter_level(i, stop, True, corpus, assignments, customers, levels.level_customers)
+        for k in range(prior.alpha.shape[0]):
+            share[i, k], opening[i, k] = 0.0, 1.0
+            if customers[i, k] > 0:
+                t = count_tables(i, k, assignments, prior)
+                share[i, k], opening[i, k] = weigh_node(
+                    BTIGS, np.int64(customers[i, k]), t, ratios.values, ratios.row_ptr, a
+                )
+        weigh_level(
+            i, 0, a, prior.concentration, assignments.segment_tables,
+            assignments.segment_to_previous, prior.to_document, prior.to_previous,
+            levels.via_document, levels.via_previous,
+        )  # fmt: skip
+        levels.inverse[i] = 1.0 / (prior.concentration[i] + levels.level_customers[i])
+        rebuild_level(
+            i, share, opening, levels.fixed_part, levels.mu_part, levels.via_document,
+            levels.via_previous, levels.inverse,
+        )  # fmt: skip
 
 
 # Both are put into their caller by numba itself: what they do not call is not compiled.
 
 
 @njit_section
-def move_document(chained, seen, assignments, words, prior, weights, scratch, levels, rng):
+def move_document(chained, seen, assignments, words, prior, ratios, scratch, levels, rng):
     """Sweep the words so far."""
     if chained:
         _sweep_chain(
-            BTIGS, ALONE, ALONE, seen.document, assignments, words, prior, weights, scratch, levels,
+            BTIGS, ALONE, ALONE, seen.document, assignments, words, prior, ratios, scratch, levels,
             rng,
         )  # fmt: skip
     else:
-        _sweep_btigs(ALONE, seen.document, assignments, words, prior, weights, scratch, rng)
+        _sweep_btigs(ALONE, seen.document, assignments, words, prior, ratios, scratch, rng)
 
 
 @njit_section
-def move_segment(chained, i, seen, assignments, words, prior, weights, scratch, levels, rng):
+def move_segment(chained, i, seen, assignments, words, prior, ratios, scratch, levels, rng):
     """Sweep the words so far of level `i`, the last one."""
     if chained:
         total = 0.0
         for k in range(prior.alpha.shape[0]):
             levels.base[k] = prior.alpha[k] + assignments.document_tables[0, k]
             total += prior.alpha[k] + assignments.document_tables[0, k]
-        enter_levels(i, seen.document, assignments, prior, weights, levels)
+        enter_levels(i, seen.document, assignments, prior, ratios, levels)
         sweep_segments_btigs(
-            ALONE, i, i + 1, total, seen.document, assignments, words, prior, weights,
+            ALONE, i, i + 1, total, seen.document, assignments, words, prior, ratios,
             scratch, levels, rng,
         )  # fmt: skip
     else:
         seen.here_ptr[0], seen.here_ptr[1] = i, i + 1
-        _sweep_btigs(ALONE, seen.segment, assignments, words, prior, weights, scratch, rng)
+        _sweep_btigs(ALONE, seen.segment, assignments, words, prior, ratios, scratch, rng)
 
 
 # Documents
@@ -324,8 +359,7 @@ def _left_to_right(chained):
 
     @njit
     def estimate_document(
-        corpus, seen, words, prior, groups, particles, unseated, ahead, weights, scratch, levels,
-        rng,
+        corpus, seen, words, prior, groups, particles, unseated, ahead, ratios, scratch, levels, rng
     ):  # fmt: skip
         """Return the log of an estimate of the probability of a document's words.
 
@@ -370,12 +404,12 @@ def _left_to_right(chained):
                     drawn = particles.drawn[r]
                     if moves_all and i > 0:
                         move_document(
-                            chained, seen, assignments, words, of_particle, weights, scratch,
-                            levels, rng,
+                            chained, seen, assignments, words, of_particle, ratios, scratch, levels,
+                            rng,
                         )  # fmt: skip
                     if begin > first:
                         move_segment(
-                            chained, i, seen, assignments, words, of_particle, weights, scratch,
+                            chained, i, seen, assignments, words, of_particle, ratios, scratch,
                             levels, rng,
                         )  # fmt: skip
                     group, after = 0, n_groups

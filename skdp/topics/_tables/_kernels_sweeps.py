@@ -17,22 +17,22 @@ from skdp._numba import njit, njit_part, njit_section
 from skdp._random import next_double, stream_of_content
 from skdp.processes._concentration import draw_concentration
 from skdp.processes._discount import draw_seating_evidence, draw_table_evidence
-from skdp.topics._tables import _kernels_btigs, _kernels_chain, _kernels_dense
+from skdp.topics._tables import _kernels_btigs, _kernels_chain, _kernels_cmgs, _kernels_ssa
 from skdp.topics._tables._kernels import (
     add_estimates,
     count_customers,
     parents_of,
     tables_below,
 )
-from skdp.topics._tables._kernels_samplers import BTIGS, CMGS, SSA
+from skdp.topics._tables._kernels_chain import BTIGS, CMGS, SSA
 from skdp.topics._tables._kernels_seats import DOCUMENT, PREVIOUS, open_seat, seats_for
 
 SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION = 1e-8, 1e12
 """Where b is as good as 0 and infinite: weights of topics would overflow or vanish beyond."""
 
 _sweep_btigs = _kernels_btigs.sweep_document
-_sweep_cmgs = _kernels_dense.sweep_document_cmgs
-_sweep_ssa = _kernels_dense.sweep_document_ssa
+_sweep_cmgs = _kernels_cmgs.sweep_document
+_sweep_ssa = _kernels_ssa.sweep_document
 _sweep_chain = _kernels_chain.sweep_document
 
 
@@ -56,7 +56,7 @@ class Sweeps(NamedTuple):
 # A section: copied before numba looks at types, it sees what is a constant and is never called.
 @njit_section
 def _sweep_document(
-    sampler, chained, d, begin, corpus, assignments, words, prior, weights, scratch, levels, rng
+    sampler, chained, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
 ):
     """Sweep document `d` from segment `begin` on; return the segment to go on from.
 
@@ -65,16 +65,16 @@ def _sweep_document(
     end = corpus.doc_ptr[d + 1]
     if chained:
         end = _sweep_chain(
-            sampler, d, begin, corpus, assignments, words, prior, weights, scratch, levels, rng
+            sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
         )
     elif sampler == BTIGS:
-        _sweep_btigs(d, corpus, assignments, words, prior, weights, scratch, rng)
+        _sweep_btigs(d, corpus, assignments, words, prior, ratios, scratch, rng)
     elif sampler == CMGS:
-        _sweep_cmgs(d, corpus, assignments, words, prior, weights, scratch, rng)
+        _sweep_cmgs(d, corpus, assignments, words, prior, ratios, scratch, rng)
     elif assignments.seat_free[1] < seats_for(d, begin, corpus, prior):
         end = begin
     else:
-        _sweep_ssa(d, corpus, assignments, words, prior, weights, scratch, rng)
+        _sweep_ssa(d, corpus, assignments, words, prior, scratch, rng)
     return end
 
 
@@ -145,7 +145,7 @@ def redraw_concentrations(d, first, last, corpus, assignments, prior, groups, dr
 
 
 @njit
-def gather_discount_evidence(corpus, assignments, prior, ratios, n_k, rng):
+def gather_discount_evidence(corpus, assignments, prior, stirling, n_k, rng):
     """Return the powers of a and of 1 - a that all tables and seatings contribute, drawn.
 
     `n_k` (K,) is zero on entry and exit.
@@ -165,7 +165,9 @@ def gather_discount_evidence(corpus, assignments, prior, ratios, n_k, rng):
                 t = np.int64(assignments.tables[j, k])
                 if prior.to_previous > 0.0:
                     t += assignments.to_previous[j, k]
-                of_seatings += draw_seating_evidence(n, t, a, ratios.values, ratios.row_ptr, rng)
+                of_seatings += draw_seating_evidence(
+                    n, t, a, stirling.values, stirling.row_ptr, rng
+                )
     return of_tables, of_seatings
 
 
@@ -214,7 +216,7 @@ def _make_sweep(sampler, chained):
     """Return `sweep_corpus` of one sampler."""
 
     @njit
-    def sweep_corpus(corpus, assignments, words, prior, weights, scratch, levels, place, rng):
+    def sweep_corpus(corpus, assignments, words, prior, ratios, scratch, levels, place, rng):
         """Sweep every document once.
 
         Parameters
@@ -238,7 +240,7 @@ def _make_sweep(sampler, chained):
                 assignments,
                 words,
                 prior,
-                weights,
+                ratios,
                 scratch,
                 levels,
                 rng,
@@ -264,7 +266,7 @@ def _make_fold_in(sampler, chained):
         groups,
         each_segment,
         drawn,
-        weights,
+        ratios,
         scratch,
         levels,
         n_sweeps,
@@ -320,7 +322,7 @@ def _make_fold_in(sampler, chained):
                 stream_of_content(key, content, lengths[begin:end], rng)
             while place[1] < n_sweeps and work > 0:
                 place[2] = _sweep_document(
-                    sampler, chained, d, place[2], corpus, assignments, words, prior, weights,
+                    sampler, chained, d, place[2], corpus, assignments, words, prior, ratios,
                     scratch, levels, rng,
                 )  # fmt: skip
                 if place[2] < end:

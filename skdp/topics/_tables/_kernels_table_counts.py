@@ -141,17 +141,13 @@ def draw_split(
 
 @njit_step
 def resample_tables(
-    i, k, first, total, served, assignments, prior, weights, customers, level_customers, rng
-):
+    i, k, first, total, alpha, served, tables, segment_tables, previous, segment_previous,
+    customers, level_customers, concentration, a, to_document, to_previous, values, row_ptr, rng,
+):  # fmt: skip
     """Draw s_jk and t_jk of level `i` given everything else; return the change of A + c.
 
-    Arguments as in ``_kernels_chain.sweep_segment``; `first` is the document's first segment.
+    Arguments as in ``_kernels_chain.sweep_segment``.
     """
-    a, concentration = prior.discount, prior.concentration
-    to_document, to_previous = prior.to_document, prior.to_previous
-    values, row_ptr = weights.values, weights.row_ptr
-    tables, segment_tables = assignments.tables, assignments.segment_tables
-    previous, segment_previous = assignments.to_previous, assignments.segment_to_previous
     j = first + i
     n = np.int64(customers[i, k])
     s, t = np.int64(tables[j, k]), np.int64(previous[j, k])
@@ -160,7 +156,7 @@ def resample_tables(
     from_document = i == 0 or to_document > 0.0
     from_previous = i > 0 and to_previous > 0.0
     mixed = from_document and from_previous
-    rest, rest_total = prior.alpha[k] + (served[k] - s), total - s
+    rest, rest_total = alpha[k] + (served[k] - s), total - s
     n_document, n_previous = segment_tables[j] - s, segment_previous[j] - t
     if from_document:
         s = draw_to_document(

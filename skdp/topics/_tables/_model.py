@@ -25,7 +25,7 @@ from skdp.topics._tables._arrays import (
     stirling_ratios,
     writable,
 )
-from skdp.topics._tables._kernels import Prior, Triangle
+from skdp.topics._tables._kernels import Prior, Ratios
 from skdp.topics._tables._kernels_left_to_right import ESTIMATES
 from skdp.topics._tables._kernels_sweeps import sweeps_of
 
@@ -74,7 +74,7 @@ class TableModel:
             np.full(n_segments, self.concentration), *self.parents,
         )  # fmt: skip
 
-    def _weights(self, corpus: SegmentedCorpus, sampler: str) -> Triangle:
+    def _weights(self, corpus: SegmentedCorpus, sampler: str) -> Ratios:
         chained = self.parents[1] > 0.0
         return sampler_weights(stirling_ratios(corpus, self.discount, chained=chained), sampler)
 
@@ -86,7 +86,7 @@ class TableFoldIn:
     model: TableModel
     settings: FoldIn
     words: WordCounts
-    weights: Triangle
+    weights: Ratios
 
     def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
         """Return E[mu] (D, K) and E[nu] (J, K)."""
@@ -143,7 +143,7 @@ class TableLikelihood:
     model: TableModel
     settings: FoldIn
     words: WordCounts
-    weights: Triangle
+    weights: Ratios
 
     def __call__(
         self, corpus: SegmentedCorpus, key: NDArray[np.uint64], n_particles: int

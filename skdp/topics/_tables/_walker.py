@@ -83,7 +83,7 @@ class TableWalker(TopicWalker):
 
     _data_attributes = (
         *TopicWalker._data_attributes,
-        *("_group_ptr", "_segment_bounds", "_ratios", "_weights", "_scratch", "_levels"),
+        *("_group_ptr", "_segment_bounds", "_stirling", "_weights", "_scratch", "_levels"),
     )
 
     shards: list[Assignments]
@@ -138,8 +138,8 @@ class TableWalker(TopicWalker):
         ]
 
     def _make_ratios(self) -> None:
-        self._ratios = stirling_ratios(self._whole, self.discount, chained=self.chained)
-        self._weights = sampler_weights(self._ratios, self.sampler)
+        self._stirling = stirling_ratios(self._whole, self.discount, chained=self.chained)
+        self._weights = sampler_weights(self._stirling, self.sampler)
 
     def _seat_words(self, init: Any, streams: list[NDArray[np.uint64]]) -> None:
         """Make the first state: topics given or random, or one word after the other."""
@@ -224,7 +224,7 @@ class TableWalker(TopicWalker):
                 self._corpora[s],
                 shard,
                 self._prior(s),
-                self._ratios,
+                self._stirling,
                 self._scratch[s].n_k,
                 stream,
             )
@@ -303,7 +303,7 @@ class TableWalker(TopicWalker):
                 self._corpora[s],
                 shard,
                 self._prior(s),
-                self._ratios,
+                self._stirling,
                 self._scratch[s].n_k,
             )
             for s, shard in enumerate(self.shards)

@@ -21,32 +21,32 @@ MUTATIONS = [
     Mutation(
         "chain-without-document-weight",
         CHAIN,
-        "    levels.via_document[i] = new * f_document",
-        "    levels.via_document[i] = new",
+        "    via_document[i] = new * f_document",
+        "    via_document[i] = new",
         "fS, the predictive weight of the document, in the weight of a table that orders from it.",
         _posterior("btigs", "three topics", ADAPTIVE),
     ),
     Mutation(
         "chain-without-previous-weight",
         CHAIN,
-        "    levels.via_previous[i] = new * f_previous",
-        "    levels.via_previous[i] = new",
+        "    via_previous[i] = new * f_previous",
+        "    via_previous[i] = new",
         "fT, the same of the segment before.",
         _posterior("btigs", "three topics", ADAPTIVE),
     ),
     Mutation(
         "chain-opens-without-aT",
         CHAIN,
-        "new = prior.concentration[first + i] + prior.discount * (s + t)",
-        "new = prior.concentration[first + i]",
+        "new = concentration[first + i] + a * (s + t)",
+        "new = concentration[first + i]",
         "The discount in the weight b + a Td of a new table.",
         _posterior("btigs", "three topics", ADAPTIVE),
     ),
     Mutation(
         "chain-opens-without-b",
         CHAIN,
-        "new = prior.concentration[first + i] + prior.discount * (s + t)",
-        "new = 1.0 + prior.discount * (s + t)",
+        "new = concentration[first + i] + a * (s + t)",
+        "new = 1.0 + a * (s + t)",
         "The concentration in the weight b + a Td of a new table.",
         _posterior("btigs", "cascade", ADAPTIVE),
     ),
@@ -69,16 +69,16 @@ MUTATIONS = [
     Mutation(
         "chain-path-without-tables-above",
         CHAIN,
-        "            to_above *= weigh_above(level, k, mu, levels)",
-        "            to_above *= levels.mu_part[level - 1, k] * mu * levels.inverse[level - 1]",
+        "up = (fixed_part[level - 1, k] + mu_part[level - 1, k] * mu) * inverse[level - 1]",
+        "up = mu_part[level - 1, k] * mu * inverse[level - 1]",
         "The weight of the tables of the segment before when a new table chooses its parent.",
         _posterior("btigs", "cascade", ADAPTIVE),
     ),
     Mutation(
         "chain-path-without-mu",
         CHAIN,
-        "to_node = opening[level, k] * levels.via_document[level] * mu",
-        "to_node = opening[level, k] * levels.via_document[level]",
+        "to_node = opening[level, k] * via_document[level] * mu",
+        "to_node = opening[level, k] * via_document[level]",
         "(alpha_k + c_k) / (A + c.) when a new table chooses its parent.",
         _posterior("btigs", "three topics", ADAPTIVE),
     ),
@@ -101,8 +101,14 @@ MUTATIONS = [
     Mutation(
         "chain-level-out-of-date",
         CHAIN,
-        "lowest = min(lowest, level if kind > 0 else level + 1)",
-        "lowest = min(lowest, level + 1)",
+        """\
+            if level < i:
+                lowest = min(lowest, level if kind > 0 else level + 1)
+""",
+        """\
+            if level < i:
+                lowest = min(lowest, level + 1)
+""",
         "b + a Td and fS of the level where a path ended with a table of the document.",
         _posterior("btigs", "cascade of small tables", ADAPTIVE),
     ),
@@ -126,20 +132,8 @@ MUTATIONS = [
     Mutation(
         "chain-path-stops-early",
         CHAIN,
-        """\
-            sampler, level, k, MORE, kind, n, s, t, first, served, assignments, prior, weights,
-            levels,
-        )  # fmt: skip
-        if kind != PREVIOUS:
-            break
-        level -= 1
-""",
-        """\
-            sampler, level, k, MORE, kind, n, s, t, first, served, assignments, prior, weights,
-            levels,
-        )  # fmt: skip
-        break
-""",
+        "            if kind != PREVIOUS:\n                break\n            level -= 1",
+        "            break",
         "A table that orders from the segment before is a customer there.",
         _joint("btigs", "three segments", SEQUENTIAL),
     ),
@@ -147,27 +141,19 @@ MUTATIONS = [
         "chain-removal-stops-early",
         CHAIN,
         """\
-            sampler, level, k, LESS, kind, n, s, t, first, served, assignments, prior, weights,
-            levels,
-        )  # fmt: skip
-        if kind != PREVIOUS:
-            break
-        level -= 1
+                if kind != PREVIOUS:
+                    break
+                level -= 1
 """,
-        """\
-            sampler, level, k, LESS, kind, n, s, t, first, served, assignments, prior, weights,
-            levels,
-        )  # fmt: skip
-        break
-""",
+        "                break\n",
         "Erratum 11: a table that goes takes its customer in the segment before along.",
         _posterior("btigs", "three topics", ADAPTIVE),
     ),
     Mutation(
         "chain-removal-keeps-customer",
         CHAIN,
-        "    levels.level_customers[i] += change\n",
-        "    levels.level_customers[i] += max(change, 0)\n",
+        "                level_customers[level] -= 1\n",
+        "",
         "The customer that left a level above is none of its Nd.",
         _posterior("btigs", "three topics", ADAPTIVE),
     ),
@@ -196,10 +182,26 @@ MUTATIONS = [
         _posterior("btigs", "three topics", ADAPTIVE),
     ),
     Mutation(
+        "chain-cmgs-opens-at-zero-only",
+        CHAIN,
+        "1.0 if t == n else 0.0",
+        "1.0 if n == 0 else 0.0",
+        "Erratum 4: opening a table is open to a customer whenever t = n, not only at n = 0.",
+        _posterior("cmgs", "three topics", ADAPTIVE),
+    ),
+    Mutation(
+        "chain-ssa-shares-without-discount",
+        CHAIN,
+        "    return n - a * t, 1.0",
+        "    return np.float64(n), 1.0",
+        "The discount of each table in n - a t.",
+        _posterior("ssa", "three topics", ADAPTIVE),
+    ),
+    Mutation(
         "chain-ssa-leaves-the-last",
         CHAIN,
-        "            target = next_double(rng) * n\n",
-        "            target = 0.0\n",
+        "                    target = next_double(rng) * n\n",
+        "                    target = 0.0\n",
         "A customer leaves a table in proportion to its size.",
         _posterior("ssa", "cascade", ADAPTIVE),
     ),

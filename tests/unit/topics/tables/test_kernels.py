@@ -63,7 +63,7 @@ class Chain:
             np.full(len(corpus.segment_ptr) - 1, concentration),
             *PARENTS[family],
         )
-        self.weights = sampler_weights(stirling_ratios(corpus, discount, chained=chained), sampler)
+        self.ratios = sampler_weights(stirling_ratios(corpus, discount, chained=chained), sampler)
         self.stream = stream(seed)
 
     def sweep(self):
@@ -71,7 +71,7 @@ class Chain:
         enter_words(self.words, self.prior.gamma, self.scratch)
         while n_seats := self.sweep_corpus(
             flat(self.corpus), self.assignments, self.words, self.prior,
-            self.weights, self.scratch, self.levels, place, self.stream,
+            self.ratios, self.scratch, self.levels, place, self.stream,
         ):  # fmt: skip
             self.assignments = add_seats(self.assignments, n_seats)
 

@@ -1,0 +1,121 @@
+"""SSA, sampling of seating arrangements (Teh, 2006; Du, 2012, algorithm 1).
+
+Symbols as in ``_kernels.py``. The state is the seating itself, kept as ``_kernels_seats.py`` says.
+The words of a topic are exchangeable, so who sits where is not kept: a word that leaves comes from
+a table of its topic in proportion to the size. A word enters by
+
+    sitting at table l   size_l - a
+    opening one          (b + a T) (alpha_k + c_k) / (A + c.)
+
+and the tables of one topic add up to n - a t.
+"""
+
+# mypy: ignore-errors
+
+import numpy as np
+
+from skdp._numba import njit_inner, njit_step
+from skdp._random import next_double
+from skdp._simd import draw_product, natural, prefetch
+from skdp.topics._tables._kernels import (
+    LESS,
+    MORE,
+    change_tables,
+    count_word,
+    enter_document,
+    enter_segment,
+    leave_segment,
+    list_topic,
+    unlist_topic,
+    weigh_present,
+)
+from skdp.topics._tables._kernels_seats import DOCUMENT, leave_seat, open_seat, take_seat
+
+
+@njit_step
+def weigh_topic(k, n, t, ratio, a, base, reciprocal, opening, sharing, factor):
+    """Set `opening`, `sharing` and `factor` of a present topic with `n` words, `t` tables."""
+    sharing[k] = (n - a * t) * reciprocal[k]
+    opening[k] = base[k] * reciprocal[k]
+    factor[k] = opening[k] + sharing[k] * ratio
+
+
+@njit_inner
+def sweep_document(d, corpus, assignments, words, prior, scratch, rng):
+    """Draw topic and table of every word of document `d`; words not seated get a seat."""
+    a = prior.discount
+    gamma = np.float32(prior.gamma)
+    shift = prior.gamma * words.counts.shape[0]
+    tokens, topics = corpus.tokens, assignments.topics
+    counts, totals, fixed = words.counts, words.totals, words.fixed
+    n_k, base, reciprocal = scratch.n_k, scratch.base, scratch.reciprocal
+    opening, sharing, factor = scratch.opening, scratch.sharing, scratch.factor
+    sums, present, position = scratch.sums, scratch.present, scratch.position
+    heads, links = assignments.seat_heads, assignments.seat_links
+    sizes, kinds, free = assignments.seat_sizes, assignments.seat_kinds, assignments.seat_free
+    segment_tables = assignments.segment_tables
+    customers = assignments.document_tables[d]
+    total = enter_document(prior.alpha, customers, base, reciprocal, factor)
+    for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
+        begin, end = corpus.segment_ptr[j], corpus.segment_ptr[j + 1]
+        b = prior.concentration[j]
+        tables = assignments.tables[j]
+        n_tables = segment_tables[j]
+        n_present = enter_segment(begin, end, topics, n_k, present, position)
+        ratio = 0.0  # until the tables are known
+        for q in range(n_present):
+            k = present[q]
+            weigh_topic(k, n_k[k], tables[k], ratio, a, base, reciprocal, opening, sharing, factor)
+        tables_changed = True
+        for i in range(begin, end):
+            if i + 2 < tokens.shape[0]:
+                prefetch(counts, tokens[i + 2])
+            w = natural(tokens[i])
+
+            # Remove the word, and its table if that goes along.
+            k = np.int64(topics[i])
+            if k >= 0:
+                n = n_k[k]
+                target = next_double(rng) * n
+                if leave_seat(j, k, target, heads, links, sizes, kinds, free) > 0:
+                    change_tables(k, LESS, tables, customers, base)
+                    n_tables -= 1
+                    total -= 1.0
+                    tables_changed = True
+                n_k[k] = n - 1
+                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal)
+                if n == 1:
+                    n_present = unlist_topic(k, n_present, present, position)
+                    factor[k] = base[k] * reciprocal[k]
+                else:
+                    weigh_topic(
+                        k, n - 1, tables[k], ratio, a, base, reciprocal, opening, sharing, factor
+                    )
+            # Weigh the topics present, all of them if the number of tables has changed.
+            if tables_changed:
+                ratio = total / (b + a * n_tables)
+                weigh_present(n_present, ratio, present, opening, sharing, factor)
+                tables_changed = False
+
+            # Draw the topic.
+            k = draw_product(counts, w, gamma, factor, sums, rng)
+            topics[i] = k
+            # Add the word: to a table, or with one of its own.
+            n = n_k[k]
+            if n == 0:
+                n_present = list_topic(k, n_present, present, position)
+            share = sharing[k] * ratio
+            if n == 0 or next_double(rng) * (share + opening[k]) >= share:
+                open_seat(j, k, DOCUMENT, heads, links, sizes, kinds, free)
+                change_tables(k, MORE, tables, customers, base)
+                n_tables += 1
+                total += 1.0
+                tables_changed = True
+            else:
+                target = next_double(rng) * (n - a * tables[k])
+                take_seat(j, k, target, a, heads, links, sizes)
+            n_k[k] = n + 1
+            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal)
+            weigh_topic(k, n + 1, tables[k], ratio, a, base, reciprocal, opening, sharing, factor)
+        segment_tables[j] = n_tables
+        leave_segment(n_present, n_k, present, base, reciprocal, factor)
