@@ -47,7 +47,7 @@ from skdp._simd import (
     sum_listed,
     sum_product,
 )
-from skdp.topics._shared._kernels import AHEAD
+from skdp.topics._shared._kernels import AHEAD, LESS, MORE
 
 SPARSE_FROM = 400
 """Number of topics from which the sparse sweep is the faster, on text."""
@@ -150,7 +150,7 @@ def enter_node(begin, end, alpha, topics, base, reciprocal, factor):
 
 @njit_step
 def move_word(w, k, change, fixed, counts, totals, shift, base, reciprocal, factor):
-    """Add `change` (1 or -1) to the count of word `w` in topic `k`, and to what follows."""
+    """Add `change` (`MORE`, `LESS`) to the count of word `w` in topic `k`, and to what follows."""
     base[k] += change
     if not fixed:
         counts[w, k] += np.float32(change)
@@ -189,30 +189,36 @@ def sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, gamma, scra
         if begin == end:
             continue
         enter_node(begin, end, alpha, topics, base, reciprocal, factor)
-        coming = tokens[begin]
-        k = topics[begin]
+
+        # Remove and weigh the first word.
+        coming, k = tokens[begin], np.int64(topics[begin])
         if k >= 0:
-            move_word(coming, k, -1, fixed, counts, totals, shift, base, reciprocal, factor)
+            move_word(coming, k, LESS, fixed, counts, totals, shift, base, reciprocal, factor)
         total = sum_product(counts, coming, offset, factor, sums, begin & 1)
         gained = np.float32(0.0)  # by topic k for the word that comes, since its sums were made
         for i in range(begin, end):
             if i + AHEAD < n_tokens:
                 prefetch(counts, tokens[i + AHEAD])
             w, weight, gainer = coming, total + gained, k
+
+            # Remove and weigh the word that comes.
             if i + 1 < end:
-                coming = tokens[i + 1]
-                k = topics[i + 1]
+                coming, k = tokens[i + 1], np.int64(topics[i + 1])
                 if k >= 0:
-                    move_word(coming, k, -1, fixed, counts, totals, shift, base, reciprocal, factor)
+                    move_word(
+                        coming, k, LESS, fixed, counts, totals, shift, base, reciprocal, factor
+                    )
                 total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
 
+            # Draw the topic of this one, from sums that lack what the last topic has gained.
             target = np.float32(next_double(rng)) * weight - gained
             found = min(find_sum(sums, i & 1, width, target), n_topics - 1)
             k = gainer if target < 0.0 else found
             topics[i] = k
 
+            # Add it; what its topic gains for the word that comes is not in the sums.
             gained = (counts[coming, k] + offset) * factor[k]
-            move_word(w, k, 1, fixed, counts, totals, shift, base, reciprocal, factor)
+            move_word(w, k, MORE, fixed, counts, totals, shift, base, reciprocal, factor)
             gained = (counts[coming, k] + offset) * factor[k] - gained
             if gained < 0.0:
                 total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
@@ -221,7 +227,7 @@ def sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, gamma, scra
 
 @njit_step
 def move_topic(k, change, totals, shift, base, reciprocal, factor, group_sums):
-    """Add `change` (1 or -1) to the counts of topic `k`; return what its `factor` has gained."""
+    """Add `change` to the counts of topic `k`; return what its `factor` has gained."""
     base[k] += change
     totals[k] += change
     reciprocal[k] = 1.0 / (shift + totals[k])
@@ -316,13 +322,18 @@ def sweep_nodes_sparse(
                 prefetch_list(tokens[i + AHEAD], row_ptr, lengths, ids, values)
             w = tokens[i]
             row, length = row_ptr[w], lengths[w]
-            k = topics[i]
+
+            # Remove the word.
+            k = np.int64(topics[i])
             if k >= 0:
                 length = drop_word(k, row, length, ids, values, n_topics)
-                rest += move_topic(k, -1, totals, shift, base, reciprocal, factor, group_sums)
+                rest += move_topic(k, LESS, totals, shift, base, reciprocal, factor, group_sums)
 
+            # Weigh the topics that it has, and all of them by gamma.
             whole = in_vectors(length)
             listed = sum_listed(ids, values, row, whole, factor, sums, 0)
+
+            # Draw the topic.
             target = next_double(rng) * (listed + gamma * rest)
             if target < listed:
                 at = row + min(find_sum(sums, 0, whole, np.float32(target)), length - 1)
@@ -334,10 +345,12 @@ def sweep_nodes_sparse(
                     at = row + length
                     length += 1
                     ids[at] = k
+
+            # Add the word.
             values[at] += np.float32(1.0)
             lengths[w] = length
             topics[i] = k
-            rest += move_topic(k, 1, totals, shift, base, reciprocal, factor, group_sums)
+            rest += move_topic(k, MORE, totals, shift, base, reciprocal, factor, group_sums)
         for i in range(begin, end):
             k = topics[i]
             base[k] = alpha[k]

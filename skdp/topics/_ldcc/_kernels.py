@@ -41,11 +41,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit, njit_inner, njit_loop, njit_part, njit_step
+from skdp._numba import njit, njit_inner, njit_loop, njit_part, njit_section, njit_step
 from skdp._random import draw_categorical, next_double, stream_of_content
 from skdp._simd import LANES, padded, prefetch
 from skdp.topics._lda._kernels_sweeps import enter_node, find_sum, move_word, sum_product
-from skdp.topics._shared._kernels import log_rising
+from skdp.topics._shared._kernels import LESS, MORE, log_rising
 
 LARGEST_COUNT = 32
 LONGEST_SEGMENT = 512
@@ -110,6 +110,18 @@ def tabulate_rising(alpha: np.ndarray, longest: int) -> Rising:
     return Rising(by_topic, by_length)
 
 
+# numba's np.zeros and np.sum take longer to compile than all that stands around them here.
+
+
+@njit_section
+def sum_of(values):
+    """Return the sum of a vector."""
+    total = 0.0
+    for i in range(values.shape[0]):
+        total += values[i]
+    return total
+
+
 @njit
 def _tabulate(alpha, by_topic, by_length):
     n_clusters, n_topics = alpha.shape
@@ -118,7 +130,7 @@ def _tabulate(alpha, by_topic, by_length):
             for y in range(n_clusters):
                 by_topic[k, m, y] = by_topic[k, m - 1, y] + math.log(alpha[y, k] + (m - 1))
     for y in range(n_clusters):
-        total = alpha[y].sum()
+        total = sum_of(alpha[y])
         for n in range(1, by_length.shape[0]):
             by_length[n, y] = by_length[n - 1, y] + math.log(total + (n - 1))
 
@@ -131,10 +143,7 @@ def weigh_length(n, alpha, by_length, weights):
             weights[y] = -by_length[n, y]
         return
     for y in range(weights.shape[0]):
-        total = 0.0
-        for k in range(alpha.shape[1]):
-            total += alpha[y, k]
-        weights[y] = -log_rising(total, n)
+        weights[y] = -log_rising(sum_of(alpha[y]), n)
 
 
 @njit_part
@@ -196,7 +205,7 @@ def draw_topic(total, n_topics, sums, rng):
     return min(find_sum(sums, 0, sums.shape[1] - LANES, target), n_topics - 1)
 
 
-@njit_step
+@njit_inner
 def seat_words(
     begin, end, tokens, topics, draws, row, counts, totals, fixed, gamma, base, reciprocal, factor,
     sums, rng,
@@ -208,7 +217,7 @@ def seat_words(
     """
     n_topics, shift, offset = row.shape[0], gamma * counts.shape[0], np.float32(gamma)
     enter_node(begin, begin, row, topics, base, reciprocal, factor)
-    size = row.sum()
+    size = sum_of(row)
     log_weight = 0.0
     for i in range(begin, end):
         w = tokens[i]
@@ -216,18 +225,20 @@ def seat_words(
         log_weight += math.log(total / (size + (i - begin)))
         if draws:
             topics[i] = draw_topic(total, n_topics, sums, rng)
-        move_word(w, topics[i], 1, fixed, counts, totals, shift, base, reciprocal, factor)
+        k = np.int64(topics[i])
+        move_word(w, k, MORE, fixed, counts, totals, shift, base, reciprocal, factor)
     return log_weight
 
 
-@njit_step
+@njit_inner
 def unseat_words(
     begin, end, tokens, topics, counts, totals, fixed, gamma, base, reciprocal, factor
 ):  # fmt: skip
     """Take the words of a segment out of all counts."""
     shift = gamma * counts.shape[0]
     for i in range(begin, end):
-        move_word(tokens[i], topics[i], -1, fixed, counts, totals, shift, base, reciprocal, factor)
+        w, k = tokens[i], np.int64(topics[i])
+        move_word(w, k, LESS, fixed, counts, totals, shift, base, reciprocal, factor)
 
 
 @njit_inner
@@ -264,10 +275,10 @@ def move_segment(
         return proposed
     shift = gamma * counts.shape[0]
     for i in range(begin, end):
-        w, k = tokens[i], topics[i]
-        move_word(w, k, -1, fixed, counts, totals, shift, base, reciprocal, factor)
-        k = before[i - begin]
-        move_word(w, k, 1, fixed, counts, totals, shift, base, reciprocal, factor)
+        w, k = tokens[i], np.int64(topics[i])
+        move_word(w, k, LESS, fixed, counts, totals, shift, base, reciprocal, factor)
+        k = np.int64(before[i - begin])
+        move_word(w, k, MORE, fixed, counts, totals, shift, base, reciprocal, factor)
         topics[i] = k
     return y
 
@@ -319,13 +330,19 @@ def sweep_documents(first, last, corpus, clustering, words, prior, gamma, rising
                 if i + 2 < n_tokens:
                     prefetch(counts, tokens[i + 2])
                 w = tokens[i]
-                k = topics[i]
+
+                # Remove the word.
+                k = np.int64(topics[i])
                 if k >= 0:
-                    move_word(w, k, -1, fixed, counts, totals, shift, base, reciprocal, factor)
+                    move_word(w, k, LESS, fixed, counts, totals, shift, base, reciprocal, factor)
+
+                # Weigh all topics, draw one of them, add the word.
                 total = sum_product(counts, w, offset, factor, sums, 0)
                 k = draw_topic(total, n_topics, sums, rng)
                 topics[i] = k
-                move_word(w, k, 1, fixed, counts, totals, shift, base, reciprocal, factor)
+                move_word(w, k, MORE, fixed, counts, totals, shift, base, reciprocal, factor)
+
+            # Remove the segment; draw its document-topic, alone and with its words; add it.
             c_y[y] -= 1
             y = draw_cluster(
                 begin, end, topics, delta, alpha, by_topic, by_length, n_k, c_y, weights, rng
@@ -338,13 +355,17 @@ def sweep_documents(first, last, corpus, clustering, words, prior, gamma, rising
             c_y[y] += 1
 
 
-@njit_part
+@njit_section
 def count_clusters_with_words(first, last, segment_ptr, clusters, c_y):
-    """Count the segments `first` to `last` - 1 that have words in `c_y`."""
-    c_y[:] = 0
+    """Count the segments `first` to `last` - 1 that have words in `c_y`; return their number."""
+    n = 0
+    for y in range(c_y.shape[0]):
+        c_y[y] = 0
     for s in range(first, last):
         if segment_ptr[s + 1] > segment_ptr[s]:
             c_y[clusters[s]] += 1
+            n += 1
+    return n
 
 
 @njit
@@ -356,7 +377,9 @@ def count_documents(corpus, clusters, out):
 
 
 @njit
-def add_cluster_estimates(first, last, corpus, clustering, prior, doc_topic, segment_topic):
+def add_cluster_estimates(
+    first, last, corpus, clustering, prior, scratch, doc_topic, segment_topic
+):
     """Add E[theta] and E[pi] of documents `first` to `last` - 1 given the state to running sums.
 
     E[theta_iy] = (delta_y + c_iy) / (delta. + c_i.), E[pi_sk] = (alpha_yk + n_sk) / (A_y + n_s);
@@ -369,11 +392,13 @@ def add_cluster_estimates(first, last, corpus, clustering, prior, doc_topic, seg
     """
     delta, alpha = prior.delta, prior.alpha
     n_clusters, n_topics = alpha.shape
-    c_y, theta, sums = np.zeros(n_clusters, np.int64), np.empty(n_clusters), alpha.sum(axis=1)
+    c_y, theta, delta_sum = scratch.c_y, scratch.weights, sum_of(delta)
     for d in range(first, last):
         begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
-        count_clusters_with_words(begin, end, corpus.segment_ptr, clustering.clusters, c_y)
-        total = delta.sum() + c_y.sum()
+        n_segments = count_clusters_with_words(
+            begin, end, corpus.segment_ptr, clustering.clusters, c_y
+        )
+        total = delta_sum + n_segments
         for y in range(n_clusters):
             theta[y] = (delta[y] + c_y[y]) / total
             doc_topic[d, y] += theta[y]
@@ -381,11 +406,12 @@ def add_cluster_estimates(first, last, corpus, clustering, prior, doc_topic, seg
             n = corpus.segment_ptr[s + 1] - corpus.segment_ptr[s]
             if n == 0:
                 for y in range(n_clusters):
+                    alpha_sum = sum_of(alpha[y])
                     for k in range(n_topics):
-                        segment_topic[s, k] += theta[y] * alpha[y, k] / sums[y]
+                        segment_topic[s, k] += theta[y] * alpha[y, k] / alpha_sum
                 continue
             y = clustering.clusters[s]
-            scale = 1.0 / (sums[y] + n)
+            scale = 1.0 / (sum_of(alpha[y]) + n)
             for k in range(n_topics):
                 segment_topic[s, k] += alpha[y, k] * scale
             for i in range(corpus.segment_ptr[s], corpus.segment_ptr[s + 1]):
@@ -393,23 +419,21 @@ def add_cluster_estimates(first, last, corpus, clustering, prior, doc_topic, seg
 
 
 @njit
-def log_prior_of_clusters(corpus, clustering, prior):
+def log_prior_of_clusters(corpus, clustering, prior, scratch):
     """Return log p(y, z): all of the joint but the word factor."""
     delta, alpha = prior.delta, prior.alpha
-    n_clusters, n_topics = alpha.shape
-    c_y, n_k = np.zeros(n_clusters, np.int64), np.zeros(n_topics, np.int64)
-    delta_sum, alpha_sums = delta.sum(), alpha.sum(axis=1)
+    c_y, n_k, delta_sum = scratch.c_y, scratch.n_k, sum_of(delta)
     result = 0.0
     for d in range(corpus.doc_ptr.shape[0] - 1):
         first, last = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
         count_clusters(first, last, clustering.clusters, c_y)
         result -= log_rising(delta_sum, last - first)
-        for y in range(n_clusters):
+        for y in range(c_y.shape[0]):
             result += log_rising(delta[y], c_y[y])
         for s in range(first, last):
             y = clustering.clusters[s]
             begin, end = corpus.segment_ptr[s], corpus.segment_ptr[s + 1]
-            result -= log_rising(alpha_sums[y], end - begin)
+            result -= log_rising(sum_of(alpha[y]), end - begin)
             for i in range(begin, end):
                 n_k[clustering.topics[i]] += 1
             for i in range(begin, end):
@@ -457,7 +481,9 @@ def fold_in_clusters(
         while place[1] < n_sweeps and work > 0:
             sweep_documents(d, d + 1, corpus, clustering, words, prior, 0.0, rising, scratch, rng)
             if place[1] >= burn_in:
-                add_cluster_estimates(d, d + 1, corpus, clustering, prior, doc_topic, segment_topic)
+                add_cluster_estimates(
+                    d, d + 1, corpus, clustering, prior, scratch, doc_topic, segment_topic
+                )
             place[1] += 1
             work -= content.shape[0] + (end - begin) + 1
         if place[1] == n_sweeps:

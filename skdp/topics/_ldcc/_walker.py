@@ -177,8 +177,10 @@ class CoClusterWalker(TopicWalker):
 
     def _log_prior(self) -> float:
         return sum(
-            log_prior_of_clusters(corpus, shard, self._prior)
-            for corpus, shard in zip(self._corpora, self.shards, strict=True)
+            log_prior_of_clusters(corpus, shard, self._prior, scratch)
+            for corpus, shard, scratch in zip(
+                self._corpora, self.shards, self._scratch, strict=True
+            )
         )
 
     topic_axes: ClassVar[dict[str, int]] = {"segment_topic": 1, "segment_topic_prior": 1}
@@ -211,6 +213,7 @@ class CoClusterWalker(TopicWalker):
                 self._corpora[s],
                 shard,
                 self._prior,
+                self._scratch[s],
                 sums["doc_topic"][slice(*self._bounds[s])],
                 sums["segment_topic"][slice(*self._segment_bounds[s])],
             )
@@ -235,3 +238,12 @@ class CoClusterWalker(TopicWalker):
     def state(self) -> CoClusterState:
         """Return a read-only view of the state."""
         return CoClusterState(self)
+
+    def copy(self) -> CoClusterWalker:
+        """Return a walker that holds the same state in arrays of its own."""
+        other = super().copy()
+        other._scratch = [
+            empty_cluster_scratch(self.n_topics, self.n_clusters, self._longest)
+            for _ in self.shards
+        ]
+        return other

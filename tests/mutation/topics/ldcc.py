@@ -29,7 +29,7 @@ MUTATIONS = [
     Mutation(
         "ldcc-words-not-removed",
         LDCC,
-        "                if k >= 0:\n                    move_word(w, k, -1,",
+        "                if k >= 0:\n                    move_word(w, k, LESS,",
         "                if k >= 0:\n                    move_word(w, k, 0,",
         "A word is drawn given the others: itself is not counted.",
         _ldcc("test_posterior[asymmetric]"),
@@ -109,7 +109,7 @@ MUTATIONS = [
     Mutation(
         "ldcc-move-not-undone",
         LDCC,
-        "        k = before[i - begin]\n",
+        "        k = np.int64(before[i - begin])\n",
         "",
         "A segment that does not move has its old topics back.",
         _ldcc("test_posterior[asymmetric]"),
