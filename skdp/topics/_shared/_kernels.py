@@ -24,6 +24,9 @@ from skdp._numba import njit
 AHEAD = 3
 """Words between a word and the one whose counts are fetched into the cache."""
 
+MORE, LESS = np.int64(1), np.int64(-1)
+"""A word or a table comes or goes. To numba an int would be a type of its own, and compiled so."""
+
 
 class Corpus(NamedTuple):
     """The words."""

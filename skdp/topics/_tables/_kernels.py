@@ -47,9 +47,6 @@ from skdp._numba import njit, njit_part, njit_step
 from skdp.processes._kernels_stirling import log_stirling
 from skdp.topics._shared._kernels import log_rising
 
-MORE, LESS = np.int64(1), np.int64(-1)
-"""A word or a table comes or goes. To numba an int would be a type of its own, and compiled so."""
-
 
 class Assignments(NamedTuple):
     """The chain's state: topics and tables."""

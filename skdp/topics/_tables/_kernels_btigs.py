@@ -34,10 +34,8 @@ from skdp._numba import njit_inner, njit_loop, njit_step
 from skdp._random import next_double
 from skdp._simd import draw_product, natural, prefetch, total_product
 from skdp.processes._kernels_stirling import open_ratio, share_ratio
-from skdp.topics._shared._kernels import AHEAD
+from skdp.topics._shared._kernels import AHEAD, LESS, MORE
 from skdp.topics._tables._kernels import (
-    LESS,
-    MORE,
     change_tables,
     count_word,
     enter_document,

@@ -41,8 +41,8 @@ from skdp._numba import njit_inner, njit_section, njit_step
 from skdp._random import next_double
 from skdp._simd import draw_product, natural, prefetch
 from skdp.processes._kernels_stirling import share_ratio
-from skdp.topics._shared._kernels import AHEAD
-from skdp.topics._tables._kernels import LESS, MORE, count_word, weigh_parents
+from skdp.topics._shared._kernels import AHEAD, LESS, MORE
+from skdp.topics._tables._kernels import count_word, weigh_parents
 from skdp.topics._tables._kernels_btigs import look_up_weights
 from skdp.topics._tables._kernels_seats import (
     DOCUMENT,

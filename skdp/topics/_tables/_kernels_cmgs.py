@@ -19,9 +19,8 @@ from skdp._numba import njit_inner, njit_step
 from skdp._random import next_double
 from skdp._simd import draw_product, natural, prefetch
 from skdp.processes._kernels_stirling import share_ratio
+from skdp.topics._shared._kernels import LESS, MORE
 from skdp.topics._tables._kernels import (
-    LESS,
-    MORE,
     change_tables,
     count_word,
     enter_document,
