@@ -105,7 +105,8 @@ class SequencePanel(Ragged):
                     f"{cls._locate((), i)} has {array.shape[1]} features, but sequence 0 has "
                     f"{width}: all observations must have the same size."
                 )
-        values = np.concatenate(arrays, dtype=np.float64)
+        # Data frames hold columns: what is joined of them is in the order of Fortran.
+        values = np.ascontiguousarray(np.concatenate(arrays, dtype=np.float64))
         return cls._make(values, (offsets([len(array) for array in arrays]),), width)
 
     @property

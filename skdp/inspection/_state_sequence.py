@@ -467,7 +467,9 @@ def _predict(
     estimator: Any, X: Any, sequence: int | None
 ) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
     """Return the states of one sequence of X, or of all end to end and where these meet."""
-    panel, is_single = check_panel(estimator, X, reset=False, ensure_all_finite="allow-nan")
+    panel, is_single = check_panel(
+        estimator, X, reset=False, ensure_all_finite="allow-nan", accept_tokens=True
+    )
     if sequence is not None:
         sequence = check_count(sequence, "sequence")
         if sequence >= len(panel):
@@ -475,11 +477,12 @@ def _predict(
                 f"sequence must be below the number of sequences in X, {len(panel)}, got "
                 f"{sequence}."
             )
-    if is_single:  # an array or a data frame, whose columns have names to check
+    if is_single:
         return np.asarray(estimator.predict(X)), None
     if sequence is None:
-        return np.concatenate(estimator.predict(panel)), panel.ptr[1:-1]
-    return np.asarray(estimator.predict(panel[sequence : sequence + 1])[0]), None
+        return np.concatenate(estimator.predict(X)), panel.ptr[1:-1]
+    # Of X itself: data frames have names of columns to check.
+    return np.asarray(estimator.predict(X[sequence : sequence + 1])[0]), None
 
 
 def _find_factors(estimator: Any, predicted: NDArray[Any]) -> NDArray[Any] | None:

@@ -13,6 +13,11 @@ def test_arrays():
     assert panel == SequencePanel(panel.values, [0, 2, 3])
 
 
+def test_layout_is_that_of_rows():
+    panel = SequencePanel.from_sequences([np.zeros((3, 2), order="F"), np.ones((2, 2), order="F")])
+    assert panel.values.flags.c_contiguous
+
+
 def test_one_dimension():
     panel = SequencePanel.from_sequences([[1, 2, 3], np.array([4])])
     assert panel.shape == (2, 1)
