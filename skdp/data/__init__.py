@@ -1,5 +1,6 @@
 """Ragged containers of samples, and the checks that make them of whatever a user passes."""
 
+from skdp.data._concatenate import concatenate
 from skdp.data._segmented_corpus import SegmentedCorpus
 from skdp.data._sequence_panel import SequencePanel
 from skdp.data._token_sequences import TokenSequences
@@ -12,4 +13,5 @@ __all__ = [
     "check_corpus",
     "check_panel",
     "check_sentences",
+    "concatenate",
 ]

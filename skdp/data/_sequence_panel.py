@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array
 from skdp._public import public
+from skdp.data._frames import read_frame
 from skdp.data._ragged import Ragged, offsets, read_parts
 
 
@@ -105,8 +106,58 @@ class SequencePanel(Ragged):
                     f"{cls._locate((), i)} has {array.shape[1]} features, but sequence 0 has "
                     f"{width}: all observations must have the same size."
                 )
-        values = np.concatenate(arrays, dtype=np.float64)
+        # Data frames hold columns: what is joined of them is in the order of Fortran.
+        values = np.ascontiguousarray(np.concatenate(arrays, dtype=np.float64))
         return cls._make(values, (offsets([len(array) for array in arrays]),), width)
+
+    @classmethod
+    def from_frame(
+        cls, frame: Any, *, by: Any, time: Any = None, columns: Sequence[Any] | None = None
+    ) -> Self:
+        """Return a panel made from a long data frame, which has one row per step.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+        by : column name or list of column names
+            What tells sequences apart, such as a subject, or a subject and a session. Rows of
+            different sequences may be interleaved. Sequences are in the order in which they first
+            occur, that of ``frame.groupby(by, sort=False)``.
+        time : column name or None, default=None
+            The rows of a sequence are sorted by this column: numbers, dates or anything else that
+            has an order. None: they are in the right order already. Gaps between times are not
+            filled.
+        columns : list of column names or None, default=None
+            The columns of the observations, in this order. None: all except those of `by` and
+            `time`.
+
+        Returns
+        -------
+        SequencePanel
+            Missing values are NaN. A panel does not keep the names of columns.
+
+        Raises
+        ------
+        TypeError
+            If `frame` is not a data frame of pandas.
+        ValueError
+            If a column is not there, or a column of observations does not hold numbers; if a value
+            of `by` or `time` is missing, or a sequence has the same time twice.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from skdp.data import SequencePanel
+        >>> frame = pd.DataFrame(
+        ...     {"dog": ["Rex", "Ada", "Rex"], "day": [2, 1, 1], "steps": [7.5, 3.0, 6.0]}
+        ... )
+        >>> panel = SequencePanel.from_frame(frame, by="dog", time="day")
+        >>> panel[0]
+        array([[6. ],
+               [7.5]])
+        """
+        values, ptr = read_frame(frame, by, time, columns)
+        return cls._make(values, (ptr,), values.shape[1])
 
     @property
     def values(self) -> NDArray[np.float64]:

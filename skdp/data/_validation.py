@@ -82,7 +82,12 @@ def check_corpus(
 
 
 def check_panel(
-    estimator: Any, X: Any, *, reset: bool, ensure_all_finite: bool | str = True
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    ensure_all_finite: bool | str = True,
+    accept_tokens: bool = False,
 ) -> tuple[SequencePanel, bool]:
     """Return X as a panel and whether it is a single sequence, checked or recorded.
 
@@ -91,15 +96,18 @@ def check_panel(
     estimator : estimator
         A model of sequences.
     X : SequencePanel, list of sequences, or (T, n_features) array-like
-        A sequence in a list is a (T_i, n_features) or (T_i,) array, or a list of lists. An array
-        (or data frame, or list of equally long lists of numbers) is **one** sequence of T
-        observations.
+        A sequence in a list is a (T_i, n_features) or (T_i,) array, a data frame, or a list of
+        lists. An array (or data frame, or list of equally long lists of numbers) is **one**
+        sequence of T observations.
     reset : bool
         True (in ``fit``): set `n_features_in_`, and `feature_names_in_` for a data frame with
-        names. False: X must have the same number of features.
+        names, or a list of them. False: X must have the same number of features, and data frames
+        the same names in the same order.
     ensure_all_finite : bool or "allow-nan", default=True
         As in scikit-learn's ``check_array``: "allow-nan" for models in which NaN marks a missing
         value.
+    accept_tokens : bool, default=False
+        Also take `TokenSequences`, as sequences of one column, the word ids.
 
     Returns
     -------
@@ -113,19 +121,25 @@ def check_panel(
     ------
     ValueError
         If X or a sequence is empty, or if X differs in width from that in `fit` or holds anything
-        but finite numbers.
+        but finite numbers. If X is a (T,) or (n, T, D) array; the message says what to write.
     TypeError
-        If scikit-learn's ``check_array`` raises it.
+        If X is another container, or scikit-learn's ``check_array`` raises it.
     """
     _check_kind(X)
     _check_not_empty_list(estimator, X)
     is_single = False
+    source = X
     if isinstance(X, SequencePanel):
         panel = X
+    elif isinstance(X, TokenSequences) and accept_tokens:
+        panel = source = SequencePanel(X.tokens, X.ptr)
     elif _holds_sequences(X):
+        _check_same_columns(X)
+        source = X[0]
         panel = SequencePanel.from_sequences(X)
     else:
         is_single = True
+        _check_dimensions(estimator, X)
         values = check_array(
             X,
             dtype=np.float64,
@@ -143,7 +157,7 @@ def check_panel(
         )
     if ensure_all_finite and not is_single:
         _check_finite(panel, allow_nan=ensure_all_finite == "allow-nan")
-    _record_features(estimator, X, panel, reset)
+    _record_features(estimator, source, panel, reset)
     return panel, is_single
 
 
@@ -283,6 +297,52 @@ def _holds_sequences(X: Any) -> bool:
             f"got {X[i]!r:.60}."
         )
     return not any(flat)
+
+
+def _check_same_columns(frames: Any) -> None:
+    """Raise unless all sequences in a list have the columns of the first, in its order.
+
+    Without names of columns, all are without.
+    """
+    first = _column_names(frames[0])
+    for i, frame in enumerate(frames):
+        names = _column_names(frame)
+        if names != first:
+            raise ValueError(
+                f"All sequences must have the same columns in the same order: sequence {i} has "
+                f"{_describe(names)}, but sequence 0 has {_describe(first)}."
+            )
+
+
+def _column_names(values: Any) -> list[str] | None:
+    """Return the names of the columns of a data frame; numbers are no names."""
+    if not hasattr(values, "columns"):
+        return None
+    names = list(values.columns)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def _describe(names: list[str] | None) -> str:
+    return "no names of columns" if names is None else f"{names!r:.200}"
+
+
+def _check_dimensions(estimator: Any, X: Any) -> None:
+    """Raise for an array that is no table, and say what to write."""
+    n_dims = getattr(X, "ndim", None)
+    if isinstance(X, (list, tuple)) and not any(map(_is_list, X)):
+        n_dims = 1
+    if n_dims == 1:
+        raise ValueError(
+            "Expected 2D array, got 1D array instead. Reshape your data: write "
+            "np.reshape(X, (-1, 1)) for one sequence of T numbers, or the list [X] for a panel of "
+            "it."
+        )
+    if n_dims == 3:
+        raise ValueError(
+            f"Found array with dim 3, while {type(estimator).__name__} expects one sequence, "
+            "(T, D): write list(X) if X holds n sequences as (n, T, D), and "
+            "list(np.swapaxes(X, 1, 2)) if it holds them as (n, D, T)."
+        )
 
 
 def _holds_sentences(X: Any, *, equal_too: bool) -> bool:

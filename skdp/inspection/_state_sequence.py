@@ -7,11 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linear_sum_assignment
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, check_count
-from skdp.data import check_panel
 from skdp.inspection._axes import (
     GREY,
     LITERAL,
@@ -24,7 +22,22 @@ from skdp.inspection._axes import (
     open_axes,
     write_names,
 )
-from skdp.inspection._states import check_matrix
+from skdp.inspection._observed import (
+    check_observations,
+    check_times,
+    draw_observations,
+    draw_times,
+    find_times,
+)
+from skdp.inspection._state_paths import (
+    check_boundaries,
+    check_predicted,
+    check_true,
+    f1_score,
+    find_factors,
+    match_states,
+    predict_states,
+)
 
 _KINDS = ("states", "factors")
 _WIDTH = 8.0
@@ -33,6 +46,8 @@ _STRIP, _DIFFERENCE = 1.0, 0.3
 _STRIPS = (_STRIP, _STRIP, _DIFFERENCE)
 """Heights of a strip of states, of the one below and of the differences; half an inch is 1."""
 _GAP = 0.12
+_OBSERVED = 3.0
+"""Height of the observations above strips of states, in the same unit."""
 _ROW = 0.15
 """Height of a row of factors, in inches."""
 _LINES = (("white", 3.2), ("#333333", 1.0))
@@ -66,6 +81,13 @@ class StateSequenceDisplay:
     boundaries : array-like of int, default=None
         Where sequences that are drawn end to end meet: the steps, counted from 0, with which all
         but the first begin, such as ``panel.ptr[1:-1]``. Lines mark them.
+    observations : array-like of shape (n_steps,) or (n_steps, n_columns), default=None
+        Numbers to draw as lines above the states, broken where values are missing (NaN).
+    column_names : list of n_columns str, default=None
+        Names of the columns of `observations`, shown for up to eight. None: no names.
+    times : array-like of shape (n_steps,), default=None
+        When the steps were: dates (datetime64, datetime, an index of pandas), numbers or strings,
+        written at the axis of steps. Steps are equally far apart whatever their times.
 
     Attributes
     ----------
@@ -75,6 +97,10 @@ class StateSequenceDisplay:
         None for states that are numbers.
     boundaries : ndarray of int
         As passed; of length 0 if None was passed.
+    observations : ndarray of shape (n_steps, n_columns) or None
+    column_names : list of str or None
+    times : ndarray of shape (n_steps,) or None
+        As passed, as arrays.
     matches : dict
         The true label of every state that has a match. Empty for factors, or without the truth.
     agreement : float or None
@@ -86,6 +112,10 @@ class StateSequenceDisplay:
         For factors, the panels of the predicted ones and, if known, of the true ones. Otherwise
         `ax_`.
     figure_ : matplotlib Figure
+    observations_ax_ : matplotlib Axes or None
+        The panel of the observations.
+    lines_ : list of matplotlib Line2D
+        Lines of the observations, one per column.
     images_ : list of matplotlib AxesImage
         Images of the prediction; if known, of the truth; and, if states are numbers, of the steps
         where the two differ.
@@ -116,6 +146,8 @@ class StateSequenceDisplay:
 
     factor_names: list[str] | None
     labels_: list[str]
+    lines_: list[Any]
+    observations_ax_: Any
 
     def __init__(
         self,
@@ -125,23 +157,37 @@ class StateSequenceDisplay:
         factors: ArrayLike | None = None,
         factor_names: Sequence[str] | None = None,
         boundaries: ArrayLike | None = None,
+        observations: ArrayLike | None = None,
+        column_names: Sequence[str] | None = None,
+        times: ArrayLike | None = None,
     ):
-        self.predicted = _check_predicted(predicted, factors)
-        self.true = None if true is None else _check_true(true, self.predicted)
-        self.boundaries = _check_boundaries(boundaries, len(self.predicted))
+        self.predicted = check_predicted(predicted, factors)
+        n_steps = len(self.predicted)
+        self.true = None if true is None else check_true(true, self.predicted)
+        self.boundaries = check_boundaries(boundaries, n_steps)
+        self.times = None if times is None else check_times(times, n_steps)
+        self.observations, self.column_names = None, None
+        if observations is not None:
+            self.observations = check_observations(observations, n_steps)
+        if column_names is not None:
+            if self.observations is None:
+                raise ValueError("column_names are the names of observations, which are not given.")
+            self.column_names = check_names(
+                column_names, "column_names", self.observations.shape[1]
+            )
         self.matches: dict[int, Any] = {}
         self.agreement: float | None = None
         if self.predicted.ndim == 2:
             n_factors = self.predicted.shape[1]
             self.factor_names = check_names(factor_names, "factor_names", n_factors)
             if self.true is not None:
-                self.agreement = _f1_score(self.predicted, self.true)
+                self.agreement = f1_score(self.predicted, self.true)
             return
         if factor_names is not None:
             raise ValueError("factor_names are the names of factors, but predicted holds states.")
         self.factor_names = None
         if self.true is not None:
-            self.matches = _match(self.predicted, self.true)
+            self.matches = match_states(self.predicted, self.true)
             hits = [
                 self.matches.get(j) == k
                 for j, k in zip(self.predicted.tolist(), self.true.tolist(), strict=True)
@@ -158,6 +204,8 @@ class StateSequenceDisplay:
         sequence: int | None = 0,
         kind: str | None = None,
         factor_names: Sequence[str] | None = None,
+        show_observations: bool = False,
+        times: ArrayLike | None = None,
         n_states: int = 12,
         cmap: Any = None,
         ax: Any = None,
@@ -182,6 +230,12 @@ class StateSequenceDisplay:
             holds; without the truth, the kind that the estimator predicts.
         factor_names : list of n_factors str, default=None
             Labels of the factors. None: "0", "1", ...
+        show_observations : bool, default=False
+            Whether to draw the observations above the states, with the names of columns if the
+            estimator knows them (`feature_names_in_`).
+        times : array-like of shape (n_steps,), default=None
+            See the class. None: the dates in the index of X, if X is a data frame (or a list of
+            them) that has them.
         n_states : int, default=12
             See `plot`.
         cmap : matplotlib colormap or its name, default=None
@@ -207,17 +261,26 @@ class StateSequenceDisplay:
         check_is_fitted(estimator)
         if kind is not None and (not isinstance(kind, str) or kind not in _KINDS):
             raise ValueError(f"kind must be 'states' or 'factors', got {kind!r}.")
-        states, boundaries = _predict(estimator, X, sequence)
+        states, boundaries, values = predict_states(estimator, X, sequence)
         true = None if true is None else as_array(true, "true")
         if kind is None and (states.ndim == 2 or (true is not None and true.ndim == 2)):
             kind = "factors"
-        factors = _find_factors(estimator, states) if kind == "factors" else None
+        factors = find_factors(estimator, states) if kind == "factors" else None
         if kind == "states" and states.ndim == 2:
             raise ValueError(
                 f"kind='states' needs states: {type(estimator).__name__} predicts factors."
             )
         display = cls(
-            states, true, factors=factors, factor_names=factor_names, boundaries=boundaries
+            states,
+            true,
+            factors=factors,
+            factor_names=factor_names,
+            boundaries=boundaries,
+            observations=values if show_observations else None,
+            column_names=getattr(estimator, "feature_names_in_", None)
+            if show_observations
+            else None,
+            times=find_times(X, sequence) if times is None else times,
         )
         return display.plot(ax, n_states=n_states, cmap=cmap)
 
@@ -230,6 +293,9 @@ class StateSequenceDisplay:
         factors: ArrayLike | None = None,
         factor_names: Sequence[str] | None = None,
         boundaries: ArrayLike | None = None,
+        observations: ArrayLike | None = None,
+        column_names: Sequence[str] | None = None,
+        times: ArrayLike | None = None,
         n_states: int = 12,
         cmap: Any = None,
         ax: Any = None,
@@ -248,6 +314,12 @@ class StateSequenceDisplay:
             Labels of the factors. None: "0", "1", ...
         boundaries : array-like of int, default=None
             Where sequences meet, see the class.
+        observations : array-like of shape (n_steps,) or (n_steps, n_columns), default=None
+            What was observed, see the class.
+        column_names : list of n_columns str, default=None
+            Names of the columns of `observations`.
+        times : array-like of shape (n_steps,), default=None
+            When the steps were, see the class.
         n_states : int, default=12
             See `plot`.
         cmap : matplotlib colormap or its name, default=None
@@ -267,7 +339,14 @@ class StateSequenceDisplay:
             If matplotlib is not installed.
         """
         display = cls(
-            predicted, true, factors=factors, factor_names=factor_names, boundaries=boundaries
+            predicted,
+            true,
+            factors=factors,
+            factor_names=factor_names,
+            boundaries=boundaries,
+            observations=observations,
+            column_names=column_names,
+            times=times,
         )
         return display.plot(ax, n_states=n_states, cmap=cmap)
 
@@ -302,24 +381,39 @@ class StateSequenceDisplay:
         """
         n_states = check_count(n_states, "n_states", at_least=1)
         check_matplotlib(f"{type(self).__name__}.plot")
+        self.observations_ax_, self.lines_ = None, []
+        lowest = 0.0
         if self.predicted.ndim == 2:
             self._draw_factors(ax, check_cmap("Blues" if cmap is None else cmap))
         else:
-            self._draw_states(ax, n_states, cmap)
-        lowest = 0.0
-        if len(self.images_) == 3:  # not over the marks of differences, which look the same
-            lowest = (_DIFFERENCE + _GAP / 2) / _stack(3)[1]
+            height = self._draw_states(ax, n_states, cmap)
+            if len(self.images_) == 3:  # not over the marks of differences, which look the same
+                lowest = (_DIFFERENCE + _GAP / 2) / height
         for panel in self.axes_ if len(self.boundaries) else ():
-            for color, width in _LINES:
-                panel.vlines(
-                    self.boundaries - 0.5,
-                    *(lowest, 1.0),
-                    transform=panel.get_xaxis_transform(),
-                    color=color,
-                    linewidth=width,
-                )
+            self._draw_boundaries(panel, lowest)
+        if self.observations is not None:
+            panel = self.observations_ax_
+            self.lines_ = draw_observations(
+                panel, self.observations, self.boundaries, self.column_names
+            )
+            panel.tick_params(labelbottom=False)
+            if len(self.boundaries):
+                self._draw_boundaries(panel, 0.0)
+        if self.times is not None:
+            draw_times(self.axes_[0], self.times)
+            self.ax_.set_xlabel("time")
         self.figure_ = self.ax_.figure
         return self
+
+    def _draw_boundaries(self, panel: Any, lowest: float) -> None:
+        for color, width in _LINES:
+            panel.vlines(
+                self.boundaries - 0.5,
+                *(lowest, 1.0),
+                transform=panel.get_xaxis_transform(),
+                color=color,
+                linewidth=width,
+            )
 
     def _draw_factors(self, ax: Any, cmap: Any) -> None:
         """Draw images of factors, one in a panel."""
@@ -328,8 +422,12 @@ class StateSequenceDisplay:
             shown["true"] = self.true
         n_factors = self.predicted.shape[1]
         height = np.clip(_ROW * n_factors, 0.8, 4.5) + 0.3
-        self.ax_ = ax = open_axes(ax, (_WIDTH, 0.6 + height * len(shown)), [])
-        self.axes_ = make_panels(ax, len(shown), 1, list(range(len(shown))))
+        n_panels = len(shown) + (self.observations is not None)
+        self.ax_ = ax = open_axes(ax, (_WIDTH, 0.6 + height * n_panels), [])
+        self.axes_ = make_panels(ax, n_panels, 1, list(range(n_panels)))
+        if self.observations is not None:
+            self.observations_ax_, self.axes_ = self.axes_[0], self.axes_[1:]
+            self.observations_ax_.set_title("observed", loc="left", fontsize="small", pad=3.0)
         ax.set(xlabel="time step", ylabel="factor")
         # Names longer than numbers push the label of the frame out.
         names = write_names(self.factor_names or [])
@@ -344,8 +442,8 @@ class StateSequenceDisplay:
             self.axes_[0].set_title(f"F1 = {self.agreement:.2f}", loc="right", fontsize="small")
         self.labels_, self.legend_ = [], None
 
-    def _draw_states(self, ax: Any, n_states: int, cmap: Any) -> None:
-        """Draw strips of color, and where they differ."""
+    def _draw_states(self, ax: Any, n_states: int, cmap: Any) -> float:
+        """Draw strips of color, and where they differ; return the height of all."""
         from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch
 
@@ -359,6 +457,9 @@ class StateSequenceDisplay:
             self.labels_.append("other")
             colors.append(GREY)
         tops, height = _stack(len(rows) + (self.true is not None))
+        if self.observations is not None:
+            place = (-0.5, height + 2 * _GAP, len(self.predicted), _OBSERVED)
+            height += 2 * _GAP + _OBSERVED
         size = (_WIDTH, 0.55 + 0.5 * height)
         self.ax_ = ax = open_axes(ax, size, self.labels_)
         self.axes_ = np.array([ax], dtype=object)
@@ -385,8 +486,11 @@ class StateSequenceDisplay:
         ax.tick_params(axis="y", length=0)
         ax.set(ylim=(0, height), xlabel="time step")
         ax.spines[["top", "right", "left", "bottom"]].set_visible(False)
+        if self.observations is not None:
+            self.observations_ax_ = ax.inset_axes(place, transform=ax.transData, sharex=ax)
         handles = [Patch(facecolor=color) for color in colors]
         self.legend_ = add_legend(ax, handles, self.labels_)
+        return height
 
     def _encode(self) -> tuple[dict[str, NDArray[np.int64]], list[str]]:
         """Return codes (n_steps,) of what is predicted and of the truth, and what they mean."""
@@ -415,103 +519,6 @@ class StateSequenceDisplay:
         if self.true is None and self.predicted.max() < len(PALETTE):
             keys = np.unique(self.predicted)[order]
         return [PALETTE[key % len(PALETTE)] for key in keys]
-
-
-def _check_predicted(predicted: Any, factors: Any) -> NDArray[Any]:
-    array = as_array(predicted, "predicted")
-    if array.ndim == 2:
-        if factors is not None:
-            raise ValueError("factors are the factors of states: predicted must be 1-D, got 2-D.")
-        return check_matrix(array, "predicted")
-    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu" or np.any(array < 0):
-        raise ValueError(
-            f"predicted must hold states, integers >= 0 (1-D), or factors (2-D), got shape "
-            f"{array.shape} and type {array.dtype}."
-        )
-    if factors is None:
-        return array
-    matrix = check_matrix(factors, "factors")
-    if array.max() >= len(matrix):
-        raise ValueError(
-            f"predicted must hold states below {len(matrix)}, the rows of factors, got "
-            f"{array.max()}."
-        )
-    return matrix[array]
-
-
-def _check_true(true: Any, predicted: NDArray[Any]) -> NDArray[Any]:
-    array = check_matrix(true, "true") if predicted.ndim == 2 else as_array(true, "true")
-    if array.shape != predicted.shape:
-        raise ValueError(
-            f"true must have shape {predicted.shape}, like predicted, got {array.shape}."
-        )
-    return array
-
-
-def _check_boundaries(boundaries: Any, n_steps: int) -> NDArray[np.int64]:
-    inner = as_array([] if boundaries is None else boundaries, "boundaries")
-    if inner.size == 0:
-        return np.empty(0, dtype=np.int64)
-    ends = np.array([0, 0])  # does not rise
-    if inner.ndim == 1 and inner.dtype.kind in "iu":
-        ends = np.concatenate([[0], inner, [n_steps]])
-    if np.any(ends[1:] <= ends[:-1]):
-        raise ValueError(
-            f"boundaries must hold increasing integers between 0 and {n_steps}, the number "
-            f"of steps, both excluded; got {boundaries!r}."
-        )
-    return inner.astype(np.int64)
-
-
-def _predict(
-    estimator: Any, X: Any, sequence: int | None
-) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
-    """Return the states of one sequence of X, or of all end to end and where these meet."""
-    panel, is_single = check_panel(estimator, X, reset=False, ensure_all_finite="allow-nan")
-    if sequence is not None:
-        sequence = check_count(sequence, "sequence")
-        if sequence >= len(panel):
-            raise ValueError(
-                f"sequence must be below the number of sequences in X, {len(panel)}, got "
-                f"{sequence}."
-            )
-    if is_single:  # an array or a data frame, whose columns have names to check
-        return np.asarray(estimator.predict(X)), None
-    if sequence is None:
-        return np.concatenate(estimator.predict(panel)), panel.ptr[1:-1]
-    return np.asarray(estimator.predict(panel[sequence : sequence + 1])[0]), None
-
-
-def _find_factors(estimator: Any, predicted: NDArray[Any]) -> NDArray[Any] | None:
-    """Return the factors of the states that are predicted, None if these are factors already."""
-    if predicted.ndim == 2:
-        return None
-    factors = getattr(estimator, "factors_", None)
-    if factors is None:
-        raise ValueError(
-            f"kind='factors' needs states that have factors: {type(estimator).__name__} has none "
-            f"(no attribute factors_)."
-        )
-    return factors
-
-
-def _match(predicted: NDArray[Any], true: NDArray[Any]) -> dict[int, Any]:
-    """Return the true label of states, matched one to one; only where a step is in common."""
-    states, rows = np.unique(predicted, return_inverse=True)
-    labels, columns = np.unique(true, return_inverse=True)
-    overlap = np.zeros((len(states), len(labels)), dtype=np.int64)
-    np.add.at(overlap, (rows, columns), 1)
-    rows, columns = linear_sum_assignment(overlap, maximize=True)
-    known = labels.tolist()
-    # In the order of the labels.
-    pairs = sorted(zip(columns.tolist(), rows.tolist(), strict=True))
-    return {int(states[i]): known[k] for k, i in pairs if overlap[i, k]}
-
-
-def _f1_score(predicted: NDArray[np.float64], true: NDArray[np.float64]) -> float:
-    on, should = predicted >= 0.5, true >= 0.5
-    total = int(on.sum() + should.sum())
-    return 2.0 * float(np.sum(on & should)) / total if total else float("nan")
 
 
 def _stack(n_strips: int) -> tuple[list[float], float]:

@@ -14,19 +14,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._sklearn_compat import with_callbacks
 from skdp.base import ChainEstimator
-from skdp.data import SequencePanel, check_panel
+from skdp.data import SequencePanel, TokenSequences, check_panel
 from skdp.inference import NoAverages
 
 
 class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
     """Base class: panels, fits, scores.
 
-    A subclass gives `_allows_nan` and `predict`. Its models, all in `_models` and those of the best
-    chain in `samples_`, have the methods `log_likelihoods`, `log_predictives` and `posteriors`.
+    A subclass gives `_allows_nan`, `_part` and `predict`. Its models, all in `_models` and those of
+    the best chain in `samples_`, have the methods `log_likelihoods`, `log_predictives` and
+    `posteriors`.
     """
 
     samples_: list[Any]
     _models: list[Any]
+
+    _feature_attributes = (*ChainEstimator._feature_attributes, "_n_words")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -38,21 +41,68 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         """Tell whether NaN is a missing value."""
         raise NotImplementedError
 
+    def _accepts_tokens(self) -> bool:
+        """Tell whether observations may be word ids."""
+        return False
+
+    def _part(self, name: str) -> Any:
+        """Return the object that a parameter is, or stands for by a name."""
+        raise NotImplementedError
+
     def predict(self, X: Any) -> Any:
         """Return the hidden states of sequences."""
         raise NotImplementedError
 
     def _check_panel(self, X: Any, *, reset: bool) -> tuple[SequencePanel, bool]:
+        accept_tokens = self._accepts_tokens()
+        if isinstance(X, TokenSequences) and not accept_tokens:
+            raise TypeError(
+                "X must hold observations, got TokenSequences: word ids are for "
+                f'HDPHMMLT(emission="categorical"), not for {type(self).__name__} with '
+                f"emission={self._part('emission')!r}."
+            )
         finite = "allow-nan" if self._allows_nan() else True
-        return check_panel(self, X, reset=reset, ensure_all_finite=finite)
+        return check_panel(
+            self, X, reset=reset, ensure_all_finite=finite, accept_tokens=accept_tokens
+        )
 
     def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
-        return self._check_panel(X, reset=True)[0]
+        panel, is_single = self._check_panel(X, reset=True)
+        check_no_lengths(y, panel, is_single)
+        if self._allows_nan():
+            check_columns_observed(panel, vars(self).get("feature_names_in_"))
+        self.__dict__.pop("_n_words", None)
+        if isinstance(X, TokenSequences):
+            self._n_words = X.n_features
+        return panel
 
     def _make_averages(self) -> NoAverages:
         return NoAverages()
 
     # Public methods
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of this estimator and, as ``emission__prior=...``, of its parts.
+
+        A part given by its name, such as ``emission="gaussian"``, is first replaced by the object
+        that the name stands for.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name.
+
+        Returns
+        -------
+        self
+        """
+        nested = {key: value for key, value in params.items() if "__" in key}
+        super().set_params(**{key: params[key] for key in params.keys() - nested.keys()})
+        for name in {key.partition("__")[0] for key in nested}:
+            if isinstance(getattr(self, name, None), str):
+                setattr(self, name, self._part(name))
+        super().set_params(**nested)
+        return self
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -61,10 +111,11 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         Parameters
         ----------
         X : SequencePanel, list of sequences, or (T, n_features) array
-            Each sequence in a list is a (T_i, n_features) or (T_i,) array. An array is one sequence
-            of T observations.
+            Each sequence in a list is a (T_i, n_features) or (T_i,) array, or a data frame. An
+            array or data frame is one sequence of T observations. With
+            ``emission="categorical"`` also `TokenSequences`: its vocabulary is the symbols.
         y : ignored
-            Present by scikit-learn's convention.
+            Present by scikit-learn's convention. Lengths of sequences are refused.
 
         Returns
         -------
@@ -73,7 +124,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid. The estimator is left unchanged.
+            If X or a parameter is invalid, a column of X holds nothing but missing values, or y
+            holds the lengths of sequences. The estimator is left unchanged.
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. If a sample has been kept by then, the
             estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
@@ -85,21 +137,20 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then. If
             `HDPHMMLT` uses all the states that it may have; raise its `n_components` then.
         """
-        return self._fit(X)
+        return self._fit(X, y)
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
         """Learn from X, then return ``predict(X)``.
 
         Parameters
         ----------
-        X : as in `fit`
-        y : ignored
+        X, y : as in `fit`
 
         Returns
         -------
         As `predict`.
         """
-        return self.fit(X).predict(X)
+        return self.fit(X, y).predict(X)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log probability (or density) of sequences.
@@ -113,8 +164,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         Returns
         -------
         (n_sequences,) array
-            Natural logarithm of p(x). For a single array, log p(x_t | x_1, ..., x_t-1) of every
-            step, (T,).
+            Natural logarithm of p(x), of what was observed; 0 if nothing was. For a single array,
+            log p(x_t | x_1, ..., x_t-1) of every step, (T,).
         """
         return self._score_samples(X)[0]
 
@@ -125,13 +176,27 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         ----------
         X : as in `fit`
         y : ignored
+            Lengths of sequences are refused, as in `fit`.
 
         Returns
         -------
         float
-            ``score_samples(X).sum()`` divided by the number of steps.
+            ``score_samples(X).sum()`` divided by the number of steps at which anything was
+            observed. Steps of which all columns are missing have probability 1 and do not count.
+
+        Raises
+        ------
+        ValueError
+            If nothing was observed at any step, or X is invalid.
         """
-        log_probabilities, n_steps = self._score_samples(X)
+        log_probabilities, panel = self._score_samples(X)
+        check_no_lengths(y, panel, is_single=len(panel) == 1 and len(log_probabilities) != 1)
+        n_steps = int(np.count_nonzero(~np.isnan(panel.values).all(axis=1)))
+        if n_steps == 0:
+            raise ValueError(
+                "X holds nothing but missing values (NaN): its log probability per observed step "
+                "is not defined. score_samples gives 0 for each sequence."
+            )
         return float(log_probabilities.sum() / n_steps)
 
     # What the stored samples say
@@ -161,21 +226,55 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         bounds = pairwise(ptr)
         return np.array([probabilities[begin:end].mean(axis=0) for begin, end in bounds])
 
-    def _score_samples(self, X: Any) -> tuple[NDArray[np.float64], int]:
-        """Return log probabilities of samples and the number of steps."""
+    def _score_samples(self, X: Any) -> tuple[NDArray[np.float64], SequencePanel]:
+        """Return log probabilities of samples, and X as a panel."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
         if not is_single:
             parts = self._each(self._models, "log_likelihoods", panel.ptr, panel.values)
             mean = logsumexp(parts, axis=0) - np.log(len(parts))
-            return mean, len(panel.values)
+            return mean, panel
         parts = self._each(self._models, "log_predictives", panel.values)
         before = np.zeros(len(panel.values) + 1)
         before[1:] = logsumexp(np.cumsum(parts, axis=1), axis=0) - np.log(len(parts))
         n_possible = np.count_nonzero(before > -np.inf)  # what follows an impossible step is, too
         steps = np.full(len(panel.values), -np.inf)
         steps[: n_possible - 1] = np.diff(before[:n_possible])
-        return steps, len(panel.values)
+        return steps, panel
+
+
+def check_no_lengths(y: Any, panel: SequencePanel, is_single: bool) -> None:
+    """Raise if y is the lengths of sequences, as other libraries take them, and no labels."""
+    n_samples = len(panel.values) if is_single else len(panel)
+    try:
+        lengths = np.asarray(y)
+    except ValueError:  # ragged
+        return
+    if (
+        lengths.ndim == 1
+        and lengths.dtype.kind in "iu"
+        and len(lengths) != n_samples
+        and lengths.min(initial=0) >= 0
+        and lengths.sum() == len(panel.values)
+    ):
+        raise ValueError(
+            "y holds what look like the lengths of sequences, and would be ignored: pass X as "
+            "SequencePanel(X, np.cumsum([0, *lengths])), or as a list of arrays, one per sequence."
+        )
+
+
+def check_columns_observed(panel: SequencePanel, names: Any) -> None:
+    """Raise if a column holds nothing but NaN."""
+    empty = np.isnan(panel.values).all(axis=0)
+    if empty.all():
+        raise ValueError("X holds nothing but missing values (NaN): there is nothing to learn.")
+    if empty.any():
+        d = int(np.argmax(empty))
+        name = f"{d}" if names is None else f"{d} ({names[d]!r})"
+        raise ValueError(
+            f"X: column {name} holds nothing but missing values (NaN): leave it out, nothing can "
+            "be learned of it."
+        )
 
 
 def split(rows: NDArray[Any], ptr: NDArray[np.int64], is_single: bool) -> Any:

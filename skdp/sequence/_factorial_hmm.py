@@ -204,6 +204,9 @@ class FactorialHMM(SequenceEstimator):
         """Tell that NaN is a missing value, in columns of any kind."""
         return True
 
+    def _part(self, name: str) -> Any:
+        return self._emission_object() if name == "emission" else getattr(self, name)
+
     def _emission_object(self) -> BinaryFactorEmission:
         if isinstance(self.emission, str):
             return BinaryFactorEmission(self.n_factors, output=self.emission)

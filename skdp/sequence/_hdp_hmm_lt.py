@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_beta_prior, check_count, check_gamma_prior
@@ -25,12 +27,17 @@ from skdp.sequence._hmm._alignment import name_states
 from skdp.sequence._hmm._opening import check_init
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm._walker import HMMWalker
-from skdp.sequence._parts import check_part, make_part
+from skdp.sequence._parts import DURATIONS, SIMILARITIES, check_part, make_part, resolve_part
 
 EMISSIONS = {
     "gaussian": GaussianEmission,
     "categorical": CategoricalEmission,
     "poisson": PoissonEmission,
+}
+_PARTS: dict[str, Mapping[str, type]] = {
+    "emission": EMISSIONS,
+    "similarity": SIMILARITIES,
+    "duration": DURATIONS,
 }
 _MOST_HELD = 100
 """Concentrations and the decay of latent locations stay where they began for so many sweeps, and at
@@ -60,18 +67,20 @@ class HDPHMMLT(SequenceEstimator):
     emission : {"gaussian", "categorical", "poisson"} or emission object, default="gaussian"
         Distribution of the observations given the state. A name stands for `GaussianEmission`,
         `CategoricalEmission` or `PoissonEmission` with its defaults.
-    similarity : similarity object or None, default=None
+    similarity : "gaussian", similarity object or None, default=None
         The source of phi: `GaussianSimilarity` (latent locations), `LaplacianSimilarity` (binary
-        factors of `BinaryFactorEmission`), `FixedSimilarity`, or your own object. None: phi = 1.
+        factors of `BinaryFactorEmission`), `FixedSimilarity`, or your own object. "gaussian"
+        stands for a `GaussianSimilarity` with its defaults. None: phi = 1.
     stickiness : float or "auto", default=0.0
         kappa, the extra rate of staying, from 0 to 1e8. "auto": drawn, with kappa / (alpha + kappa)
         ~ Beta(stickiness_prior).
     stickiness_prior : (p, q), default=(1.0, 1.0)
         Parameters of this Beta prior, both from 1e-8 to 1e8.
-    duration : duration object or None, default=None
+    duration : {"poisson", "negative_binomial"}, duration object or None, default=None
         Distribution of the time that a state lasts, in a semi-Markov model: `PoissonDuration`,
-        `NegativeBinomialDuration`, or your own object. It excludes stickiness and beam sampling.
-        None: a state lasts until a transition to another one.
+        `NegativeBinomialDuration`, or your own object. A name stands for one of the first two with
+        its defaults. It excludes stickiness and beam sampling. None: a state lasts until a
+        transition to another one.
     top_concentration : float or "auto", default="auto"
         Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: the larger, the more
         components are used.
@@ -202,10 +211,10 @@ class HDPHMMLT(SequenceEstimator):
         **SequenceEstimator._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "emission": [StrOptions(set(EMISSIONS)), HasMethods("make_sampler")],
-        "similarity": [HasMethods("make_sampler"), None],
+        "similarity": [StrOptions(set(SIMILARITIES)), HasMethods("make_sampler"), None],
         "stickiness": [Interval(Real, 0, 1e8, closed="both"), StrOptions({"auto"})],
         "stickiness_prior": [tuple, list],
-        "duration": [HasMethods("make_sampler"), None],
+        "duration": [StrOptions(set(DURATIONS)), HasMethods("make_sampler"), None],
         "top_concentration": [_POSITIVE, StrOptions({"auto"})],
         "transition_concentration": [_POSITIVE, StrOptions({"auto"})],
         "top_concentration_prior": [tuple, list],
@@ -267,9 +276,19 @@ class HDPHMMLT(SequenceEstimator):
 
     # Validation
 
+    def _part(self, name: str) -> Any:
+        return resolve_part(getattr(self, name), _PARTS.get(name, {}))
+
     def _emission_object(self) -> Any:
+        """Return the emission; categories of `TokenSequences` are all words of the vocabulary."""
+        emission, n_words = self._part("emission"), vars(self).get("_n_words")
+        if n_words is not None and getattr(emission, "n_symbols", 0) is None:
+            emission = clone(emission).set_params(n_symbols=n_words)
+        return emission
+
+    def _accepts_tokens(self) -> bool:
         emission = self.emission
-        return EMISSIONS[emission]() if isinstance(emission, str) else emission
+        return emission == "categorical" or isinstance(emission, CategoricalEmission)
 
     def _allows_nan(self) -> bool:
         """Tell whether NaN is a missing value."""
@@ -326,7 +345,7 @@ class HDPHMMLT(SequenceEstimator):
         init_stream = derive_stream(root, Role.INIT, c)
         similarity, duration = (
             None if part is None else make_part(part, name, self.n_components)
-            for part, name in ((self.similarity, "similarity"), (self.duration, "duration"))
+            for part, name in ((self._part(name), name) for name in ("similarity", "duration"))
         )
         return HMMWalker(
             panel,

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import signature
 from typing import Any
 
 from skdp.emissions._protocol import EmissionSampler
+from skdp.sequence._durations._negative_binomial import NegativeBinomialDuration
+from skdp.sequence._durations._poisson import PoissonDuration
 from skdp.sequence._durations._protocol import DurationSampler
+from skdp.sequence._similarities._gaussian import GaussianSimilarity
 from skdp.sequence._similarities._protocol import SimilaritySampler
+
+SIMILARITIES = {"gaussian": GaussianSimilarity}
+DURATIONS = {"poisson": PoissonDuration, "negative_binomial": NegativeBinomialDuration}
+"""What the names of similarities and durations stand for, with defaults."""
 
 _PROTOCOLS: dict[str, type] = {
     "emission": EmissionSampler,
@@ -15,6 +23,11 @@ _PROTOCOLS: dict[str, type] = {
     "duration": DurationSampler,
 }
 """By parameter, what the sampler of a part must be able to do."""
+
+
+def resolve_part(part: Any, classes: Mapping[str, type]) -> Any:
+    """Return the part that a name stands for, with its defaults; anything else as it is."""
+    return classes[part]() if isinstance(part, str) and part in classes else part
 
 
 def check_part(part: Any, name: str) -> None:

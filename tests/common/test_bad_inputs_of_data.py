@@ -27,7 +27,7 @@ from bad_inputs import (
     tokens,
 )
 
-from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
+from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences, concatenate
 from skdp.datasets import (
     make_cocktail_party,
     make_pcfg_corpus,
@@ -44,6 +44,20 @@ from skdp.processes import (
     sample_gem,
     sample_table_counts,
 )
+
+FRAME = pd.DataFrame(
+    {
+        "k": ["a", "a", "b"],
+        "t": pd.to_datetime(["2024-01-02", "2024-01-01", "2024-01-01"]),
+        "x": [1.0, 2.0, 3.0],
+        "name": ["Rex", "Rex", "Ada"],
+    }
+)
+PANEL = SequencePanel.from_sequences([SERIES])
+
+
+def from_frame(frame=FRAME, by="k", time="t", columns=("x",)):
+    return SequencePanel.from_frame(frame, by=by, time=time, columns=columns)
 
 
 @faults(
@@ -176,6 +190,77 @@ from skdp.processes import (
         lambda: sample_concentration([3], [2], discount=0.5, prior=(1e-300, 1.0)),
         ValueError,
         "prior must be two positive",
+    ),
+    # Data frames
+    ("no frame", lambda: from_frame(frame=[[1]]), TypeError, "pandas data frame, got list"),
+    ("no frame", lambda: from_frame(frame={"k": [1]}), TypeError, "pandas data frame, got dict"),
+    ("no such column", lambda: from_frame(by="q"), ValueError, r"by: frame has no column 'q'.*'k'"),
+    ("no such column", lambda: from_frame(by=["k", "q"]), ValueError, "by: .*no column 'q'"),
+    ("no such column", lambda: from_frame(by=None), ValueError, "by: .*no column None"),
+    ("no columns", lambda: from_frame(by=[]), ValueError, "by must name at least one"),
+    ("no such column", lambda: from_frame(time="q"), ValueError, "time: .*no column 'q'"),
+    ("no such column", lambda: from_frame(columns=["q"]), ValueError, "columns: .*no column 'q'"),
+    ("a name for a list", lambda: from_frame(columns="x"), ValueError, "columns must be a list of"),
+    ("a column twice", lambda: from_frame(columns=["x", "x"]), ValueError, "each column once"),
+    (
+        "a column twice",
+        lambda: from_frame(frame=FRAME[["k", "t", "x", "x"]]),
+        ValueError,
+        "different names, got 'x' twice",
+    ),
+    (
+        "text as numbers",
+        lambda: from_frame(columns=None),
+        ValueError,
+        "column 'name' must hold numbers, got .*name the columns",
+    ),
+    ("text as numbers", lambda: from_frame(columns=["name"]), ValueError, "'name' must hold numb"),
+    ("dates as numbers", lambda: from_frame(columns=["t"]), ValueError, "'t' must hold.*datetime"),
+    (
+        "no columns left",
+        lambda: from_frame(frame=FRAME[["k", "t"]], columns=None),
+        ValueError,
+        "no columns of observations",
+    ),
+    (
+        "a time twice",
+        lambda: from_frame(frame=FRAME.assign(t="noon")),
+        ValueError,
+        "time: the sequence with k=a has two rows with t=noon",
+    ),
+    (
+        "a time that is missing",
+        lambda: from_frame(frame=FRAME.assign(t=[1.0, np.nan, 2.0])),
+        ValueError,
+        "time: column 't' has a missing value in row 1",
+    ),
+    (
+        "a key that is missing",
+        lambda: from_frame(frame=FRAME.assign(k=["a", "b", None])),
+        ValueError,
+        "by: column 'k' has a missing value in row 2",
+    ),
+    (
+        "times without an order",
+        lambda: from_frame(frame=FRAME.assign(t=[1, "x", 2.0])),
+        ValueError,
+        "time: column 't' must hold values that can be ordered",
+    ),
+    # Containers of several
+    ("one container", lambda: concatenate(PANEL), TypeError, "must be a list.*single SequencePan"),
+    ("no containers", lambda: concatenate([]), ValueError, "at least one container"),
+    ("arrays", lambda: concatenate([SERIES, SERIES]), TypeError, "container 0 is of type ndarray"),
+    (
+        "two kinds",
+        lambda: concatenate([PANEL, TokenSequences.from_sequences([[0]])]),
+        TypeError,
+        "container 1 is of type TokenSequences, container 0 of type SequencePanel",
+    ),
+    (
+        "two vocabularies",
+        lambda: concatenate([TokenSequences.from_sequences(s) for s in ([[0]], [[5]])]),
+        ValueError,
+        "container 1 has 6, but container 0 has 1",
     ),
     # Parameters: of another kind
     ("a number as an affix", lambda: tokens(prefixes=(1, 2)), ValueError, "prefixes must hold str"),

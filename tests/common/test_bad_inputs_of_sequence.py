@@ -23,8 +23,11 @@ from bad_inputs import (
     small_factors,
 )
 
+from skdp.data import TokenSequences
 from skdp.sequence import (
+    HDPHMMLT,
     BinaryFactorEmission,
+    FactorialHMM,
     FixedSimilarity,
     GaussianEmission,
     GaussianSimilarity,
@@ -36,6 +39,9 @@ from skdp.sequence import (
     hmm_posterior,
     hmm_sample_states,
 )
+
+LONG = np.tile(SERIES, (2, 1))
+WORDS = TokenSequences.from_sequences([[0, 1], [1]])
 
 
 @faults(
@@ -98,6 +104,76 @@ from skdp.sequence import (
         lambda: hmm(np.array([[1e300], [1.0]]), emission="poisson"),
         ValueError,
         "X must hold counts up to",
+    ),
+    # Habits of other libraries
+    (
+        "lengths as labels",
+        lambda: HDPHMMLT(2).fit(LONG, [4, 6]),
+        ValueError,
+        "y holds what look like the lengths.*SequencePanel",
+    ),
+    (
+        "lengths as labels",
+        lambda: HDPHMMLT(2).fit_predict(LONG, np.array([4, 6])),
+        ValueError,
+        "y holds what look like the lengths",
+    ),
+    (
+        "lengths as labels",
+        lambda: HDPHMMLT(2).fit_transform(LONG, pd.Series([4, 6])),
+        ValueError,
+        "y holds what look like the lengths",
+    ),
+    (
+        "lengths as labels",
+        lambda: FactorialHMM(2).fit(LONG, (10,)),
+        ValueError,
+        "y holds what look like the lengths",
+    ),
+    (
+        "lengths as labels",
+        lambda: hmm().score(LONG, [4, 6]),
+        ValueError,
+        "y holds what look like the lengths",
+    ),
+    ("lengths", lambda: HDPHMMLT(2).fit(LONG, lengths=[4, 6]), TypeError, r"HDPHMMLT.fit\(\).*len"),
+    ("a series", lambda: hmm(LONG[:, 0]), ValueError, r"1D array.*np.reshape\(X, \(-1, 1\)\)"),
+    ("a series", lambda: hmm([1.0, 2.0]), ValueError, r"1D array.*or the list \[X\]"),
+    ("a series", lambda: hmm(pd.Series([1.0, 2.0])), ValueError, r"1D array.*or the list \[X\]"),
+    (
+        "a cube",
+        lambda: hmm(np.zeros((4, 9, 2))),
+        ValueError,
+        r"dim 3.*HDPHMMLT.*write list\(X\) if.*list\(np.swapaxes\(X, 1, 2\)\)",
+    ),
+    # Nothing observed
+    ("a column of NaN", lambda: hmm(LONG * [1, np.nan]), ValueError, "X: column 1 holds nothing"),
+    (
+        "a column of NaN",
+        lambda: FactorialHMM(2).fit([LONG * [np.nan, 1], LONG * [np.nan, 1]]),
+        ValueError,
+        "X: column 0 holds nothing",
+    ),
+    (
+        "a column of NaN in a frame",
+        lambda: hmm(pd.DataFrame(LONG * [1, np.nan], columns=["a", "b"])),
+        ValueError,
+        r"X: column 1 \('b'\) holds nothing",
+    ),
+    ("nothing but NaN", lambda: hmm([LONG * np.nan]), ValueError, "X holds nothing but missing"),
+    ("a score of nothing", lambda: hmm().score(LONG * np.nan), ValueError, "X holds nothing but"),
+    # Words
+    (
+        "words as vectors",
+        lambda: hmm(WORDS),
+        TypeError,
+        r'word ids are for HDPHMMLT\(emission="categorical"\), not for HDPHMMLT with.*Gaussian',
+    ),
+    (
+        "words as factors",
+        lambda: FactorialHMM(2).fit(WORDS),
+        TypeError,
+        "not for FactorialHMM with emission=BinaryFactor",
     ),
     ("dates", lambda: hmm(DAYS), ValueError, "X must hold numbers, got dates"),
     (

@@ -25,6 +25,7 @@ PUBLIC = {
     "skdp.inference": ["Trace"],
     "skdp.inspection": None,
     "skdp.metrics": None,
+    "skdp.preprocessing": None,
     "skdp.processes": None,
     "skdp.sequence": sorted({*sequence.__all__} - {*emissions.__all__}),  # it has those, too
     "skdp.topics": None,

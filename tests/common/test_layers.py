@@ -38,6 +38,7 @@ LAYERS = {
         "grammar",
         "feature_extraction",
         "metrics",
+        "preprocessing",
     ),
     5: ("inspection", "utils"),
 }

@@ -18,7 +18,7 @@ from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel, Seque
 
 PUBLIC_MODULES = (
     *("data", "datasets", "feature_extraction", "grammar", "inspection", "metrics", "processes"),
-    *("sequence", "topics"),
+    *("preprocessing", "sequence", "topics"),
 )
 CLASSES = [
     value

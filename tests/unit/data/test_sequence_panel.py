@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from skdp.data import SequencePanel
@@ -11,6 +12,11 @@ def test_arrays():
     assert panel.ptr.tolist() == [0, 2, 3]
     assert panel.shape == (2, 3)
     assert panel == SequencePanel(panel.values, [0, 2, 3])
+
+
+def test_layout_is_that_of_rows():
+    panel = SequencePanel.from_sequences([np.zeros((3, 2), order="F"), np.ones((2, 2), order="F")])
+    assert panel.values.flags.c_contiguous
 
 
 def test_one_dimension():
@@ -48,3 +54,70 @@ def test_bad_arrays():
         SequencePanel(np.zeros((3, 1)), [0, 2])
     with pytest.raises(ValueError, match="values: must be a"):
         SequencePanel(np.zeros((3, 1, 1)), [0, 3])
+
+
+class TestFromFrame:
+    FRAME = pd.DataFrame(
+        {
+            "who": ["b", "a", "b", "a", "b"],
+            "run": [1, 1, 1, 2, 2],
+            "day": pd.to_datetime([f"2024-05-0{d}" for d in (8, 2, 1, 1, 9)]),
+            "x": [1, 2, 3, 4, 5],
+            "y": [0.5, np.nan, 1.5, 2.5, 3.5],
+        },
+        index=[7, 7, 3, 1, 0],  # which says nothing
+    )
+
+    def test_rows_are_grouped_and_sorted(self):
+        panel = SequencePanel.from_frame(self.FRAME, by="who", time="day", columns=["y", "x"])
+        first, second = [[1.5, 3], [0.5, 1], [3.5, 5]], [[2.5, 4], [np.nan, 2]]
+        assert panel == SequencePanel.from_sequences([first, second])
+        assert panel.values.flags.c_contiguous
+        keys = [key for key, _ in self.FRAME.groupby("who", sort=False)]
+        assert keys == ["b", "a"]
+
+    def test_columns_are_all_others(self):
+        panel = SequencePanel.from_frame(self.FRAME, by=["who", "run"], time="day")
+        expected = [[[3, 1.5], [1, 0.5]], [[2, np.nan]], [[4, 2.5]], [[5, 3.5]]]
+        assert panel == SequencePanel.from_sequences(expected)
+
+    def test_without_time_rows_keep_their_order(self):
+        panel = SequencePanel.from_frame(self.FRAME, by="who", columns=["x"])
+        assert [sequence.ravel().tolist() for sequence in panel] == [[1, 3, 5], [2, 4]]
+
+    @pytest.mark.parametrize("time", [[3, 1, 2**53 + 1, 2**53], ["c", "a", "e", "d"]])
+    def test_times_of_any_kind(self, time):
+        frame = pd.DataFrame({"k": [0] * 4, "t": time, "x": range(4)})
+        assert SequencePanel.from_frame(frame, by="k", time="t").values.ravel().tolist() == [
+            1,
+            0,
+            3,
+            2,
+        ]
+
+    def test_kinds_of_columns(self):
+        frame = pd.DataFrame(
+            {
+                "k": pd.Categorical(["u", "u", "w"], categories=["w", "v", "u"]),
+                "a": pd.array([1, None, 3], dtype="Int64"),
+                "b": [True, False, True],
+                "c": pd.array([0.5, 1.5, None], dtype="Float32"),
+            }
+        )
+        panel = SequencePanel.from_frame(frame, by="k")
+        expected = [[[1, 1, 0.5], [np.nan, 0, 1.5]], [[3, 1, np.nan]]]
+        assert panel == SequencePanel.from_sequences(expected)
+
+    def test_names_that_are_no_text(self):
+        frame = pd.DataFrame([[0, 1.0], [1, 2.0], [0, 3.0]])
+        assert SequencePanel.from_frame(frame, by=0).ptr.tolist() == [0, 2, 3]
+
+    def test_no_rows(self):
+        panel = SequencePanel.from_frame(self.FRAME[:0], by="who", time="day", columns=["x", "y"])
+        assert panel.shape == (0, 2)
+
+    def test_frame_is_left_alone(self):
+        before = self.FRAME.copy()
+        panel = SequencePanel.from_frame(self.FRAME, by="who", time="day", columns=["x"])
+        assert not panel.values.flags.writeable
+        pd.testing.assert_frame_equal(self.FRAME, before)

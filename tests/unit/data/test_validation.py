@@ -223,6 +223,30 @@ class TestCheckPanel:
         with pytest.raises(ValueError, match="feature names should match"):
             estimator.transform(frame[["b", "a"]])
 
+    def test_words_on_demand(self):
+        words = TokenSequences.from_sequences([[0, 3, 1], [2]])
+        estimator = MeanLevel()
+        panel, is_single = check_panel(estimator, words, reset=True, accept_tokens=True)
+        assert panel == SequencePanel(words.tokens, words.ptr)
+        assert not is_single
+        assert estimator.n_features_in_ == 1
+        assert_refuses(MeanLevel(), words, "TokenSequences cannot become an array", TypeError)
+
+    def test_names_in_lists(self):
+        frames = [pd.DataFrame(sequence, columns=["a", "b"]) for sequence in SEQUENCES]
+        estimator = MeanLevel().fit(frames)
+        assert estimator.feature_names_in_.tolist() == ["a", "b"]
+        with pytest.raises(ValueError, match="feature names should match"):
+            estimator.transform([frame[["b", "a"]] for frame in frames])
+        for other, message in (
+            (
+                frames[1][["b", "a"]],
+                r"1 has \['b', 'a'\], but sequence 0 has \['a', 'b'\]",
+            ),
+            (SEQUENCES[1], "sequence 1 has no names of columns, but sequence 0 has"),
+        ):
+            assert_refuses(MeanLevel(), [frames[0], other], message)
+
     def test_width(self):
         for X in (SEQUENCES[0], SEQUENCES):
             estimator = MeanLevel().fit(X)
@@ -254,8 +278,10 @@ class TestCheckPanel:
             ([[1.0, 2.0], [3.0]], "sequence 0: must be a"),
             ([np.ones(2), [3.0, 4.0]], "sequence 1: must be a"),
             ([["a"], ["b", "c"]], "sequence 0: must be a"),
-            (np.ones(3), "Expected 2D array, got 1D array"),
-            (np.ones((2, 2, 2)), "dim 3"),
+            (np.ones(3), "Expected 2D array, got 1D array.*the list .X."),
+            ([1.0, 2.0], "Expected 2D array, got 1D array"),
+            (np.ones((2, 2, 2)), r"dim 3.*MeanLevel.*write list\(X\)"),
+            (np.ones((2, 2, 2, 2)), "dim 4"),
             (np.empty((0, 2)), r"0 sample\(s\)"),
             (np.full((2, 2), np.nan), "contains NaN"),
             (np.array([["a"]]), "could not convert string"),

@@ -157,9 +157,10 @@ def test_probit_columns_and_missing_values():
 
 
 def test_constant_and_short_sequences():
-    for short in ([np.zeros((1, 2))], [np.zeros((30, 2))], np.full((3, 2), np.nan)):
+    for short in ([np.zeros((1, 2))], [np.zeros((30, 2))], np.array([[np.nan, 1], [2, np.nan]])):
         model = quick(n_factors=3).fit(short)
         assert np.isfinite(model.score(short))
+    assert_allclose(model.score_samples(np.full((3, 2), np.nan)), np.zeros(3), atol=1e-12)
 
 
 def test_more_factors_than_can_be_summed_over():

@@ -4,17 +4,21 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 from unit.sequence.hmm_models import (
     GAUSSIAN,
+    N_STATES,
     SYMBOLS,
     arrays,
     fitted,
     quick,
 )
 
-from skdp.data import SequencePanel
+from skdp.data import SequencePanel, TokenSequences
 from skdp.sequence import (
+    BinaryFactorEmission,
     CategoricalEmission,
+    FactorialHMM,
     FixedSimilarity,
     GaussianEmission,
     GaussianSimilarity,
@@ -85,8 +89,8 @@ class TestBadInput:
             ({"n_components": 0}, GAUSSIAN, "'n_components'"),
             ({"emission": "gauss"}, GAUSSIAN, "'emission'"),
             ({"emission": None}, GAUSSIAN, "'emission'"),
-            ({"similarity": "gaussian"}, GAUSSIAN, "'similarity'"),
-            ({"duration": "poisson"}, GAUSSIAN, "'duration'"),
+            ({"similarity": "gauss"}, GAUSSIAN, "'similarity'.*'gaussian'"),
+            ({"duration": "gaussian"}, GAUSSIAN, "'duration'.*'negative_binomial'"),
             ({"duration": PoissonDuration(max_duration=0)}, GAUSSIAN, "'max_duration'"),
             ({"state_sampler": "gibbs"}, GAUSSIAN, "'state_sampler'"),
             ({"burn_in": 12}, GAUSSIAN, "burn_in must be smaller than max_iter"),
@@ -245,6 +249,87 @@ class TestLegalInput:
         assert_allclose(estimator.score_samples(nothing), 0.0, atol=1e-12)
         single = np.full((4, 2), np.nan)
         assert_allclose(estimator.score_samples(single), np.zeros(4), atol=1e-12)
+        # Steps at which nothing was observed do not make the mean of the others better.
+        logs = estimator.score_samples(X)
+        assert estimator.score(X) == pytest.approx(logs.sum() / (sum(map(len, X)) - 1))
+        assert estimator.score([*X, *nothing]) == pytest.approx(estimator.score(X))
+        steps = estimator.score_samples(X[0])
+        assert estimator.score(X[0]) == pytest.approx(np.delete(steps, 3).mean())
+
+    @pytest.mark.parametrize("emission", ["categorical", CategoricalEmission()])
+    def test_words_are_symbols(self, emission):
+        """The symbols are the vocabulary, whether or not every word occurs."""
+        words = TokenSequences.from_sequences([x.astype(int) for x in SYMBOLS], 7)
+        estimator = quick(emission=emission).fit(words)
+        other = quick(emission=CategoricalEmission(7)).fit(SYMBOLS)
+        assert_array_equal(estimator.emission_.probs, other.emission_.probs)
+        assert estimator.score(words) == other.score(SYMBOLS)
+        assert np.isfinite(estimator.score(TokenSequences.from_sequences([[6, 0]], 7)))
+        for found, expected in zip(estimator.predict(words), other.predict(SYMBOLS), strict=True):
+            assert_array_equal(found, expected)
+        assert estimator.fit(SYMBOLS).emission_.probs.shape == (N_STATES, 4)
+
+    @pytest.mark.parametrize(
+        ("params", "objects"),
+        [
+            ({"similarity": "gaussian"}, {"similarity": GaussianSimilarity()}),
+            ({"duration": "poisson"}, {"duration": PoissonDuration()}),
+            ({"duration": "negative_binomial"}, {"duration": NegativeBinomialDuration()}),
+        ],
+    )
+    def test_names_stand_for_defaults(self, params, objects):
+        first, second = quick(**params).fit(GAUSSIAN), quick(**objects).fit(GAUSSIAN)
+        assert first.get_params()[next(iter(params))] == next(iter(params.values()))
+        assert_array_equal(first.transmat_, second.transmat_)
+
+    def test_parameters_of_parts_given_by_name(self):
+        estimator = quick(duration="poisson")
+        estimator.set_params(
+            emission__covariance_type="diag", duration__max_duration=9, similarity="gaussian"
+        )
+        assert isinstance(estimator.emission, GaussianEmission)
+        assert estimator.emission.covariance_type == "diag"
+        assert isinstance(estimator.duration, PoissonDuration)
+        assert estimator.duration.max_duration == 9
+        assert estimator.similarity == "gaussian"
+        with pytest.raises(ValueError, match="Invalid parameter 'foo' for estimator GaussianEm"):
+            quick().set_params(emission__foo=1)
+        factorial = FactorialHMM(3).set_params(n_factors=2, emission__output="probit")
+        assert isinstance(factorial.emission, BinaryFactorEmission)
+        assert factorial.emission.n_factors == 2
+        search = GridSearchCV(quick(), {"emission__covariance_type": ["full", "diag"]}, cv=2)
+        scores = search.fit(GAUSSIAN).cv_results_["mean_test_score"]
+        assert scores[0] != scores[1]
+
+    def test_labels_are_ignored(self):
+        """One per sample, even if their sum is that of lengths."""
+        estimator = quick().fit(GAUSSIAN)
+        n_steps = sum(map(len, GAUSSIAN))
+        for X, y in (
+            (GAUSSIAN, [0, 1, 0, 1, 0]),
+            (GAUSSIAN, ["a", "b", "a", "b", "a"]),
+            (GAUSSIAN, [n_steps, 0, 0, 0, 0]),
+            (GAUSSIAN[0], np.ones(len(GAUSSIAN[0]), dtype=int)),
+            (GAUSSIAN[0], np.arange(3)),
+        ):
+            assert np.isfinite(estimator.score(X, y))
+            quick(max_iter=2, n_samples=1).fit(X, y)
+
+    def test_lists_of_frames_have_names(self):
+        pd = pytest.importorskip("pandas")
+        frames = [pd.DataFrame(x, columns=["left", "right"]) for x in GAUSSIAN]
+        estimator = quick().fit(frames)
+        assert estimator.feature_names_in_.tolist() == ["left", "right"]
+        assert estimator.score(frames) == quick().fit(GAUSSIAN).score(GAUSSIAN)
+        swapped = [frame[["right", "left"]] for frame in frames]
+        for method in ("predict", "score", "transform", "predict_proba", "score_samples"):
+            with pytest.raises(ValueError, match="feature names should match"):
+                getattr(estimator, method)(swapped)
+            with pytest.raises(ValueError, match=r"sequence 1 has \['right', 'left'\]"):
+                getattr(estimator, method)([frames[0], swapped[1]])
+        with pytest.raises(ValueError, match="sequence 1 has no names of columns"):
+            quick().fit([frames[0], GAUSSIAN[1]])
+        assert not hasattr(quick().fit([pd.DataFrame(x) for x in GAUSSIAN]), "feature_names_in_")
 
     def test_forms_of_a_sequence(self):
         """A vector is a sequence of one column, a list of lists an array."""

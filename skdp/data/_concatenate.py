@@ -1,0 +1,74 @@
+"""Containers one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+import numpy as np
+
+from skdp.data._ragged import Ragged, read_parts
+
+Container = TypeVar("Container", bound=Ragged)
+
+
+def concatenate(containers: Iterable[Container]) -> Container:
+    """Return the samples of several containers in one.
+
+    Parameters
+    ----------
+    containers : list of SegmentedCorpus, of SequencePanel or of TokenSequences
+        All of one kind and with the same number of features.
+
+    Returns
+    -------
+    container of the same kind
+        The samples of the first container, then those of the second, and so on.
+
+    Raises
+    ------
+    TypeError
+        If `containers` is not a list of containers of one kind.
+    ValueError
+        If it is empty, or numbers of features differ: columns of observations, or words of the
+        vocabulary. The same word must have the same id in all of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.data import SequencePanel, concatenate
+    >>> first = SequencePanel.from_sequences([np.zeros((3, 2)), np.ones((1, 2))])
+    >>> second = SequencePanel.from_sequences([np.full((2, 2), 5.0)])
+    >>> concatenate([first, second])
+    <SequencePanel of 3 sequences, 6 observations, 2 features>
+    """
+    what = "containers of one kind, such as SequencePanel"
+    if isinstance(containers, Ragged):
+        raise TypeError(
+            f"containers must be a list of {what}, got a single {type(containers).__name__}."
+        )
+    parts = read_parts(containers, "containers", what)
+    if not parts:
+        raise ValueError("containers must hold at least one container, got none.")
+    first = parts[0]
+    for i, part in enumerate(parts):
+        if not isinstance(part, Ragged) or type(part) is not type(first):
+            raise TypeError(
+                f"containers must be a list of {what}: container {i} is of type "
+                f"{type(part).__name__}, container 0 of type {type(first).__name__}."
+            )
+        if part.n_features != first.n_features:
+            raise ValueError(
+                f"containers must have the same number of features: container {i} has "
+                f"{part.n_features}, but container 0 has {first.n_features}."
+            )
+    ptrs = []
+    for level in zip(*(part._ptrs for part in parts), strict=True):
+        ends = np.cumsum([0, *(ptr[-1] for ptr in level)])
+        ptrs.append(
+            np.concatenate(
+                [[0], *(ptr[1:] + begin for ptr, begin in zip(level, ends, strict=False))]
+            )
+        )
+    values = np.concatenate([part._values for part in parts])
+    return type(first)._make(values, tuple(ptrs), first.n_features)

@@ -1,0 +1,117 @@
+"""Long data frames, a row per step, as sequences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data._ragged import Offsets, offsets
+
+
+def read_frame(frame: Any, by: Any, time: Any, columns: Any) -> tuple[NDArray[np.float64], Offsets]:
+    """Return the observations of all sequences end to end, and where they begin and end.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    by : column name or list of them
+    time : column name or None
+    columns : list of column names or None
+
+    Returns
+    -------
+    values : (n_observations, D) array
+    ptr : (n_sequences + 1,) array
+
+    Raises
+    ------
+    TypeError
+        If `frame` is no data frame of pandas.
+    ValueError
+        If it has not the columns, or they do not hold what they should.
+    """
+    if not (hasattr(frame, "columns") and hasattr(frame, "groupby")):
+        raise TypeError(f"frame must be a pandas data frame, got {type(frame).__name__}.")
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise ValueError(f"frame must have columns of different names, got {twice!r} twice.")
+    keys = _check_names(frame, [by] if _is_name(frame, by) else by, "by")
+    for name in keys:
+        _check_present(frame, name, "by")
+    if time is not None:
+        _check_names(frame, [time], "time")
+        _check_present(frame, time, "time")
+    if columns is None:
+        columns = [name for name in frame.columns if name not in (*keys, time)]
+        hint = f"name the columns of observations, columns={columns!r:.200} without it"
+        if not columns:
+            raise ValueError("frame has no columns of observations beside those of by and time.")
+    else:
+        hint = "turn it into numbers first"
+        columns = _check_names(frame, columns, "columns")
+    for name in columns:
+        if getattr(frame[name].dtype, "kind", "O") not in "biuf":
+            raise ValueError(
+                f"frame: column {name!r} must hold numbers, got {frame[name].dtype}: {hint}."
+            )
+    numbers = frame.groupby(keys, sort=False, observed=True).ngroup().to_numpy()
+    order = _order(frame, keys, time, numbers)
+    values = np.empty((len(frame), len(columns)))
+    for d, name in enumerate(columns):
+        values[:, d] = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)[order]
+    return values, offsets(np.bincount(numbers))
+
+
+def _is_name(frame: Any, by: Any) -> bool:
+    """Tell whether `by` is one name, which may be a tuple."""
+    return not isinstance(by, list) and (isinstance(by, str | tuple) or not hasattr(by, "__iter__"))
+
+
+def _check_names(frame: Any, names: Any, what: str) -> list[Any]:
+    """Return names of columns that the frame has."""
+    if isinstance(names, str | bytes | dict) or not hasattr(names, "__iter__"):
+        raise ValueError(f"{what} must be a list of column names, got {names!r:.80}.")
+    found = list(names)
+    if not found:
+        raise ValueError(f"{what} must name at least one column, got none.")
+    for name in found:
+        if name not in frame.columns:
+            raise ValueError(
+                f"{what}: frame has no column {name!r}; it has {list(frame.columns)!r:.200}."
+            )
+    if len(set(found)) < len(found):
+        raise ValueError(f"{what} must name each column once, got {found!r:.200}.")
+    return found
+
+
+def _check_present(frame: Any, name: Any, what: str) -> None:
+    """Raise if a value is missing where every row needs one."""
+    missing = frame[name].isna().to_numpy()
+    if missing.any():
+        raise ValueError(
+            f"{what}: column {name!r} has a missing value in row {int(np.argmax(missing))}."
+        )
+
+
+def _order(frame: Any, keys: list[Any], time: Any, numbers: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the rows, sequence by sequence, each in the order of time or else as it was."""
+    if time is None:
+        return np.argsort(numbers, kind="stable")
+    try:
+        ranks = frame[time].rank(method="dense").to_numpy(dtype=np.float64)
+    except TypeError:
+        raise ValueError(
+            f"time: column {time!r} must hold values that can be ordered, such as numbers or dates."
+        ) from None
+    order = np.lexsort((ranks, numbers))
+    before, after = order[:-1], order[1:]
+    again = (numbers[before] == numbers[after]) & (ranks[before] == ranks[after])
+    if again.any():
+        row = int(after[np.argmax(again)])
+        key = ", ".join(f"{name}={frame[name].iloc[row]!s}" for name in keys)
+        raise ValueError(
+            f"time: the sequence with {key} has two rows with {time}={frame[time].iloc[row]!s}."
+        )
+    return order

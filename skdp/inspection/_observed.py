@@ -1,0 +1,118 @@
+"""Observations over time, and times written at an axis of steps."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._checks import as_array
+from skdp.inspection._axes import LITERAL, write_names
+
+_MOST_NAMES = 8
+"""With more columns there is no room for their names."""
+_UNITS = ("Y", "M", "D", "m", "s", "ms", "us")
+_N_TICKS = 6
+"""Dates are wide."""
+
+
+def check_observations(observations: Any, n_steps: int) -> NDArray[np.float64]:
+    """Return observations (n_steps, D), or raise an error that names the argument."""
+    array = as_array(observations, "observations")
+    is_table = array.dtype.kind in "biuf" and array.ndim in (1, 2) and array.size > 0
+    if not is_table or len(array) != n_steps:
+        raise ValueError(
+            f"observations must hold real numbers, a row for each of the {n_steps} steps, got "
+            f"shape {array.shape} and type {array.dtype}."
+        )
+    return array.reshape(n_steps, -1).astype(np.float64)
+
+
+def check_times(times: Any, n_steps: int) -> NDArray[Any]:
+    """Return times (n_steps,), dates as datetime64, or raise an error that names the argument."""
+    array = as_array(times, "times")
+    if array.shape != (n_steps,):
+        raise ValueError(
+            f"times must hold a time for each of the {n_steps} steps, got shape {array.shape}."
+        )
+    if array.dtype == object and all(isinstance(value, date) for value in array):
+        # On the clock of their own time zone.
+        clocks = [t.replace(tzinfo=None) if hasattr(t, "tzinfo") else t for t in array]
+        array = np.array(clocks, dtype="M8[us]")
+    return array
+
+
+def write_times(times: NDArray[Any]) -> list[str]:
+    """Return times as they are written: dates as short as all of them allow, NaT as nothing."""
+    if times.dtype.kind != "M":
+        return write_names(map(str, times.tolist()))
+    known = times[~np.isnat(times)]
+    for unit in _UNITS:
+        if np.all(known == known.astype(f"M8[{unit}]")):
+            times = times.astype(f"M8[{unit}]")
+            break
+    return ["" if np.isnat(time) else str(time).replace("T", " ") for time in times]
+
+
+def find_times(X: Any, sequence: int | None) -> Any:
+    """Return the dates in the index of data frames, of one in a list or all; None without any."""
+    frames = [X]
+    if isinstance(X, list | tuple):
+        frames = list(X if sequence is None else X[sequence : sequence + 1])
+    for frame in frames:
+        index = getattr(frame, "index", None)
+        if getattr(getattr(index, "dtype", None), "kind", "") != "M":
+            return None
+    return np.concatenate([np.asarray(frame.index, dtype=object) for frame in frames])
+
+
+def draw_times(panel: Any, times: NDArray[Any]) -> None:
+    """Write times at the steps of an axis."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    labels = write_times(times)
+
+    def write(x: float, _: Any = None) -> str:
+        step = round(x)
+        return labels[step] if 0 <= step < len(labels) else ""
+
+    panel.xaxis.set_major_locator(MaxNLocator(nbins=_N_TICKS, integer=True))
+    panel.xaxis.set_major_formatter(FuncFormatter(write))
+
+
+def draw_observations(
+    panel: Any,
+    observations: NDArray[np.float64],
+    boundaries: NDArray[np.int64],
+    names: list[str] | None,
+) -> list[Any]:
+    """Return lines, one per column, which break where values are missing or sequences meet.
+
+    They are gray: colors are those of states.
+    """
+    from matplotlib.lines import Line2D
+
+    x = np.insert(np.arange(len(observations), dtype=np.float64), boundaries, boundaries - 0.5)
+    values = np.insert(observations, boundaries, np.nan, axis=0)
+    shades = np.linspace(0.15, 0.65, values.shape[1])
+    lines = []
+    for column, shade in zip(values.T, shades, strict=True):
+        known = np.isfinite(np.concatenate([[np.nan], column, [np.nan]]))
+        alone = known[1:-1] & ~known[:-2] & ~known[2:]  # no line goes through it
+        (line,) = panel.plot(
+            x, column, color=str(shade), linewidth=0.9, marker=".", markevery=alone.tolist()
+        )
+        lines.append(line)
+    panel.set_xlim(-0.5, len(observations) - 0.5)
+    panel.tick_params(axis="y", labelsize="x-small")
+    panel.spines[["top", "right"]].set_visible(False)
+    if names is not None and len(lines) <= _MOST_NAMES:
+        handles = [Line2D([], [], color=line.get_color()) for line in lines]
+        legend = panel.legend(
+            handles, ["label"] * len(lines), loc="best", fontsize="x-small", frameon=False
+        )
+        for text, name in zip(legend.get_texts(), write_names(names), strict=True):
+            text.set(text=name, **LITERAL)
+    return lines
