@@ -22,6 +22,7 @@ from skdp.emissions._poisson import PoissonEmission
 from skdp.inference import warn_of_truncation
 from skdp.sequence._base import SequenceEstimator, split
 from skdp.sequence._hmm._alignment import name_states
+from skdp.sequence._hmm._model import HMMModel
 from skdp.sequence._hmm._opening import check_init
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm._walker import HMMWalker
@@ -157,7 +158,7 @@ class HDPHMMLT(SequenceEstimator):
 
     See Also
     --------
-    hmm_posterior : Probabilities of states under a known model.
+    hmm_posterior, hmm_viterbi : States under a known model.
     FactorialHMM : Binary factors instead of states, each an independent Markov chain.
 
     Notes
@@ -385,8 +386,8 @@ class HDPHMMLT(SequenceEstimator):
         """Return the states of sequences.
 
         The state at each step is the one with the highest posterior probability, which gives the
-        smallest expected number of errors. The result is not the most probable path (Viterbi): the
-        transition between two successive states may be impossible.
+        smallest expected number of errors. The result is not the most probable path, which `decode`
+        returns: the transition between two successive states may be impossible.
 
         Parameters
         ----------
@@ -398,6 +399,47 @@ class HDPHMMLT(SequenceEstimator):
         """
         probabilities, ptr, is_single = self._posteriors(X)
         return split(probabilities.argmax(axis=1), ptr, is_single)
+
+    def decode(self, X: Any) -> Any:
+        """Return the most probable path of each sequence (Viterbi), and its log probability.
+
+        Paths are those of one model: the stored sample that `startprob_`, `transmat_`, `emission_`
+        and `duration_` show. Averages over samples, as in `predict`, have no most probable path.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        log_probabilities : (n_sequences,) array, or for a single array float
+            log p(x, z) of the path z, natural logarithm. -inf if the sequence is impossible.
+        paths : list of (T_i,) arrays of int, or for a single array (T,)
+            States; -1 throughout a sequence that is impossible. Among equally probable paths, that
+            with the lowest last state, then with the lowest state before it, and so on; with
+            durations, the state of each segment from the last, then its shortest duration.
+
+        Warns
+        -----
+        UserWarning
+            If a sequence is impossible.
+
+        See Also
+        --------
+        hmm_viterbi : The same with given parameters.
+        """
+        check_is_fitted(self)
+        panel, is_single = self._check_panel(X, reset=False)
+        model = HMMModel(
+            self.startprob_,
+            self.transmat_,
+            self.emission_,
+            self.state_shares_,
+            duration=getattr(self, "duration_", None),
+        )
+        log_probabilities, states = model.decode(panel.ptr, panel.values)
+        paths = split(states, panel.ptr, is_single)
+        return (float(log_probabilities[0]) if is_single else log_probabilities), paths
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the states at each step, given the whole sequence.

@@ -35,6 +35,7 @@ from skdp.sequence import (
     hmm_log_likelihood,
     hmm_posterior,
     hmm_sample_states,
+    hmm_viterbi,
 )
 
 
@@ -57,6 +58,18 @@ from skdp.sequence import (
         lambda: hmm_sample_states([0.5, 0.5], HALF * 1j, np.zeros((3, 2))),
         ValueError,
         "transmat must hold real",
+    ),
+    (
+        "complex",
+        lambda: hmm_viterbi([0.5, 0.5], HALF, np.zeros((3, 2)) * 1j),
+        ValueError,
+        "log_obs must hold real",
+    ),
+    (
+        "paths of other columns",
+        lambda: hmm().decode(SERIES[:, :1]),
+        ValueError,
+        "X has 1 feature.*expecting 2 features",
     ),
     # Masked arrays
     ("masked", lambda: log_obs(HIDDEN), ValueError, "log_obs must not be a masked array"),

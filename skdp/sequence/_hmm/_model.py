@@ -12,6 +12,7 @@ from skdp.emissions._protocol import EmissionModel
 from skdp.sequence._durations._protocol import DurationModel
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._segment_messages import SegmentMessages
+from skdp.sequence._hmm._viterbi import decode
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +93,13 @@ class HMMModel:
                 "no distribution."
             )
         return out
+
+    def decode(
+        self, ptr: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return log p(x, z) of the most probable paths z, (n,), and these paths, (N,)."""
+        durations = None if self.duration is None else self.duration.tables()
+        return decode(ptr, self.startprob, self.transmat, self.emission.log_obs(values), durations)
 
     def draw_states(self, n_steps: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Return a sequence of states drawn from the model, (n_steps,)."""
