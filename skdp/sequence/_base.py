@@ -142,14 +142,17 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             delayed(getattr(model, method))(*args) for model in models
         )
 
-    def _posteriors(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
+    def _posteriors(
+        self, X: Any, method: str = "posteriors"
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
+        """Return means over the stored samples of what a method says of each step."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
         width = effective_n_jobs(self.n_jobs)
         total: Any = 0.0
         for first in range(0, len(self.samples_), width):  # never all at once: each is (N, J)
             some = self.samples_[first : first + width]
-            for part in self._each(some, "posteriors", panel.ptr, panel.values):
+            for part in self._each(some, method, panel.ptr, panel.values):
                 total += part
         return total / len(self.samples_), panel.ptr, is_single
 

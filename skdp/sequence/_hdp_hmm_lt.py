@@ -456,6 +456,23 @@ class HDPHMMLT(SequenceEstimator):
         """
         return split(*self._posteriors(X))
 
+    def filter_proba(self, X: Any) -> Any:
+        """Return the probabilities of the states at each step, given the sequence up to there.
+
+        These are the probabilities that are known at the time, without the future; at the last step
+        they are those of `predict_proba`, which knows the whole sequence. They are averaged over
+        the stored samples of the best chain.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (T_i, n_components) arrays, or for a single array (T, n_components)
+        """
+        return split(*self._posteriors(X, "filtered"))
+
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the expected share of time that each sequence spends in each state.
 

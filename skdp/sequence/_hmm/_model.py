@@ -87,11 +87,19 @@ class HMMModel:
             impossible = HMMMessages(*known).posteriors(out)
         else:
             impossible = SegmentMessages(*known, *self.duration.tables()).posteriors(out)
-        if impossible >= 0:
-            raise ValueError(
-                f"Sequence {impossible} has probability 0 under a stored sample: its states have "
-                "no distribution."
-            )
+        _check_possible(impossible)
+        return out
+
+    def filtered(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return p(z_t = j given x_<=t), (N, J)."""
+        log_obs = self.emission.log_obs(values)
+        out = np.empty(log_obs.shape)
+        known = ptr, self.startprob, self.transmat, log_obs
+        if self.duration is None:
+            impossible = HMMMessages(*known).filtered(out)
+        else:
+            impossible = SegmentMessages(*known, *self.duration.tables()).filtered(out)
+        _check_possible(impossible)
         return out
 
     def decode(
@@ -126,4 +134,13 @@ class HMMModel:
             similarity=None if self.similarity is None else self.similarity[square],
             geometry=None if self.geometry is None else self.geometry.reorder(order),
             duration=None if self.duration is None else self.duration.reorder(order),
+        )
+
+
+def _check_possible(impossible: int) -> None:
+    """Raise a ValueError unless the number of the first impossible sequence is -1."""
+    if impossible >= 0:
+        raise ValueError(
+            f"Sequence {impossible} has probability 0 under a stored sample: its states have no "
+            "distribution."
         )
