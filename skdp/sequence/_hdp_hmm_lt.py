@@ -6,13 +6,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_count, check_gamma_prior
+from skdp._checks import check_beta_prior, check_gamma_prior
 from skdp._memory import check_memory
 from skdp._public import public
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import SequencePanel
@@ -20,10 +18,9 @@ from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._gaussian import GaussianEmission
 from skdp.emissions._poisson import PoissonEmission
 from skdp.inference import warn_of_truncation
-from skdp.sequence._base import SequenceEstimator, split
 from skdp.sequence._hmm._alignment import name_states
-from skdp.sequence._hmm._model import HMMModel
 from skdp.sequence._hmm._opening import check_init
+from skdp.sequence._hmm._predictions import HMMPredictions
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm._walker import HMMWalker
 from skdp.sequence._parts import check_part, make_part
@@ -44,7 +41,7 @@ _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
 @public
-class HDPHMMLT(SequenceEstimator):
+class HDPHMMLT(HMMPredictions):
     r"""Infinite hidden Markov model with local transitions (HDP-HMM-LT).
 
     The rows of the transition matrix share the weights beta of a hierarchical Dirichlet process, so
@@ -200,7 +197,7 @@ class HDPHMMLT(SequenceEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SequenceEstimator._parameter_constraints,
+        **HMMPredictions._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "emission": [StrOptions(set(EMISSIONS)), HasMethods("make_sampler")],
         "similarity": [HasMethods("make_sampler"), None],
@@ -379,147 +376,3 @@ class HDPHMMLT(SequenceEstimator):
         super()._warn_unless_converged(saved)
         n_active = [sample.n_active_components for sample in self.samples_]
         warn_of_truncation(self, self.trace_, n_active)
-
-    # Public methods
-
-    def predict(self, X: Any) -> Any:
-        """Return the states of sequences.
-
-        The state at each step is the one with the highest posterior probability, which gives the
-        smallest expected number of errors. The result is not the most probable path, which `decode`
-        returns: the transition between two successive states may be impossible.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        list of (T_i,) arrays of int, or for a single array (T,)
-        """
-        probabilities, ptr, is_single = self._posteriors(X)
-        return split(probabilities.argmax(axis=1), ptr, is_single)
-
-    def decode(self, X: Any) -> Any:
-        """Return the most probable path of each sequence (Viterbi), and its log probability.
-
-        Paths are those of one model: the stored sample that `startprob_`, `transmat_`, `emission_`
-        and `duration_` show. Averages over samples, as in `predict`, have no most probable path.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        log_probabilities : (n_sequences,) array, or for a single array float
-            log p(x, z) of the path z, natural logarithm. -inf if the sequence is impossible.
-        paths : list of (T_i,) arrays of int, or for a single array (T,)
-            States; -1 throughout a sequence that is impossible. Among equally probable paths, that
-            with the lowest last state, then with the lowest state before it, and so on; with
-            durations, the state of each segment from the last, then its shortest duration.
-
-        Warns
-        -----
-        UserWarning
-            If a sequence is impossible.
-
-        See Also
-        --------
-        hmm_viterbi : The same with given parameters.
-        """
-        check_is_fitted(self)
-        panel, is_single = self._check_panel(X, reset=False)
-        model = HMMModel(
-            self.startprob_,
-            self.transmat_,
-            self.emission_,
-            self.state_shares_,
-            duration=getattr(self, "duration_", None),
-        )
-        log_probabilities, states = model.decode(panel.ptr, panel.values)
-        paths = split(states, panel.ptr, is_single)
-        return (float(log_probabilities[0]) if is_single else log_probabilities), paths
-
-    def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the states at each step, given the whole sequence.
-
-        The probabilities are averaged over the stored samples of the best chain.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        list of (T_i, n_components) arrays, or for a single array (T, n_components)
-        """
-        return split(*self._posteriors(X))
-
-    def filter_proba(self, X: Any) -> Any:
-        """Return the probabilities of the states at each step, given the sequence up to there.
-
-        These are the probabilities that are known at the time, without the future; at the last step
-        they are those of `predict_proba`, which knows the whole sequence. They are averaged over
-        the stored samples of the best chain.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        list of (T_i, n_components) arrays, or for a single array (T, n_components)
-        """
-        return split(*self._posteriors(X, "filtered"))
-
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the expected share of time that each sequence spends in each state.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        (n_sequences, n_components) array
-            Rows sum to 1. For a single array, every step is a sample, and the result is
-            ``predict_proba(X)``, (T, n_components).
-        """
-        return self._shares(X)
-
-    def sample(
-        self, n_steps: int, n_sequences: int = 1, *, random_state: Any = None
-    ) -> tuple[SequencePanel, list[NDArray[np.int64]]]:
-        """Draw sequences from the fitted model, each from a stored sample of the best chain.
-
-        Parameters
-        ----------
-        n_steps : int
-            Length of a sequence, >= 1.
-        n_sequences : int, default=1
-        random_state : int, RandomState, Generator or None, default=None
-
-        Returns
-        -------
-        panel : SequencePanel
-        states : list of n_sequences arrays (n_steps,)
-        """
-        check_is_fitted(self)
-        n_steps = check_count(n_steps, "n_steps", at_least=1)
-        n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
-        check_memory(
-            8.0 * n_steps * n_sequences * (self.n_features_in_ + 3.0),
-            f"n_sequences={n_sequences} of n_steps={n_steps}",
-        )
-        rng = np.random.default_rng(make_seed_sequence(random_state))
-        sequences, states = [], []
-        for s in rng.integers(len(self.samples_), size=n_sequences):
-            model = self.samples_[s]
-            states.append(model.draw_states(n_steps, rng))
-            sequences.append(model.emission.sample(states[-1], rng))
-        return SequencePanel.from_sequences(sequences), states
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.startprob_)

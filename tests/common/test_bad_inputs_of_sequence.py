@@ -71,6 +71,32 @@ from skdp.sequence import (
         ValueError,
         "X has 1 feature.*expecting 2 features",
     ),
+    (
+        "a forecast of other columns",
+        lambda: hmm().forecast(SERIES[:, :1], 2),
+        ValueError,
+        "X has 1 feature.*expecting 2 features",
+    ),
+    ("no forecast", lambda: hmm().forecast(SERIES, 0), ValueError, "n_steps must be .* >= 1.*0"),
+    ("a sure thing", lambda: hmm().forecast(SERIES, 1, 1.0), ValueError, "quantiles must be betw"),
+    (
+        "a forecast of all time",
+        lambda: hmm().forecast(SERIES, 2**31 - 1),
+        ValueError,
+        "forecast of n_steps=2147483647.*GiB",
+    ),
+    (
+        "a beginning of other columns",
+        lambda: hmm().sample(2, given=SERIES[:, :1]),
+        ValueError,
+        "X has 1 feature.*expecting 2 features",
+    ),
+    (
+        "gaps in counts",
+        lambda: counts().impute(np.array([[0.0], [np.nan]])),
+        ValueError,
+        "contains NaN",
+    ),
     # Masked arrays
     ("masked", lambda: log_obs(HIDDEN), ValueError, "log_obs must not be a masked array"),
     ("masked", lambda: hmm(HIDDEN), ValueError, "X must not be a masked array.*NaN"),
