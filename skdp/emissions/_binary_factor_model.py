@@ -15,6 +15,12 @@ from skdp.emissions._factor_amplitudes import (
     weigh_fixed,
     weigh_varying,
 )
+from skdp.emissions._marginals import (
+    FactorMarginals,
+    StudentMarginals,
+    fill_by_means,
+    fill_by_regression,
+)
 
 OUTPUTS = ("normal", "probit")
 
@@ -83,6 +89,32 @@ class BinaryFactorModel:
             means += deviations @ self.weights[1:]
         normal = means + np.sqrt(self.noise_variance) * rng.standard_normal(means.shape)
         return np.where(self._probit, rng.random(means.shape) < ndtr(means), normal)
+
+    def marginals(self) -> FactorMarginals:
+        """Return the distributions of single columns of the next observation."""
+        means = self.means
+        squares = self.factors @ self.weights[1:] ** 2
+        variances = self.noise_variance + self.amplitude_variance * squares
+        probs = np.where(self._probit, ndtr(means), np.nan)
+        return FactorMarginals(StudentMarginals(means, np.sqrt(variances)), probs)
+
+    def fill(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return observations in which NaN is its mean given the rest of the row, (N, D).
+
+        Parameters
+        ----------
+        values : (N, D) array
+        weights : (N, J) array
+            Probabilities of the states.
+        """
+        if self.amplitude_variance == 0.0:
+            return fill_by_means(values, weights, self.marginals().means)
+        on = self.factors[:, :, np.newaxis] * self.weights[1:]
+        scales = self.amplitude_variance * np.einsum("jfd,jfe->jde", on, on)
+        scales += np.diag(self.noise_variance)
+        return fill_by_regression(values, weights, self.means, scales)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the same states in another order."""

@@ -191,7 +191,8 @@ class CategoricalModel:
     def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log probability of every observation in every state, (N, J)."""
         symbols = as_symbols(values, self.probs.shape[1])
-        return np.log(self.probs.T.astype(np.float64))[symbols]
+        with np.errstate(divide="ignore"):
+            return np.log(self.probs.T.astype(np.float64))[symbols]
 
     def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
         """Return a symbol for each state, (N, 1)."""

@@ -11,6 +11,7 @@ from scipy.linalg import solve_triangular
 
 from skdp.emissions import _kernels_gaussian as kernels
 from skdp.emissions import _kernels_student as student
+from skdp.emissions._marginals import StudentMarginals, fill_by_means, fill_by_regression
 
 LARGEST = 1e120  # of observations: sums of their squares are finite
 
@@ -182,6 +183,30 @@ class GaussianModel:
             roots = np.sqrt(rng.chisquare(freedoms) / freedoms).reshape(len(states), -1)
             noise /= np.maximum(roots, kernels.SMALLEST_ROOT)
         return self.means[states] + noise
+
+    def marginals(self) -> StudentMarginals:
+        """Return the distributions of single columns of the next observation."""
+        variances, freedoms = self.scales, self.degrees_of_freedom
+        if variances.ndim == 3:
+            variances = np.diagonal(variances, axis1=1, axis2=2)
+            if freedoms is not None:  # each column has those of the vector
+                freedoms = np.broadcast_to(freedoms[:, np.newaxis], variances.shape)
+        return StudentMarginals(self.means, np.sqrt(variances), freedoms)
+
+    def fill(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return observations in which NaN is its mean given the rest of the row, (N, D).
+
+        Parameters
+        ----------
+        values : (N, D) array
+        weights : (N, J) array
+            Probabilities of the states.
+        """
+        if self.covariances.ndim == 3:
+            return fill_by_regression(values, weights, self.means, self.scales)
+        return fill_by_means(values, weights, self.means)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the same states in another order."""

@@ -16,6 +16,7 @@ from skdp._numba import frozen
 from skdp._random import next_double
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.emissions import _kernels_counts as kernels
+from skdp.emissions._marginals import CountMarginals
 from skdp.emissions._protocol import Coupling
 from skdp.inference import Part
 
@@ -250,6 +251,10 @@ class PoissonModel:
             shapes = self.shapes[states]
             intensities = intensities / shapes * rng.standard_gamma(shapes)
         return rng.poisson(intensities).astype(np.float64)
+
+    def marginals(self) -> CountMarginals:
+        """Return the distributions of single columns of the next observation."""
+        return CountMarginals(self.intensities, self.shapes)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the same states in another order."""

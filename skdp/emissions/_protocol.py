@@ -27,7 +27,14 @@ class Coupling(NamedTuple):
 
 
 class EmissionModel(Protocol):
-    """Distributions of the next observation, one per state, in a stored sample."""
+    """Distributions of the next observation, one per state, in a stored sample.
+
+    `HDPHMMLT.forecast` requires one more method, ``marginals()``: an object with ``means`` and
+    ``variances``, (J, D), and the methods ``is_discrete(column)``, ``cdf(x, column)``, which
+    returns P(X <= x) in each state, of shape (..., J), and for numbers ``brackets(q, column)``,
+    bounds of the quantiles of all states. `HDPHMMLT.impute` requires ``fill(values, weights)``,
+    which replaces NaN by its mean, given (N, J) probabilities of the states.
+    """
 
     def log_obs(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return log p(x_t given state j).

@@ -11,7 +11,12 @@ from skdp.sequence._durations._poisson import PoissonDuration
 from skdp.sequence._durations._protocol import DurationModel, DurationSampler
 from skdp.sequence._factorial_hmm import FactorialHMM
 from skdp.sequence._hdp_hmm_lt import HDPHMMLT
-from skdp.sequence._hmm_functions import hmm_log_likelihood, hmm_posterior, hmm_sample_states
+from skdp.sequence._hmm_functions import (
+    hmm_log_likelihood,
+    hmm_posterior,
+    hmm_sample_states,
+    hmm_viterbi,
+)
 from skdp.sequence._similarities._fixed import FixedSimilarity
 from skdp.sequence._similarities._gaussian import GaussianSimilarity
 from skdp.sequence._similarities._laplacian import LaplacianSimilarity
@@ -38,5 +43,6 @@ __all__ = [
     "hmm_log_likelihood",
     "hmm_posterior",
     "hmm_sample_states",
+    "hmm_viterbi",
     "make_generator",
 ]

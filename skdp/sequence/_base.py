@@ -207,16 +207,23 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             delayed(getattr(model, method))(*args) for model in models
         )
 
-    def _posteriors(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
+    def _posteriors(
+        self, X: Any, method: str = "posteriors"
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
+        """Return means over the stored samples of what a method says of each step."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
+        return self._mean_of_samples(method, panel), panel.ptr, is_single
+
+    def _mean_of_samples(self, method: str, panel: SequencePanel) -> NDArray[np.float64]:
+        """Return the mean over the stored samples of what a method says of a panel."""
         width = effective_n_jobs(self.n_jobs)
         total: Any = 0.0
         for first in range(0, len(self.samples_), width):  # never all at once: each is (N, J)
             some = self.samples_[first : first + width]
-            for part in self._each(some, "posteriors", panel.ptr, panel.values):
+            for part in self._each(some, method, panel.ptr, panel.values):
                 total += part
-        return total / len(self.samples_), panel.ptr, is_single
+        return np.asarray(total / len(self.samples_))
 
     def _shares(self, X: Any) -> NDArray[np.float64]:
         """Return posterior means over the steps of each sequence, or of a single array's steps."""

@@ -7,14 +7,12 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_count, check_gamma_prior
+from skdp._checks import check_beta_prior, check_gamma_prior
 from skdp._memory import check_memory
 from skdp._public import public
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import SequencePanel
@@ -22,9 +20,9 @@ from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._gaussian import GaussianEmission
 from skdp.emissions._poisson import PoissonEmission
 from skdp.inference import warn_of_truncation
-from skdp.sequence._base import SequenceEstimator, split
 from skdp.sequence._hmm._alignment import name_states
 from skdp.sequence._hmm._opening import check_init
+from skdp.sequence._hmm._predictions import HMMPredictions
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm._walker import HMMWalker
 from skdp.sequence._parts import DURATIONS, SIMILARITIES, check_part, make_part, resolve_part
@@ -50,7 +48,7 @@ _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
 @public
-class HDPHMMLT(SequenceEstimator):
+class HDPHMMLT(HMMPredictions):
     r"""Infinite hidden Markov model with local transitions (HDP-HMM-LT).
 
     The rows of the transition matrix share the weights beta of a hierarchical Dirichlet process, so
@@ -166,7 +164,7 @@ class HDPHMMLT(SequenceEstimator):
 
     See Also
     --------
-    hmm_posterior : Probabilities of states under a known model.
+    hmm_posterior, hmm_viterbi : States under a known model.
     FactorialHMM : Binary factors instead of states, each an independent Markov chain.
 
     Notes
@@ -208,7 +206,7 @@ class HDPHMMLT(SequenceEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SequenceEstimator._parameter_constraints,
+        **HMMPredictions._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "emission": [StrOptions(set(EMISSIONS)), HasMethods("make_sampler")],
         "similarity": [StrOptions(set(SIMILARITIES)), HasMethods("make_sampler"), None],
@@ -397,89 +395,3 @@ class HDPHMMLT(SequenceEstimator):
         super()._warn_unless_converged(saved)
         n_active = [sample.n_active_components for sample in self.samples_]
         warn_of_truncation(self, self.trace_, n_active)
-
-    # Public methods
-
-    def predict(self, X: Any) -> Any:
-        """Return the states of sequences.
-
-        The state at each step is the one with the highest posterior probability, which gives the
-        smallest expected number of errors. The result is not the most probable path (Viterbi): the
-        transition between two successive states may be impossible.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        list of (T_i,) arrays of int, or for a single array (T,)
-        """
-        probabilities, ptr, is_single = self._posteriors(X)
-        return split(probabilities.argmax(axis=1), ptr, is_single)
-
-    def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the states at each step, given the whole sequence.
-
-        The probabilities are averaged over the stored samples of the best chain.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        list of (T_i, n_components) arrays, or for a single array (T, n_components)
-        """
-        return split(*self._posteriors(X))
-
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the expected share of time that each sequence spends in each state.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        (n_sequences, n_components) array
-            Rows sum to 1. For a single array, every step is a sample, and the result is
-            ``predict_proba(X)``, (T, n_components).
-        """
-        return self._shares(X)
-
-    def sample(
-        self, n_steps: int, n_sequences: int = 1, *, random_state: Any = None
-    ) -> tuple[SequencePanel, list[NDArray[np.int64]]]:
-        """Draw sequences from the fitted model, each from a stored sample of the best chain.
-
-        Parameters
-        ----------
-        n_steps : int
-            Length of a sequence, >= 1.
-        n_sequences : int, default=1
-        random_state : int, RandomState, Generator or None, default=None
-
-        Returns
-        -------
-        panel : SequencePanel
-        states : list of n_sequences arrays (n_steps,)
-        """
-        check_is_fitted(self)
-        n_steps = check_count(n_steps, "n_steps", at_least=1)
-        n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
-        check_memory(
-            8.0 * n_steps * n_sequences * (self.n_features_in_ + 3.0),
-            f"n_sequences={n_sequences} of n_steps={n_steps}",
-        )
-        rng = np.random.default_rng(make_seed_sequence(random_state))
-        sequences, states = [], []
-        for s in rng.integers(len(self.samples_), size=n_sequences):
-            model = self.samples_[s]
-            states.append(model.draw_states(n_steps, rng))
-            sequences.append(model.emission.sample(states[-1], rng))
-        return SequencePanel.from_sequences(sequences), states
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.startprob_)

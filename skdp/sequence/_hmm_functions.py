@@ -1,4 +1,4 @@
-"""Likelihood, posterior and draws of the states of hidden Markov models with given parameters."""
+"""Likelihood, posterior, draws and best paths of hidden Markov models with given parameters."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from skdp._checks import as_array, as_floats
 from skdp._random import make_seed_sequence, make_stream
 from skdp.sequence._hmm._messages import HMMMessages
+from skdp.sequence._hmm._viterbi import decode
 
 _TOLERANCE = 1e-6
 
@@ -49,6 +50,7 @@ def hmm_log_likelihood(
     --------
     hmm_posterior : Probabilities of the states.
     hmm_sample_states : Draws of the states.
+    hmm_viterbi : The most probable states.
 
     References
     ----------
@@ -161,13 +163,66 @@ def hmm_sample_states(
     return states
 
 
+def hmm_viterbi(
+    startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the most probable path of each sequence: all its states together, not each alone.
+
+    Parameters
+    ----------
+    startprob, transmat, log_obs, ptr : as in `hmm_log_likelihood`
+
+    Returns
+    -------
+    log_probabilities : (n,) array
+        log p(x, z) of the most probable path z of every sequence, natural log; -inf if the sequence
+        is impossible, 0 if it is empty.
+    states : (N,) array of int64
+        States 0 to J - 1 of these paths; -1 throughout a sequence that is impossible. Among equally
+        probable paths, that with the lowest last state, then with the lowest state before it, and
+        so on.
+
+    Raises
+    ------
+    ValueError
+        As in `hmm_log_likelihood`.
+
+    Warns
+    -----
+    UserWarning
+        If a sequence is impossible.
+
+    See Also
+    --------
+    hmm_posterior : Probabilities of the states; the likeliest state of each step errs least often.
+
+    References
+    ----------
+    L. R. Rabiner (1989), A tutorial on hidden Markov models and selected applications in speech
+    recognition, Proceedings of the IEEE 77, equations 32-35.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.sequence import hmm_viterbi
+    >>> coins = np.log([[0.5, 0.9], [0.5, 0.1]])  # heads and tails, of a fair and a false coin
+    >>> x = [0, 0, 0, 0, 1, 1, 1]
+    >>> log_probabilities, states = hmm_viterbi([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], coins[x])
+    >>> states
+    array([1, 1, 1, 1, 0, 0, 0])
+    >>> np.exp(log_probabilities).round(5)
+    array([0.00242])
+    """
+    return decode(*_check_model(startprob, transmat, log_obs, ptr))
+
+
 def _impossible(sequence: int) -> ValueError:
     return ValueError(f"Sequence {sequence} has probability 0: its states have no distribution.")
 
 
 def _check_model(
     startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None
-) -> tuple[NDArray[Any], ...]:
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return ptr, startprob, transmat and log_obs as the kernels take them."""
     log_obs = as_floats(log_obs, "log_obs", 2)
     if np.isnan(log_obs).any() or (log_obs == np.inf).any():

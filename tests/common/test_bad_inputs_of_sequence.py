@@ -38,6 +38,7 @@ from skdp.sequence import (
     hmm_log_likelihood,
     hmm_posterior,
     hmm_sample_states,
+    hmm_viterbi,
 )
 
 LONG = np.tile(SERIES, (2, 1))
@@ -63,6 +64,44 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
         lambda: hmm_sample_states([0.5, 0.5], HALF * 1j, np.zeros((3, 2))),
         ValueError,
         "transmat must hold real",
+    ),
+    (
+        "complex",
+        lambda: hmm_viterbi([0.5, 0.5], HALF, np.zeros((3, 2)) * 1j),
+        ValueError,
+        "log_obs must hold real",
+    ),
+    (
+        "paths of other columns",
+        lambda: hmm().decode(SERIES[:, :1]),
+        ValueError,
+        "X has 1 feature.*expecting 2 features",
+    ),
+    (
+        "a forecast of other columns",
+        lambda: hmm().forecast(SERIES[:, :1], 2),
+        ValueError,
+        "X has 1 feature.*expecting 2 features",
+    ),
+    ("no forecast", lambda: hmm().forecast(SERIES, 0), ValueError, "n_steps must be .* >= 1.*0"),
+    ("a sure thing", lambda: hmm().forecast(SERIES, 1, 1.0), ValueError, "quantiles must be betw"),
+    (
+        "a forecast of all time",
+        lambda: hmm().forecast(SERIES, 2**31 - 1),
+        ValueError,
+        "forecast of n_steps=2147483647.*GiB",
+    ),
+    (
+        "a beginning of other columns",
+        lambda: hmm().sample(2, given=SERIES[:, :1]),
+        ValueError,
+        "X has 1 feature.*expecting 2 features",
+    ),
+    (
+        "gaps in counts",
+        lambda: counts().impute(np.array([[0.0], [np.nan]])),
+        ValueError,
+        "contains NaN",
     ),
     # Masked arrays
     ("masked", lambda: log_obs(HIDDEN), ValueError, "log_obs must not be a masked array"),

@@ -62,6 +62,26 @@ class HMMMessages:
             out.fill(-np.inf)
             self._filter_in_logs(0, out)
 
+    def filtered(self, out: Floats) -> int:
+        """Write p(z_t given x_<=t) to `out`, (N, J); return the first impossible one, or -1."""
+        predicted, steps = np.empty((1, self.n_states)), np.empty(len(self.log_obs))
+        likelihoods = np.empty(len(self.ptr) - 1)
+        first, last = 0, len(likelihoods)
+        while first < last:
+            rows = out[self.ptr[first] :]
+            first += self._filter(first, last, predicted, rows, steps, likelihoods)
+            if first == last:
+                break
+            if likelihoods[first] == -np.inf:
+                return first
+            likelihood, _, logs = self._filter_in_logs(first, steps)
+            if likelihood == -np.inf:
+                return first
+            out[self.ptr[first] : self.ptr[first + 1]] = np.exp(logs)
+            first += 1
+        out /= out.sum(axis=1, keepdims=True)  # 1 but for rounding
+        return -1
+
     def posteriors(self, out: Floats) -> int:
         """Write p(z_t given x) to `out`, (N, J); return the first impossible sequence, or -1."""
         predicted, steps = np.empty(self._batches.shape), np.empty(len(self.log_obs))

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from skdp.emissions._protocol import EmissionModel
 from skdp.sequence._durations._protocol import DurationModel
+from skdp.sequence._hmm._forecast import follow, log_tables_to_leaving
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._segment_messages import SegmentMessages
+from skdp.sequence._hmm._viterbi import decode
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,18 +88,84 @@ class HMMModel:
             impossible = HMMMessages(*known).posteriors(out)
         else:
             impossible = SegmentMessages(*known, *self.duration.tables()).posteriors(out)
-        if impossible >= 0:
-            raise ValueError(
-                f"Sequence {impossible} has probability 0 under a stored sample: its states have "
-                "no distribution."
-            )
+        _check_possible(impossible)
         return out
+
+    def filtered(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return p(z_t = j given x_<=t), (N, J)."""
+        log_obs = self.emission.log_obs(values)
+        out = np.empty(log_obs.shape)
+        known = ptr, self.startprob, self.transmat, log_obs
+        if self.duration is None:
+            impossible = HMMMessages(*known).filtered(out)
+        else:
+            impossible = SegmentMessages(*known, *self.duration.tables()).filtered(out)
+        _check_possible(impossible)
+        return out
+
+    def decode(
+        self, ptr: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return log p(x, z) of the most probable paths z, (n,), and these paths, (N,)."""
+        durations = None if self.duration is None else self.duration.tables()
+        return decode(ptr, self.startprob, self.transmat, self.emission.log_obs(values), durations)
+
+    def ends(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probabilities of states and ages at the last step of each sequence, (n, A, J).
+
+        In row a, the state is in its step a + 1; A = 1 without durations. No sequence is empty.
+        """
+        if self.duration is None:
+            return self.filtered(ptr, values)[ptr[1:] - 1, np.newaxis]
+        tables = self.duration.tables()
+        out = np.empty((len(ptr) - 1, tables[0].shape[1], len(self.startprob)))
+        log_obs = self.emission.log_obs(values)
+        messages = SegmentMessages(ptr, self.startprob, self.transmat, log_obs, *tables)
+        _check_possible(messages.last_ages(out))
+        return out
+
+    def next_states(self, ends: NDArray[np.float64], n_steps: int) -> NDArray[np.float64]:
+        """Return the probabilities of the states of the next steps, (n, n_steps, J)."""
+        if self.duration is None:
+            return follow(ends, self.transmat, None, n_steps)
+        if len(self.startprob) == 1:  # nothing follows the only state: it stays
+            return np.ones((len(ends), n_steps, 1))
+        return follow(ends, self.transmat, log_tables_to_leaving(*self.duration.tables()), n_steps)
+
+    def forecast(
+        self, ptr: NDArray[np.int64], values: NDArray[np.float64], n_steps: int
+    ) -> NDArray[np.float64]:
+        """Return the probabilities of the states after each sequence, (n, n_steps, J)."""
+        return self.next_states(self.ends(ptr, values), n_steps)
 
     def draw_states(self, n_steps: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Return a sequence of states drawn from the model, (n_steps,)."""
+        return self._draw_states(self.startprob, n_steps, rng)
+
+    def draw_next_states(
+        self, ends: NDArray[np.float64], n_steps: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Return the states of the next steps of one sequence, whose `ends` are (A, J)."""
+        weights = np.cumsum(ends)
+        place = int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
+        age, state = divmod(min(place, len(weights) - 1), ends.shape[1])
+        row = self.transmat[state]
+        if self.duration is None:
+            return self._draw_states(row, n_steps, rng)
+        log_pmf = self.duration.tables()[0][state, age:]
+        weights = np.cumsum(np.exp(log_pmf - log_pmf.max()))
+        rest = int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
+        rest = min(rest, len(weights) - 1)
+        states = np.concatenate([np.full(rest, state), self._draw_states(row, n_steps, rng)])
+        return states[:n_steps]
+
+    def _draw_states(
+        self, first: NDArray[np.float64], n_steps: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Return states, of which the first has the given probabilities and begins a segment."""
         ends = np.cumsum(self.transmat, axis=1)
         states = np.empty(n_steps, dtype=np.int64)
-        row = np.cumsum(self.startprob)
+        row = np.cumsum(first)
         for t, u in enumerate(rng.random(n_steps)):
             # Nothing follows the only state of a model with durations: it stays.
             states[t] = min(np.searchsorted(row, u * row[-1], side="right"), len(row) - 1)
@@ -105,6 +173,10 @@ class HMMModel:
         if self.duration is None:
             return states
         return np.repeat(states, self.duration.sample(states, rng))[:n_steps]
+
+    def impute(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return observations in which NaN is its mean given all that was observed, (N, D)."""
+        return self.emission.fill(values, self.posteriors(ptr, values))  # type: ignore[attr-defined]
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the same model with its states in another order."""
@@ -118,4 +190,13 @@ class HMMModel:
             similarity=None if self.similarity is None else self.similarity[square],
             geometry=None if self.geometry is None else self.geometry.reorder(order),
             duration=None if self.duration is None else self.duration.reorder(order),
+        )
+
+
+def _check_possible(impossible: int) -> None:
+    """Raise a ValueError unless the number of the first impossible sequence is -1."""
+    if impossible >= 0:
+        raise ValueError(
+            f"Sequence {impossible} has probability 0 under a stored sample: its states have no "
+            "distribution."
         )

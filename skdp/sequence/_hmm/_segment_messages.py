@@ -6,6 +6,7 @@ import numpy as np
 
 from skdp._numba import frozen
 from skdp._typing import Floats, Places
+from skdp.sequence._hmm import _kernels_ages as ages
 from skdp.sequence._hmm import _kernels_segment_smoothing as smoothing
 from skdp.sequence._hmm import _kernels_segments as kernels
 from skdp.sequence._hmm._batches import Batches
@@ -61,6 +62,42 @@ class SegmentMessages:
         for first, last in self._batches:
             while first < last:  # an impossible sequence ends no batch
                 first += self._filter(first, last, steps, out) + 1
+
+    def filtered(self, out: Floats) -> int:
+        """Write p(z_t given x_<=t) to `out`, (N, J); return the first impossible one, or -1."""
+        norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
+        survival_logs, scratch = self._survival_logs(), np.empty(self.n_states)
+        table = np.empty(survival_logs.shape)
+        for first, last in self._batches:
+            n_done = self._filter(first, last, norms, likelihoods)
+            if first + n_done < last:
+                return first + n_done
+            ages.filter_states(
+                self.ptr[first : last + 1], self._log_enter, self.log_obs, norms, survival_logs,
+                scratch, table, out,
+            )  # fmt: skip
+        return -1
+
+    def last_ages(self, out: Floats) -> int:
+        """Write the probabilities of states and ages at the last steps to `out`, (n, D, J).
+
+        Returns the first impossible sequence, or -1. A segment whose first step is the last of the
+        sequence is in row 0. No sequence may be empty.
+        """
+        norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
+        survival_logs, scratch = self._survival_logs(), np.empty(self.n_states)
+        for first, last in self._batches:
+            n_done = self._filter(first, last, norms, likelihoods)
+            if first + n_done < last:
+                return first + n_done
+            ages.filter_last_ages(
+                self.ptr[first : last + 1], self._log_enter, self.log_obs, norms, survival_logs,
+                scratch, out[first:last],
+            )  # fmt: skip
+        return -1
+
+    def _survival_logs(self) -> Floats:
+        return frozen(np.ascontiguousarray(self.durations.log_survival.T))
 
     def posteriors(self, out: Floats) -> int:
         """Write p(z_t given x) to `out`, (N, J); return the first impossible sequence, or -1."""

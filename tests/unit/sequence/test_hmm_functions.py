@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skdp.sequence import hmm_log_likelihood, hmm_posterior, hmm_sample_states
+from skdp.sequence import (
+    hmm_log_likelihood,
+    hmm_posterior,
+    hmm_sample_states,
+    hmm_viterbi,
+)
 
 every_function = pytest.mark.parametrize(
-    "function", [hmm_log_likelihood, hmm_posterior, hmm_sample_states]
+    "function", [hmm_log_likelihood, hmm_posterior, hmm_sample_states, hmm_viterbi]
 )
 
 
@@ -61,7 +66,11 @@ def test_arguments_of_other_types_and_read_only(function):
     }
     for array in arrays.values():
         array.flags.writeable = False
-    np.testing.assert_allclose(function(**arrays, **options), expected, rtol=1e-6)
+    found = function(**arrays, **options)
+    if function is hmm_viterbi:
+        assert_array_equal(found[1], expected[1])
+        found, expected = found[0], expected[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_no_observations():
@@ -69,6 +78,7 @@ def test_no_observations():
     assert_array_equal(hmm_log_likelihood(**model), [0.0])
     assert hmm_posterior(**model).shape == (0, 2)
     assert hmm_sample_states(**model).shape == (0,)
+    assert [part.shape for part in hmm_viterbi(**model)] == [(1,), (0,)]
     assert hmm_log_likelihood(**arguments(log_obs=np.empty((0, 2)), ptr=[0])).shape == (0,)
 
 

@@ -1,0 +1,241 @@
+"""What the next observation of each state follows, column by column: moments, cdf, quantiles.
+
+Forecasts mix these distributions over states and stored samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, gammaincc, ndtr, ndtri, stdtr, stdtrit
+
+from skdp._typing import Floats
+
+_BLOCK = 1000
+"""Rows at a time where arrays of all of them would be many."""
+
+
+class Marginals(Protocol):
+    """Distributions of single columns, one per state.
+
+    Attributes
+    ----------
+    means, variances : (J, D) arrays
+        NaN and infinite where they do not exist.
+    """
+
+    @property
+    def means(self) -> Floats:
+        """(J, D) array."""
+
+    @property
+    def variances(self) -> Floats:
+        """(J, D) array."""
+
+    def is_discrete(self, column: int) -> bool:
+        """Tell whether a column holds integers >= 0."""
+
+    def cdf(self, x: Floats, column: int) -> Floats:
+        """Return P(X <= x), (..., J), for x of shape (...)."""
+
+
+class NumberMarginals(Marginals, Protocol):
+    """Distributions of single columns, of which some hold any numbers."""
+
+    def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
+        """Return bounds of the quantiles q, (Q,), of all states: two (Q,) arrays.
+
+        They bound the quantiles of every mixture of states, too. They are for columns that are not
+        discrete.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class StudentMarginals:
+    """Student t distributions, or Gaussian ones.
+
+    Attributes
+    ----------
+    locations, scales : (J, D) arrays
+    freedoms : (J, D) array or None
+        Degrees of freedom; None: Gaussian.
+    """
+
+    locations: Floats
+    scales: Floats
+    freedoms: Floats | None = None
+
+    @property
+    def means(self) -> Floats:
+        """Means; NaN with one degree of freedom or less."""
+        if self.freedoms is None:
+            return self.locations
+        return np.where(self.freedoms > 1.0, self.locations, np.nan)
+
+    @property
+    def variances(self) -> Floats:
+        """Variances; infinite with two degrees of freedom or less."""
+        if self.freedoms is None:
+            return self.scales**2
+        above = np.where(self.freedoms > 2.0, self.freedoms - 2.0, 1.0)
+        ratios = np.where(self.freedoms > 2.0, self.freedoms / above, np.inf)
+        return self.scales**2 * ratios
+
+    def is_discrete(self, column: int) -> bool:
+        """Return False."""
+        return False
+
+    def cdf(self, x: Floats, column: int) -> Floats:
+        """Return P(X <= x), (..., J)."""
+        z = (x[..., np.newaxis] - self.locations[:, column]) / self.scales[:, column]
+        if self.freedoms is None:
+            return np.asarray(ndtr(z))
+        return np.asarray(stdtr(self.freedoms[:, column], z))
+
+    def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
+        """Return bounds of the quantiles of all states, a little wider than they are."""
+        p = q[:, np.newaxis]
+        z = ndtri(p) if self.freedoms is None else stdtrit(self.freedoms[:, column], p)
+        x, margins = self.locations[:, column] + self.scales[:, column] * z, np.abs(z) + 1.0
+        margins = 1e-6 * self.scales[:, column] * margins
+        return (x - margins).min(axis=1), (x + margins).max(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class CountMarginals:
+    """Negative binomial counts, or Poisson ones.
+
+    Attributes
+    ----------
+    intensities : (J, D) array
+    shapes : (J, D) array or None
+        Of the Gamma distributions of the intensities; None: Poisson.
+    """
+
+    intensities: Floats
+    shapes: Floats | None = None
+
+    @property
+    def means(self) -> Floats:
+        """Means."""
+        return self.intensities
+
+    @property
+    def variances(self) -> Floats:
+        """Variances."""
+        if self.shapes is None:
+            return self.intensities
+        return self.intensities + self.intensities**2 / self.shapes
+
+    def is_discrete(self, column: int) -> bool:
+        """Return True."""
+        return True
+
+    def cdf(self, x: Floats, column: int) -> Floats:
+        """Return P(X <= x), (..., J), for integers x."""
+        k, means = x[..., np.newaxis] + 1.0, self.intensities[:, column]
+        if self.shapes is None:
+            result = gammaincc(np.maximum(k, 1.0), means)
+        else:
+            shapes = self.shapes[:, column]
+            result = betainc(shapes, np.maximum(k, 1.0), shapes / (shapes + means))
+        return np.where(k > 0.0, result, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class FactorMarginals:
+    """Gaussian columns, and columns of 0 and 1.
+
+    Attributes
+    ----------
+    normal : StudentMarginals
+        Of all columns as if they were Gaussian.
+    probs : (J, D) array
+        Of 1, in binary columns; NaN in others.
+    """
+
+    normal: StudentMarginals
+    probs: Floats
+
+    @property
+    def means(self) -> Floats:
+        """Means."""
+        return np.where(np.isnan(self.probs), self.normal.means, self.probs)
+
+    @property
+    def variances(self) -> Floats:
+        """Variances."""
+        return np.where(
+            np.isnan(self.probs), self.normal.variances, self.probs * (1.0 - self.probs)
+        )
+
+    def is_discrete(self, column: int) -> bool:
+        """Tell whether a column holds 0 and 1."""
+        return not np.isnan(self.probs[0, column])
+
+    def cdf(self, x: Floats, column: int) -> Floats:
+        """Return P(X <= x), (..., J)."""
+        if not self.is_discrete(column):
+            return self.normal.cdf(x, column)
+        x = x[..., np.newaxis]
+        return np.where(x < 0.0, 0.0, np.where(x < 1.0, 1.0 - self.probs[:, column], 1.0))
+
+    def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
+        """Return bounds of the quantiles of all states."""
+        return self.normal.brackets(q, column)
+
+
+def fill_by_means(
+    values: NDArray[np.float64], weights: NDArray[np.float64], means: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return observations in which NaN is the weighted mean of states, columns independent.
+
+    Parameters
+    ----------
+    values : (N, D) array
+    weights : (N, J) array
+        Probabilities of the states given what was observed.
+    means : (J, D) array
+    """
+    out = np.array(values)
+    rows, columns = np.nonzero(np.isnan(values))
+    out[rows, columns] = np.einsum("nj,nj->n", weights[rows], means.T[columns])
+    return out
+
+
+def fill_by_regression(
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    means: NDArray[np.float64],
+    scales: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return observations in which NaN is the mean of states, given the rest of the row.
+
+    That of missing columns u given seen ones s is m_u + S_us S_ss^-1 (x_s - m_s), under Gaussian
+    and Student t distributions alike.
+
+    Parameters
+    ----------
+    values, weights, means : as in `fill_by_means`
+    scales : (J, D, D) array
+        S, but for a factor: covariances, or scale matrices.
+    """
+    out = np.array(values)
+    hidden = np.isnan(values)
+    incomplete = np.flatnonzero(hidden.any(axis=1))
+    patterns, places = np.unique(hidden[incomplete], axis=0, return_inverse=True)
+    for i, pattern in enumerate(patterns):
+        rows = incomplete[places.ravel() == i]
+        unseen, seen = np.flatnonzero(pattern), np.flatnonzero(~pattern)
+        slopes = np.linalg.solve(
+            scales[:, seen[:, np.newaxis], seen], scales[:, seen[:, np.newaxis], unseen]
+        )
+        for first in range(0, len(rows), _BLOCK):
+            some = rows[first : first + _BLOCK]
+            away = values[some[:, np.newaxis], seen][:, np.newaxis] - means[:, seen]
+            expected = means[:, unseen] + np.einsum("njs,jsu->nju", away, slopes)
+            out[some[:, np.newaxis], unseen] = np.einsum("nj,nju->nu", weights[some], expected)
+    return out

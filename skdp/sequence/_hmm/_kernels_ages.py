@@ -1,0 +1,87 @@
+r"""States of hidden semi-Markov models given the past, and how long they have lasted.
+
+Names and layouts are those of `_kernels_segments`; besides:
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| survival_logs | log S_j(d) | (D, J) | log P(D >= d), a row for each d |
+| likelihoods | | (J,) | log p of the observations of a segment, over their norms |
+| ages | p(z_t = j, a_t = d given x_<=t) | (D, J) | step t is the d-th of its segment, of state j |
+
+E_t-d+1,j S_j(d) prod L_sj / c_s over the d steps. All terms are positive: no sum loses digits.
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numba import njit_inner, njit_loop
+
+
+@njit_inner
+def weigh_ages(log_enter, log_obs, norms, t, survival_logs, likelihoods, ages):
+    """Write the probabilities of states and ages at step t, which sum to 1 but for rounding."""
+    longest, n = survival_logs.shape
+    for j in range(n):
+        likelihoods[j] = 0.0
+    for d in range(longest):
+        begin = t - d
+        for j in range(n):
+            if begin < 0:
+                ages[d, j] = 0.0
+                continue
+            likelihoods[j] += log_obs[begin, j] - norms[begin]
+            ages[d, j] = math.exp(log_enter[begin, j] + likelihoods[j] + survival_logs[d, j])
+
+
+@njit_inner
+def normalise_ages(ages):
+    """Scale probabilities to a sum of 1."""
+    total = 0.0
+    for d in range(ages.shape[0]):
+        for j in range(ages.shape[1]):
+            total += ages[d, j]
+    for d in range(ages.shape[0]):
+        for j in range(ages.shape[1]):
+            ages[d, j] /= total
+
+
+@njit_loop
+def filter_states(ptr, log_enter, log_obs, norms, survival_logs, likelihoods, ages, out):
+    """Write p(z_t = j given x_<=t) of sequences that have been filtered to `out`, (N, J).
+
+    Parameters
+    ----------
+    ptr : (n + 1,) int64
+    log_enter : (R, J) float64
+        Of step ptr[0] in row 0.
+    log_obs, norms : (N, J), (N,) float64
+    survival_logs : (D, J) float64
+    likelihoods, ages : (J,), (D, J) float64, scratch
+    """
+    for s in range(ptr.shape[0] - 1):
+        own_enter = log_enter[ptr[s] - ptr[0] :]
+        own_obs, own_norms = log_obs[ptr[s] : ptr[s + 1]], norms[ptr[s] : ptr[s + 1]]
+        for t in range(ptr[s + 1] - ptr[s]):
+            weigh_ages(own_enter, own_obs, own_norms, t, survival_logs, likelihoods, ages)
+            normalise_ages(ages)
+            row = out[ptr[s] + t]
+            for j in range(row.shape[0]):
+                row[j] = 0.0
+            for d in range(ages.shape[0]):
+                for j in range(row.shape[0]):
+                    row[j] += ages[d, j]
+
+
+@njit_loop
+def filter_last_ages(ptr, log_enter, log_obs, norms, survival_logs, likelihoods, out):
+    """Write the probabilities of states and ages at the end of sequences to `out`, (n, D, J).
+
+    The other parameters are those of `filter_states`. No sequence is empty.
+    """
+    for s in range(ptr.shape[0] - 1):
+        own_enter = log_enter[ptr[s] - ptr[0] :]
+        own_obs, own_norms = log_obs[ptr[s] : ptr[s + 1]], norms[ptr[s] : ptr[s + 1]]
+        t = ptr[s + 1] - ptr[s] - 1
+        weigh_ages(own_enter, own_obs, own_norms, t, survival_logs, likelihoods, out[s])
+        normalise_ages(out[s])

@@ -1,0 +1,311 @@
+"""What fitted hidden Markov models say of sequences: states, paths, forecasts, draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import as_floats, check_count
+from skdp._memory import check_memory
+from skdp._random import make_seed_sequence
+from skdp.data import SequencePanel
+from skdp.emissions._categorical import CategoricalModel
+from skdp.sequence._base import SequenceEstimator, split
+from skdp.sequence._hmm._forecast import Mixture
+from skdp.sequence._hmm._model import HMMModel
+
+
+class HMMPredictions(SequenceEstimator):
+    """Base class: the methods of a fitted hidden Markov model whose samples are `HMMModel`."""
+
+    samples_: list[HMMModel]
+    startprob_: NDArray[np.float64]
+    transmat_: NDArray[np.float64]
+    emission_: Any
+    state_shares_: NDArray[np.float64]
+
+    def predict(self, X: Any) -> Any:
+        """Return the states of sequences.
+
+        The state at each step is the one with the highest posterior probability, which gives the
+        smallest expected number of errors. The result is not the most probable path, which `decode`
+        returns: the transition between two successive states may be impossible.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (T_i,) arrays of int, or for a single array (T,)
+        """
+        probabilities, ptr, is_single = self._posteriors(X)
+        return split(probabilities.argmax(axis=1), ptr, is_single)
+
+    def decode(self, X: Any) -> Any:
+        """Return the most probable path of each sequence (Viterbi), and its log probability.
+
+        Paths are those of one model: the stored sample that `startprob_`, `transmat_`, `emission_`
+        and `duration_` show. Averages over samples, as in `predict`, have no most probable path.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        log_probabilities : (n_sequences,) array, or for a single array float
+            log p(x, z) of the path z, natural logarithm. -inf if the sequence is impossible.
+        paths : list of (T_i,) arrays of int, or for a single array (T,)
+            States; -1 throughout a sequence that is impossible. Among equally probable paths, that
+            with the lowest last state, then with the lowest state before it, and so on; with
+            durations, the state of each segment from the last, then its shortest duration.
+
+        Warns
+        -----
+        UserWarning
+            If a sequence is impossible.
+
+        See Also
+        --------
+        hmm_viterbi : The same with given parameters.
+        """
+        check_is_fitted(self)
+        panel, is_single = self._check_panel(X, reset=False)
+        model = HMMModel(
+            self.startprob_,
+            self.transmat_,
+            self.emission_,
+            self.state_shares_,
+            duration=getattr(self, "duration_", None),
+        )
+        log_probabilities, states = model.decode(panel.ptr, panel.values)
+        paths = split(states, panel.ptr, is_single)
+        return (float(log_probabilities[0]) if is_single else log_probabilities), paths
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the states at each step, given the whole sequence.
+
+        The probabilities are averaged over the stored samples of the best chain.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (T_i, n_components) arrays, or for a single array (T, n_components)
+        """
+        return split(*self._posteriors(X))
+
+    def filter_proba(self, X: Any) -> Any:
+        """Return the probabilities of the states at each step, given the sequence up to there.
+
+        These are the probabilities that are known at the time, without the future; at the last step
+        they are those of `predict_proba`, which knows the whole sequence. They are averaged over
+        the stored samples of the best chain.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (T_i, n_components) arrays, or for a single array (T, n_components)
+        """
+        return split(*self._posteriors(X, "filtered"))
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the expected share of time that each sequence spends in each state.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_sequences, n_components) array
+            Rows sum to 1. For a single array, every step is a sample, and the result is
+            ``predict_proba(X)``, (T, n_components).
+        """
+        return self._shares(X)
+
+    def forecast(self, X: Any, n_steps: int, quantiles: ArrayLike = (0.05, 0.5, 0.95)) -> Bunch:
+        """Return what the next observations of sequences are expected to be.
+
+        At each of the next steps the predictive distribution is a mixture over the stored samples
+        of the best chain and the states: the probabilities of the states at the end of the
+        sequence, moved on by the transitions (and durations), weigh the distributions of the next
+        observation. Nothing is simulated: moments are exact, quantiles are roots of the mixture's
+        cumulative distribution, each column on its own.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        n_steps : int
+            How many steps to look ahead, >= 1.
+        quantiles : float or list of float, default=(0.05, 0.5, 0.95)
+            Probabilities between 0 and 1. The default gives the median within an interval of 90 %.
+
+        Returns
+        -------
+        Bunch
+            Each entry is a list with an array for each sequence, or an array for a single one.
+
+            - mean, sd : (n_steps, n_features), means and standard deviations.
+            - quantiles : (n_steps, n_features, n_quantiles). For counts (and columns of 0 and 1)
+              the smallest with at least this cumulative probability.
+
+            For categories, which have no order, instead: proba, (n_steps, n_symbols), the
+            probabilities of the symbols.
+
+        Raises
+        ------
+        ValueError
+            If `n_steps` is below 1, a quantile is not between 0 and 1, or X is invalid.
+        TypeError
+            If the model of your own emission has no method `marginals`.
+
+        Notes
+        -----
+        A Student t distribution with two degrees of freedom or less has no variance, with one or
+        less no mean: `sd` is then infinite, `mean` NaN. The default priors exclude that.
+        """
+        check_is_fitted(self)
+        n_steps = check_count(n_steps, "n_steps", at_least=1)
+        levels = np.atleast_1d(as_floats(quantiles, "quantiles"))
+        if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
+            raise ValueError(f"quantiles must be between 0 and 1, got {quantiles!r}.")
+        emissions: list[Any] = [model.emission for model in self.samples_]
+        is_categorical = isinstance(emissions[0], CategoricalModel)
+        if not is_categorical:
+            self._require(emissions[0], "marginals", "forecast")
+        panel, is_single = self._check_panel(X, reset=False)
+        n_columns = self.n_features_in_ * (2 + levels.size)
+        check_memory(
+            8.0
+            * n_steps
+            * panel.shape[0]
+            * (n_columns + len(self.samples_) * self._n_features_out),
+            f"forecast of n_steps={n_steps} of {panel.shape[0]} sequences",
+        )
+        weights = np.array(self._each(self.samples_, "forecast", panel.ptr, panel.values, n_steps))
+        weights /= len(weights)
+        if is_categorical:
+            probs = [
+                sum(w @ emission.probs for w, emission in zip(own, emissions, strict=True))
+                for own in weights.swapaxes(0, 1)
+            ]
+            return Bunch(proba=probs[0] if is_single else probs)
+        parts = [emission.marginals() for emission in emissions]
+        found: dict[str, list[Any]] = {"mean": [], "sd": [], "quantiles": []}
+        for own in weights.swapaxes(0, 1):
+            mixture = Mixture(list(own), parts)
+            mean, variance = mixture.moments()
+            found["mean"].append(mean)
+            found["sd"].append(np.sqrt(variance))
+            found["quantiles"].append(mixture.quantiles(levels))
+        return Bunch(**{name: x[0] if is_single else x for name, x in found.items()})
+
+    def impute(self, X: Any) -> Any:
+        """Return sequences in which missing values are replaced by their posterior means.
+
+        A missing value is expected from all that was observed: the whole sequence tells of the
+        state, and with correlated columns the rest of the row tells of the value. Means are over
+        the states and the stored samples of the best chain. What was observed stays as it is.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        SequencePanel, list of (T_i, n_features) arrays, or (T, n_features) array
+            As X: a panel for a panel, a list for a list, an array for a single array.
+
+        Raises
+        ------
+        TypeError
+            If values are missing and the model of your own emission has no method `fill`.
+        """
+        check_is_fitted(self)
+        panel, is_single = self._check_panel(X, reset=False)
+        values = np.array(panel.values)
+        if np.isnan(values).any():
+            self._require(self.samples_[0].emission, "fill", "impute")
+            some: Any = self._mean_of_samples("impute", panel)
+            missing = np.isnan(values)
+            values[missing] = some[missing]
+        if isinstance(X, SequencePanel):
+            return SequencePanel(values, panel.ptr)
+        return split(values, panel.ptr, is_single)
+
+    def _require(self, emission: Any, method: str, caller: str) -> None:
+        if not callable(getattr(emission, method, None)):
+            raise TypeError(
+                f"{caller} requires an emission whose model has a method {method}; "
+                f"{type(emission).__name__} has none."
+            )
+
+    def sample(
+        self,
+        n_steps: int,
+        n_sequences: int = 1,
+        *,
+        given: Any = None,
+        random_state: Any = None,
+    ) -> tuple[SequencePanel, list[NDArray[np.int64]]]:
+        """Draw sequences from the fitted model, each from a stored sample of the best chain.
+
+        Parameters
+        ----------
+        n_steps : int
+            Length of a sequence, >= 1.
+        n_sequences : int, default=1
+            Number of sequences; with `given`, of continuations of each given sequence.
+        given : as X in `fit`, or None, default=None
+            Sequences to continue: the draws are what follows their last steps. None: new sequences.
+        random_state : int, RandomState, Generator or None, default=None
+
+        Returns
+        -------
+        panel : SequencePanel
+            With `given`, the continuations of the first given sequence come first, and so on,
+            without what was given.
+        states : list of arrays (n_steps,)
+            The states of each sequence.
+        """
+        check_is_fitted(self)
+        n_steps = check_count(n_steps, "n_steps", at_least=1)
+        n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
+        panel = None if given is None else self._check_panel(given, reset=False)[0]
+        n_given = 1 if panel is None else panel.shape[0]
+        check_memory(
+            8.0 * n_steps * n_sequences * n_given * (self.n_features_in_ + 3.0),
+            f"n_sequences={n_sequences} of n_steps={n_steps}",
+        )
+        rng = np.random.default_rng(make_seed_sequence(random_state))
+        which = rng.integers(len(self.samples_), size=n_sequences * n_given)
+        ends = {}
+        if panel is not None:
+            used = np.unique(which)
+            models = [self.samples_[s] for s in used]
+            found = self._each(models, "ends", panel.ptr, panel.values)
+            ends = dict(zip(used.tolist(), found, strict=True))
+        sequences, states = [], []
+        for i, s in enumerate(which.tolist()):
+            model = self.samples_[s]
+            if panel is None:
+                states.append(model.draw_states(n_steps, rng))
+            else:
+                states.append(model.draw_next_states(ends[s][i // n_sequences], n_steps, rng))
+            sequences.append(model.emission.sample(states[-1], rng))
+        return SequencePanel.from_sequences(sequences), states
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.startprob_)

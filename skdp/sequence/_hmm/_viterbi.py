@@ -1,0 +1,99 @@
+"""The most probable states of sequences: which kernels find them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from skdp._numba import frozen
+from skdp._typing import Floats, Places
+from skdp.sequence._hmm import _kernels_viterbi as kernels
+from skdp.sequence._hmm._batches import Batches
+
+
+def decode(
+    ptr: Places,
+    startprob: Floats,
+    transmat: Floats,
+    log_obs: Floats,
+    durations: tuple[Floats, Floats] | None = None,
+) -> tuple[Floats, Places]:
+    """Return the log probabilities of the most probable states of sequences, and these states.
+
+    Parameters
+    ----------
+    ptr : (n + 1,) array of int64
+        Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``.
+    startprob, transmat : (J,), (J, J) arrays
+        Probabilities of first states and of transitions.
+    log_obs : (N, J) array
+        log p(x_t given state j).
+    durations : two (J, D) arrays or None, default=None
+        log P(D = d) and log P(D >= d); None: a state lasts until a transition to another.
+
+    Returns
+    -------
+    log_probabilities : (n,) array
+        log p(x, z), -inf if x is impossible.
+    states : (N,) array of int64
+        -1 in impossible sequences.
+
+    Warns
+    -----
+    UserWarning
+        If a sequence is impossible.
+    """
+    with np.errstate(divide="ignore"):
+        log_start, log_from = np.log(startprob), np.log(transmat)
+    known = (
+        frozen(log_start),
+        frozen(np.ascontiguousarray(log_from)),
+        frozen(np.ascontiguousarray(log_from.T)),
+        frozen(np.ascontiguousarray(log_obs)),
+    )
+    log_probabilities, states = np.empty(len(ptr) - 1), np.empty(len(log_obs), dtype=np.int64)
+    batches = Batches(ptr, len(log_start))
+    if durations is None:
+        log_best = np.empty(batches.shape)
+        for first, last in batches:
+            some = frozen(ptr[first : last + 1])
+            kernels.decode_sequences(some, *known, log_best, states, log_probabilities[first:last])
+    else:
+        log_pmf, log_survival = (frozen(np.ascontiguousarray(table)) for table in durations)
+        longest = log_pmf.shape[1]
+        # Row m of a ring is of duration longest - m, or of as much more as there are rows.
+        ring = frozen(np.ascontiguousarray(log_pmf.T[_durations_of_ring(longest) - 1]))
+        scratch = np.empty((longest, len(log_start))), np.empty(len(log_start))
+        log_enter, log_end = np.empty((2, *batches.shape))
+        for first, last in batches:
+            kernels.decode_segments(
+                frozen(ptr[first : last + 1]), *known, log_pmf, log_survival, ring, *scratch,
+                log_enter, log_end, states, log_probabilities[first:last],
+            )  # fmt: skip
+    _warn_of_impossible(log_probabilities)
+    return log_probabilities, states
+
+
+def _durations_of_ring(longest: int) -> Places:
+    """Return the durations of the rows of a ring, (2 longest - 1,)."""
+    return np.concatenate([np.arange(longest, 0, -1), np.arange(longest, 1, -1)])
+
+
+def _warn_of_impossible(log_probabilities: Floats) -> None:
+    impossible = np.flatnonzero(log_probabilities == -np.inf)
+    if len(impossible) == 0:
+        return
+    if len(log_probabilities) == 1:
+        which = "The sequence has"
+    elif len(impossible) == 1:
+        which = f"Sequence {impossible[0]} has"
+    else:
+        others = len(impossible) - 1
+        which = f"Sequence {impossible[0]} and {others} other{'s' * (others > 1)} have"
+    warnings.warn(
+        f"{which} probability 0 under the model: there is no most probable path, and states are "
+        "-1.",
+        UserWarning,
+        stacklevel=4,  # whoever called the public function or method
+    )
