@@ -45,8 +45,8 @@ class PanelTransformer(
     transformer_ : transformer
         The fitted one.
     n_features_in_ : int
-        Number of columns of an observation.
-    feature_names_in_ : (n_features_in_,) array
+        Number D of columns of an observation.
+    feature_names_in_ : (D,) array
         Only if X was a data frame, or a list of them, with string column names. The transformer
         then gets data frames, too, and may choose columns by name.
 
