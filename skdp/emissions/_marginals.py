@@ -5,8 +5,8 @@ Forecasts mix these distributions over states and stored samples.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,12 @@ class Marginals(Protocol):
     @property
     def variances(self) -> Floats:
         """(J, D) array."""
+
+    def parameters(self, column: int) -> Floats:
+        """Return what tells the states' distributions of a column apart, (J, any)."""
+
+    def take(self, states: NDArray[np.intp]) -> Self:
+        """Return the distributions of some states."""
 
     def is_discrete(self, column: int) -> bool:
         """Tell whether a column holds integers >= 0."""
@@ -84,6 +90,17 @@ class StudentMarginals:
         ratios = np.where(self.freedoms > 2.0, self.freedoms / above, np.inf)
         return self.scales**2 * ratios
 
+    def parameters(self, column: int) -> Floats:
+        """Return what tells the states' distributions of a column apart."""
+        return _of_column(column, self.locations, self.scales, self.freedoms)
+
+    def take(self, states: NDArray[np.intp]) -> Self:
+        """Return the distributions of some states."""
+        freedoms = None if self.freedoms is None else self.freedoms[states]
+        return replace(
+            self, locations=self.locations[states], scales=self.scales[states], freedoms=freedoms
+        )
+
     def is_discrete(self, column: int) -> bool:
         """Return False."""
         return False
@@ -130,6 +147,15 @@ class CountMarginals:
             return self.intensities
         return self.intensities + self.intensities**2 / self.shapes
 
+    def parameters(self, column: int) -> Floats:
+        """Return what tells the states' distributions of a column apart."""
+        return _of_column(column, self.intensities, self.shapes)
+
+    def take(self, states: NDArray[np.intp]) -> Self:
+        """Return the distributions of some states."""
+        shapes = None if self.shapes is None else self.shapes[states]
+        return replace(self, intensities=self.intensities[states], shapes=shapes)
+
     def is_discrete(self, column: int) -> bool:
         """Return True."""
         return True
@@ -172,6 +198,14 @@ class FactorMarginals:
             np.isnan(self.probs), self.normal.variances, self.probs * (1.0 - self.probs)
         )
 
+    def parameters(self, column: int) -> Floats:
+        """Return what tells the states' distributions of a column apart."""
+        return self.normal.parameters(column)
+
+    def take(self, states: NDArray[np.intp]) -> Self:
+        """Return the distributions of some states."""
+        return replace(self, normal=self.normal.take(states), probs=self.probs[states])
+
     def is_discrete(self, column: int) -> bool:
         """Tell whether a column holds 0 and 1."""
         return not np.isnan(self.probs[0, column])
@@ -186,6 +220,11 @@ class FactorMarginals:
     def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
         """Return bounds of the quantiles of all states."""
         return self.normal.brackets(q, column)
+
+
+def _of_column(column: int, *arrays: Floats | None) -> Floats:
+    """Return a column of some arrays side by side."""
+    return np.column_stack([array[:, column] for array in arrays if array is not None])
 
 
 def fill_by_means(

@@ -31,8 +31,9 @@ class EmissionModel(Protocol):
 
     `HDPHMMLT.forecast` requires one more method, ``marginals()``: an object with ``means`` and
     ``variances``, (J, D), and the methods ``is_discrete(column)``, ``cdf(x, column)``, which
-    returns P(X <= x) in each state, of shape (..., J), and for numbers ``brackets(q, column)``,
-    bounds of the quantiles of all states. `HDPHMMLT.impute` requires ``fill(values, weights)``,
+    returns P(X <= x) in each state, of shape (..., J), ``parameters(column)``, which tell equal
+    states, ``take(states)``, and for numbers ``brackets(q, column)``, bounds of the quantiles of
+    all states. `HDPHMMLT.impute` requires ``fill(values, weights)``,
     which replaces NaN by its mean, given (N, J) probabilities of the states.
     """
 

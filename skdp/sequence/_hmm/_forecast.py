@@ -13,7 +13,7 @@ _ROOM = 2**22
 """Numbers at a time where cumulative distributions of all states are evaluated."""
 
 _MOST_STEPS = 300
-"""Every third halves an interval: far more than any takes."""
+"""Far more than any takes."""
 
 
 def follow(ends: Floats, transmat: Floats, leaving: Floats | None, n_steps: int) -> Floats:
@@ -93,14 +93,31 @@ class Mixture:
         out = np.empty((self.n_steps, self.n_columns, len(q)))
         if len(q) == 0:
             return out
+        for d in range(self.n_columns):
+            out[:, d] = self._without_twins(d)._find_quantiles(q, d)
+        return out
+
+    def _without_twins(self, column: int) -> Mixture:
+        """Return the same mixture of a column, in which no model has two equal states.
+
+        All states that are not in use are equal.
+        """
+        mixed, parts = [], []
+        for weights, part in zip(self._weights, self._parts, strict=True):
+            _, states, places = np.unique(
+                part.parameters(column), axis=0, return_index=True, return_inverse=True
+            )
+            mixed.append(weights @ np.eye(len(states))[places.ravel()])
+            parts.append(part.take(states))
+        return Mixture(mixed, parts)
+
+    def _find_quantiles(self, q: Floats, column: int) -> Floats:
+        """Return quantiles of a column, (H, Q), some steps at a time."""
         n_components = sum(weights.shape[1] for weights in self._weights)
         width = max(1, _ROOM // (len(q) * n_components))
-        for d in range(self.n_columns):
-            solve = self._find_integers if self._parts[0].is_discrete(d) else self._find_numbers
-            for first in range(0, self.n_steps, width):
-                rows = slice(first, first + width)
-                out[rows, d] = solve(q, d, rows)
-        return out
+        solve = self._find_integers if self._parts[0].is_discrete(column) else self._find_numbers
+        steps = range(0, self.n_steps, width)
+        return np.concatenate([solve(q, column, slice(first, first + width)) for first in steps])
 
     def _cdf(self, x: Floats, column: int, rows: slice) -> Floats:
         """Return P(X <= x), (H, Q), of the mixtures of some steps."""
@@ -110,35 +127,38 @@ class Mixture:
         return total
 
     def _find_numbers(self, q: Floats, column: int, rows: slice) -> Floats:
-        """Return quantiles of a continuous column, (H, Q), to rounding: the Illinois method.
+        """Return quantiles of a continuous column, (H, Q), by Chandrupatla's method (1997).
 
-        False position, in which an end that stays has its value halved; each third step halves the
-        interval, so that mixtures whose modes lie far apart take no longer.
+        Inverse quadratic interpolation where three points say that it is safe, halving elsewhere:
+        mixtures whose modes lie far apart are no trouble.
         """
         parts = cast("list[NumberMarginals]", self._parts)
         bounds = np.array([part.brackets(q, column) for part in parts])
         shape = len(self._weights[0][rows]), len(q)
-        low = np.broadcast_to(bounds[:, 0].min(axis=0), shape).copy()
-        high = np.broadcast_to(bounds[:, 1].max(axis=0), shape).copy()
-        below, above = self._cdf(low, column, rows) - q, self._cdf(high, column, rows) - q
-        last, enough = np.zeros(shape), 1e-14 * (high - low)
-        for i in range(_MOST_STEPS):
-            if np.all(high - low <= np.maximum(enough, 1e-14 * (np.abs(low) + np.abs(high)))):
+        x1 = np.broadcast_to(bounds[:, 1].max(axis=0), shape).copy()
+        x2 = np.broadcast_to(bounds[:, 0].min(axis=0), shape).copy()
+        f1, f2 = self._cdf(x1, column, rows) - q, self._cdf(x2, column, rows) - q
+        share, narrow = np.full(shape, 0.5), 1e-14 * (x1 - x2)
+        best = x1
+        for _ in range(_MOST_STEPS):
+            x = x1 + share * (x2 - x1)
+            f = self._cdf(x, column, rows) - q
+            same = (f > 0.0) == (f1 > 0.0)
+            x3, f3 = np.where(same, x1, x2), np.where(same, f1, f2)
+            x2, f2 = np.where(same, x2, x1), np.where(same, f2, f1)
+            x1, f1 = x, f
+            best = np.where(np.abs(f1) < np.abs(f2), x1, x2)
+            least = np.maximum(narrow, 4e-15 * np.abs(best)) / np.maximum(np.abs(x2 - x1), 1e-300)
+            if np.all((least > 0.5) | (f1 == 0.0)):
                 break
-            x = middle = 0.5 * (low + high)
-            if i % 3 < 2:
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    x = high - above * ((high - low) / (above - below))
-                x = np.where((x > low) & (x < high), x, middle)
-            value = self._cdf(x, column, rows) - q
-            up = value >= 0.0
-            side = np.where(up, 1.0, -1.0)
-            again = side == last
-            high, low = np.where(up, x, high), np.where(up, low, x)
-            above = np.where(up, value, np.where(again, 0.5 * above, above))
-            below = np.where(up, np.where(again, 0.5 * below, below), value)
-            last = side
-        return 0.5 * (low + high)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                xi, phi = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
+                share = f1 / (f2 - f1) * f3 / (f2 - f3)
+                share += (x3 - x1) / (x2 - x1) * f1 / (f3 - f1) * f2 / (f3 - f2)
+                safe = (phi**2 < xi) & ((1.0 - phi) ** 2 < 1.0 - xi) & np.isfinite(share)
+            least = np.minimum(least, 0.5)
+            share = np.clip(np.where(safe, share, 0.5), least, 1.0 - least)
+        return best
 
     def _find_integers(self, q: Floats, column: int, rows: slice) -> Floats:
         """Return the smallest integers whose cumulative probability is at least q, (H, Q)."""

@@ -12,7 +12,7 @@ MUTATIONS = [
         "    for i in range(whole, n):\n        a = vector[i]",
         "    for i in range(whole, n - 1):\n        a = vector[i]",
         "The rows beyond the last whole block of eight.",
-        f"{TESTS}::test_path[seventeen states]",
+        f"{TESTS}::test_long_sequence",
     ),
     Mutation(
         "viterbi-last-of-ties",

@@ -181,6 +181,16 @@ def test_modes_far_apart():
         assert_allclose(found[h, 0], expected, rtol=1e-12, atol=1e-6)
 
 
+@pytest.mark.parametrize("parts", [student(FREEDOMS), student(None)])
+def test_equal_states(parts):
+    """A state whose weight is divided among equal ones."""
+    states = [0, 1, 1, 2, 0, 0]
+    shares = np.array([0.2, 0.3, 0.7, 1.0, 0.5, 0.3])
+    weights = WEIGHTS[:, :3] / WEIGHTS[:, :3].sum(axis=1, keepdims=True)
+    found = Mixture([weights[:, states] * shares], [parts(states)]).quantiles(Q)
+    assert_allclose(found, Mixture([weights], [parts(slice(0, 3))]).quantiles(Q), rtol=1e-9)
+
+
 def test_moments_that_do_not_exist():
     freedoms = np.array([[0.8, 1.5], [5.0, 5.0]])
     part = StudentMarginals(np.zeros((2, 2)), np.ones((2, 2)), freedoms)
