@@ -2,6 +2,9 @@
 
 from mutation.mutation import Mutation
 
+MARGINALS = "emissions/_marginals.py"
+FORECAST_TESTS = "tests/exact/sequence/hmm/test_forecast.py"
+
 GAUSSIAN_TESTS = "tests/exact/emissions/test_gaussian.py"
 PREDICTIVES = "tests/exact/emissions/test_predictives.py"
 LINK_TESTS = "tests/exact/emissions/test_factor_links.py"
@@ -250,5 +253,21 @@ MUTATIONS = [
         "if True:",
         "First states come in runs, or chains of many symbols get stuck.",
         "tests/unit/emissions/test_categorical.py::test_first_states_come_in_runs",
+    ),
+    Mutation(
+        "forecast-scale-for-deviation",
+        MARGINALS,
+        "        ratios = np.where(self.freedoms > 2.0, self.freedoms / above, np.inf)",
+        "        ratios = np.where(self.freedoms > 2.0, 1.0, np.inf)",
+        "The variance of a Student t distribution is above its squared scale.",
+        f"{FORECAST_TESTS}::test_numbers[Student]",
+    ),
+    Mutation(
+        "impute-without-the-row",
+        MARGINALS,
+        'means[:, unseen] + np.einsum("njs,jsu->nju", away, slopes)',
+        'means[:, unseen] + 0.0 * np.einsum("njs,jsu->nju", away, slopes)',
+        "The other columns of a row tell of those that are missing.",
+        f"{FORECAST_TESTS}::test_fill[full, Student]",
     ),
 ]

@@ -2,6 +2,14 @@
 
 from mutation.mutation import Mutation
 
+AGES = "sequence/_hmm/_kernels_ages.py"
+FILTER_TESTS = "tests/exact/sequence/hmm/test_filtered.py"
+VITERBI = "sequence/_hmm/_kernels_viterbi.py"
+VITERBI_TESTS = "tests/exact/sequence/hmm/test_viterbi.py"
+FORECAST = "sequence/_hmm/_forecast.py"
+MODEL = "sequence/_hmm/_model.py"
+FORECAST_TESTS = "tests/exact/sequence/hmm/test_forecast.py"
+
 BEAM_TESTS = "tests/unit/sequence/hmm/test_beam.py"
 DRAWS = "tests/exact/sequence/hmm/test_transition_draws.py"
 NAMES = "tests/unit/sequence/hmm/test_alignment.py"
@@ -304,5 +312,125 @@ MUTATIONS = [
         "    return linear_sum_assignment(-pairs.reshape(n_states, n_states), maximize=True)[1]",
         "As many observations as possible keep their names.",
         f"{NAMES}::test_a_match_has_most_in_all",
+    ),
+    Mutation(
+        "filtering-likelihood-of-later-steps",
+        AGES,
+        "        begin = t - d\n",
+        "        begin = t - d + 1 if d > 0 else t\n",
+        "The d-th step of a segment is d - 1 steps after its first.",
+        f"{FILTER_TESTS}::test_ages[plain]",
+    ),
+    Mutation(
+        "filtering-without-survival",
+        AGES,
+        "likelihoods[j] + survival_logs[d, j])",
+        "likelihoods[j])",
+        "A segment may have ended before it was so old.",
+        f"{FILTER_TESTS}::test_filtered_segments[plain]",
+    ),
+    Mutation(
+        "filtering-logs-as-they-are",
+        "sequence/_hmm/_messages.py",
+        "            out[self.ptr[first] : self.ptr[first + 1]] = np.exp(logs)",
+        "            out[self.ptr[first] : self.ptr[first + 1]] = np.abs(logs)",
+        "Sequences that take logarithms give logarithms.",
+        f"{FILTER_TESTS}::test_filtered[left to right, late]",
+    ),
+    Mutation(
+        "viterbi-tail-of-the-matrix",
+        VITERBI,
+        "    for i in range(whole, n):\n        a = vector[i]",
+        "    for i in range(whole, n - 1):\n        a = vector[i]",
+        "The rows beyond the last whole block of eight.",
+        f"{VITERBI_TESTS}::test_long_sequence",
+    ),
+    Mutation(
+        "viterbi-last-of-ties",
+        VITERBI,
+        "        if x > largest:\n            place, largest = i, x",
+        "        if x >= largest:\n            place, largest = i, x",
+        "The lowest of equally good states counts.",
+        f"{VITERBI_TESTS}::test_order_of_ties",
+    ),
+    Mutation(
+        "viterbi-greedy",
+        VITERBI,
+        "            state = find_best_previous(own_best[t], log_into[state])",
+        "            state = find_first_largest(own_best[t])",
+        "The best state of a step need not be on the best path.",
+        f"{VITERBI_TESTS}::test_random_models",
+    ),
+    Mutation(
+        "viterbi-wrong-way",
+        VITERBI,
+        "            state = find_best_previous(own_best[t], log_into[state])",
+        "            state = find_best_previous(own_best[t], log_from[state])",
+        "Rows of the transposed matrix go into a state.",
+        f"{VITERBI_TESTS}::test_path[left to right]",
+    ),
+    Mutation(
+        "viterbi-last-segment-is-whole",
+        VITERBI,
+        "            log_last[j] = find_best_duration(own_enter, own_obs, t, j, log_survival)[1]",
+        "            log_last[j] = find_best_duration(own_enter, own_obs, t, j, log_pmf)[1]",
+        "The end of a sequence cuts off its last segment.",
+        f"{VITERBI_TESTS}::test_segments[plain]",
+    ),
+    Mutation(
+        "viterbi-observations-of-few-segments",
+        VITERBI,
+        "            entries[k, j] += obs[j]",
+        "            entries[k, j] += 0.0",
+        "Every segment under way has to explain the step.",
+        f"{VITERBI_TESTS}::test_random_segments",
+    ),
+    Mutation(
+        "viterbi-ring",
+        "sequence/_hmm/_viterbi.py",
+        "[np.arange(longest, 0, -1), np.arange(longest, 1, -1)]",
+        "[np.arange(longest, 0, -1), np.arange(1, longest)]",
+        "Beyond the newest row of a ring are the longest segments.",
+        f"{VITERBI_TESTS}::test_random_segments",
+    ),
+    Mutation(
+        "forecast-ages-stand-still",
+        FORECAST,
+        "                ages[1:] = older[:-1]  # nothing",
+        "                ages[1:] = older[1:]  # nothing",
+        "A segment that goes on is one step older.",
+        f"{FORECAST_TESTS}::test_next_states[Poisson]",
+    ),
+    Mutation(
+        "forecast-leaving-at-any-age",
+        FORECAST,
+        "    logs = np.where(reached, log_pmf, 0.0) - np.where(reached, log_survival, 0.0)",
+        "    logs = np.where(reached, log_pmf, 0.0)",
+        "A segment has lasted so long already.",
+        f"{FORECAST_TESTS}::test_next_states[Poisson]",
+    ),
+    Mutation(
+        "forecast-within-alone",
+        FORECAST,
+        "                variance[h] += weights[h] @ (away * away)",
+        "                variance[h] += 0.0 * (weights[h] @ (away * away))",
+        "The means of the states differ.",
+        f"{FORECAST_TESTS}::test_numbers[Student]",
+    ),
+    Mutation(
+        "forecast-twins-without-weight",
+        FORECAST,
+        "            mixed.append(weights @ np.eye(len(states))[places.ravel()])",
+        "            mixed.append(weights[:, states])",
+        "Equal states count as often as there are.",
+        f"{FORECAST_TESTS}::test_equal_states",
+    ),
+    Mutation(
+        "forecast-duration-from-its-start",
+        MODEL,
+        "        log_pmf = self.duration.tables()[0][state, age:]",
+        "        log_pmf = self.duration.tables()[0][state]",
+        "A segment has lasted so long already.",
+        f"{FORECAST_TESTS}::test_draws_of_next_states[Poisson]",
     ),
 ]
