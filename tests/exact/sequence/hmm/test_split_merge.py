@@ -239,7 +239,7 @@ def test_times_without_rates(case):
     likely = grid[logs > logs.max() - 50.0]
     v = np.linspace(likely[0] - 0.1, likely[-1] + 0.1, 40_001)
     logs = log_density(v)
-    cdf = integrate.cumulative_simpson(np.exp(logs - logs.max()), x=v, initial=0.0)
+    cdf = integrate.cumulative_trapezoid(np.exp(logs - logs.max()), v, initial=0.0)
     cdf /= cdf[-1]
     draws, rng = np.empty(30_000), make_stream(make_seed_sequence(0))
     shape = len(draws), len(counts)
