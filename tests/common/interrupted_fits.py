@@ -127,6 +127,11 @@ def run_armed(action):
             Handler.is_armed = False
     except INTERRUPTS:
         Handler.is_armed = False  # a second one may have come in the line above
+    except AttributeError as error:
+        # A second signal that comes while Python makes a pool of threads: its own way to clean up
+        # fails, since threads cannot be terminated.
+        if not isinstance(error.__context__, INTERRUPTS) or "terminate" not in str(error):
+            raise
     return not is_done
 
 
