@@ -280,7 +280,7 @@ def check_columns_observed(panel: SequencePanel, names: Any) -> None:
         name = f"{d}" if names is None else f"{d} ({names[d]!r})"
         raise ValueError(
             f"X: column {name} holds nothing but missing values (NaN): leave it out, nothing can "
-            "be learned of it."
+            "be learned from it."
         )
 
 

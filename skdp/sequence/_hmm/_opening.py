@@ -11,7 +11,7 @@ from skdp._checks import as_array
 from skdp._typing import Places
 from skdp.data import SequencePanel
 from skdp.emissions._protocol import CollapsedEmission
-from skdp.sequence._hmm._split_merge import Splitter, list_steps
+from skdp.sequence._hmm._split_merge import Regrouping, Splitter, list_steps
 from skdp.sequence._hmm._transitions import Transitions
 
 _N_TRIES = 4
@@ -57,19 +57,12 @@ def check_init(init: Any, panel: SequencePanel, n_states: int) -> str | Places:
     return states
 
 
-class Opening:
+class Opening(Regrouping):
     """First states: one state for all, split and merged as long as the probability climbs.
 
-    Weights beta are taken to be equal.
-
-    Parameters
-    ----------
-    ptr : (n + 1,) array
-    states : (N,) array of int
-        Written to.
-    transitions : Transitions
-    emission : CollapsedEmission
-    rng : (4,) uint64 array
+    Weights beta are taken to be equal. A state may follow itself, whatever the model has to say
+    about its duration: if it may not, how long a state lasts counts for nothing here, and one state
+    after the other is made for the same observations.
     """
 
     def __init__(
@@ -80,9 +73,7 @@ class Opening:
         emission: CollapsedEmission,
         rng: NDArray[np.uint64],
     ):
-        self._ptr, self._states = ptr, states
-        self._transitions, self._emission = transitions, emission
-        self._rng = rng
+        super().__init__(ptr, states, transitions.with_self_transitions(), emission, rng)
         self._weights = np.full(transitions.n_states, 1.0 / transitions.n_states)
         self._n_used = 1
 
@@ -137,16 +128,16 @@ class Opening:
         return True
 
     def _merge_all(self) -> None:
-        """Merge states with those that their steps would next like best, while that gains."""
+        """Merge states with those that predict their steps second best, while that gains."""
         everything = np.arange(len(self._states))
         while self._n_used > 1:
             emission = self._emission.restrict(everything, self._n_used)
             emission.condition(self._states)
             log_obs = np.empty((len(self._states), self._n_used))
             emission.write_log_predictive(log_obs)
-            sums = np.zeros((self._n_used, self._n_used))
-            np.add.at(sums, self._states, log_obs)
+            order = np.argsort(self._states, kind="stable")
             counts = np.bincount(self._states, minlength=self._n_used)
+            sums = np.add.reduceat(log_obs[order], np.cumsum(counts) - counts)
             np.fill_diagonal(sums, -np.inf)
             partners = sums.argmax(axis=1)
             if not any(self._merge(a, int(partners[a])) for a in np.argsort(counts)):

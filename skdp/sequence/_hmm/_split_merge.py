@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -143,7 +144,7 @@ class Splitter:
         """
         n = len(self.steps.steps)
         windows = np.empty(n, dtype=np.int64)
-        n_windows = kernels.cut_windows(self.steps.before, self._pick(WIDTHS), windows)
+        n_windows = kernels.cut_windows(self.steps.before, pick(WIDTHS, self.rng), windows)
         if n_windows < 2:
             n_windows = kernels.cut_windows(self.steps.before, 1, windows)
         if n_windows < 2:
@@ -157,8 +158,8 @@ class Splitter:
             gains: Floats = log_obs[:, 1] - log_obs[:, 0]
             return np.bincount(windows, gains).astype(np.float64)
 
-        first = self._pick(range(n_windows))
-        others = [self._pick(range(n_windows - 1)) for _ in range(_N_TRIED)]
+        first = pick(range(n_windows), self.rng)
+        others = [pick(range(n_windows - 1), self.rng) for _ in range(_N_TRIED)]
         others = [i + (i >= first) for i in others]
         away = compare((windows != first).astype(np.int8)) / np.bincount(windows)
         second = max(others, key=lambda i: away[i])
@@ -180,17 +181,9 @@ class Splitter:
         self.emission.condition(groups.astype(np.int64))
         return self.emission.log_evidence()
 
-    def _pick(self, choices: Any) -> Any:
-        return choices[int(next_double(self.rng) * len(choices))]
 
-
-class SplitMerge:
-    """Metropolis-Hastings moves on the states and two weights beta, all else summed out or given.
-
-    A split takes a state in use and one that is not, and proposes a path through the two for the
-    steps of the first; a merge gives the steps of two states to one of them. Rates of transitions
-    and parameters of observations are summed out, so that those of before say nothing after a move
-    was accepted.
+class Regrouping:
+    """Base class: what gives steps of some states to others, in place.
 
     Parameters
     ----------
@@ -198,7 +191,6 @@ class SplitMerge:
     states : (N,) array of int
         Written to.
     transitions : Transitions
-        Its weights are written to.
     emission : CollapsedEmission
     rng : (4,) uint64 array
     """
@@ -215,6 +207,16 @@ class SplitMerge:
         self._transitions, self._emission = transitions, emission
         self._rng = rng
 
+
+class SplitMerge(Regrouping):
+    """Metropolis-Hastings moves on the states and two weights beta, all else summed out or given.
+
+    A split takes a state in use and one that is not, and proposes a path through the two for the
+    steps of the first; a merge gives the steps of two states to one of them. Rates of transitions
+    and parameters of observations are summed out, so that those of before say nothing after a move
+    was accepted. The weights are those of the transitions, and written to.
+    """
+
     def try_once(self) -> bool:
         """Propose a split or a merge; return whether it was accepted."""
         counts = np.bincount(self._states, minlength=self._transitions.n_states)
@@ -224,7 +226,7 @@ class SplitMerge:
         return len(used) > 1 and self._merge(counts, used, empty)
 
     def _split(self, counts: Places, used: Places, empty: Places) -> bool:
-        a, b = self._pick(used), self._pick(empty)
+        a, b = pick(used, self._rng), pick(empty, self._rng)
         splitter = self._splitter(a, a, b)
         model = splitter.launch()
         if model is None:
@@ -248,7 +250,7 @@ class SplitMerge:
     def _merge(self, counts: Places, used: Places, empty: Places) -> bool:
         ends = np.cumsum(1.0 / counts[used])
         i = min(np.searchsorted(ends, next_double(self._rng) * ends[-1]), len(used) - 1)
-        a, b = self._pick(np.delete(used, i)), used[i]
+        a, b = pick(np.delete(used, i), self._rng), used[i]
         splitter = self._splitter(a, b, b)
         model = splitter.launch()
         if model is None:
@@ -309,8 +311,10 @@ class SplitMerge:
         transitions.weights[:] = weights
         return True
 
-    def _pick(self, choices: Any) -> Any:
-        return choices[int(next_double(self._rng) * len(choices))]
+
+def pick(choices: Sequence[Any] | NDArray[Any], rng: NDArray[np.uint64]) -> Any:
+    """Return one of several choices, each as likely as the others."""
+    return choices[int(next_double(rng) * len(choices))]
 
 
 def log_probability_of_merge(counts: Places, b: int) -> float:

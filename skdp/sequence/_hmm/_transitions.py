@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +91,15 @@ class Transitions(Part):
     def n_states(self) -> int:
         """J."""
         return len(self.weights)
+
+    def with_self_transitions(self) -> Self:
+        """Return these, or if a state may not follow itself, a copy in which it may."""
+        if self.self_transitions:
+            return self
+        other = self.copy()
+        other.self_transitions = True
+        np.fill_diagonal(other.log_similarity[:-1], 0.0)
+        return other
 
     @property
     def _plain(self) -> bool:

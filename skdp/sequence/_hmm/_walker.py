@@ -219,7 +219,7 @@ class HMMWalker(Part):
         return [part for part in (self.similarity, self.duration) if part is not None]
 
     def model(self) -> HMMDraw:
-        """Return the current draw; its model has E[theta | states] for the observations."""
+        """Return the current draw; its model knows what the next observation follows."""
         startprob, transmat = self.transitions.matrix()
         counts = np.bincount(self.states, minlength=len(startprob))
         model = HMMModel(startprob, transmat, self.emission.model(), counts / len(self.states))

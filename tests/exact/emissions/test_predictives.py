@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from skdp._random import make_seed_sequence, make_stream
+from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._gaussian import GaussianEmission, GaussianModel
 from skdp.emissions._kernels_student import fast_log_1p
 from skdp.emissions._poisson import PoissonEmission, PoissonModel
@@ -264,3 +265,54 @@ def test_draws_of_counts_follow_their_probabilities():
             positive = expected > 0.0
             pvalue = stats.chisquare(counted[positive], expected[positive]).pvalue
             assert pvalue > 1e-6
+
+
+def condition(emission, values, states):
+    """Return log densities of all steps in each state, as moves on states propose by them."""
+    sampler = emission.make_sampler(values, N_STATES)
+    sampler.attach(values)
+    out = np.empty((len(values), N_STATES))
+    sampler.condition(np.asarray(states, dtype=np.int64))
+    sampler.write_log_predictive(out)
+    return out
+
+
+@pytest.mark.parametrize("freedom", [2.5, 7.0])
+def test_proposals_for_gaussians(freedom):
+    """Densities at the expected mean and covariance, or precision where the latter is infinite."""
+    values, states, _ = observations(2)
+    states[:2] = -1  # of no state
+    scale = make_scale(2)
+    emission = GaussianEmission(
+        mean_prior=MEAN[:2], mean_precision_prior=PRECISION, degrees_of_freedom_prior=freedom,
+        covariance_prior=scale,
+    )  # fmt: skip
+    found = condition(emission, values, states)
+    for j in range(N_STATES):
+        own = values[states == j]
+        n = len(own)
+        mean = (PRECISION * MEAN[:2] + own.sum(axis=0)) / (PRECISION + n)
+        posterior = scale + own.T @ own + PRECISION * np.outer(MEAN[:2], MEAN[:2])
+        posterior = posterior - (PRECISION + n) * np.outer(mean, mean)
+        divisor = freedom + n - 3.0 if freedom + n > 3.0 else freedom + n
+        expected = stats.multivariate_normal(mean, posterior / divisor).logpdf(values)
+        assert_allclose(found[:, j], expected, rtol=1e-10)
+
+
+def test_proposals_for_counts():
+    values = np.array([[0.0, 3.0], [2.0, 8.0], [1.0, 0.0], [4.0, 4.0], [0.0, 1.0]])
+    states = np.array([0, 1, -1, 1, 0])
+    found = condition(PoissonEmission(shape=1.5, rate=0.5), values, states)
+    for j in range(N_STATES):
+        own = values[states == j]
+        means = (1.5 + own.sum(axis=0)) / (0.5 + len(own))
+        expected = stats.poisson(means).logpmf(values).sum(axis=1)
+        assert_allclose(found[:, j], expected, rtol=1e-10)
+
+
+def test_proposals_for_symbols():
+    symbols, states = np.array([0, 2, 1, 2, 2]), np.array([0, 1, 0, 1, -1])
+    found = condition(CategoricalEmission(3, prior=0.4), symbols[:, np.newaxis], states)
+    for j in range(N_STATES):
+        counts = np.bincount(symbols[states == j], minlength=3) + 0.4
+        assert_allclose(found[:, j], np.log(counts / counts.sum())[symbols], rtol=1e-12)

@@ -12,13 +12,13 @@ from skdp.sequence._hmm._opening import Opening
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
 
-def open_with(emission, values, ptr, n_states=12, seed=0):
+def open_with(emission, values, ptr, n_states=12, seed=0, **parameters):
     sampler = emission.make_sampler(values, n_states)
     sampler.attach(values)
     streams = [make_stream(make_seed_sequence(seed + i)) for i in range(2)]
     priors = TransitionPriors(None, (1.0, 0.1), None, (1.0, 0.1), 0.0, (1.0, 1.0))
     states = np.empty(len(values), dtype=np.int64)
-    transitions = Transitions(n_states, priors, streams[0])
+    transitions = Transitions(n_states, priors, streams[0], **parameters)
     Opening(np.array(ptr), states, transitions, sampler, streams[1]).run()
     return states
 
@@ -46,6 +46,16 @@ def test_no_more_states_than_there_are():
     rng = np.random.default_rng(2)
     values = 50.0 * np.repeat(rng.normal(size=(6, 1)), 40, axis=0) + rng.normal(size=(240, 1))
     assert open_with(GaussianEmission(), values, [0, 240], n_states=3).max() == 2
+
+
+def test_with_durations():
+    """Where a state may not follow itself, states are not made one after the other."""
+    rng = np.random.default_rng(3)
+    truth = np.repeat(np.cumsum(rng.integers(1, 5, 60)) % 5, 1 + rng.poisson(20, 60))
+    values = 4.0 * rng.normal(size=(5, 3))[truth] + rng.normal(size=(len(truth), 3))
+    found = open_with(GaussianEmission(), values, [0, len(truth)], self_transitions=False)
+    assert_array_equal(np.unique(found), np.arange(5))
+    assert adjusted_rand_score(truth, found) > 0.98
 
 
 @pytest.mark.parametrize("values", [np.zeros((1, 1)), np.zeros((30, 2)), np.full((4, 1), 1e9)])
