@@ -1,4 +1,4 @@
-r"""States of hidden semi-Markov models given the past, and how long they have lasted.
+r"""States of hidden semi-Markov models at the ends of sequences, and how long they have lasted.
 
 Names and layouts are those of `_kernels_segments`; besides:
 
@@ -47,8 +47,10 @@ def normalise_ages(ages):
 
 
 @njit_loop
-def filter_states(ptr, log_enter, log_obs, norms, survival_logs, likelihoods, ages, out):
-    """Write p(z_t = j given x_<=t) of sequences that have been filtered to `out`, (N, J).
+def filter_last_ages(ptr, log_enter, log_obs, norms, survival_logs, likelihoods, out):
+    """Write the probabilities of states and ages at the end of sequences to `out`, (n, D, J).
+
+    The sequences have been filtered; none is empty.
 
     Parameters
     ----------
@@ -57,27 +59,7 @@ def filter_states(ptr, log_enter, log_obs, norms, survival_logs, likelihoods, ag
         Of step ptr[0] in row 0.
     log_obs, norms : (N, J), (N,) float64
     survival_logs : (D, J) float64
-    likelihoods, ages : (J,), (D, J) float64, scratch
-    """
-    for s in range(ptr.shape[0] - 1):
-        own_enter = log_enter[ptr[s] - ptr[0] :]
-        own_obs, own_norms = log_obs[ptr[s] : ptr[s + 1]], norms[ptr[s] : ptr[s + 1]]
-        for t in range(ptr[s + 1] - ptr[s]):
-            weigh_ages(own_enter, own_obs, own_norms, t, survival_logs, likelihoods, ages)
-            normalise_ages(ages)
-            row = out[ptr[s] + t]
-            for j in range(row.shape[0]):
-                row[j] = 0.0
-            for d in range(ages.shape[0]):
-                for j in range(row.shape[0]):
-                    row[j] += ages[d, j]
-
-
-@njit_loop
-def filter_last_ages(ptr, log_enter, log_obs, norms, survival_logs, likelihoods, out):
-    """Write the probabilities of states and ages at the end of sequences to `out`, (n, D, J).
-
-    The other parameters are those of `filter_states`. No sequence is empty.
+    likelihoods : (J,) float64, scratch
     """
     for s in range(ptr.shape[0] - 1):
         own_enter = log_enter[ptr[s] - ptr[0] :]

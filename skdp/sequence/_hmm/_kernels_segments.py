@@ -69,7 +69,7 @@ class Segments(NamedTuple):
     entries, offsets, ends
         See above.
     filtered : (J,) array
-        log p(z_t = j given x_<=t).
+        log p(z_t = j given x_<=t) of one step.
     factors, tail : (J,) arrays
         Scratch.
     logs : (max(D, J),) array
@@ -305,7 +305,7 @@ def filter_unsafe(log_enter, log_obs, norms, t, durations, scratch, log_end):
 @njit_loop
 def filter_segments(
     ptr, startprob, transmat, log_into, log_obs, durations, scratch, log_enter, log_end, norms,
-    log_last, likelihoods,
+    log_filtered, likelihoods,
 ):  # fmt: skip
     """Filter sequences; stop at one that is impossible.
 
@@ -319,8 +319,8 @@ def filter_segments(
     log_enter, log_end : (R, J) float64, output
         Of step ptr[0] in row 0.
     norms : (N,) float64, output
-    log_last : (n, J) float64, output
-        log p(z_t = j given x) of the last step of every sequence.
+    log_filtered : (R, J) float64, output
+        log p(z_t = j given x_<=t), of step ptr[0] in row 0.
     likelihoods : (n,) float64, output
         log p(x) of every sequence, the sum of `norms`; -inf if it is impossible.
 
@@ -340,6 +340,7 @@ def filter_segments(
             continue
         own_obs, own_norms = log_obs[ptr[s] : ptr[s + 1]], norms[ptr[s] : ptr[s + 1]]
         own_enter, own_end = log_enter[first_row:], log_end[first_row:]
+        own_filtered = log_filtered[first_row:]
         for j in range(n):
             offsets[j] = 0.0
             scratch.tail[j] = 0.0
@@ -368,14 +369,12 @@ def filter_segments(
             for j in range(n):
                 offsets[j] -= own_norms[t]
                 own_end[t, j] -= own_norms[t]
-                filtered[j] -= own_norms[t]
+                own_filtered[t, j] = filtered[j] - own_norms[t]
             if t + 1 < n_steps:
                 move(own_end[t], transmat, log_into, scratch, own_enter[t + 1])
         likelihoods[s] = result
         if result == -math.inf:
             return s
-        for j in range(n):
-            log_last[s, j] = filtered[j]
     return ptr.shape[0] - 1
 
 
@@ -422,7 +421,7 @@ def draw_previous(log_end, into, weights, logs, rng):
 
 @njit_loop
 def sample_segments(
-    ptr, reverse, log_obs, durations, scratch, log_enter, log_end, norms, log_last, states, rng
+    ptr, reverse, log_obs, durations, scratch, log_enter, log_end, norms, log_filtered, states, rng
 ):
     """Draw the segments of sequences that have been filtered, from the last to the first.
 
@@ -438,9 +437,10 @@ def sample_segments(
         own_norms = norms[ptr[s] : ptr[s + 1]]
         own_enter, own_end = log_enter[first_row:], log_end[first_row:]
         # The last segment, which the end of the sequence cuts off.
-        exponentiate(log_last[s], weights)
+        log_last = log_filtered[first_row + t]
+        exponentiate(log_last, weights)
         j = draw_categorical(weights, 1.0, rng)
-        log_table, log_total = durations.log_survival[j], log_last[s, j]
+        log_table, log_total = durations.log_survival[j], log_last[j]
         while True:
             d = draw_duration(own_enter, own_obs, own_norms, t, j, log_table, log_total, rng)
             for i in range(t - d + 1, t + 1):

@@ -50,8 +50,7 @@ class SegmentMessages:
             np.empty(max(n_longest, self.n_states)),
         )
         self._batches = Batches(self.ptr, self.n_states)
-        self._log_enter, self._log_end = np.empty((2, *self._batches.shape))
-        self._log_last = np.empty((len(ptr) - 1, self.n_states))
+        self._log_enter, self._log_end, self._log_filtered = np.empty((3, *self._batches.shape))
 
     def log_likelihoods(self, steps: Floats, out: Floats) -> None:
         """Write log p(x_t given x_<t) of all steps, (N,), and log p(x) of all sequences, (n,).
@@ -66,16 +65,13 @@ class SegmentMessages:
     def filtered(self, out: Floats) -> int:
         """Write p(z_t given x_<=t) to `out`, (N, J); return the first impossible one, or -1."""
         norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
-        survival_logs, scratch = self._survival_logs(), np.empty(self.n_states)
-        table = np.empty(survival_logs.shape)
         for first, last in self._batches:
             n_done = self._filter(first, last, norms, likelihoods)
             if first + n_done < last:
                 return first + n_done
-            ages.filter_states(
-                self.ptr[first : last + 1], self._log_enter, self.log_obs, norms, survival_logs,
-                scratch, table, out,
-            )  # fmt: skip
+            rows = out[self.ptr[first] : self.ptr[last]]
+            np.exp(self._log_filtered[: len(rows)], out=rows)
+        out /= out.sum(axis=1, keepdims=True)  # 1 but for rounding
         return -1
 
     def last_ages(self, out: Floats) -> int:
@@ -85,7 +81,8 @@ class SegmentMessages:
         sequence is in row 0. No sequence may be empty.
         """
         norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
-        survival_logs, scratch = self._survival_logs(), np.empty(self.n_states)
+        survival_logs = frozen(np.ascontiguousarray(self.durations.log_survival.T))
+        scratch = np.empty(self.n_states)
         for first, last in self._batches:
             n_done = self._filter(first, last, norms, likelihoods)
             if first + n_done < last:
@@ -95,9 +92,6 @@ class SegmentMessages:
                 scratch, out[first:last],
             )  # fmt: skip
         return -1
-
-    def _survival_logs(self) -> Floats:
-        return frozen(np.ascontiguousarray(self.durations.log_survival.T))
 
     def posteriors(self, out: Floats) -> int:
         """Write p(z_t given x) to `out`, (N, J); return the first impossible sequence, or -1."""
@@ -128,7 +122,7 @@ class SegmentMessages:
                 return first + n_done
             kernels.sample_segments(
                 self.ptr[first : last + 1], self.reverse, self.log_obs, self.durations,
-                self._scratch, self._log_enter, self._log_end, norms, self._log_last[first:last],
+                self._scratch, self._log_enter, self._log_end, norms, self._log_filtered,
                 states, rng,
             )  # fmt: skip
         return -1
@@ -138,7 +132,7 @@ class SegmentMessages:
         return kernels.filter_segments(
             self.ptr[first : last + 1], self.startprob, self.transmat, self.log_into,
             self.log_obs, self.durations, self._scratch, self._log_enter, self._log_end, norms,
-            self._log_last[first:last], likelihoods[first:last],
+            self._log_filtered, likelihoods[first:last],
         )  # fmt: skip
 
 

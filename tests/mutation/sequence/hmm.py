@@ -260,8 +260,8 @@ MUTATIONS = [
     Mutation(
         "segments-drawn-with-complete-last-one",
         SEGMENTS,
-        "log_table, log_total = durations.log_survival[j], log_last[s, j]",
-        "log_table, log_total = durations.log_pmf[j], log_last[s, j]",
+        "log_table, log_total = durations.log_survival[j], log_last[j]",
+        "log_table, log_total = durations.log_pmf[j], log_last[j]",
         "P(D >= d) of the last segment, where it is drawn.",
         f"{SEGMENT_DRAWS}::test_sample_segments[plain]",
     ),
@@ -327,6 +327,14 @@ MUTATIONS = [
         "likelihoods[j] + survival_logs[d, j])",
         "likelihoods[j])",
         "A segment may have ended before it was so old.",
+        f"{FILTER_TESTS}::test_ages[plain]",
+    ),
+    Mutation(
+        "filtering-segments-that-end",
+        "sequence/_hmm/_segment_messages.py",
+        "np.exp(self._log_filtered[: len(rows)], out=rows)",
+        "np.exp(self._log_end[: len(rows)], out=rows)",
+        "Segments go on after the step.",
         f"{FILTER_TESTS}::test_filtered_segments[plain]",
     ),
     Mutation(
