@@ -341,8 +341,8 @@ MUTATIONS = [
         "filtering-logs-as-they-are",
         "sequence/_hmm/_messages.py",
         "            out[self.ptr[first] : self.ptr[first + 1]] = np.exp(logs)",
-        "            out[self.ptr[first] : self.ptr[first + 1]] = np.exp2(logs)",
-        "Sequences that take logarithms give natural ones.",
+        "            out[self.ptr[first] : self.ptr[first + 1]] = np.ones(logs.shape)",
+        "Sequences that take logarithms say as much as others.",
         f"{FILTER_TESTS}::test_filtered[left to right, late]",
     ),
     Mutation(
