@@ -21,9 +21,11 @@ from skdp._random._generator import make_generator
 from skdp._random._streams import (
     Role,
     derive_stream,
+    draw_key,
     make_seed_sequence,
     make_stream,
     stream_of_content,
+    stream_of_number,
 )
 from skdp._random._xoshiro import next_double, next_open_double, next_uint64
 from skdp._random._ziggurat import draw_exponential, draw_normal
@@ -38,6 +40,7 @@ __all__ = [
     "draw_dirichlet",
     "draw_exponential",
     "draw_gamma",
+    "draw_key",
     "draw_log_beta",
     "draw_log_gamma",
     "draw_log_small_gamma",
@@ -51,4 +54,5 @@ __all__ = [
     "next_open_double",
     "next_uint64",
     "stream_of_content",
+    "stream_of_number",
 ]

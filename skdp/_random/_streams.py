@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numba import njit
+from skdp._random._xoshiro import next_uint64
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -92,6 +93,35 @@ def stream_of_content(key, tokens, lengths, rng):
         h = _mix((h ^ np.uint64(lengths[i])) + _GOLDEN)
     for i in range(tokens.shape[0]):
         h = _mix((h ^ np.uint64(tokens[i])) + _GOLDEN)
+    _spread(h, key, rng)
+
+
+@njit
+def draw_key(rng, key):
+    """Draw the `key`, (4,), of streams that `stream_of_number` makes."""
+    for i in range(4):
+        key[i] = next_uint64(rng)
+
+
+@njit
+def stream_of_number(key, number, rng):
+    """Write to `rng` the stream of one of many samples: a function of `key` and its number alone.
+
+    What is drawn for a sample then does not depend on the others, nor on who draws them.
+
+    Parameters
+    ----------
+    key : (4,) uint64
+        Drawn once for all samples.
+    number : int
+    rng : (4,) uint64, output
+    """
+    _spread(_mix((key[0] ^ np.uint64(number)) + _GOLDEN), key, rng)
+
+
+@njit
+def _spread(h, key, rng):
+    """Write the stream that 64 bits and a key stand for."""
     for i in range(4):
         h += _GOLDEN
         rng[i] = _mix(h ^ key[i])

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from skdp._checks import as_floats
 from skdp._numba import frozen
+from skdp._random import draw_key
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_gaussian as kernels
 from skdp.emissions._gaussian_model import (
@@ -345,7 +346,11 @@ class GaussianSampler(Part):
             return self._values
         values = self._values.copy()
         scratch = np.empty((width, width)), np.empty(width)
-        kernels.impute(values, states, *missing, self.means, self.precision_factors, *scratch, rng)
+        key, own_rng = np.empty_like(rng), np.empty_like(rng)
+        draw_key(rng, key)
+        kernels.impute(
+            values, states, *missing, self.means, self.precision_factors, *scratch, key, own_rng
+        )
         values.flags.writeable = self._values.flags.writeable  # or kernels would be compiled twice
         return values
 

@@ -35,7 +35,7 @@ Rows with missing values are listed by their pattern, the set of columns that ar
 import math
 
 from skdp._numba import njit_inlined, njit_inner, njit_loop
-from skdp._random import draw_gamma, draw_normal, next_double
+from skdp._random import draw_gamma, draw_normal, next_double, stream_of_number
 
 HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)
 ROOT_HALF = math.sqrt(0.5)
@@ -461,6 +461,7 @@ def impute(
     precision_factors,
     precision_factor,
     x,
+    key,
     rng,
 ):
     """Draw the missing values of blocks of which something was observed, in place.
@@ -468,6 +469,9 @@ def impute(
     Parameters
     ----------
     precision_factor, x : (W, W), (W,) float64, scratch
+    key : (4,) uint64
+        Of the streams, one for each block of a row.
+    rng : (4,) uint64, scratch
     """
     n_patterns, n_blocks, width = orders.shape
     for p in range(n_patterns):
@@ -478,6 +482,7 @@ def impute(
             for t in rows[pattern_ptr[p] : pattern_ptr[p + 1]]:
                 k = states[t] * n_blocks + b
                 write_in_order(precision_factors[k], order, n, precision_factor)
+                stream_of_number(key, t * n_blocks + b, rng)
                 for d in range(width):
                     if d >= n:
                         x[d] = draw_normal(rng)

@@ -28,7 +28,7 @@ k-th of them is on if bit k of the number of the state is 1.
 import math
 
 from skdp._numba import njit_inlined, njit_inner, njit_loop
-from skdp._random import draw_beta, draw_categorical, next_double
+from skdp._random import draw_beta, draw_categorical, next_double, stream_of_number
 from skdp.emissions._kernels_factors import log_normal_cdf
 from skdp.sequence._factorial._kernels_joint import (
     AFTER_OFF,
@@ -115,7 +115,7 @@ def weigh_transitions(state, on_block, row, weights):
 @njit_loop
 def draw_block(
     ptr, block, bits, on_block, values, fits, precisions, probit, shifts, log_obs, predicted,
-    filtered, rng,
+    filtered, key, rng,
 ):  # fmt: skip
     """Draw the bits of some factors in all sequences, jointly given everything else.
 
@@ -126,6 +126,9 @@ def draw_block(
     log_obs, predicted : (2^K,) float64, scratch
     filtered : (T, 2^K) float64, scratch
         For the longest sequence.
+    key : (4,) uint64
+        Of the streams, one for each sequence.
+    rng : (4,) uint64, scratch
 
     Returns
     -------
@@ -134,6 +137,7 @@ def draw_block(
     """
     for s in range(ptr.shape[0] - 1):
         begin, end = ptr[s], ptr[s + 1]
+        stream_of_number(key, s, rng)
         # Filter.
         for t in range(begin, end):
             if t == begin:

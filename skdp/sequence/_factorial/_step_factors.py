@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._random import draw_key
 from skdp._typing import Floats
 from skdp.emissions._binary_factor_part import BinaryFactorSampler
 from skdp.emissions._factor_amplitudes import FixedAmplitudes, find_centres
@@ -75,14 +76,17 @@ class StepFactors(BinaryFactorSampler):
         order = np.arange(self.factors.shape[1])
         kernels.shuffle(order, rng)
         n_rows = find_longest(ptr)
+        key, own_rng = np.empty_like(rng), np.empty_like(rng)
         for first in range(0, len(order), block_size):
             block = order[first : first + block_size]
             n = 1 << len(block)
             shifts = np.empty((len(self.precisions), n))
             kernels.write_shifts(block, self.weights, shifts)
+            draw_key(rng, key)
             impossible = kernels.draw_block(
                 ptr, block, self.factors, on_probs[block], self._values, fits, self.precisions,
-                self.probit, shifts, np.empty(n), np.empty(n), np.empty((n_rows, n)), rng,
+                self.probit, shifts, np.empty(n), np.empty(n), np.empty((n_rows, n)), key,
+                own_rng,
             )  # fmt: skip
             if impossible >= 0:
                 raise ValueError(

@@ -21,7 +21,7 @@ Weights are kept as logarithms, since a path that looks hopeless may be the only
 import math
 
 from skdp._numba import njit_inner, njit_loop
-from skdp._random import draw_categorical, next_open_double
+from skdp._random import draw_categorical, next_open_double, stream_of_number
 from skdp.sequence._hmm._kernels_messages import exponentiate, find_largest
 
 SMALLEST = 1e-300
@@ -116,7 +116,7 @@ def sample_beam(transmat, thresholds, log_filtered, states, weights, rng):
 
 @njit_loop
 def sample_states(
-    ptr, startprob, transmat, log_obs, thresholds, log_filtered, alive, weights, states, rng
+    ptr, startprob, transmat, log_obs, thresholds, log_filtered, alive, weights, states, key, rng
 ):
     """Draw the states of all sequences anew; return the first impossible one, or -1.
 
@@ -129,9 +129,12 @@ def sample_states(
         For the longest sequence.
     alive, weights : (J,) int64, (J,) float64, scratch
     states : (N,) integers, changed
-    rng : (4,) uint64
+    key : (4,) uint64
+        Of the streams, one for each sequence.
+    rng : (4,) uint64, scratch
     """
     for s in range(ptr.shape[0] - 1):
+        stream_of_number(key, s, rng)
         begin, end = ptr[s], ptr[s + 1]
         n = end - begin
         path = states[begin:end]

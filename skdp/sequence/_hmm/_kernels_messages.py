@@ -28,7 +28,7 @@ import math
 
 from skdp._elementary import fast_exp
 from skdp._numba import njit_inlined, njit_inner, njit_loop
-from skdp._random import draw_categorical
+from skdp._random import draw_categorical, stream_of_number
 
 FLOOR = 1e-200
 SAFE = 1e-180
@@ -229,19 +229,24 @@ def smooth_sequences(ptr, reverse, predicted, filtered, message):
 
 
 @njit_loop
-def sample_sequences(ptr, reverse, filtered, states, weights, rng):
-    """Draw the states of sequences given their observations, from the last to the first.
+def sample_sequences(ptr, first, reverse, filtered, states, weights, key, rng):
+    """Draw the states of sequences given their observations, each from its last step backward.
 
     Parameters
     ----------
     ptr : (n + 1,) int64
+    first : int
+        Number of the first of these sequences, each of which has a stream of its own.
     reverse : (J, J) float64
     filtered : (R, J) float64
     states : (N,) integers, output
     weights : (J,) float64, scratch
-    rng : (4,) uint64
+    key : (4,) uint64
+        Of the streams.
+    rng : (4,) uint64, scratch
     """
     for s in range(ptr.shape[0] - 1):
+        stream_of_number(key, first + s, rng)
         for t in range(ptr[s + 1] - 1, ptr[s] - 1, -1):
             row = filtered[t - ptr[0]]
             if t < ptr[s + 1] - 1:

@@ -41,7 +41,7 @@ from typing import NamedTuple
 
 from skdp._elementary import fast_exp, fast_log
 from skdp._numba import njit_inlined, njit_inner, njit_loop, njit_section
-from skdp._random import draw_categorical, next_double
+from skdp._random import draw_categorical, next_double, stream_of_number
 from skdp._typing import Floats
 from skdp.sequence._hmm._kernels_messages import add_up, exponentiate, find_largest, multiply
 
@@ -421,11 +421,13 @@ def draw_previous(log_end, into, weights, logs, rng):
 
 @njit_loop
 def sample_segments(
-    ptr, reverse, log_obs, durations, scratch, log_enter, log_end, norms, log_filtered, states, rng
-):
+    ptr, first, reverse, log_obs, durations, scratch, log_enter, log_end, norms, log_filtered,
+    states, key, rng,
+):  # fmt: skip
     """Draw the segments of sequences that have been filtered, from the last to the first.
 
-    Parameters are those of `filter_segments`; states, (N,), are written.
+    Parameters are those of `filter_segments`; states, (N,), are written. The rest is as for
+    `_kernels_messages.sample_sequences`.
     """
     n = reverse.shape[0]
     weights, logs = scratch.factors, scratch.logs[:n]
@@ -433,6 +435,7 @@ def sample_segments(
         first_row, t = ptr[s] - ptr[0], ptr[s + 1] - ptr[s] - 1
         if t < 0:
             continue
+        stream_of_number(key, first + s, rng)
         own_states, own_obs = states[ptr[s] : ptr[s + 1]], log_obs[ptr[s] : ptr[s + 1]]
         own_norms = norms[ptr[s] : ptr[s + 1]]
         own_enter, own_end = log_enter[first_row:], log_end[first_row:]

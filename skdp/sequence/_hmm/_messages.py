@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from skdp._numba import frozen
+from skdp._random import draw_key, stream_of_number
 from skdp._typing import Floats, Places
 from skdp.sequence._hmm import _kernels_beam as beam
 from skdp.sequence._hmm import _kernels_messages as kernels
@@ -109,11 +110,15 @@ class HMMMessages:
     def sample_states(self, states: Places, rng: np.ndarray) -> int:
         """Draw the states of all sequences; return the first impossible one, or -1.
 
+        The draws for a sequence depend on its number, and not on the other sequences.
+
         Parameters
         ----------
         states : (N,) array of int64, output
         rng : (4,) array of uint64
         """
+        key, own_rng = np.empty_like(rng), np.empty_like(rng)
+        draw_key(rng, key)
         predicted, filtered = np.empty((1, self.n_states)), np.empty(self._batches.shape)
         weights, steps = np.empty(self.n_states), np.empty(len(self.log_obs))
         likelihoods = np.empty(len(self.ptr) - 1)
@@ -121,7 +126,9 @@ class HMMMessages:
             while first < last:
                 n = self._filter(first, last, predicted, filtered, steps, likelihoods)
                 done = self.ptr[first : first + n + 1]
-                kernels.sample_sequences(done, self.reverse, filtered, states, weights, rng)
+                kernels.sample_sequences(
+                    done, first, self.reverse, filtered, states, weights, key, own_rng
+                )
                 first += n
                 if first == last:
                     break
@@ -131,7 +138,8 @@ class HMMMessages:
                 if likelihood == -np.inf:
                     return first
                 own = states[self.ptr[first] : self.ptr[first + 1]]
-                kernels.sample_in_logs(self.reverse, logs, own, weights, rng)
+                stream_of_number(key, first, own_rng)
+                kernels.sample_in_logs(self.reverse, logs, own, weights, own_rng)
                 first += 1
         return -1
 
@@ -144,10 +152,12 @@ class HMMMessages:
         rng : (4,) array of uint64
         """
         n_steps, n_states = find_longest(self.ptr), self.n_states
+        key = np.empty_like(rng)
+        draw_key(rng, key)
         return beam.sample_states(
             self.ptr, self.startprob, self.transmat, self.log_obs, np.empty(n_steps),
             np.empty((n_steps, n_states)), np.empty(n_states, dtype=np.int64),
-            np.empty(n_states), states, rng,
+            np.empty(n_states), states, key, np.empty_like(rng),
         )  # fmt: skip
 
     def _filter(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from skdp._numba import frozen
+from skdp._random import draw_key
 from skdp._typing import Floats, Places
 from skdp.sequence._hmm import _kernels_ages as ages
 from skdp.sequence._hmm import _kernels_segment_smoothing as smoothing
@@ -110,20 +111,24 @@ class SegmentMessages:
     def sample_states(self, states: Places, rng: np.ndarray) -> int:
         """Draw the states of all sequences; return the first impossible one, or -1.
 
+        The draws for a sequence depend on its number, and not on the other sequences.
+
         Parameters
         ----------
         states : (N,) array of int64, output
         rng : (4,) array of uint64
         """
+        key, own_rng = np.empty_like(rng), np.empty_like(rng)
+        draw_key(rng, key)
         norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
         for first, last in self._batches:
             n_done = self._filter(first, last, norms, likelihoods)
             if first + n_done < last:
                 return first + n_done
             kernels.sample_segments(
-                self.ptr[first : last + 1], self.reverse, self.log_obs, self.durations,
+                self.ptr[first : last + 1], first, self.reverse, self.log_obs, self.durations,
                 self._scratch, self._log_enter, self._log_end, norms, self._log_filtered,
-                states, rng,
+                states, key, own_rng,
             )  # fmt: skip
         return -1
 

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from skdp._random import Role, derive_stream, make_seed_sequence, make_stream, stream_of_content
+from skdp._random import (
+    Role,
+    derive_stream,
+    draw_key,
+    make_seed_sequence,
+    make_stream,
+    next_uint64,
+    stream_of_content,
+    stream_of_number,
+)
 
 
 def content_stream(key, tokens, lengths):
@@ -60,3 +69,28 @@ def test_stream_of_content_depends_on_key_words_order_and_segments():
         key, np.array([0, 1], dtype=np.int32), [2]
     )
     assert content_stream(key, [], []) != (0, 0, 0, 0)
+
+
+def test_keys_are_drawn():
+    rng, same = (make_stream(make_seed_sequence(0)) for _ in range(2))
+    key = np.empty(4, dtype=np.uint64)
+    draw_key(rng, key)
+    assert key.tolist() == [next_uint64(same) for _ in range(4)]
+
+
+def test_streams_of_numbers_differ():
+    root = make_seed_sequence(0)
+    keys = [derive_stream(root, role) for role in (Role.SWEEP, Role.INIT)]
+    rng, words = np.empty(4, dtype=np.uint64), []
+    for key in keys:
+        for number in range(1000):
+            stream_of_number(key, number, rng)
+            words += rng.tolist()
+    assert len(set(words)) == len(words) == 8000
+    # The first draws of streams in a row: a mean of 2,000 within 5 standard deviations of 1/2.
+    draws = []
+    for number in range(2000):
+        stream_of_number(keys[0], number, rng)
+        draws.append(next_uint64(rng) / 2**64)
+    assert abs(np.mean(draws) - 0.5) < 5.0 / np.sqrt(12 * 2000)
+    assert abs(np.corrcoef(draws[1:], draws[:-1])[0, 1]) < 5.0 / np.sqrt(2000)

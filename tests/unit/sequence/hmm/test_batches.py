@@ -82,3 +82,38 @@ def test_logarithms_are_compiled_when_needed(monkeypatch):
     assert calls == []
     results(lambda: HMMMessages(PTR, *NARROW, LOG_OBS))
     assert len(calls) == 3 * np.count_nonzero(np.diff(PTR) > 1)
+
+
+def beam(messages, states, rng):
+    states[:] = np.arange(len(states)) % 2
+    return messages.sample_states_by_beam(states, rng)
+
+
+@pytest.mark.parametrize(
+    ("make", "sample"),
+    [
+        (lambda x: HMMMessages(PTR, *PLAIN, x), HMMMessages.sample_states),
+        (lambda x: HMMMessages(PTR, *NARROW, x), HMMMessages.sample_states),
+        (lambda x: HMMMessages(PTR, *PLAIN, x), beam),
+        (
+            lambda x: SegmentMessages(PTR, PLAIN[0], np.eye(2)[::-1], x, *DURATIONS),
+            SegmentMessages.sample_states,
+        ),
+    ],
+    ids=["plain", "in logarithms", "beam", "segments"],
+)
+def test_draws_do_not_depend_on_other_sequences(make, sample):
+    """Observations of one sequence are replaced; the states of all others stay."""
+    found = []
+    longest = int(np.diff(PTR).argmax())
+    begin, end = PTR[longest : longest + 2]
+    for log_obs in (LOG_OBS, LOG_OBS.copy()):
+        if found:
+            log_obs[begin:end] = -600.0, 0.0
+        states = np.empty(len(LOG_OBS), dtype=np.int64)
+        assert sample(make(log_obs), states, make_stream(make_seed_sequence(0))) == -1
+        found.append(states)
+    same = np.ones(len(LOG_OBS), dtype=bool)
+    same[begin:end] = False
+    assert_array_equal(found[0][same], found[1][same])
+    assert not np.array_equal(*found)
