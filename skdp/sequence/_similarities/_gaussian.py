@@ -18,7 +18,9 @@ from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_
 from skdp.inference import Part, draw_slice
 from skdp.sequence._similarities import _kernels_locations as kernels
 
-N_TRAJECTORIES, N_STEPS = 4, 20
+FEWEST_STEPS, MOST_STEPS, TRANSITIONS_PER_STEP = 20, 80, 70
+"""Steps of all trajectories of a draw: few where there are few transitions."""
+
 N_ADAPTING = 1000
 """Draws after which the length of steps stays what it is."""
 
@@ -165,10 +167,11 @@ class GaussianSimilaritySampler(Part):
         """
         rows, counts_, n, log_rates_ = kernels.gather(counts, log_rates)
         inverse_mass = np.empty(self.locations.shape[1])
+        n_trajectories, n_steps = plan_trajectories(int(n.sum()))
         kernels.write_inverse_mass(rows, counts_, n, self.decay, inverse_mass)
         self.acceptance = kernels.draw_locations(
             self.locations, rows, counts_, n, log_rates_, self.decay, inverse_mass,
-            math.exp(self.adaptation.log_step), N_STEPS, N_TRAJECTORIES,
+            math.exp(self.adaptation.log_step), n_steps, n_trajectories,
             kernels.make_room(*self.locations.shape, len(rows)), rng,
         )  # fmt: skip
         self.adaptation.update(self.acceptance)
@@ -244,6 +247,13 @@ class GaussianSimilaritySampler(Part):
     def model(self) -> LatentLocations:
         """Return locations and decay."""
         return LatentLocations(self.locations.T.copy(), self.decay)
+
+
+def plan_trajectories(n_transitions: int) -> tuple[int, int]:
+    """Return the number of trajectories of a draw, and the steps of each."""
+    n_steps = min(max(n_transitions // TRANSITIONS_PER_STEP, FEWEST_STEPS), MOST_STEPS)
+    n_trajectories = 2 if 2 * n_steps <= MOST_STEPS else 4
+    return n_trajectories, n_steps // n_trajectories
 
 
 @dataclass(frozen=True, eq=False)
