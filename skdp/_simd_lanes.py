@@ -6,8 +6,8 @@ entries of a vector, however small the matrices, and a matrix that all problems 
 by entry. Arrays are two-dimensional, (rows, problems), contiguous, of float64 or float32; positions
 and strides count rows. Blocks of the result stay in registers: LLVM would not keep them there.
 
-One problem alone, if its matrices are large enough, has its columns side by side instead: the last
-two products, in flat arrays.
+One problem alone, if its matrices are large enough, has its columns side by side instead:
+`flat_block` and `dot_block`, in flat arrays, and `row_block`.
 """
 
 # mypy: ignore-errors
@@ -45,6 +45,10 @@ class BlockSizes(NamedTuple):
         Most vectors of such a row.
     dot_rows : tuple of int
         Rows of a matrix that `dot_block` multiplies with a vector at a time.
+    row_vectors : tuple of int
+        Vectors of a row of a result of `row_block` with one row.
+    rows_vectors : tuple of int
+        The same with `TOGETHER` rows.
     """
 
     mix_rows: tuple[int, ...]
@@ -52,20 +56,31 @@ class BlockSizes(NamedTuple):
     count_rows: tuple[int, ...]
     count_vectors: int
     dot_rows: tuple[int, ...]
+    row_vectors: tuple[int, ...]
+    rows_vectors: tuple[int, ...]
 
     @classmethod
     def of(cls, n_vectors: int) -> BlockSizes:
         """Return sizes for registers that hold so many vectors of `_VECTOR_BYTES` bytes."""
         if n_vectors >= 32:  # AVX-512
-            return cls((12, 10, 8, 4, 2, 1), (4, 2, 1), (8, 4, 2, 1), 3, (8, 4, 2, 1))
+            return cls(
+                (12, 10, 8, 4, 2, 1), (4, 2, 1), (8, 4, 2, 1), 3, (8, 4, 2, 1), (8, 4, 2, 1),
+                (4, 2, 1),
+            )  # fmt: skip
         if n_vectors >= 8:  # AVX, NEON
-            return cls((3, 2, 1), (2, 1), (2, 1), 2, (4, 2, 1))
-        return cls((1,), (1,), (1,), 2, (2, 1))  # SSE
+            return cls((3, 2, 1), (2, 1), (2, 1), 2, (4, 2, 1), (4, 2, 1), (1,))
+        return cls((1,), (1,), (1,), 2, (2, 1), (2, 1), (1,))  # SSE
 
 
-MIX_ROWS, PRODUCT_ROWS, COUNT_ROWS, COUNT_VECTORS, DOT_ROWS = BlockSizes.of(
-    count_register_bits() // (8 * _VECTOR_BYTES)
-)
+(
+    MIX_ROWS, PRODUCT_ROWS, COUNT_ROWS, COUNT_VECTORS, DOT_ROWS, ROW_VECTORS, ROWS_VECTORS,
+) = BlockSizes.of(count_register_bits() // (8 * _VECTOR_BYTES))  # fmt: skip
+
+TOGETHER = 4
+"""Rows that `row_block` multiplies at a time, if it is not one."""
+
+VECTOR_DOUBLES = _VECTOR_BYTES // 8
+"""Entries of float64 in a vector."""
 
 _int32, _int64 = ir.IntType(32), ir.IntType(64)
 
@@ -337,6 +352,42 @@ def _write_flat(code):
             code.store(builder.load(total), place)
 
 
+def _write_row(code):
+    """Write the code of `row_block`."""
+    builder = code.builder
+    left, right, result = code.data(0), code.data(3), code.data(6)
+    row, n_c, column, width = (code.integer(i) for i in (1, 2, 4, 5))
+    out, n_rows, n_vectors = (code.integer(i) for i in (7, 8, 9))
+    sizes = {16 + v: (1, v) for v in ROW_VECTORS}
+    sizes.update({16 * TOGETHER + v: (TOGETHER, v) for v in ROWS_VECTORS})
+    choice = code.add(code.times(n_rows, 16), n_vectors)
+
+    def vectors(data, begin, v):
+        entries = (code.add(begin, ir.Constant(_int64, i * code.lanes)) for i in range(v))
+        return [code.vector_at(data, entry) for entry in entries]
+
+    for number in code.cases(choice, sizes):
+        m, v = sizes[number]
+        sums = code.accumulators(m * v)
+        for total in sums:
+            builder.store(code.zero, total)
+        begins = [code.times(code.add(row, ir.Constant(_int64, t)), n_c) for t in range(m)]
+        with code.loop(n_c) as loop:
+            begin = code.add(code.times(loop.index, width), column)
+            values = [code.load(place) for place in vectors(right, begin, v)]
+            for t in range(m):
+                weight = builder.load(builder.gep(left, [code.add(begins[t], loop.index)]))
+                weight = code.broadcast(weight)
+                for i in range(v):
+                    total = sums[t * v + i]
+                    value = code.multiply_add(weight, values[i], builder.load(total))
+                    builder.store(value, total)
+        for t in range(m):
+            begin = code.times(code.add(out, ir.Constant(_int64, t)), width)
+            for i, place in enumerate(vectors(result, code.add(begin, column), v)):
+                code.store(builder.load(sums[t * v + i]), place)
+
+
 def _write_dot(code):
     """Write the code of `dot_block`."""
     builder = code.builder
@@ -481,6 +532,7 @@ def _size_of(rows):
 
 mix_size, product_size = _size_of(MIX_ROWS), _size_of(PRODUCT_ROWS)
 count_size, dot_size = _size_of(COUNT_ROWS), _size_of(DOT_ROWS)
+row_size, rows_size = _size_of(ROW_VECTORS), _size_of(ROWS_VECTORS)
 
 
 @intrinsic
@@ -549,6 +601,20 @@ def dot_block(typing_context, left, left0, right, right0, right_a, n_vectors, re
     """
     arguments = left, left0, right, right0, right_a, n_vectors, result, out, n_a
     return _make("dot_block", _write_dot, arguments, "viviiivii")
+
+
+@intrinsic
+def row_block(
+    typing_context, left, row, n_c, right, column, width, result, out, n_rows, n_vectors
+):  # fmt: skip
+    """Multiply rows with a matrix: result[out + t, i] = sum_c left[row + t, c] right[c, i].
+
+    For n_rows, 1 or `TOGETHER`, of t and `n_vectors` vectors of columns i from `column` on, of
+    ROW_VECTORS or ROWS_VECTORS. `left` has n_c columns, `right` and `result` have `width`, whole
+    vectors. How many rows there are does not matter to any of them: sums have one order.
+    """
+    arguments = left, row, n_c, right, column, width, result, out, n_rows, n_vectors
+    return _make("row_block", _write_row, arguments, "miimiimiii")
 
 
 @intrinsic

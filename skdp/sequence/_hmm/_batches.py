@@ -21,6 +21,8 @@ class Batches:
         Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``.
     n_columns : int
         Numbers that are kept of a step.
+    together : int, default=1
+        There is room for so many sequences in any batch.
 
     Attributes
     ----------
@@ -28,9 +30,9 @@ class Batches:
         The most that a batch has.
     """
 
-    def __init__(self, ptr: Places, n_columns: int):
+    def __init__(self, ptr: Places, n_columns: int, together: int = 1):
         self._ptr, self._n_columns = ptr, n_columns
-        self.n_steps = min(max(find_longest(ptr), _ROOM // n_columns), int(ptr[-1]))
+        self.n_steps = min(max(together * find_longest(ptr), _ROOM // n_columns), int(ptr[-1]))
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -7,6 +7,7 @@ r"""Messages of hidden Markov models: filtering, smoothing, and draws of the sta
 | transmat | P | (J, J) | row: from, column: to |
 | reverse | P^T | (J, J) | transmat transposed, contiguous |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), -inf if impossible |
+| matrix | P or P^T | (J, W) | one of them, padded to whole vectors: see `pad_columns` |
 | predicted | p_tj | (R, J) or (J,) | p(z_t = j given x_<t), that of step ptr[0] in row 0 |
 | filtered | f_tj | (R, J) | p(z_t = j given x_<=t), likewise |
 | rng | | (4,) uint64 | stream, advanced in place |
@@ -18,49 +19,91 @@ of terms that are right, hence right itself to J FLOOR / SAFE; 0 is exact, too. 
 may come from soft zeros alone. Then, and then only, the sequence is done again in logarithms, which
 is far slower. It takes zeros, or entries below `SAFE`, in the transition matrix.
 
-Kernels go through some sequences in a row, and stop where one takes logarithms or is impossible:
-what happens then is decided in `_messages`, so that nothing is compiled that is not needed.
+Kernels leave out sequences that take logarithms or are impossible: what happens then is decided in
+`_messages`, so that nothing is compiled that is not needed.
 """
 
 # mypy: ignore-errors
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from skdp._elementary import fast_exp
-from skdp._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numba import frozen, njit_inlined, njit_inner, njit_loop, njit_section
 from skdp._random import draw_categorical, stream_of_number
+from skdp._simd import aligned_zeros
+from skdp._simd_lanes import TOGETHER, VECTOR_DOUBLES, row_block, row_size, rows_size
+from skdp._typing import Floats, Places
 
 FLOOR = 1e-200
 SAFE = 1e-180
 SMALLEST_TOTAL = 1e-100
 
 
-@njit_inlined
-def multiply(vector, matrix, out):
-    """Write ``vector @ matrix`` to `out`, eight rows of the matrix at a time.
+class Room(NamedTuple):
+    """The sequences that are filtered together.
 
-    Sums run along `out`, so that every loop becomes vector instructions without reordering a sum.
+    Attributes
+    ----------
+    owned : (TOGETHER,) array of int
+        Numbers of the sequences; -1: none.
+    steps : (TOGETHER,) array of int
+        Their next steps.
+    ahead : (TOGETHER, W) array
+        p(z_t given x_<t).
+    now : (TOGETHER, J) array
+        p(z_t given x_<=t).
     """
-    n = vector.shape[0]
-    n_columns = out.shape[0]
-    for j in range(n_columns):
-        out[j] = 0.0
-    whole = n - n % 8
-    for i in range(0, whole, 8):
-        a, b, c, d = vector[i], vector[i + 1], vector[i + 2], vector[i + 3]
-        e, f, g, h = vector[i + 4], vector[i + 5], vector[i + 6], vector[i + 7]
-        for j in range(n_columns):
-            out[j] += (
-                (a * matrix[i, j] + b * matrix[i + 1, j])
-                + (c * matrix[i + 2, j] + d * matrix[i + 3, j])
-            ) + (
-                (e * matrix[i + 4, j] + f * matrix[i + 5, j])
-                + (g * matrix[i + 6, j] + h * matrix[i + 7, j])
-            )
-    for i in range(whole, n):
-        a = vector[i]
-        for j in range(n_columns):
-            out[j] += a * matrix[i, j]
+
+    owned: Places
+    steps: Places
+    ahead: Floats
+    now: Floats
+
+
+def make_room(n_states: int) -> Room:
+    """Return room for sequences of J states."""
+    return Room(
+        *np.zeros((2, TOGETHER), dtype=np.int64),
+        aligned_zeros((TOGETHER, pad(n_states))),
+        np.empty((TOGETHER, n_states)),
+    )
+
+
+def pad(n: int) -> int:
+    """Return a number of entries, rounded up to whole vectors."""
+    return -(-n // VECTOR_DOUBLES) * VECTOR_DOUBLES
+
+
+def pad_columns(matrix: Floats) -> Floats:
+    """Return a matrix with columns of zeros at its end, so that rows are whole vectors."""
+    out = aligned_zeros((len(matrix), pad(matrix.shape[1])))
+    out[:, : matrix.shape[1]] = matrix
+    return frozen(out)
+
+
+@njit_inner
+def multiply(vectors, row, n_rows, matrix, out, out_row):
+    """Write the products of 1 or `TOGETHER` vectors with a matrix, from a row on, to rows of `out`.
+
+    A product is the same sum in the same order, whichever vectors are multiplied with it.
+
+    Parameters
+    ----------
+    vectors : (_, J) float64
+    matrix : (J, W) float64
+        Rows are whole vectors of the processor: see `pad_columns`.
+    out : (_, W) float64, output
+    """
+    n, width = matrix.shape
+    column = 0
+    while column < width:
+        left = (width - column) // VECTOR_DOUBLES
+        some = row_size(left) if n_rows == 1 else rows_size(left)
+        row_block(vectors, row, n, matrix, column, width, out, out_row, n_rows, some)
+        column += some * VECTOR_DOUBLES
 
 
 @njit_inlined
@@ -114,11 +157,11 @@ def weigh_in_logs(predicted, log_obs, filtered):
     Returns -inf if no state is possible.
     """
     shift = -math.inf
-    for j in range(predicted.shape[0]):
+    for j in range(filtered.shape[0]):
         filtered[j] = math.log(predicted[j]) + log_obs[j]  # the logarithm of 0 is -inf
         shift = max(shift, filtered[j])
     if shift > -math.inf:
-        for j in range(predicted.shape[0]):
+        for j in range(filtered.shape[0]):
             filtered[j] = math.exp(filtered[j] - shift)
     return shift
 
@@ -129,10 +172,12 @@ def update(predicted, log_obs, filtered):
 
     Parameters
     ----------
-    predicted, log_obs : (J,) float64
+    predicted : (W,) float64
+        What is beyond J is padding.
+    log_obs : (J,) float64
     filtered : (J,) float64, output
     """
-    n = predicted.shape[0]
+    n = log_obs.shape[0]
     shift = find_largest(log_obs)
     if shift == -math.inf:
         return shift
@@ -153,54 +198,96 @@ def update(predicted, log_obs, filtered):
     return shift + math.log(total)
 
 
+@njit_section
+def take_sequences(ptr, following, room, likelihoods):
+    """Give the next sequences to whoever has none; return the first that waits.
+
+    An empty sequence is done at once.
+    """
+    n_sequences = ptr.shape[0] - 1
+    for k in range(TOGETHER):
+        while room.owned[k] < 0 and following < n_sequences:
+            likelihoods[following] = 0.0
+            if ptr[following + 1] > ptr[following]:
+                room.owned[k] = following
+                room.steps[k] = ptr[following]
+            following += 1
+    return following
+
+
+@njit_section
+def predict(ptr, startprob, matrix, room):
+    """Write p(z_t given x_<t) of the sequences under way; return how many these are."""
+    owned, steps, ahead = room.owned, room.steps, room.ahead
+    n_under_way, last = 0, 0
+    for k in range(TOGETHER):
+        if owned[k] >= 0:
+            n_under_way += 1
+            last = k
+    if n_under_way == 1:
+        multiply(room.now, last, 1, matrix, ahead, last)
+    elif n_under_way > 1:
+        multiply(room.now, 0, TOGETHER, matrix, ahead, 0)
+    for k in range(TOGETHER):
+        if owned[k] >= 0 and steps[k] == ptr[owned[k]]:
+            for j in range(startprob.shape[0]):
+                ahead[k, j] = startprob[j]
+    return n_under_way
+
+
 @njit_loop
-def filter_sequences(ptr, startprob, transmat, log_obs, predicted, filtered, steps, likelihoods):
-    """Filter sequences; stop at one that is impossible or takes logarithms.
+def filter_sequences(
+    ptr, startprob, matrix, log_obs, room, predicted, filtered, steps, likelihoods
+):
+    """Filter sequences, `TOGETHER` at a time, so that the matrix is read once for all of them.
 
     Parameters
     ----------
     ptr : (n + 1,) int64
-    startprob, transmat : (J,), (J, J) float64
+    startprob : (J,) float64
+    matrix : (J, W) float64
+        P, padded.
     log_obs : (N, J) float64
+    room : Room
     predicted, filtered : (R, J) float64, output
-        Fewer rows than steps, at least one and two, are used in turns.
+        Without rows: not kept.
     steps : (N,) float64, output
-        log p(x_t given x_<t).
+        log p(x_t given x_<t), up to where a sequence is not done.
     likelihoods : (n,) float64, output
         log p(x) of every sequence; -inf if it is impossible; NaN if it takes logarithms.
-
-    Returns
-    -------
-    n_done : int
-        Sequences before the one that is impossible or takes logarithms; n if there is none.
     """
-    for s in range(ptr.shape[0] - 1):
-        result = 0.0
-        for t in range(ptr[s], ptr[s + 1]):
-            i = t - ptr[0]
-            # Predict.
-            row = predicted[i % predicted.shape[0]]
-            if t == ptr[s]:
-                for j in range(row.shape[0]):
-                    row[j] = startprob[j]
+    n = startprob.shape[0]
+    owned, ahead, now = room.owned, room.ahead, room.now
+    for k in range(TOGETHER):
+        owned[k] = -1
+        for j in range(n):
+            now[k, j] = 0.0  # of a row that nobody has: a number, at least
+    following = take_sequences(ptr, 0, room, likelihoods)
+    while predict(ptr, startprob, matrix, room) > 0:
+        for k in range(TOGETHER):
+            s, t = owned[k], room.steps[k]
+            if s < 0:
+                continue
+            row = ahead[k]
+            if is_safe(row):
+                steps[t] = update(row, log_obs[t], now[k])
+                likelihoods[s] += steps[t]
             else:
-                multiply(filtered[(i - 1) % filtered.shape[0]], transmat, row)
-            if not is_safe(row):
-                result = math.nan
-                break
-            # Weigh by the observation.
-            steps[t] = update(row, log_obs[t], filtered[i % filtered.shape[0]])
-            result += steps[t]
-            if result == -math.inf:
-                break
-        likelihoods[s] = result
-        if not result > -math.inf:
-            return s
-    return ptr.shape[0] - 1
+                likelihoods[s] = math.nan
+            room.steps[k] += 1
+            if not likelihoods[s] > -math.inf or t + 1 == ptr[s + 1]:
+                owned[k] = -1
+            if predicted.shape[0] > 0:
+                for j in range(n):
+                    predicted[t - ptr[0], j] = row[j]
+            if filtered.shape[0] > 0:
+                for j in range(n):
+                    filtered[t - ptr[0], j] = now[k, j]
+        following = take_sequences(ptr, following, room, likelihoods)
 
 
 @njit_loop
-def smooth_sequences(ptr, reverse, predicted, filtered, message):
+def smooth_sequences(ptr, matrix, likelihoods, predicted, filtered, message):
     """Turn p(z_t given x_<=t) of sequences into p(z_t given x), in place.
 
     p(z_t = i given x) = f_ti sum_j P_ij p(z_t+1 = j given x) / p_t+1,j.
@@ -208,28 +295,33 @@ def smooth_sequences(ptr, reverse, predicted, filtered, message):
     Parameters
     ----------
     ptr : (n + 1,) int64
-    reverse : (J, J) float64
+    matrix : (J, W) float64
+        P^T, padded.
+    likelihoods : (n,) float64
+        What `filter_sequences` wrote; sequences that it has not done are left out.
     predicted : (R, J) float64
         Overwritten.
     filtered : (R, J) float64, changed
-    message : (J,) float64, scratch
+    message : (1, W) float64, scratch
     """
-    n = message.shape[0]
+    n = matrix.shape[0]
     for s in range(ptr.shape[0] - 1):
+        if not likelihoods[s] > -math.inf:
+            continue
         for t in range(ptr[s + 1] - ptr[0] - 2, ptr[s] - ptr[0] - 1, -1):
             for j in range(n):
                 p = predicted[t + 1, j]
                 predicted[t + 1, j] = filtered[t + 1, j] / p if p > 0.0 else 0.0
-            multiply(predicted[t + 1], reverse, message)
+            multiply(predicted, t + 1, 1, matrix, message, 0)
             for i in range(n):
-                filtered[t, i] *= message[i]
+                filtered[t, i] *= message[0, i]
             scale = 1.0 / add_up(filtered[t])  # 1 but for rounding
             for i in range(n):
                 filtered[t, i] *= scale
 
 
 @njit_loop
-def sample_sequences(ptr, first, reverse, filtered, states, weights, key, rng):
+def sample_sequences(ptr, first, reverse, likelihoods, filtered, states, weights, key, rng):
     """Draw the states of sequences given their observations, each from its last step backward.
 
     Parameters
@@ -238,6 +330,8 @@ def sample_sequences(ptr, first, reverse, filtered, states, weights, key, rng):
     first : int
         Number of the first of these sequences, each of which has a stream of its own.
     reverse : (J, J) float64
+    likelihoods : (n,) float64
+        As for `smooth_sequences`.
     filtered : (R, J) float64
     states : (N,) integers, output
     weights : (J,) float64, scratch
@@ -246,6 +340,8 @@ def sample_sequences(ptr, first, reverse, filtered, states, weights, key, rng):
     rng : (4,) uint64, scratch
     """
     for s in range(ptr.shape[0] - 1):
+        if not likelihoods[s] > -math.inf:
+            continue
         stream_of_number(key, first + s, rng)
         for t in range(ptr[s + 1] - 1, ptr[s] - 1, -1):
             row = filtered[t - ptr[0]]

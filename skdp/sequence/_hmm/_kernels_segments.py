@@ -7,8 +7,8 @@ its last one is cut off by the end: of its duration is known that it is at least
 |---|---|---|---|
 | ptr | | (n + 1,) int64 | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
 | startprob | pi_0 | (J,) | probabilities of the first state |
-| transmat | P | (J, J) | row: from, column: to; the diagonal is 0 |
-| reverse | P^T | (J, J) | transmat transposed, contiguous |
+| transmat | P | (J, W) | row: from, column: to; the diagonal is 0; padded: see `pad_columns` |
+| reverse | P^T | (J, W) | transposed, padded |
 | log_from, log_into | log P, log P^T | (J, J) | their logarithms |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), -inf if impossible |
 | log_pmf | log p_j(d) | (J, D) | log P(D = d) for d = 1 to D, the longest duration |
@@ -72,6 +72,8 @@ class Segments(NamedTuple):
         log p(z_t = j given x_<=t) of one step.
     factors, tail : (J,) arrays
         Scratch.
+    sums : (1, W) array
+        Scratch.
     logs : (max(D, J),) array
         Scratch.
     """
@@ -82,6 +84,7 @@ class Segments(NamedTuple):
     filtered: Floats
     factors: Floats
     tail: Floats
+    sums: Floats
     logs: Floats
 
 
@@ -211,10 +214,10 @@ def is_unsafe(ends, offsets):
 def move(log_from, matrix, log_into, scratch, log_to):
     """Write log sum_i exp(log_from[i]) matrix[i, j] to `log_to`.
 
-    `log_into` is the logarithm of the transposed matrix.
+    `matrix` is padded; `log_into` is the logarithm of the transposed matrix, which is not.
     """
     n = log_from.shape[0]
-    sums, weights = scratch.ends, scratch.factors
+    sums, weights = scratch.sums[0], scratch.factors
     shift = find_largest(log_from)
     if shift == -math.inf:
         for j in range(n):
@@ -224,7 +227,7 @@ def move(log_from, matrix, log_into, scratch, log_to):
         weights[i] = fast_exp(log_from[i] - shift)
     for i in range(n):
         weights[i] = weights[i] if weights[i] >= FLOOR else 0.0
-    multiply(weights, matrix, sums)
+    multiply(weights.reshape(1, n), 0, 1, matrix, scratch.sums, 0)
     unsafe = False
     for j in range(n):
         unsafe |= sums[j] < SAFE
@@ -312,7 +315,7 @@ def filter_segments(
     Parameters
     ----------
     ptr : (n + 1,) int64
-    startprob, transmat, log_into : (J,), (J, J), (J, J) float64
+    startprob, transmat, log_into : (J,), (J, W), (J, J) float64
     log_obs : (N, J) float64
     durations : Durations
     scratch : Segments

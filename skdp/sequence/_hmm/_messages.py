@@ -6,6 +6,8 @@ again in logarithms, by kernels that are compiled when the first such sequence c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from skdp._numba import frozen
@@ -36,75 +38,56 @@ class HMMMessages:
         self.reverse = frozen(np.ascontiguousarray(transmat.T))
         self.log_obs = frozen(np.ascontiguousarray(log_obs))
         self.n_states = len(startprob)
-        self._batches = Batches(self.ptr, self.n_states)
+        self._matrix, self._room = kernels.pad_columns(transmat), kernels.make_room(len(startprob))
+        self._batches = Batches(self.ptr, self.n_states, kernels.TOGETHER)
 
     def log_likelihoods(self, out: Floats) -> None:
         """Write log p(x) of every sequence to `out`, (n,)."""
-        predicted, filtered = np.empty((1, self.n_states)), np.empty((2, self.n_states))
-        steps = np.empty(len(self.log_obs))
-        first = 0
-        while True:
-            first += self._filter(first, len(out), predicted, filtered, steps, out)
-            if first == len(out):
-                return
-            if np.isnan(out[first]):
-                out[first] = self._filter_in_logs(first, steps)[0]
-            first += 1
+        nothing, steps = np.empty((0, self.n_states)), np.empty(len(self.log_obs))
+        self._filter(0, len(out), nothing, nothing, steps, out)
+        for s in np.flatnonzero(np.isnan(out)).tolist():
+            out[s] = self._filter_in_logs(s, steps)[0]
 
     def log_predictives(self, out: Floats) -> None:
         """Write log p(x_t given x_<t) of every step of one sequence to `out`, (T,).
 
         After a step that is impossible all are -inf.
         """
-        predicted, filtered = np.empty((1, self.n_states)), np.empty((2, self.n_states))
-        likelihood = np.empty(1)
+        nothing, likelihood = np.empty((0, self.n_states)), np.empty(1)
         out.fill(-np.inf)
-        if self._filter(0, 1, predicted, filtered, out, likelihood) == 0 and np.isnan(likelihood):
+        self._filter(0, 1, nothing, nothing, out, likelihood)
+        if np.isnan(likelihood[0]):
             out.fill(-np.inf)
             self._filter_in_logs(0, out)
 
     def filtered(self, out: Floats) -> int:
         """Write p(z_t given x_<=t) to `out`, (N, J); return the first impossible one, or -1."""
-        predicted, steps = np.empty((1, self.n_states)), np.empty(len(self.log_obs))
+        nothing, steps = np.empty((0, self.n_states)), np.empty(len(self.log_obs))
         likelihoods = np.empty(len(self.ptr) - 1)
-        first, last = 0, len(likelihoods)
-        while first < last:
-            rows = out[self.ptr[first] :]
-            first += self._filter(first, last, predicted, rows, steps, likelihoods)
-            if first == last:
-                break
-            if likelihoods[first] == -np.inf:
-                return first
-            likelihood, _, logs = self._filter_in_logs(first, steps)
-            if likelihood == -np.inf:
-                return first
-            out[self.ptr[first] : self.ptr[first + 1]] = np.exp(logs)
-            first += 1
+        self._filter(0, len(likelihoods), nothing, out, steps, likelihoods)
+        for s, logs in self._rest(0, likelihoods, steps):
+            if logs is None:
+                return s
+            out[self.ptr[s] : self.ptr[s + 1]] = np.exp(logs[1])
         out /= out.sum(axis=1, keepdims=True)  # 1 but for rounding
         return -1
 
     def posteriors(self, out: Floats) -> int:
         """Write p(z_t given x) to `out`, (N, J); return the first impossible sequence, or -1."""
         predicted, steps = np.empty(self._batches.shape), np.empty(len(self.log_obs))
-        message, likelihoods = np.empty(self.n_states), np.empty(len(self.ptr) - 1)
+        likelihoods = np.empty(len(self.ptr) - 1)
+        matrix = kernels.pad_columns(self.reverse)
+        message = np.empty((1, matrix.shape[1]))
         for first, last in self._batches:
-            while first < last:
-                begin = self.ptr[first]
-                rows = out[begin : self.ptr[last]]
-                n = self._filter(first, last, predicted, rows, steps, likelihoods)
-                done = self.ptr[first : first + n + 1]
-                kernels.smooth_sequences(done, self.reverse, predicted, rows, message)
-                first += n
-                if first == last:
-                    break
-                if likelihoods[first] == -np.inf:
-                    return first
-                likelihood, *logs = self._filter_in_logs(first, steps)
-                if likelihood == -np.inf:
-                    return first
-                kernels.smooth_in_logs(self.transmat, *logs, message)
-                out[self.ptr[first] : self.ptr[first + 1]] = logs[1]
-                first += 1
+            rows, own = out[self.ptr[first] : self.ptr[last]], likelihoods[first:last]
+            self._filter(first, last, predicted, rows, steps, own)
+            ptr = self.ptr[first : last + 1]
+            kernels.smooth_sequences(ptr, matrix, own, predicted, rows, message)
+            for s, logs in self._rest(first, own, steps):
+                if logs is None:
+                    return s
+                kernels.smooth_in_logs(self.transmat, *logs, message[0, : self.n_states])
+                out[self.ptr[s] : self.ptr[s + 1]] = logs[1]
         return -1
 
     def sample_states(self, states: Places, rng: np.ndarray) -> int:
@@ -119,28 +102,22 @@ class HMMMessages:
         """
         key, own_rng = np.empty_like(rng), np.empty_like(rng)
         draw_key(rng, key)
-        predicted, filtered = np.empty((1, self.n_states)), np.empty(self._batches.shape)
+        nothing, filtered = np.empty((0, self.n_states)), np.empty(self._batches.shape)
         weights, steps = np.empty(self.n_states), np.empty(len(self.log_obs))
         likelihoods = np.empty(len(self.ptr) - 1)
         for first, last in self._batches:
-            while first < last:
-                n = self._filter(first, last, predicted, filtered, steps, likelihoods)
-                done = self.ptr[first : first + n + 1]
-                kernels.sample_sequences(
-                    done, first, self.reverse, filtered, states, weights, key, own_rng
-                )
-                first += n
-                if first == last:
-                    break
-                if likelihoods[first] == -np.inf:
-                    return first
-                likelihood, _, logs = self._filter_in_logs(first, steps)
-                if likelihood == -np.inf:
-                    return first
-                own = states[self.ptr[first] : self.ptr[first + 1]]
-                stream_of_number(key, first, own_rng)
-                kernels.sample_in_logs(self.reverse, logs, own, weights, own_rng)
-                first += 1
+            own = likelihoods[first:last]
+            self._filter(first, last, nothing, filtered, steps, own)
+            ptr = self.ptr[first : last + 1]
+            kernels.sample_sequences(
+                ptr, first, self.reverse, own, filtered, states, weights, key, own_rng
+            )
+            for s, logs in self._rest(first, own, steps):
+                if logs is None:
+                    return s
+                path = states[self.ptr[s] : self.ptr[s + 1]]
+                stream_of_number(key, s, own_rng)
+                kernels.sample_in_logs(self.reverse, logs[1], path, weights, own_rng)
         return -1
 
     def sample_states_by_beam(self, states: Places, rng: np.ndarray) -> int:
@@ -168,12 +145,25 @@ class HMMMessages:
         filtered: Floats,
         steps: Floats,
         likelihoods: Floats,
-    ) -> int:
-        """Filter sequences first to last - 1; return how many come before one that is not done."""
-        return kernels.filter_sequences(
-            self.ptr[first : last + 1], self.startprob, self.transmat, self.log_obs, predicted,
-            filtered, steps, likelihoods[first:last],
+    ) -> None:
+        """Filter sequences first to last - 1, but for those that take logarithms."""
+        kernels.filter_sequences(
+            self.ptr[first : last + 1], self.startprob, self._matrix, self.log_obs, self._room,
+            predicted, filtered, steps, likelihoods,
         )  # fmt: skip
+
+    def _rest(
+        self, first: int, likelihoods: Floats, steps: Floats
+    ) -> Iterator[tuple[int, tuple[Floats, Floats] | None]]:
+        """Yield the sequences that `_filter` has not done, in order, with logs of what it writes.
+
+        None instead for those that are impossible.
+        """
+        for i in np.flatnonzero(~(likelihoods > -np.inf)):
+            s, likelihood = first + int(i), likelihoods[i]
+            if np.isnan(likelihood):
+                likelihood, predicted, filtered = self._filter_in_logs(s, steps)
+            yield s, None if likelihood == -np.inf else (predicted, filtered)
 
     def _filter_in_logs(self, s: int, steps: Floats) -> tuple[float, Floats, Floats]:
         """Return log p(x) of a sequence, and logs of predicted and filtered probabilities."""

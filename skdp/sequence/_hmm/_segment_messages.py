@@ -11,6 +11,7 @@ from skdp.sequence._hmm import _kernels_ages as ages
 from skdp.sequence._hmm import _kernels_segment_smoothing as smoothing
 from skdp.sequence._hmm import _kernels_segments as kernels
 from skdp.sequence._hmm._batches import Batches
+from skdp.sequence._hmm._kernels_messages import pad_columns
 
 
 class SegmentMessages:
@@ -32,11 +33,11 @@ class SegmentMessages:
         log_pmf: Floats,
         log_survival: Floats,
     ):
-        transmat = np.ascontiguousarray(transmat)
+        reverse = np.ascontiguousarray(transmat.T)
         self.ptr = frozen(ptr)
-        self.startprob, self.transmat = frozen(startprob), frozen(transmat)
-        self.reverse = frozen(np.ascontiguousarray(transmat.T))
-        self.log_into = _logs(self.reverse)
+        self.startprob, self.transmat = frozen(startprob), pad_columns(transmat)
+        self.reverse = pad_columns(reverse)
+        self.log_into = _logs(reverse)
         self.log_obs = frozen(np.ascontiguousarray(log_obs))
         tables = frozen(log_pmf), frozen(log_survival)
         self.durations = kernels.Durations(*tables, *map(_unroll, tables))
@@ -48,6 +49,7 @@ class SegmentMessages:
             np.empty(self.n_states),
             np.empty(self.n_states),
             np.empty(self.n_states),
+            np.empty((1, self.reverse.shape[1])),
             np.empty(max(n_longest, self.n_states)),
         )
         self._batches = Batches(self.ptr, self.n_states)
@@ -96,7 +98,8 @@ class SegmentMessages:
 
     def posteriors(self, out: Floats) -> int:
         """Write p(z_t given x) to `out`, (N, J); return the first impossible sequence, or -1."""
-        log_from, log_begin = _logs(self.transmat), np.empty(self.n_states)
+        log_from = _logs(np.ascontiguousarray(self.transmat[:, : self.n_states]))
+        log_begin = np.empty(self.n_states)
         norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
         for first, last in self._batches:
             n_done = self._filter(first, last, norms, likelihoods)

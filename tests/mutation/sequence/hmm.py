@@ -100,8 +100,8 @@ MUTATIONS = [
     Mutation(
         "messages-never-in-logs",
         MESSAGES,
-        "            if not is_safe(row):",
-        "            if False:",
+        "            if is_safe(row):",
+        "            if True:",
         "What soft zeros alone predict has to be found in logarithms.",
         _messages("test_log_likelihood", "left to right, late"),
     ),
@@ -116,10 +116,18 @@ MUTATIONS = [
     Mutation(
         "messages-tail-of-the-matrix",
         MESSAGES,
-        "    for i in range(whole, n):\n        a = vector[i]",
-        "    for i in range(whole, n - 1):\n        a = vector[i]",
-        "The rows beyond the last whole block of eight.",
+        "    while column < width:",
+        "    while column + VECTOR_DOUBLES < width:",
+        "The last columns of the matrix.",
         _messages("test_posterior", "seventeen states"),
+    ),
+    Mutation(
+        "messages-first-step-of-a-later-sequence",
+        MESSAGES,
+        "        if owned[k] >= 0 and steps[k] == ptr[owned[k]]:",
+        "        if owned[k] >= 0 and steps[k] == ptr[0]:",
+        "Every sequence begins with the probabilities of first states.",
+        "tests/exact/sequence/hmm/test_messages.py::test_panel",
     ),
     Mutation(
         "messages-smoothing-without-predicted",
@@ -340,8 +348,8 @@ MUTATIONS = [
     Mutation(
         "filtering-logs-as-they-are",
         "sequence/_hmm/_messages.py",
-        "            out[self.ptr[first] : self.ptr[first + 1]] = np.exp(logs)",
-        "            out[self.ptr[first] : self.ptr[first + 1]] = np.ones(logs.shape)",
+        "            out[self.ptr[s] : self.ptr[s + 1]] = np.exp(logs[1])",
+        "            out[self.ptr[s] : self.ptr[s + 1]] = np.ones(logs[1].shape)",
         "Sequences that take logarithms say as much as others.",
         f"{FILTER_TESTS}::test_filtered[left to right, late]",
     ),

@@ -109,9 +109,13 @@ def test_sample_states(case):
 
 
 def test_panel():
-    """Sequences are independent: empty ones, and one that needs logarithms, between others."""
+    """Sequences are independent: empty ones, and one that needs logarithms, between others.
+
+    There are more of them than are filtered together.
+    """
     parts = [random_model(3, 3)[2], np.empty((0, 3)), CASES["left to right, late"][2]]
     parts += [RNG.normal(size=(4, 3)), np.empty((0, 3))]
+    parts += [RNG.normal(size=(n, 3)) for n in (1, 5, 2, 3, 1, 4)]
     startprob, transmat, _ = CASES["left to right"]
     log_obs = np.concatenate(parts)
     ptr = np.cumsum([0, *map(len, parts)])
