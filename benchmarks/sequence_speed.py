@@ -38,14 +38,14 @@ STICKY = {"stickiness": "auto"}
 LT = {"similarity": GaussianSimilarity()}
 
 
-def generated_panel(n_steps, separation=3.0):
-    """Return one sequence of 15 states in the plane, mean time in a state 20 steps.
+def generated_panel(n_steps, separation=3.0, n_sequences=1):
+    """Return sequences of 15 states in the plane, mean time in a state 20 steps.
 
     Means are at least `separation` standard deviations apart.
     """
     return make_sticky_panel(
-        1,
-        n_steps=n_steps,
+        n_sequences,
+        n_steps=n_steps // n_sequences,
         n_states=N_TRUE_STATES,
         n_features=2,
         separation=separation,
@@ -124,6 +124,7 @@ def contestants(options):
         add(panel, n_components, "sticky, GaussianSimilarity", **STICKY, **LT)
         add(panel, n_components, "sticky, beam", **STICKY, state_sampler="beam")
     add(generated_panel(20_000, 0.0), 100, "sticky, states overlap", **STICKY)
+    add(generated_panel(20_000, n_sequences=20), 100, "sticky, 20 sequences", **STICKY)
     add(short, 50, "durations to 60", duration=PoissonDuration(max_duration=60))
     if options.data:
         sequences, n_symbols, _ = load_chorales(options.data)

@@ -122,11 +122,11 @@ MUTATIONS = [
         _messages("test_posterior", "seventeen states"),
     ),
     Mutation(
-        "messages-first-step-of-a-later-sequence",
+        "messages-only-the-first-moves-on",
         MESSAGES,
-        "        if owned[k] >= 0 and steps[k] == ptr[owned[k]]:",
-        "        if owned[k] >= 0 and steps[k] == ptr[0]:",
-        "Every sequence begins with the probabilities of first states.",
+        "        multiply(room.now, 0, TOGETHER, matrix, ahead, 0)",
+        "        multiply(room.now, 0, 1, matrix, ahead, 0)",
+        "All sequences under way go a step forward.",
         "tests/exact/sequence/hmm/test_messages.py::test_panel",
     ),
     Mutation(
