@@ -31,7 +31,8 @@ def concatenate(containers: Iterable[Container]) -> Container:
         If `containers` is not a list of containers of one kind.
     ValueError
         If it is empty, or numbers of features differ: columns of observations, or words of the
-        vocabulary. The same word must have the same id in all of them.
+        vocabulary. The same word must have the same id in all of them. Also if columns of panels
+        differ in name or order.
 
     Examples
     --------
@@ -62,6 +63,11 @@ def concatenate(containers: Iterable[Container]) -> Container:
                 f"containers must have the same number of features: container {i} has "
                 f"{part.n_features}, but container 0 has {first.n_features}."
             )
+        if _names(part) != _names(first):
+            raise ValueError(
+                f"containers must have the same names of columns in the same order: container {i} "
+                f"has {_names(part)!r:.200}, but container 0 has {_names(first)!r:.200}."
+            )
     ptrs = []
     for level in zip(*(part._ptrs for part in parts), strict=True):
         ends = np.cumsum([0, *(ptr[-1] for ptr in level)])
@@ -71,4 +77,10 @@ def concatenate(containers: Iterable[Container]) -> Container:
             )
         )
     values = np.concatenate([part._values for part in parts])
-    return type(first)._make(values, tuple(ptrs), first.n_features)
+    return first._like(values, tuple(ptrs))
+
+
+def _names(container: Ragged) -> list[str] | None:
+    """Return the names of the columns of a panel, None if it has none."""
+    names = getattr(container, "feature_names", None)
+    return None if names is None else names.tolist()

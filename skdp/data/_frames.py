@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from skdp.data._ragged import Offsets, offsets
 
 
-def read_frame(frame: Any, by: Any, time: Any, columns: Any) -> tuple[NDArray[np.float64], Offsets]:
+def read_frame(
+    frame: Any, by: Any, time: Any, columns: Any
+) -> tuple[NDArray[np.float64], Offsets, list[Any]]:
     """Return the observations of all sequences end to end, and where they begin and end.
 
     Parameters
@@ -24,6 +26,8 @@ def read_frame(frame: Any, by: Any, time: Any, columns: Any) -> tuple[NDArray[np
     -------
     values : (n_observations, D) array
     ptr : (n_sequences + 1,) array
+    names : list
+        Of the columns of the observations.
 
     Raises
     ------
@@ -61,7 +65,38 @@ def read_frame(frame: Any, by: Any, time: Any, columns: Any) -> tuple[NDArray[np
     values = np.empty((len(frame), len(columns)))
     for d, name in enumerate(columns):
         values[:, d] = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)[order]
-    return values, offsets(np.bincount(numbers))
+    return values, offsets(np.bincount(numbers)), columns
+
+
+def common_names(parts: Any) -> list[str] | None:
+    """Return the names of the columns of data frames; None if they have none.
+
+    Raises
+    ------
+    ValueError
+        Unless all have the columns of the first, in its order.
+    """
+    first = _column_names(parts[0]) if len(parts) else None
+    for i, part in enumerate(parts):
+        names = _column_names(part)
+        if names != first:
+            raise ValueError(
+                f"All sequences must have the same columns in the same order: sequence {i} has "
+                f"{_describe(names)}, but sequence 0 has {_describe(first)}."
+            )
+    return first
+
+
+def _column_names(values: Any) -> list[str] | None:
+    """Return the names of the columns of a data frame; numbers are no names."""
+    if not hasattr(values, "columns"):
+        return None
+    names = list(values.columns)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def _describe(names: list[str] | None) -> str:
+    return "no names of columns" if names is None else f"{names!r:.200}"
 
 
 def _is_name(frame: Any, by: Any) -> bool:

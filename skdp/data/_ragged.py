@@ -184,7 +184,11 @@ class Ragged:
         for ptr in self._ptrs:
             ptr, chosen = _select(ptr, chosen)
             ptrs.append(ptr)
-        return self._make(self._values[chosen], tuple(ptrs), self._n_features)
+        return self._like(self._values[chosen], tuple(ptrs))
+
+    def _like(self, values: NDArray[Any], ptrs: tuple[Offsets, ...]) -> Self:
+        """Return a container of other samples with the same features."""
+        return self._make(values, ptrs, self._n_features)
 
     def _sample(self, i: int) -> Any:
         """Return sample i, where 0 <= i < len(self)."""

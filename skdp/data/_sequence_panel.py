@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array
 from skdp._public import public
-from skdp.data._frames import read_frame
-from skdp.data._ragged import Ragged, offsets, read_parts
+from skdp.data._frames import common_names, read_frame
+from skdp.data._ragged import Offsets, Ragged, offsets, read_parts
 
 
 @public
@@ -36,6 +36,9 @@ class SequencePanel(Ragged):
     ptr : (n_sequences + 1,) array of int64
     n_features : int
         Number D of columns of an observation.
+    feature_names : (D,) array of str objects, or None
+        Names of the columns, if the panel was made from data frames. Estimators check them as those
+        of a data frame. They do not count when panels are compared.
     shape : (int, int)
         Number of sequences, and D.
 
@@ -60,7 +63,9 @@ class SequencePanel(Ragged):
     array([[1., 1.]])
     """
 
-    __slots__ = ()
+    __slots__ = ("_feature_names",)
+
+    _feature_names: NDArray[np.object_] | None
 
     _level_names = ("sequence",)
     _ptr_names = ("ptr",)
@@ -78,7 +83,7 @@ class SequencePanel(Ragged):
 
         Parameters
         ----------
-        sequences : list of (T_i, D) or (T_i,) arrays
+        sequences : list of (T_i, D) or (T_i,) arrays, or of data frames
             1-D means D = 1.
 
         Returns
@@ -89,9 +94,11 @@ class SequencePanel(Ragged):
         ------
         ValueError
             If a sequence does not hold real numbers or its width differs from the first (the
-            message names it), or if there is no sequence and the width is unknown.
+            message names it), if data frames have not all the same columns in the same order, or if
+            there is no sequence and the width is unknown.
         """
         parts = read_parts(sequences, "sequences", "arrays, one per sequence")
+        names = common_names(parts)
         arrays = [
             _as_observations(sequence, cls._locate((), i)) for i, sequence in enumerate(parts)
         ]
@@ -108,7 +115,8 @@ class SequencePanel(Ragged):
                 )
         # Data frames hold columns: what is joined of them is in the order of Fortran.
         values = np.ascontiguousarray(np.concatenate(arrays, dtype=np.float64))
-        return cls._make(values, (offsets([len(array) for array in arrays]),), width)
+        ptr = offsets([len(array) for array in arrays])
+        return cls._make(values, (ptr,), width)._with_names(names)
 
     @classmethod
     def from_frame(
@@ -134,7 +142,7 @@ class SequencePanel(Ragged):
         Returns
         -------
         SequencePanel
-            Missing values are NaN. A panel does not keep the names of columns.
+            Missing values are NaN. The names of columns are its `feature_names`, if they are text.
 
         Raises
         ------
@@ -156,8 +164,30 @@ class SequencePanel(Ragged):
         array([[6. ],
                [7.5]])
         """
-        values, ptr = read_frame(frame, by, time, columns)
-        return cls._make(values, (ptr,), values.shape[1])
+        values, ptr, names = read_frame(frame, by, time, columns)
+        return cls._make(values, (ptr,), values.shape[1])._with_names(names)
+
+    def _set(self, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
+        self._feature_names = None
+        return super()._set(values, ptrs, n_features)
+
+    def _with_names(self, names: Sequence[Any] | NDArray[Any] | None) -> Self:
+        """Give the columns names, while the panel is being made; return it."""
+        if names is not None and all(isinstance(name, str) for name in names):
+            self._feature_names = np.array(names, dtype=object)
+            self._feature_names.flags.writeable = False
+        return self
+
+    def _like(self, values: NDArray[Any], ptrs: tuple[Offsets, ...]) -> Self:
+        return super()._like(values, ptrs)._with_names(self._feature_names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remake, (type(self), self._values, self._ptrs[0], self._feature_names)
+
+    @property
+    def feature_names(self) -> NDArray[np.object_] | None:
+        """(D,) read-only array of str objects, or None: the names of the columns."""
+        return self._feature_names
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -168,6 +198,16 @@ class SequencePanel(Ragged):
     def ptr(self) -> NDArray[np.int64]:
         """(n_sequences + 1,) read-only array: where sequences begin and end in `values`."""
         return self._ptrs[0]
+
+
+def _remake(
+    cls: type[SequencePanel],
+    values: NDArray[np.float64],
+    ptr: Offsets,
+    names: NDArray[np.object_] | None,
+) -> SequencePanel:
+    """Return a panel from what it was pickled as."""
+    return cls._make(values, (ptr,), values.shape[1])._with_names(names)
 
 
 def _as_observations(values: ArrayLike, name: str) -> NDArray[Any]:

@@ -134,7 +134,6 @@ def check_panel(
     elif isinstance(X, TokenSequences) and accept_tokens:
         panel = source = SequencePanel(X.tokens, X.ptr)
     elif _holds_sequences(X):
-        _check_same_columns(X)
         source = X[0]
         panel = SequencePanel.from_sequences(X)
     else:
@@ -299,33 +298,6 @@ def _holds_sequences(X: Any) -> bool:
     return not any(flat)
 
 
-def _check_same_columns(frames: Any) -> None:
-    """Raise unless all sequences in a list have the columns of the first, in its order.
-
-    Without names of columns, all are without.
-    """
-    first = _column_names(frames[0])
-    for i, frame in enumerate(frames):
-        names = _column_names(frame)
-        if names != first:
-            raise ValueError(
-                f"All sequences must have the same columns in the same order: sequence {i} has "
-                f"{_describe(names)}, but sequence 0 has {_describe(first)}."
-            )
-
-
-def _column_names(values: Any) -> list[str] | None:
-    """Return the names of the columns of a data frame; numbers are no names."""
-    if not hasattr(values, "columns"):
-        return None
-    names = list(values.columns)
-    return names if all(isinstance(name, str) for name in names) else None
-
-
-def _describe(names: list[str] | None) -> str:
-    return "no names of columns" if names is None else f"{names!r:.200}"
-
-
 def _check_dimensions(estimator: Any, X: Any) -> None:
     """Raise for an array that is no table, and say what to write."""
     n_dims = getattr(X, "ndim", None)
@@ -396,4 +368,8 @@ def _check_finite(panel: SequencePanel, *, allow_nan: bool) -> None:
 def _record_features(estimator: Any, X: Any, checked: Any, reset: bool) -> None:
     """Set or check the number of features, and their names if X is a data frame."""
     source = X if hasattr(X, "columns") else checked
+    if getattr(source, "feature_names", None) is not None:
+        import pandas as pd  # where a panel has its names from
+
+        source = pd.DataFrame(columns=source.feature_names)
     validate_data(estimator, X=source, reset=reset, skip_check_array=True)

@@ -217,7 +217,8 @@ class PanelTransformer(
                 f"returned shape {values.shape} for {len(panel.values)} rows."
             )
         if isinstance(X, SequencePanel):
-            return SequencePanel(values, panel.ptr)
+            names = None if X.feature_names is None else get_names()
+            return SequencePanel(values, panel.ptr)._with_names(names)
         if is_single:
             return _dress(values, X, get_names)
         parts = np.split(values, panel.ptr[1:-1])

@@ -1,8 +1,13 @@
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.preprocessing import StandardScaler
 
-from skdp.data import SequencePanel
+from skdp.data import SequencePanel, concatenate
+from skdp.preprocessing import PanelTransformer
 
 
 def test_arrays():
@@ -121,3 +126,47 @@ class TestFromFrame:
         panel = SequencePanel.from_frame(self.FRAME, by="who", time="day", columns=["x"])
         assert not panel.values.flags.writeable
         pd.testing.assert_frame_equal(self.FRAME, before)
+
+
+class TestFeatureNames:
+    FRAME = TestFromFrame.FRAME
+
+    def panel(self, columns=("x", "y")):
+        return SequencePanel.from_frame(self.FRAME, by="who", time="day", columns=list(columns))
+
+    def test_come_from_frames(self):
+        assert self.panel().feature_names.tolist() == ["x", "y"]
+        frames = [self.FRAME[["y", "x"]], self.FRAME[["y", "x"]][:2]]
+        assert SequencePanel.from_sequences(frames).feature_names.tolist() == ["y", "x"]
+        assert SequencePanel(np.zeros((2, 2)), [0, 2]).feature_names is None
+        numbered = pd.DataFrame({"k": [0, 0], 1: [2.0, 3.0]})
+        assert SequencePanel.from_frame(numbered, by="k").feature_names is None
+
+    def test_stay_with_the_panel(self):
+        panel = self.panel()
+        others = [panel[:1], panel[[1]], panel[[True, False]], concatenate([panel, panel[1:]])]
+        for other in [*others, copy.deepcopy(panel), pickle.loads(pickle.dumps(panel))]:
+            assert other.feature_names.tolist() == ["x", "y"]
+        with pytest.raises(ValueError, match="read-only"):
+            panel.feature_names[0] = "z"
+
+    def test_do_not_count_when_panels_are_compared(self):
+        panel = self.panel()
+        assert panel == SequencePanel(panel.values, panel.ptr)
+
+    def test_frames_that_differ(self):
+        frames = [self.FRAME[["x", "y"]], self.FRAME[["y", "x"]]]
+        with pytest.raises(ValueError, match=r"sequence 1 has \['y', 'x'\], but sequence 0 has"):
+            SequencePanel.from_sequences(frames)
+        with pytest.raises(ValueError, match=r"container 1 has \['y', 'x'\], but container 0"):
+            concatenate([self.panel(), self.panel("yx")])
+
+    def test_estimators_check_them(self):
+        panel, other = self.panel(), self.panel("yx")
+        scaler = PanelTransformer(StandardScaler()).fit(panel)
+        assert scaler.feature_names_in_.tolist() == ["x", "y"]
+        assert scaler.transform(panel).feature_names.tolist() == ["x", "y"]
+        with pytest.raises(ValueError, match="feature names should match"):
+            scaler.transform(other)
+        frames = [self.FRAME[["x", "y"]]]
+        assert scaler.transform(frames)[0].columns.tolist() == ["x", "y"]
