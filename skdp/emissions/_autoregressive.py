@@ -349,7 +349,7 @@ class AutoregressiveSampler(Part):
         n_dims, width, n_states = self.n_dims, self._rows.shape[1], self.n_states
         kernels.weigh_regressions(
             self._rows, self._first, self.maps, self.log_dets, self._shift,
-            np.empty((n_dims, width, n_states)), np.empty((n_dims + 2, n_states)), out,
+            np.empty((n_dims, width, n_states)), np.empty((n_dims + 5, n_states)), out,
         )  # fmt: skip
 
     def log_evidence(self) -> float:

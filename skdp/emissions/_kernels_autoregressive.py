@@ -1,7 +1,7 @@
 r"""Vectors that depend on those before them: regressions, with a conjugate prior.
 
 In state j, r_t = M_j p_t + noise of covariance Sigma_j: r are D responses, p are K regressors, the
-first of which is a constant. Both are scaled so that the prior is the simplest one: Sigma_j ~
+first of which is a constant. Both are scaled so that the prior is the simplest one, Sigma_j ~
 IW(nu, I), and M_j ~ MN(0, Sigma_j, I). All that counts of the observations of a state are their
 number and the products of y_t = [p_t, r_t], a vector of Y = K + D. With L the Cholesky factor of I
 plus the sum of y y^T, of blocks L_pp, L_rp and L_rr,
@@ -226,6 +226,48 @@ def subtract_squares_of_rows(x, by_state, offsets, sums, out):
         subtract_square(x, last, n_columns, by_state[d], sums, out)
 
 
+@njit_inlined
+def add_products_of_four(rows, begin, maps, sums):
+    """Add four products x[e] maps[e] to the sums of each of four steps.
+
+    As `add_products`, with maps read once where four steps would read them four times.
+    """
+    a0, b0, c0, d0 = rows[0, begin], rows[0, begin + 1], rows[0, begin + 2], rows[0, begin + 3]
+    a1, b1, c1, d1 = rows[1, begin], rows[1, begin + 1], rows[1, begin + 2], rows[1, begin + 3]
+    a2, b2, c2, d2 = rows[2, begin], rows[2, begin + 1], rows[2, begin + 2], rows[2, begin + 3]
+    a3, b3, c3, d3 = rows[3, begin], rows[3, begin + 1], rows[3, begin + 2], rows[3, begin + 3]
+    for j in range(sums.shape[1]):
+        a, b, c, d = maps[begin, j], maps[begin + 1, j], maps[begin + 2, j], maps[begin + 3, j]
+        sums[0, j] += (a0 * a + b0 * b) + (c0 * c + d0 * d)
+        sums[1, j] += (a1 * a + b1 * b) + (c1 * c + d1 * d)
+        sums[2, j] += (a2 * a + b2 * b) + (c2 * c + d2 * d)
+        sums[3, j] += (a3 * a + b3 * b) + (c3 * c + d3 * d)
+
+
+@njit_inlined
+def subtract_squares_of_four(rows, by_state, offsets, sums, out):
+    """Do what `subtract_squares_of_rows` does for four steps, with the same numbers.
+
+    Parameters
+    ----------
+    rows : (4, Y - 1) float64
+    by_state, offsets : (n, Y - 1, J), (n, J) float64
+    sums : (4, J) float64, scratch
+    out : (4, J) float64
+    """
+    n_rows = offsets.shape[0]
+    for d in range(n_rows):
+        n_columns = rows.shape[1] - n_rows + d + 1
+        last = (n_columns - 1) - (n_columns - 1) % 4
+        for i in range(4):
+            for j in range(out.shape[1]):
+                sums[i, j] = -offsets[d, j]
+        for begin in range(0, last, 4):
+            add_products_of_four(rows, begin, by_state[d], sums)
+        for i in range(4):
+            subtract_square(rows[i], last, n_columns, by_state[d], sums[i], out[i])
+
+
 @njit_loop
 def weigh_regressions(rows, first, maps, log_dets, shift, by_state, vectors, log_obs):
     """Write the log densities of all steps in all states.
@@ -233,22 +275,26 @@ def weigh_regressions(rows, first, maps, log_dets, shift, by_state, vectors, log
     Parameters
     ----------
     by_state : (D, Y - 1, J) float64, scratch
-    vectors : (D + 2, J) float64, scratch
+    vectors : (D + 5, J) float64, scratch
         Offsets, constants and sums.
     """
     n_dims, _, n_states = by_state.shape
-    offsets, constants, sums = vectors[:n_dims], vectors[n_dims], vectors[n_dims + 1]
+    offsets, constants, sums = vectors[:n_dims], vectors[n_dims], vectors[n_dims + 1 :]
     for j in range(n_states):
         constants[j] = shift + log_dets[j] - n_dims * HALF_LOG_2_PI
         lay_out_rows(maps[j], first, j, by_state, offsets)
     for t in range(rows.shape[0]):
+        for j in range(n_states):
+            log_obs[t, j] = constants[j]
+    in_fours = rows.shape[0] - rows.shape[0] % 4
+    for t in range(0, in_fours, 4):
+        subtract_squares_of_four(rows[t : t + 4], by_state, offsets, sums, log_obs[t : t + 4])
+    for t in range(in_fours, rows.shape[0]):
+        subtract_squares_of_rows(rows[t], by_state, offsets, sums[0], log_obs[t])
+    for t in range(rows.shape[0]):
         if math.isnan(rows[t, 0]):
             for j in range(n_states):
                 log_obs[t, j] = 0.0
-            continue
-        for j in range(n_states):
-            log_obs[t, j] = constants[j]
-        subtract_squares_of_rows(rows[t], by_state, offsets, sums, log_obs[t])
 
 
 @njit_loop

@@ -36,14 +36,15 @@ def forecast_lagged(
         8.0 * max(3.0 * ends[0][0].size * width, N_PATHS * n_steps * panel.n_features),
         f"forecast of n_steps={n_steps}: moments of {ends[0][0].size} states and ages, and paths",
     )
-    chains = [Chain(model) for model in models]
-    return [
-        _forecast(chains, [own[s] for own in ends], values, n_steps, levels)
-        for s, values in enumerate(panel)
-    ]
+    parts = [Continuation(model) for model in models]
+    with np.errstate(over="ignore", invalid="ignore"):  # states may grow without bounds
+        return [
+            _forecast(parts, [own[s] for own in ends], values, n_steps, levels)
+            for s, values in enumerate(panel)
+        ]
 
 
-class Chain:
+class Continuation:
     """The states that follow in a model, and what is observed in them.
 
     Parameters
@@ -95,17 +96,14 @@ class Chain:
         a = np.append(1.0, lags - np.tile(origin, len(lags) // n_dims))
         moments = ends[:, :, np.newaxis, np.newaxis] * np.multiply.outer(a, a)
         means, squares = np.empty((2, n_steps, n_dims))
-        least = np.inf
+        least, shares = np.inf, ends
         for h in range(n_steps):
-            moments = self.move(moments)
-            shares = moments[..., 0, 0]
+            moments, shares = self.move(moments), self.move(shares)
             weights = shares + np.einsum("ajkl,jkl->aj", moments, steps.precisions)
-            with np.errstate(over="ignore", invalid="ignore"):  # states may grow without bounds
-                moments = maps @ moments @ back
-                moments[..., 1 : n_dims + 1, 1 : n_dims + 1] += (
-                    weights[..., np.newaxis, np.newaxis] * noise
-                )
-                total = moments.sum(axis=(0, 1)) / shares.sum()
+            moments = maps @ moments @ back
+            own = moments[..., 1 : n_dims + 1, 1 : n_dims + 1]
+            own += weights[..., np.newaxis, np.newaxis] * noise
+            total = moments.sum(axis=(0, 1)) / shares.sum()
             means[h] = total[1 : n_dims + 1, 0]
             squares[h] = np.diag(total)[1 : n_dims + 1]
             least = min(least, freedoms[shares.sum(axis=0) > 0.0].min())
@@ -132,8 +130,7 @@ class Chain:
                 states, ages = np.where(leaves, following, states), np.where(leaves, 0, ages + 1)
             else:
                 states = following
-            with np.errstate(over="ignore", invalid="ignore"):
-                out[h] = self.emission.draw_next(states, own, rng)
+            out[h] = self.emission.draw_next(states, own, rng)
             own = np.hstack([out[h], own[:, :-n_dims]])
         return out
 
@@ -145,28 +142,27 @@ def _pick(ends: Floats, uniform: Floats) -> Places:
 
 
 def _forecast(
-    chains: list[Chain], ends: list[Floats], values: Floats, n_steps: int, levels: Floats
+    parts: list[Continuation], ends: list[Floats], values: Floats, n_steps: int, levels: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return means, deviations and quantiles of what follows one sequence."""
     origin = values[-1]
-    lags = values[::-1][: chains[0].emission.n_lags].ravel()
-    both = list(zip(chains, ends, strict=True))
-    moments = [chain.follow_moments(own, lags, origin, n_steps) for chain, own in both]
+    lags = values[::-1][: parts[0].emission.n_lags].ravel()
+    both = list(zip(parts, ends, strict=True))
+    moments = [one.follow_moments(own, lags, origin, n_steps) for one, own in both]
     means, squares = np.mean(moments, axis=0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        variances = np.maximum(squares - means**2, 0.0)
+    variances = np.maximum(squares - means**2, 0.0)
     variances[squares == np.inf] = np.inf
     quantiles = np.empty((n_steps, len(origin), len(levels)))
     if len(levels):
         # The next step has no random lags: its quantiles are exact.
-        weights = [chain.move(own).sum(axis=0)[np.newaxis] for chain, own in both]
-        weights = [own / (own.sum() * len(chains)) for own in weights]
-        parts = [chain.emission.marginals_after(lags) for chain in chains]
-        quantiles[:1] = Mixture(weights, parts).quantiles(levels)
+        weights = [one.move(own).sum(axis=0)[np.newaxis] for one, own in both]
+        weights = [own / (own.sum() * len(parts)) for own in weights]
+        marginals = [one.emission.marginals_after(lags) for one in parts]
+        quantiles[:1] = Mixture(weights, marginals).quantiles(levels)
         if n_steps > 1:
             rng = np.random.default_rng(0)  # the same sequence has the same forecast
-            n_paths = -(-N_PATHS // len(chains))
-            paths = [chain.draw(own, lags, n_steps, n_paths, rng) for chain, own in both]
+            n_paths = -(-N_PATHS // len(parts))
+            paths = [one.draw(own, lags, n_steps, n_paths, rng) for one, own in both]
             found = np.quantile(np.concatenate(paths, axis=1)[1:], levels, axis=1)
             quantiles[1:] = np.moveaxis(found, 0, 2)
     return means + origin, np.sqrt(variances), quantiles
