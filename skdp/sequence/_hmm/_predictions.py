@@ -245,6 +245,8 @@ class HMMPredictions(SequenceEstimator):
         ------
         TypeError
             If values are missing and the model of your own emission has no method `fill`.
+        ValueError
+            If X is invalid; an `AutoregressiveEmission` refuses missing values.
         """
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
@@ -283,6 +285,8 @@ class HMMPredictions(SequenceEstimator):
             Number of sequences; with `given`, of continuations of each given sequence.
         given : as X in `fit`, or None, default=None
             Sequences to continue: the draws are what follows their last steps. None: new sequences.
+            (With an `AutoregressiveEmission`, their first `n_lags` values are Gaussian, with the
+            mean and covariance of so many successive values of the training data.)
         random_state : int, RandomState, Generator or None, default=None
 
         Returns
