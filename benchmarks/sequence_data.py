@@ -45,6 +45,16 @@ def load_mocap(folder, *, lag):
     return SequencePanel(values, ptr), np.unique(actions, return_inverse=True)[1]
 
 
+def load_motion_splits(folder):
+    """Return training and test panels of motion capture, two of six recordings held out."""
+    with np.load(Path(folder, "sequence", "mocap6", "dataset.npz")) as data:
+        motions = np.split(data["X"], data["doc_range"][1:-1])
+    return [
+        (as_panel(*motions[:first], *motions[first + 2 :]), as_panel(*motions[first : first + 2]))
+        for first in (0, 2, 4)
+    ]
+
+
 class HeldOutSet(NamedTuple):
     """Series of one kind, in pairs of training and test panels.
 
@@ -101,13 +111,9 @@ def read_sunspots():
 
 def load_sets(folder):
     """Return all sets of held-out steps by name; of motion capture each split is one of its own."""
-    with np.load(Path(folder, "sequence", "mocap6", "dataset.npz")) as data:
-        motions = np.split(data["X"], data["doc_range"][1:-1])
     sets = {}
-    for first in (0, 2, 4):
-        train = as_panel(*motions[:first], *motions[first + 2 :])
-        split = train, as_panel(*motions[first : first + 2])
-        sets[f"mocap6 {first}-{first + 1}"] = HeldOutSet("gaussian", [split])
+    for i, split in enumerate(load_motion_splits(folder)):
+        sets[f"mocap6 {2 * i}-{2 * i + 1}"] = HeldOutSet("gaussian", [split])
     for name, kind, file in (
         ("well log", "gaussian", "well_log.json"),
         ("Nile", "gaussian", "nile.json"),

@@ -6,12 +6,14 @@ of Dirichlet priors of chords. `cocktail`: who speaks, from microphones; activit
 state against the truth, every 50 sweeps. `noise`: the same for a number of fixed noise levels, with
 the log density of a held-out end, which does not know the truth. `control`: data of a plain HDP-HMM
 with binary factors, where similarities should do nothing. `mocap`: share of frames whose
-state is not the action, states matched to actions. `sets`: held-out nats a step on motion capture
-and short series, beside what BIC chooses of hmmlearn's models and of scikit-learn's mixtures; needs
-hmmlearn and statsmodels.
+state is not the action, states matched to actions, for Gaussian states (0 lags) and
+autoregressive ones, with held-out nats a step beside. `sets`: held-out nats a step on motion
+capture and short series, beside what BIC chooses of hmmlearn's models and of scikit-learn's
+mixtures; needs hmmlearn and statsmodels.
 
     python benchmarks/sequence_quality.py chorales --data DATA --components 50 100 --chains 4
     python benchmarks/sequence_quality.py cocktail --data DATA --files paper_constant_s0
+    python benchmarks/sequence_quality.py mocap --data DATA --models sticky --lags 0 1 2 --held-out
     python benchmarks/sequence_quality.py sets --data DATA --seeds 0 1 2
 """
 
@@ -23,11 +25,18 @@ from itertools import pairwise, product
 import numpy as np
 from report import mean_and_error, print_header, print_table, report_done
 from scipy.optimize import linear_sum_assignment
-from sequence_data import load_chorales, load_cocktail, load_mocap, split_chorales
+from sequence_data import (
+    load_chorales,
+    load_cocktail,
+    load_mocap,
+    load_motion_splits,
+    split_chorales,
+)
 from sequence_sets import print_sets
 
 from skdp.sequence import (
     HDPHMMLT,
+    AutoregressiveEmission,
     BinaryFactorEmission,
     CategoricalEmission,
     FactorialHMM,
@@ -443,32 +452,42 @@ def matched_error(found, truth):
 
 
 def print_mocap(options):
+    """Print Hamming distances of all recordings, and scores of those held out, two at a time."""
     panel, actions = load_mocap(options.data, lag=options.lag)
-    print(f"sweeps {options.sweeps}, {panel.n_features} columns, standardised\n")
+    splits = load_motion_splits(options.data)
+    print(
+        f"sweeps {options.sweeps}, chains {options.chains}, {panel.n_features} columns, "
+        "standardised; scores in the units of the file\n"
+    )
     rows = []
-    for j, name in product(options.components, options.models):
-        own = []
+    for j, name, n_lags in product(options.components, options.models, options.lags):
+        own, scores = [], []
         begin = time.process_time()
         for seed in options.seeds:
             model = make_model(
                 name,
                 j,
                 GaussianSimilarity(options.dims),
-                emission=GaussianEmission(options.covariance),
+                emission=AutoregressiveEmission(n_lags)
+                if n_lags
+                else GaussianEmission(options.covariance),
                 max_iter=options.sweeps,
                 n_chains=options.chains,
                 random_state=seed,
-            ).fit(panel)
-            states = np.concatenate(model.predict(panel))
+            )
+            states = np.concatenate(model.fit(panel).predict(panel))
             own.append((matched_error(states, actions), model.n_active_components_))
+            seconds = (time.process_time() - begin) / len(own)
+            if options.held_out:
+                scores.append([model.fit(train).score(test) for train, test in splits])
         errors, active = np.array(own).T
-        seconds = (time.process_time() - begin) / len(own)
         by_seed = " ".join(f"{x:.3f}" for x in errors)
-        rows.append(
-            [j, name, mean_and_error(errors), by_seed, f"{active.mean():.0f}", f"{seconds:.0f}"]
-        )
+        row = [j, name, n_lags, mean_and_error(errors), by_seed, f"{active.mean():.0f}"]
+        held_out = [mean_and_error(x) for x in np.transpose(scores)] if scores else [""] * 3
+        rows.append([*row, f"{seconds:.0f}", *held_out])
         report_done(rows[-1])
-    print_table(["J", "model", "Hamming distance", "by seed", "states", "CPU s"], rows)
+    columns = ["J", "model", "lags", "Hamming distance", "by seed", "states", "CPU s"]
+    print_table([*columns, "score 0-1", "2-3", "4-5"], rows)
 
 
 PARTS = {
@@ -521,6 +540,10 @@ def main():
     parser.add_argument("--every", type=int, default=50, help="cocktail: sweeps between figures")
     parser.add_argument("--covariance", default="full", choices=["full", "diag"])
     parser.add_argument("--lag", action="store_true", help="mocap: previous frame as columns, too")
+    parser.add_argument(
+        "--lags", type=int, nargs="+", default=[0], help="mocap: of states; 0: Gaussian ones"
+    )
+    parser.add_argument("--held-out", action="store_true", help="mocap: scores, too")
     parser.add_argument("--sets", nargs="+", help="sets: their names; default: all")
     parser.add_argument(
         "--priors", nargs="+", default=["default", "diag"], help="sets: of Gaussian states"

@@ -24,6 +24,7 @@ from skdp.data import SequencePanel
 from skdp.datasets import make_sticky_panel
 from skdp.sequence import (
     HDPHMMLT,
+    AutoregressiveEmission,
     CategoricalEmission,
     FixedSimilarity,
     GaussianEmission,
@@ -187,8 +188,43 @@ def print_growth(options):
     print_table(["J", "T", "ms a sticky sweep", "ns a step", "ns a step / J^2"], rows)
 
 
+def draw_motion(n_steps, n_dims=12, n_states=15, mean_stay=20):
+    """Return one sequence that moves about points in one of some ways."""
+    rng = np.random.default_rng(0)
+    maps = rng.normal(size=(n_states, n_dims, n_dims))
+    maps *= 0.9 / np.abs(np.linalg.eigvals(maps)).max(axis=1)[:, np.newaxis, np.newaxis]
+    points = 3.0 * rng.normal(size=(n_states, n_dims))
+    states = np.repeat(rng.integers(n_states, size=n_steps // mean_stay), mean_stay)
+    values = np.zeros((len(states), n_dims))
+    for t, j in enumerate(states):
+        values[t] = points[j] + maps[j] @ (values[t - 1] - points[j]) + rng.normal(size=n_dims)
+    return SequencePanel.from_sequences([values])
+
+
+def print_lags(options):
+    """Print the time of sweeps of autoregressive states beside Gaussian ones on the same data."""
+    n_components, n_steps = 50, 10_000
+    panel, rows = draw_motion(n_steps), []
+    emissions = {"Gaussian": None}
+    emissions |= {f"lags: {n}": AutoregressiveEmission(n) for n in (1, 2)}
+    for init in ("auto", "random"):
+        advance = {
+            name: make_skdp(panel, n_components, options.burn_in, emission, **STICKY, init=init)
+            for name, emission in emissions.items()
+        }
+        times = take_turns(advance, options.rounds)
+        for name, own in times.items():
+            ratio = np.median(own / times["Gaussian"])
+            rows.append([init, name, f"{np.median(own) * 1e3:.2f}", f"{ratio:.2f}"])
+    print(f"{panel.n_features} columns, J = {n_components}, T = {n_steps:,}, sticky\n")
+    print_table(["first states", "states", "ms a sweep", "time / Gaussian"], rows)
+
+
 def print_load(when):
     print(f"load of the machine {when}: " + " ".join(f"{x:.1f}" for x in os.getloadavg()))
+
+
+PARTS = {"contest": print_contest, "growth": print_growth, "lags": print_lags}
 
 
 def main():
@@ -196,14 +232,14 @@ def main():
     parser.add_argument("--data", help="folder with sequence/bach_major_2017.json")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--burn-in", type=int, default=100)
-    parser.add_argument("--parts", nargs="+", default=["contest", "growth"])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=["contest", "growth", "lags"])
     options = parser.parse_args()
     print_header(*(["hmmlearn"] if find_spec("hmmlearn") else []))
     print_load("before")
     with threadpool_limits(1):
         for part in options.parts:
             print()
-            {"contest": print_contest, "growth": print_growth}[part](options)
+            PARTS[part](options)
     print()
     print_load("after")
 

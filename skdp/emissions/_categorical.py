@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST, SMALLEST, as_floats
 from skdp._memory import check_memory
+from skdp._numba import frozen
 from skdp._random import next_double
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.emissions import _kernels_counts as kernels
@@ -187,6 +188,12 @@ class CategoricalModel:
     """
 
     probs: NDArray[np.floating]
+
+    @property
+    def emissionprob_(self) -> NDArray[np.floating]:
+        """(J, V) read-only array: `probs`, by hmmlearn's name."""
+        probs: NDArray[np.floating] = frozen(self.probs)
+        return probs
 
     def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log probability of every observation in every state, (N, J)."""

@@ -159,12 +159,12 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
         """Return m and S, checked, where they are given."""
         mean = scale = None
         if self.mean_prior is not None:
-            mean = _read_array("mean_prior", self.mean_prior, (n_dims,))
+            mean = read_array(self, "mean_prior", self.mean_prior, (n_dims,), n_dims)
         if self.covariance_prior is not None:
             full = self.covariance_type == "full"
             shape = (n_dims, n_dims) if full else (n_dims,)
-            scale = _read_array("covariance_prior", self.covariance_prior, shape)
-            if full and not _is_symmetric(scale):
+            scale = read_array(self, "covariance_prior", self.covariance_prior, shape, n_dims)
+            if full and not is_symmetric(scale):
                 raise ValueError("GaussianEmission: covariance_prior must be symmetric.")
             if not kernels.factorise(scale.copy() if full else np.diag(scale)):
                 wanted = "positive definite" if full else "positive"
@@ -172,32 +172,37 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
         return mean, scale
 
 
-def _is_symmetric(matrix: NDArray[np.float64]) -> bool:
+def is_symmetric(matrix: NDArray[np.float64]) -> bool:
     """Tell whether a matrix is symmetric, but for rounding on the scale of its diagonal."""
     deviations = np.sqrt(np.abs(np.diag(matrix)))
     bound = 1e-8 * np.multiply.outer(deviations, deviations)
     return bool(np.all(np.abs(matrix - matrix.T) <= bound))
 
 
-def _read_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return a new array of finite numbers, or raise a ValueError."""
+def read_array(
+    owner: Any, name: str, value: ArrayLike, shape: tuple[int, ...], n_dims: int
+) -> NDArray[np.float64]:
+    """Return a new array of finite numbers, or raise a ValueError that names the parameter."""
+    kind = type(owner).__name__
     try:
         array = np.array(as_floats(value, name))
     except ValueError:
-        raise ValueError(f"GaussianEmission: {name} must hold numbers, got {value!r}.") from None
+        raise ValueError(f"{kind}: {name} must hold numbers, got {value!r}.") from None
     if array.shape != shape:
         raise ValueError(
-            f"GaussianEmission: {name} must be of shape {shape} for X of {shape[0]} features, got "
+            f"{kind}: {name} must be of shape {shape} for X of {n_dims} features, got "
             f"{array.shape}."
         )
     if not np.isfinite(array).all():
-        raise ValueError(f"GaussianEmission: {name} must be finite.")
+        raise ValueError(f"{kind}: {name} must be finite.")
     if (np.abs(array) > LARGEST).any():
-        raise ValueError(f"GaussianEmission: {name} must hold numbers up to {LARGEST:g}.")
+        raise ValueError(f"{kind}: {name} must hold numbers up to {LARGEST:g}.")
     return array
 
 
-def moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def moments(
+    values: NDArray[np.float64], shrinkage: float = _SHRINKAGE
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean and a positive definite covariance of what was observed."""
     seen = ~np.isnan(values)
     counts = np.maximum(seen.sum(axis=0), 1)
@@ -210,7 +215,7 @@ def moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
     # Missing values count as means: correlations stay those of a positive definite matrix.
     lengths = np.where(varies, np.sqrt((centred**2).sum(axis=0)), 1.0)
     unit = np.where(varies, centred / lengths, 0.0)
-    correlations = (1.0 - _SHRINKAGE) * (unit.T @ unit)
+    correlations = (1.0 - shrinkage) * (unit.T @ unit)
     np.fill_diagonal(correlations, 1.0)
     deviations = np.sqrt(np.where(varies, variances, 1.0))
     return mean, correlations * np.multiply.outer(deviations, deviations)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from skdp._numba import frozen
+from skdp._typing import Floats
 from skdp.emissions import _kernels_gaussian as kernels
 from skdp.emissions import _kernels_student as student
 from skdp.emissions._marginals import StudentMarginals, fill_by_means, fill_by_regression
@@ -142,6 +144,21 @@ class GaussianModel:
     covariances: NDArray[np.float64]
     degrees_of_freedom: NDArray[np.float64] | None = None
     scale_ratios: NDArray[np.float64] | None = None
+
+    @property
+    def means_(self) -> Floats:
+        """(J, D) read-only array: `means`, by hmmlearn's name."""
+        means: Floats = frozen(self.means)
+        return means
+
+    @property
+    def covars_(self) -> Floats:
+        """(J, D, D) read-only array: `covariances` as matrices, by hmmlearn's name."""
+        covars = self.covariances
+        if covars.ndim == 2:
+            covars = covars[:, :, np.newaxis] * np.eye(covars.shape[1])
+        covars = frozen(covars)
+        return covars
 
     @property
     def scales(self) -> NDArray[np.float64]:

@@ -226,6 +226,12 @@ class PoissonModel:
     intensities: NDArray[np.float64]
     shapes: NDArray[np.float64] | None = None
 
+    @property
+    def lambdas_(self) -> NDArray[np.float64]:
+        """(J, D) read-only array: `intensities`, by hmmlearn's name."""
+        lambdas: NDArray[np.float64] = frozen(self.intensities)
+        return lambdas
+
     def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log probability of every observation in every state, (N, J)."""
         check_counts(values)

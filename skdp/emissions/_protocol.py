@@ -26,6 +26,14 @@ class Coupling(NamedTuple):
     log_rates: NDArray[np.float64]
 
 
+def looks_back(part: Any) -> bool:
+    """Tell whether observations depend on earlier ones, under an emission, a sampler or a model.
+
+    Such a part has an attribute `n_lags`, and is told where sequences begin: see `EmissionSampler`.
+    """
+    return getattr(part, "n_lags", None) is not None
+
+
 class EmissionModel(Protocol):
     """Distributions of the next observation, one per state, in a stored sample.
 
@@ -35,6 +43,11 @@ class EmissionModel(Protocol):
     states, ``take(states)``, and for numbers ``brackets(q, column)``, bounds of the quantiles of
     all states. `HDPHMMLT.impute` requires ``fill(values, weights)``,
     which replaces NaN by its mean, given (N, J) probabilities of the states.
+
+    Models of observations that depend on earlier ones have an attribute ``n_lags`` and the methods
+    ``log_obs(values, ptr)`` and ``sample(states, rng, before=None)``, with the last `n_lags` values
+    before the first state, (n_lags, D), or None at the beginning of a sequence. `HDPHMMLT.forecast`
+    requires of them what `AutoregressiveModel` has beside.
     """
 
     def log_obs(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -87,6 +100,13 @@ class EmissionSampler(Protocol):
     holds parameters. Its method ``make_sampler(values, n_states)`` checks them and the
     observations, (N, D), and returns an object with these methods. If the class of the emission
     has ``allows_nan = True``, observations may hold NaN, which marks missing values.
+
+    Where observations depend on earlier ones, the emission, the sampler and the model have an
+    attribute ``n_lags``, an int >= 1: so many first steps of each sequence count as given, and
+    their log densities are 0. The methods that take values then take the offsets of sequences, too:
+    ``make_sampler(values, n_states, ptr)``, ``attach(values, ptr)``, and ``log_obs(values, ptr)``
+    of the model. Sequence s is ``values[ptr[s]:ptr[s + 1]]``; none has NaN or `n_lags` steps or
+    fewer.
 
     See Also
     --------

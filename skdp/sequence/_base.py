@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._sklearn_compat import with_callbacks
 from skdp.base import ChainEstimator
 from skdp.data import SequencePanel, TokenSequences, check_panel
+from skdp.emissions._lags import check_lags
 from skdp.inference import NoAverages
 
 
@@ -45,6 +46,10 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         """Tell whether observations may be word ids."""
         return False
 
+    def _n_given(self) -> int:
+        """Return how many first steps of each sequence count as given."""
+        return 0
+
     def _part(self, name: str) -> Any:
         """Return the object that a parameter is, or stands for by a name."""
         raise NotImplementedError
@@ -61,10 +66,14 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
                 f'HDPHMMLT(emission="categorical"), not for {type(self).__name__} with '
                 f"emission={self._part('emission')!r}."
             )
-        finite = "allow-nan" if self._allows_nan() else True
-        return check_panel(
+        n_given = self._n_given()
+        finite = "allow-nan" if self._allows_nan() or n_given > 0 else True
+        panel, is_single = check_panel(
             self, X, reset=reset, ensure_all_finite=finite, accept_tokens=accept_tokens
         )
+        if n_given > 0:
+            check_lags(panel.values, panel.ptr, n_given)
+        return panel, is_single
 
     def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
         panel, is_single = self._check_panel(X, reset=True)
@@ -182,7 +191,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         -------
         float
             ``score_samples(X).sum()`` divided by the number of steps at which anything was
-            observed. Steps of which all columns are missing have probability 1 and do not count.
+            observed. Steps of which all columns are missing have probability 1 and do not count,
+            nor do the first steps of a sequence that an `AutoregressiveEmission` counts as given.
 
         Raises
         ------
@@ -192,6 +202,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         log_probabilities, panel = self._score_samples(X)
         check_no_lengths(y, panel, is_single=len(panel) == 1 and len(log_probabilities) != 1)
         n_steps = int(np.count_nonzero(~np.isnan(panel.values).all(axis=1)))
+        n_steps -= self._n_given() * len(panel)
         if n_steps == 0:
             raise ValueError(
                 "X holds nothing but missing values (NaN): its log probability per observed step "

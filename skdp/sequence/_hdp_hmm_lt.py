@@ -16,9 +16,11 @@ from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import SequencePanel
+from skdp.emissions._autoregressive import AutoregressiveEmission
 from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._gaussian import GaussianEmission
 from skdp.emissions._poisson import PoissonEmission
+from skdp.emissions._protocol import looks_back
 from skdp.inference import warn_of_truncation
 from skdp.sequence._hmm._alignment import name_states
 from skdp.sequence._hmm._opening import check_init
@@ -31,6 +33,7 @@ EMISSIONS = {
     "gaussian": GaussianEmission,
     "categorical": CategoricalEmission,
     "poisson": PoissonEmission,
+    "autoregressive": AutoregressiveEmission,
 }
 _PARTS: dict[str, Mapping[str, type]] = {
     "emission": EMISSIONS,
@@ -62,9 +65,10 @@ class HDPHMMLT(HMMPredictions):
     n_components : int, default=20
         Upper bound J on the number of states (weak limit, beta ~ Dirichlet(gamma / J)). If at least
         half of `samples_` use all of them, `fit` warns that it is too low.
-    emission : {"gaussian", "categorical", "poisson"} or emission object, default="gaussian"
-        Distribution of the observations given the state. A name stands for `GaussianEmission`,
-        `CategoricalEmission` or `PoissonEmission` with its defaults.
+    emission : str or emission object, default="gaussian"
+        Distribution of the observations given the state. The names "gaussian", "categorical",
+        "poisson" and "autoregressive" stand for `GaussianEmission`, `CategoricalEmission`,
+        `PoissonEmission` and `AutoregressiveEmission` with their defaults.
     similarity : "gaussian", similarity object or None, default=None
         The source of phi: `GaussianSimilarity` (latent locations), `LaplacianSimilarity` (binary
         factors of `BinaryFactorEmission`), `FixedSimilarity`, or your own object. "gaussian"
@@ -94,11 +98,12 @@ class HDPHMMLT(HMMPredictions):
         sampling may pay off for very many states with few likely transitions each. With up to 200
         states it was slower in all our benchmarks, and successive draws differ less.
     init : {"auto", "random"} or list of (T_i,) arrays of int, default="auto"
-        First states of each chain. "auto": for Gaussian and Poisson observations, all steps are in
-        one state, which is split, and its parts again, as long as that explains the data better;
-        for others as "random". "random": the emission's own start: the nearest of `n_components`
-        k-means++ centres for Gaussian observations, random runs for categories. Or your own states,
-        from 0 to ``n_components - 1``, one per step of each sequence; an array for a single one.
+        First states of each chain. "auto": for Gaussian, autoregressive and Poisson observations,
+        all steps are in one state, which is split, and its parts again, as long as that explains
+        the data better; for others as "random". "random": the emission's own start: the nearest of
+        `n_components` k-means++ centres for Gaussian observations, random runs for categories. Or
+        your own states, from 0 to ``n_components - 1``, one per step of each sequence; an array for
+        a single one.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -177,8 +182,8 @@ class HDPHMMLT(HMMPredictions):
     Every second of the first 250 sweeps and every fifth afterwards also tries to split a state or
     to merge two, with rates and parameters summed out (Metropolis-Hastings): Gibbs sampling alone
     takes thousands of sweeps to merge two states that share a cluster. This requires Gaussian,
-    categorical or Poisson observations, or your own with the methods of `CollapsedEmission`, and no
-    duration.
+    autoregressive, categorical or Poisson observations, or your own with the methods of
+    `CollapsedEmission`, and no duration.
 
     Concentrations keep their first values during the first half of the burn-in, for at most 100
     sweeps.
@@ -295,6 +300,11 @@ class HDPHMMLT(HMMPredictions):
             emission = EMISSIONS.get(emission)
         return bool(getattr(emission, "allows_nan", False))
 
+    def _n_given(self) -> int:
+        """Return how many first steps of each sequence count as given."""
+        n_lags = getattr(self._part("emission"), "n_lags", None)
+        return max(int(n_lags), 0) if isinstance(n_lags, Integral) else 0
+
     def _validate_parameters(self) -> None:
         for name in ("emission", "similarity", "duration"):
             check_part(getattr(self, name), name)
@@ -340,7 +350,7 @@ class HDPHMMLT(HMMPredictions):
         self, panel: SequencePanel, root: np.random.SeedSequence, c: int
     ) -> HMMWalker:
         self._check_size(len(panel.values))
-        init_stream = derive_stream(root, Role.INIT, c)
+        init_stream, emission = derive_stream(root, Role.INIT, c), self._emission_object()
         similarity, duration = (
             None if part is None else make_part(part, name, self.n_components)
             for part, name in ((self._part(name), name) for name in ("similarity", "duration"))
@@ -350,7 +360,13 @@ class HDPHMMLT(HMMPredictions):
             Transitions(
                 self.n_components, self._priors(), init_stream, self_transitions=duration is None
             ),
-            make_part(self._emission_object(), "emission", panel.values, self.n_components),
+            make_part(
+                emission,
+                "emission",
+                panel.values,
+                self.n_components,
+                *([panel.ptr] if looks_back(emission) else []),
+            ),
             init_stream,
             derive_stream(root, Role.SWEEP, c),
             similarity=similarity,

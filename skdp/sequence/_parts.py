@@ -58,8 +58,8 @@ def make_part(part: Any, name: str, *args: Any) -> Any:
     part : object with `make_sampler`
     name : {"emission", "similarity", "duration"}
     *args
-        What `make_sampler` gets: values and the number of states of an emission, otherwise the
-        number of states.
+        What `make_sampler` gets: values and the number of states of an emission (and the offsets of
+        sequences, if it looks back), otherwise the number of states.
 
     Returns
     -------
@@ -71,7 +71,8 @@ def make_part(part: Any, name: str, *args: Any) -> Any:
         If the part is one of another kind.
     """
     protocol, kind = _PROTOCOLS[name], type(part).__name__
-    wanted = "make_sampler(values, n_states)" if len(args) == 2 else "make_sampler(n_states)"
+    names = ("n_states",) if len(args) == 1 else ("values", "n_states", "ptr")[: len(args)]
+    wanted = f"make_sampler({', '.join(names)})"
     try:
         signature(part.make_sampler).bind(*args)
     except TypeError as error:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.sequence import (
     HDPHMMLT,
+    AutoregressiveEmission,
     BinaryFactorEmission,
     CategoricalEmission,
     FactorialHMM,
@@ -158,6 +159,7 @@ def _all_estimators() -> Iterable[Any]:
     yield HDPHMMLT(3, emission=GaussianEmission(covariance_type="diag"), state_sampler="beam")
     yield HDPHMMLT(3, emission=PoissonEmission(), duration=PoissonDuration())
     yield HDPHMMLT(3, emission="categorical", duration=NegativeBinomialDuration())
+    yield HDPHMMLT(3, emission=AutoregressiveEmission())
     yield HDPHMMLT(3, similarity=GaussianSimilarity(2))
     for emission in (
         factors,

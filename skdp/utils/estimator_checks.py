@@ -69,10 +69,13 @@ def _corpus(n_documents: int = 12) -> SegmentedCorpus:
     return SegmentedCorpus.from_documents(_documents(n_documents), n_features=_N_WORDS)
 
 
-def _panel(n_sequences: int = 12, seed: int = 0) -> SequencePanel:
-    """Return sequences of whole numbers, one of a single step: legal for every emission."""
+def _panel(n_sequences: int = 12, seed: int = 0, n_given: int = 0) -> SequencePanel:
+    """Return sequences of whole numbers, some of a single step: legal for every emission.
+
+    Steps that count as given come before.
+    """
     rng = np.random.default_rng(seed)
-    lengths = [1 + 7 * (i % 3) for i in range(n_sequences)]
+    lengths = [n_given + 1 + 7 * (i % 3) for i in range(n_sequences)]
     return SequencePanel.from_sequences(
         [3 * (rng.random(n) < 0.5) + rng.integers(0, 2, n).astype(float) for n in lengths]
     )
@@ -88,6 +91,11 @@ def _sentences(n_sentences: int = 12, seed: int = 0) -> TokenSequences:
 
 def _takes_sequences(estimator: Any) -> bool:
     return hasattr(estimator, "predict_proba")
+
+
+def _count_given(estimator: Any) -> int:
+    """Return how many first steps of a sequence count as given: the lags of its emission."""
+    return int(getattr(getattr(estimator, "emission", None), "n_lags", 0))
 
 
 def _has_factors(estimator: Any) -> bool:
@@ -118,7 +126,7 @@ def _samples(estimator: Any, n_samples: int = 12) -> Any:
         return _sentences(n_samples)
     if not _takes_sequences(estimator):
         return _corpus(n_samples)
-    panel = _panel(n_samples)
+    panel = _panel(n_samples, n_given=_count_given(estimator))
     if not get_tags(estimator).input_tags.allow_nan:
         return panel
     values = panel.values.copy()
@@ -241,6 +249,7 @@ def check_scores_agree(estimator: Any) -> None:
     fitted = seeded(estimator).fit(corpus)
     if _takes_sequences(estimator):
         n_observed = np.count_nonzero(~np.isnan(corpus.values).all(axis=1))
+        n_observed -= _count_given(estimator) * len(corpus)
         assert_allclose(fitted.score(corpus), fitted.score_samples(corpus).sum() / n_observed)
         return
     if _takes_sentences(estimator):
@@ -416,8 +425,9 @@ def check_small_samples(estimator: Any) -> None:
     """Check that documents without segments, without words and of one word are legal.
 
     Those without words have the mean of the prior: of `doc_topic_prior_` where there is one. A
-    sequence may be of one step, and a panel of fewer steps than the model has states. All sentences
-    may be of one word. Those without words are left out of fits and scores, and have no tree.
+    sequence may be of one step, after those that count as given, and a panel of fewer steps than
+    the model has states. All sentences may be of one word. Those without words are left out of fits
+    and scores, and have no tree.
     """
     if _takes_sentences(estimator):
         words = TokenSequences.from_sequences([[0], [1], [0]], n_features=3)
@@ -428,7 +438,8 @@ def check_small_samples(estimator: Any) -> None:
         _check_empty_sentences(estimator)
         return
     if _takes_sequences(estimator):
-        short = [np.zeros(1), np.zeros(2)]
+        n_given = _count_given(estimator)
+        short = [np.zeros(n_given + 1), np.zeros(n_given + 2)]
         fitted = seeded(estimator).fit(short[:1])
         _assert_shares(estimator, fitted.transform(short))
         assert np.isfinite(fitted.score(short))

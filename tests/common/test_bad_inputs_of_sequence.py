@@ -26,6 +26,7 @@ from bad_inputs import (
 from skdp.data import TokenSequences
 from skdp.sequence import (
     HDPHMMLT,
+    AutoregressiveEmission,
     BinaryFactorEmission,
     FactorialHMM,
     FixedSimilarity,
@@ -184,6 +185,58 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
         lambda: hmm(np.zeros((4, 9, 2))),
         ValueError,
         r"dim 3.*HDPHMMLT.*write list\(X\) if.*list\(np.swapaxes\(X, 1, 2\)\)",
+    ),
+    # Lags
+    ("no lags", lambda: hmm(emission=AutoregressiveEmission(0)), ValueError, "'n_lags'.*Autoreg"),
+    ("half a lag", lambda: hmm(emission=AutoregressiveEmission(1.5)), ValueError, "'n_lags'.*Auto"),
+    (
+        "some lags",
+        lambda: hmm(emission=AutoregressiveEmission("two")),
+        ValueError,
+        "'n_lags'.*Auto",
+    ),
+    (
+        "more lags than steps",
+        lambda: hmm([LONG, LONG[:3]], emission=AutoregressiveEmission(3)),
+        ValueError,
+        r"Sequence 1 has 3 step\(s\), which must be more than n_lags=3",
+    ),
+    (
+        "more lags than steps of another sequence",
+        lambda: hmm(emission="autoregressive").predict([LONG, LONG, LONG[:1]]),
+        ValueError,
+        r"Sequence 2 has 1 step\(s\), which must be more than n_lags=1",
+    ),
+    (
+        "NaN in lags",
+        lambda: hmm([LONG, np.where(LONG > 2.7, np.nan, LONG)], emission="autoregressive"),
+        ValueError,
+        "X contains NaN, at step 3 of sequence 1.*Impute.*GaussianEmission",
+    ),
+    (
+        "NaN in lags",
+        lambda: hmm(emission="autoregressive").impute(np.where(LONG > 2.7, np.nan, LONG)),
+        ValueError,
+        "X contains NaN, at step 3 of sequence 0.*Impute.*GaussianEmission",
+    ),
+    ("all NaN", lambda: hmm(LONG * np.nan, emission="autoregressive"), ValueError, "contains NaN"),
+    (
+        "infinite",
+        lambda: hmm([np.where(LONG > 2.7, np.inf, LONG)], emission="autoregressive"),
+        ValueError,
+        "infin",
+    ),
+    (
+        "huge numbers",
+        lambda: hmm(SERIES * 1e160, emission="autoregressive"),
+        ValueError,
+        "scale the columns of X",
+    ),
+    (
+        "a million lags",
+        lambda: hmm(np.zeros((1_000_002, 2)), emission=AutoregressiveEmission(1_000_000)),
+        ValueError,
+        "n_lags=1000000 of 2 features.*GiB",
     ),
     # Nothing observed
     ("a column of NaN", lambda: hmm(LONG * [1, np.nan]), ValueError, "X: column 1 holds nothing"),

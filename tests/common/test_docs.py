@@ -61,6 +61,8 @@ OTHER_MEANING = {
         "HDPPCFG": "iterations of each start, not sweeps",
         "HDPPCFGRefiner": "iterations, not sweeps",
     },
+    "covariance_prior": {"AutoregressiveEmission": "of what is not predicted"},
+    "degrees_of_freedom_prior": {"AutoregressiveEmission": "covariances are full"},
     "emission": {"FactorialHMM": "always binary factors"},
     "prior": {"NegativeBinomialDuration": "Beta, not Dirichlet"},
     "rule_type_prior": {"HDPPCFGRefiner": "other types of rules"},

@@ -7,6 +7,7 @@ from scikit_learn_checks import scikit_learn_checks
 
 from skdp.sequence import (
     HDPHMMLT,
+    AutoregressiveEmission,
     BinaryFactorEmission,
     FactorialHMM,
     FixedSimilarity,
@@ -41,6 +42,8 @@ def test_scikit_learn(estimator, check):
                 "similarity": GaussianSimilarity(2),
                 "duration": NegativeBinomialDuration(max_duration=30),
             },
+            {"emission": AutoregressiveEmission(), "stickiness": "auto"},
+            {"emission": AutoregressiveEmission(2), "duration": PoissonDuration(max_duration=30)},
             {"emission": BinaryFactorEmission(2), "similarity": LaplacianSimilarity()},
         )
     ]

@@ -5,12 +5,18 @@ from mutation.mutation import Mutation
 MARGINALS = "emissions/_marginals.py"
 FORECAST_TESTS = "tests/exact/sequence/hmm/test_forecast.py"
 
+REGRESSION_TESTS = "tests/exact/emissions/test_autoregressive.py"
+LAG_TESTS = "tests/exact/sequence/hmm/test_lagged_forecast.py"
 GAUSSIAN_TESTS = "tests/exact/emissions/test_gaussian.py"
 PREDICTIVES = "tests/exact/emissions/test_predictives.py"
 LINK_TESTS = "tests/exact/emissions/test_factor_links.py"
 VECTORS = "tests/exact/emissions/test_factor_vectors.py"
 WEIGHTS = "tests/exact/emissions/test_factor_weights.py"
 
+REGRESSIONS = "emissions/_kernels_autoregressive.py"
+REGRESSION_SAMPLER = "emissions/_autoregressive.py"
+REGRESSION_MODEL = "emissions/_autoregressive_model.py"
+LAGS = "emissions/_lags.py"
 AMPLITUDES = "emissions/_kernels_factor_amplitudes.py"
 FACTORS = "emissions/_kernels_factors.py"
 GAUSSIANS = "emissions/_kernels_gaussian.py"
@@ -269,5 +275,141 @@ MUTATIONS = [
         'means[:, unseen] + 0.0 * np.einsum("njs,jsu->nju", away, slopes)',
         "The other columns of a row tell of those that are missing.",
         f"{FORECAST_TESTS}::test_fill[full, Student]",
+    ),
+    Mutation(
+        "regressions-constant-unscaled",
+        REGRESSIONS,
+        "            products[j, d, 0] *= first\n",
+        "            products[j, d, 0] *= 1.0\n",
+        "The constant is in units of its prior, as the other regressors are.",
+        f"{REGRESSION_TESTS}::test_log_evidence[2-1]",
+    ),
+    Mutation(
+        "regressions-given-steps-count",
+        REGRESSIONS,
+        "        if j < 0 or math.isnan(rows[t, 0]):",
+        "        if j < 0:",
+        "The first steps of a sequence have no lags.",
+        f"{REGRESSION_TESTS}::test_log_evidence[1-1]",
+    ),
+    Mutation(
+        "regressions-bartlett-upside-down",
+        REGRESSIONS,
+        "counts[j] - (n_dims - 1 - d)), rng)",
+        "counts[j] - d), rng)",
+        "Degrees of freedom rise along the diagonal.",
+        f"{REGRESSION_TESTS}::test_draws_have_the_moments_of_the_posterior[a state of some steps]",
+    ),
+    Mutation(
+        "regressions-coefficients-known",
+        REGRESSIONS,
+        "                row[e] = draw_normal(rng)",
+        "                row[e] = draw_normal(rng) if e >= n_regressors else 0.0",
+        "Coefficients are drawn, not only covariances.",
+        f"{REGRESSION_TESTS}::test_draws_have_the_moments_of_the_posterior[a state of some steps]",
+    ),
+    Mutation(
+        "regressions-one-equation",
+        REGRESSIONS,
+        "            result -= n_dims * math.log(factor[k, k])",
+        "            result -= math.log(factor[k, k])",
+        "Each column has coefficients of its own.",
+        f"{REGRESSION_TESTS}::test_log_evidence[2-1]",
+    ),
+    Mutation(
+        "regressions-evidence-out-of-scale",
+        REGRESSIONS,
+        "        result += n * (shift - 0.5",
+        "        result += n * (-0.5",
+        "Densities are those of the values, not of scaled ones.",
+        f"{REGRESSION_TESTS}::test_log_evidence[1-1]",
+    ),
+    Mutation(
+        "regressions-no-leverage",
+        REGRESSIONS,
+        "            h = least[j] - 2.0 * leverages[j]",
+        "            h = least[j]",
+        "Lags far from those of a state make it less certain.",
+        f"{REGRESSION_TESTS}::test_predictive_densities[1.5-2-1]",
+    ),
+    Mutation(
+        "regressions-leverage-without-volume",
+        REGRESSIONS,
+        "constants[j] - 0.5 * n_dims * fast_log_1p(h)",
+        "constants[j]",
+        "A wider density is lower.",
+        f"{REGRESSION_TESTS}::test_predictive_densities_integrate_to_one",
+    ),
+    Mutation(
+        "regressions-fourth-step",
+        REGRESSIONS,
+        "        sums[3, j] += (a3 * a + b3 * b) + (c3 * c + d3 * d)",
+        "        sums[3, j] += (a3 * a + b3 * b) + (c3 * c + d2 * d)",
+        "Each of four steps has numbers of its own.",
+        f"{REGRESSION_TESTS}::test_densities_with_the_parameters_last_drawn",
+    ),
+    Mutation(
+        "regressions-last-steps-left-out",
+        REGRESSIONS,
+        "    for t in range(in_fours, rows.shape[0]):",
+        "    for t in range(in_fours, in_fours):",
+        "What is left after the last four steps counts, too.",
+        f"{REGRESSION_TESTS}::test_densities_with_the_parameters_last_drawn",
+    ),
+    Mutation(
+        "regressions-lags-across-sequences",
+        REGRESSION_SAMPLER,
+        "        rows[~has_lags] = np.nan\n        self._rows",
+        "        self._rows",
+        "A sequence does not go on in the next.",
+        f"{REGRESSION_TESTS}::test_sequences_have_boundaries",
+    ),
+    Mutation(
+        "regressions-too-few-first-steps",
+        LAGS,
+        "places >= n_lags\n",
+        "places >= 1\n",
+        "All lags must be there.",
+        f"{REGRESSION_TESTS}::test_log_evidence[1-3]",
+    ),
+    Mutation(
+        "regressions-lags-in-time-order",
+        LAGS,
+        "        lags[known, lag - 1] = values[known - lag]",
+        "        lags[known, n_lags - lag] = values[known - lag]",
+        "Lag 1 comes first.",
+        f"{REGRESSION_TESTS}::test_log_evidence[2-2]",
+    ),
+    Mutation(
+        "regressions-freedom-of-one-column",
+        REGRESSION_SAMPLER,
+        "        freedoms = dofs - (n_dims - 1.0)\n",
+        "        freedoms = dofs\n",
+        "The degrees of freedom of a t distribution are nu_n - D + 1.",
+        f"{REGRESSION_TESTS}::test_predictive_densities[1.5-2-1]",
+    ),
+    Mutation(
+        "regressions-draws-without-leverage",
+        REGRESSION_MODEL,
+        "        sizes = np.sqrt(1.0 + (leverages**2).sum(axis=1)) / roots",
+        "        sizes = 1.0 / roots",
+        "Draws follow the density, which knows how uncertain coefficients are.",
+        f"{REGRESSION_TESTS}::test_draws_of_the_next_observation_follow_the_density",
+    ),
+    Mutation(
+        "regressions-moments-about-the-old-origin",
+        REGRESSION_MODEL,
+        "        factors[:, :, 0] += factors[:, :, 1:] @ origins",
+        "        factors[:, :, 0] += 0.0 * (factors[:, :, 1:] @ origins)",
+        "The leverage is that of the values, wherever moments are taken about.",
+        f"{LAG_TESTS}::test_moments[2-1-none]",
+    ),
+    Mutation(
+        "regressions-new-lags-in-time-order",
+        REGRESSION_MODEL,
+        "            lags = before[::-1].ravel()",
+        "            lags = before.ravel()",
+        "The last value before is lag 1.",
+        f"{REGRESSION_TESTS}::test_draws_of_the_next_observation_follow_the_density",
     ),
 ]

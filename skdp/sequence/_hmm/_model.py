@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp.emissions._protocol import EmissionModel
+from skdp.emissions._protocol import EmissionModel, looks_back
 from skdp.sequence._durations._protocol import DurationModel
 from skdp.sequence._hmm._forecast import follow, log_tables_to_leaving
 from skdp.sequence._hmm._messages import HMMMessages
@@ -53,12 +53,17 @@ class HMMModel:
         """Number of states that occur in the training data."""
         return int(np.count_nonzero(self.shares))
 
+    def _log_obs(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the log density of every step in every state, (N, J)."""
+        emission: Any = self.emission
+        return emission.log_obs(values, *([ptr] if looks_back(emission) else []))
+
     def log_likelihoods(
         self, ptr: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return log p(x) of every sequence, (n,)."""
         out = np.empty(len(ptr) - 1)
-        known = ptr, self.startprob, self.transmat, self.emission.log_obs(values)
+        known = ptr, self.startprob, self.transmat, self._log_obs(ptr, values)
         if self.duration is None:
             HMMMessages(*known).log_likelihoods(out)
         else:
@@ -69,8 +74,9 @@ class HMMModel:
     def log_predictives(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
         out = np.empty(len(values))
-        log_obs = self.emission.log_obs(values)
-        known = np.array([0, len(values)]), self.startprob, self.transmat, log_obs
+        ptr = np.array([0, len(values)])
+        log_obs = self._log_obs(ptr, values)
+        known = ptr, self.startprob, self.transmat, log_obs
         if self.duration is None:
             HMMMessages(*known).log_predictives(out)
         else:
@@ -81,7 +87,7 @@ class HMMModel:
         self, ptr: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return p(z_t = j given x), (N, J)."""
-        log_obs = self.emission.log_obs(values)
+        log_obs = self._log_obs(ptr, values)
         out = np.empty(log_obs.shape)
         known = ptr, self.startprob, self.transmat, log_obs
         if self.duration is None:
@@ -93,7 +99,7 @@ class HMMModel:
 
     def filtered(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return p(z_t = j given x_<=t), (N, J)."""
-        log_obs = self.emission.log_obs(values)
+        log_obs = self._log_obs(ptr, values)
         out = np.empty(log_obs.shape)
         known = ptr, self.startprob, self.transmat, log_obs
         if self.duration is None:
@@ -108,7 +114,7 @@ class HMMModel:
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return log p(x, z) of the most probable paths z, (n,), and these paths, (N,)."""
         durations = None if self.duration is None else self.duration.tables()
-        return decode(ptr, self.startprob, self.transmat, self.emission.log_obs(values), durations)
+        return decode(ptr, self.startprob, self.transmat, self._log_obs(ptr, values), durations)
 
     def ends(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of states and ages at the last step of each sequence, (n, A, J).
@@ -119,7 +125,7 @@ class HMMModel:
             return self.filtered(ptr, values)[ptr[1:] - 1, np.newaxis]
         tables = self.duration.tables()
         out = np.empty((len(ptr) - 1, tables[0].shape[1], len(self.startprob)))
-        log_obs = self.emission.log_obs(values)
+        log_obs = self._log_obs(ptr, values)
         messages = SegmentMessages(ptr, self.startprob, self.transmat, log_obs, *tables)
         _check_possible(messages.last_ages(out))
         return out
@@ -173,6 +179,26 @@ class HMMModel:
         if self.duration is None:
             return states
         return np.repeat(states, self.duration.sample(states, rng))[:n_steps]
+
+    def draw_observations(
+        self,
+        states: NDArray[np.int64],
+        rng: np.random.Generator,
+        before: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """Return an observation for each state, (N, D).
+
+        Parameters
+        ----------
+        states : (N,) array of int
+        rng : numpy.random.Generator
+        before : (T, D) array or None, default=None
+            The sequence that they continue.
+        """
+        emission: Any = self.emission
+        if before is None or not looks_back(emission):
+            return emission.sample(states, rng)
+        return emission.sample(states, rng, before[len(before) - emission.n_lags :])
 
     def impute(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return observations in which NaN is its mean given all that was observed, (N, D)."""

@@ -14,8 +14,10 @@ from skdp._memory import check_memory
 from skdp._random import make_seed_sequence
 from skdp.data import SequencePanel
 from skdp.emissions._categorical import CategoricalModel
+from skdp.emissions._protocol import looks_back
 from skdp.sequence._base import SequenceEstimator, split
 from skdp.sequence._hmm._forecast import Mixture
+from skdp.sequence._hmm._lagged_forecast import forecast_lagged
 from skdp.sequence._hmm._model import HMMModel
 
 
@@ -143,6 +145,9 @@ class HMMPredictions(SequenceEstimator):
         observation. Nothing is simulated: moments are exact, quantiles are roots of the mixture's
         cumulative distribution, each column on its own.
 
+        With an `AutoregressiveEmission`, means and standard deviations are exact, too, but from the
+        second step on quantiles are those of 10,000 simulated continuations, always the same ones.
+
         Parameters
         ----------
         X : as in `fit`
@@ -182,7 +187,10 @@ class HMMPredictions(SequenceEstimator):
             raise ValueError(f"quantiles must be between 0 and 1, got {quantiles!r}.")
         emissions: list[Any] = [model.emission for model in self.samples_]
         is_categorical = isinstance(emissions[0], CategoricalModel)
-        if not is_categorical:
+        is_lagged = looks_back(emissions[0])
+        if is_lagged:
+            self._require(emissions[0], "steps_about", "forecast")
+        elif not is_categorical:
             self._require(emissions[0], "marginals", "forecast")
         panel, is_single = self._check_panel(X, reset=False)
         n_columns = self.n_features_in_ * (2 + levels.size)
@@ -193,6 +201,12 @@ class HMMPredictions(SequenceEstimator):
             * (n_columns + len(self.samples_) * self._n_features_out),
             f"forecast of n_steps={n_steps} of {panel.shape[0]} sequences",
         )
+        if is_lagged:
+            ends = self._each(self.samples_, "ends", panel.ptr, panel.values)
+            parts = forecast_lagged(self.samples_, ends, panel, n_steps, levels)
+            names = "mean", "sd", "quantiles"
+            lists = dict(zip(names, map(list, zip(*parts, strict=True)), strict=True))
+            return Bunch(**{name: x[0] if is_single else x for name, x in lists.items()})
         weights = np.array(self._each(self.samples_, "forecast", panel.ptr, panel.values, n_steps))
         weights /= len(weights)
         if is_categorical:
@@ -201,10 +215,10 @@ class HMMPredictions(SequenceEstimator):
                 for own in weights.swapaxes(0, 1)
             ]
             return Bunch(proba=probs[0] if is_single else probs)
-        parts = [emission.marginals() for emission in emissions]
+        marginals = [emission.marginals() for emission in emissions]
         found: dict[str, list[Any]] = {"mean": [], "sd": [], "quantiles": []}
         for own in weights.swapaxes(0, 1):
-            mixture = Mixture(list(own), parts)
+            mixture = Mixture(list(own), marginals)
             mean, variance = mixture.moments()
             found["mean"].append(mean)
             found["sd"].append(np.sqrt(variance))
@@ -231,6 +245,8 @@ class HMMPredictions(SequenceEstimator):
         ------
         TypeError
             If values are missing and the model of your own emission has no method `fill`.
+        ValueError
+            If X is invalid; an `AutoregressiveEmission` refuses missing values.
         """
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
@@ -269,6 +285,8 @@ class HMMPredictions(SequenceEstimator):
             Number of sequences; with `given`, of continuations of each given sequence.
         given : as X in `fit`, or None, default=None
             Sequences to continue: the draws are what follows their last steps. None: new sequences.
+            (With an `AutoregressiveEmission`, their first `n_lags` values are Gaussian, with the
+            mean and covariance of so many successive values of the training data.)
         random_state : int, RandomState, Generator or None, default=None
 
         Returns
@@ -303,7 +321,8 @@ class HMMPredictions(SequenceEstimator):
                 states.append(model.draw_states(n_steps, rng))
             else:
                 states.append(model.draw_next_states(ends[s][i // n_sequences], n_steps, rng))
-            sequences.append(model.emission.sample(states[-1], rng))
+            before = None if panel is None else panel[i // n_sequences]
+            sequences.append(model.draw_observations(states[-1], rng, before))
         return SequencePanel.from_sequences(sequences), states
 
     @property

@@ -5,7 +5,8 @@ from the rates pi_0j' ~ Gamma(alpha beta_j', 1); the probability of a transition
 over its sum. States emit symbols with probabilities theta_j ~ Dirichlet(prior). Transitions are
 drawn from their prior, and the probability of every sequence of states is averaged over the draws.
 
-Or states emit Gaussian vectors, with a normal-inverse-Wishart prior.
+Or states emit Gaussian vectors, with a normal-inverse-Wishart prior, or such that depend on those
+before them.
 """
 
 import math
@@ -14,6 +15,7 @@ from functools import cache
 from itertools import product
 
 import numpy as np
+from exact.oracles import autoregression
 from scipy import special, stats
 
 
@@ -41,6 +43,12 @@ class Problem:
     share_prior: tuple[float, float] = (1.0, 1.0)
     phi: tuple[tuple[float, ...], ...] | None = None
     gaussian: NormalInverseWishart | None = None
+    regression: autoregression.MatrixNormalInverseWishart | None = None
+
+    @property
+    def n_lags(self):
+        """Number of earlier vectors on which one depends."""
+        return (len(self.regression.precision) - 1) // len(self.regression.scale)
 
 
 def predict(vectors, prior):
@@ -83,7 +91,14 @@ def log_gaussian_evidence(vectors, prior):
 
 
 def log_evidence(problem, states):
-    """Return log p(x | z): a Dirichlet-multinomial for each state, or Gaussians."""
+    """Return log p(x | z): a Dirichlet-multinomial for each state, or Gaussians, or regressions."""
+    if problem.regression is not None:
+        pairs = autoregression.pairs(problem.sequences, problem.n_lags)
+        known = [[] for _ in range(problem.n_states)]
+        for pair, j in zip(pairs, states, strict=True):
+            if pair is not None:
+                known[j].append(pair)
+        return sum(autoregression.log_evidence(own, problem.regression) for own in known)
     if problem.gaussian is not None:
         vectors = tuple(x for sequence in problem.sequences for x in sequence)
         return sum(

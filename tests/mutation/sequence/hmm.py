@@ -7,6 +7,8 @@ FILTER_TESTS = "tests/exact/sequence/hmm/test_filtered.py"
 VITERBI = "sequence/_hmm/_kernels_viterbi.py"
 VITERBI_TESTS = "tests/exact/sequence/hmm/test_viterbi.py"
 FORECAST = "sequence/_hmm/_forecast.py"
+LAGGED = "sequence/_hmm/_lagged_forecast.py"
+LAG_TESTS = "tests/exact/sequence/hmm/test_lagged_forecast.py"
 MODEL = "sequence/_hmm/_model.py"
 FORECAST_TESTS = "tests/exact/sequence/hmm/test_forecast.py"
 
@@ -448,5 +450,29 @@ MUTATIONS = [
         "        log_pmf = self.duration.tables()[0][state]",
         "A segment has lasted so long already.",
         f"{FORECAST_TESTS}::test_draws_of_next_states[Poisson]",
+    ),
+    Mutation(
+        "lags-certain-coefficients",
+        LAGGED,
+        'weights = shares + np.einsum("ajkl,jkl->aj", moments, steps.precisions)',
+        "weights = shares",
+        "What is not known of coefficients widens forecasts.",
+        f"{LAG_TESTS}::test_moments[2-1-none]",
+    ),
+    Mutation(
+        "lags-ages-stand-still",
+        LAGGED,
+        "np.where(leaves, 0, ages + 1)",
+        "np.where(leaves, 0, ages)",
+        "A segment that goes on is a step older.",
+        f"{LAG_TESTS}::test_simulated_quantiles[Poisson]",
+    ),
+    Mutation(
+        "lags-first-step-at-the-last-state",
+        LAGGED,
+        "weights = [one.move(own).sum(axis=0)[np.newaxis] for one, own in both]",
+        "weights = [own.sum(axis=0)[np.newaxis] for one, own in both]",
+        "A transition comes before the next observation.",
+        f"{LAG_TESTS}::test_simulated_quantiles[none]",
     ),
 ]

@@ -1,9 +1,11 @@
 """Samplers of the probabilities of symbols."""
 
 import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
 
 from skdp._random import make_seed_sequence, make_stream
-from skdp.emissions._categorical import MEAN_RUN
+from skdp.emissions._categorical import MEAN_RUN, CategoricalModel
 from skdp.sequence import CategoricalEmission
 
 
@@ -31,3 +33,10 @@ def test_first_states_come_in_runs():
 def test_first_states_of_a_short_panel():
     """The first step begins a run: not all chains begin with state 0."""
     assert len({int(start(1, 5, seed)[0]) for seed in range(20)}) == 5
+
+
+def test_names_of_hmmlearn():
+    model = CategoricalModel(np.array([[0.2, 0.8], [0.5, 0.5]]))
+    assert_array_equal(model.emissionprob_, model.probs)
+    with pytest.raises(ValueError, match="read-only"):
+        model.emissionprob_[0, 0] = 1.0

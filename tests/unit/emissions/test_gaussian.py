@@ -380,3 +380,20 @@ def test_parameters_are_drawn_given_completed_values():
     seen.condition(states)
     sampler.draw(states, stream)
     assert_allclose(sampler.log_evidence(), seen.log_evidence(), rtol=1e-12)
+
+
+@every_type
+def test_names_of_hmmlearn(covariance_type):
+    values = observations()
+    sampler, _ = started(values, covariance_type=covariance_type)
+    model = sampler.model()
+    assert_array_equal(model.means_, model.means)
+    assert model.covars_.shape == (4, 2, 2)
+    for j in range(4):
+        own = model.covariances[j]
+        assert_array_equal(model.covars_[j], own if covariance_type == "full" else np.diag(own))
+    for name in ("means_", "covars_"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(model, name)[0, 0] = 1.0
+        with pytest.raises(AttributeError):
+            setattr(model, name, model.means)

@@ -50,3 +50,11 @@ def test_what_is_no_count_is_named(wrong):
     for model in (learned, PoissonModel(learned.intensities)):
         with pytest.raises(ValueError, match="X must hold counts"):
             model.log_obs(np.array([[1.0, wrong]]))
+
+
+def test_names_of_hmmlearn():
+    model = learned_model()
+    assert_array_equal(model.lambdas_, model.intensities)
+    with pytest.raises(ValueError, match="read-only"):
+        model.lambdas_[0, 0] = 1.0
+    model.intensities[0, 0] = 1.0  # as before

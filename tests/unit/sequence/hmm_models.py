@@ -5,6 +5,7 @@ import pytest
 
 from skdp.sequence import (
     HDPHMMLT,
+    AutoregressiveEmission,
     BinaryFactorEmission,
     FixedSimilarity,
     GaussianEmission,
@@ -77,6 +78,11 @@ MODELS = {
         {"similarity": GaussianSimilarity(2), "duration": PoissonDuration(max_duration=12)},
         GAUSSIAN,
     ),
+    "autoregressive": ({"emission": "autoregressive", "stickiness": "auto"}, GAUSSIAN),
+    "lags, durations": (
+        {"emission": AutoregressiveEmission(2), "duration": PoissonDuration(max_duration=12)},
+        GAUSSIAN,
+    ),
 }  # fmt: skip
 OPTIONAL = {
     "fixed": ["similarity_"],
@@ -87,6 +93,7 @@ OPTIONAL = {
     "gaps": ["similarity_", "locations_", "decay_"],
     "factors, gaps": ["similarity_", "factors_", "decay_"],
     "durations, locations": ["similarity_", "locations_", "decay_", "duration_"],
+    "lags, durations": ["duration_"],
 }
 _fits = {}
 

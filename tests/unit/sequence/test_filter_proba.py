@@ -16,7 +16,7 @@ def test_it_is_the_posterior_of_what_was_seen(name):
     found = estimator.filter_proba(x)
     assert found.shape == (len(x), estimator.n_components)
     assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
-    for t in (1, 4, len(x)):
+    for t in (1 + estimator._n_given(), 4, len(x)):
         assert_allclose(found[t - 1], estimator.predict_proba(x[:t])[-1], rtol=1e-9, atol=1e-12)
 
 

@@ -88,7 +88,17 @@ class TestForecast:
             estimator.forecast(columns(X[0]), 4).proba, np.mean(expected, axis=0), rtol=1e-10
         )
 
-    @pytest.mark.parametrize("name", ["gaussian", "durations", "poisson", "factors"])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "gaussian",
+            "durations",
+            "poisson",
+            "factors",
+            "autoregressive",
+            "lags, durations",
+        ],
+    )
     def test_continued_sequences_agree(self, name):
         """Moments of many draws; those of what was given are not drawn again."""
         estimator, X = fitted(name)

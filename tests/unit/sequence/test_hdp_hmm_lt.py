@@ -165,7 +165,8 @@ class TestMethods:
             assert_array_equal(z, p.argmax(axis=1))
             assert_allclose(share, p.mean(axis=0), rtol=1e-12)
         assert logs.shape == (len(X),)
-        assert estimator.score(X) == pytest.approx(logs.sum() / sum(lengths), rel=1e-12)
+        n_steps = sum(lengths) - len(X) * estimator._n_given()
+        assert estimator.score(X) == pytest.approx(logs.sum() / n_steps, rel=1e-12)
         panel = SequencePanel.from_sequences(X)
         assert_array_equal(estimator.transform(panel), shares)
         assert_array_equal(estimator.score_samples(panel), logs)
@@ -181,7 +182,7 @@ class TestMethods:
         assert_array_equal(estimator.predict(single), estimator.predict(X[:1])[0])
         steps = estimator.score_samples(single)
         assert steps.shape == (len(single),)
-        for n in (1, 4, len(single)):
+        for n in (1 + estimator._n_given(), 4, len(single)):
             assert_allclose(steps[:n].sum(), estimator.score_samples([single[:n]])[0], rtol=1e-9)
         assert estimator.score(single) == pytest.approx(estimator.score(X[:1]), rel=1e-9)
 

@@ -9,12 +9,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from exact.oracles.autoregression import MatrixNormalInverseWishart
 from exact.oracles.hdp_hmm import NormalInverseWishart, Problem, expect
 from scipy import integrate, special
 
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
-from skdp.emissions import CategoricalEmission, GaussianEmission
+from skdp.emissions import AutoregressiveEmission, CategoricalEmission, GaussianEmission
 from skdp.sequence import FixedSimilarity
 from skdp.sequence._hmm import _kernels_split_merge as kernels
 from skdp.sequence._hmm import _kernels_transitions
@@ -29,8 +30,10 @@ PHI3 = ((1.0, 0.3, 0.05), (0.5, 0.8, 0.2), (0.01, 0.6, 1.0))
 APART = ((1.0, 0.02, 0.02), (0.02, 1.0, 0.02), (0.02, 0.02, 1.0))
 LINE = NormalInverseWishart(mean=(0.2,), precision=0.5, freedom=2.5, scale=((0.8,),))
 PLANE = NormalInverseWishart((0.0, 0.0), 0.4, 2.5, ((1.0, 0.8), (0.8, 1.0)))
+SLOPE = MatrixNormalInverseWishart(((0.3, 0.1),), ((0.6, 0.1), (0.1, 0.4)), 2.5, ((0.5,),))
 NUMBERS = (((-0.9,), (0.1,), (1.1,)), ((1.0,), (-0.7,), (-1.6,)))
 MISSING = (((NAN,), (0.1,), (1.1,)), ((1.0,), (NAN,), (-1.6,)))
+CHANGES = (((-1.0,), (0.9,), (-1.1,), (-1.0,)), ((1.0,), (0.9,), (-0.8,)))
 POINTS = (((-1.0, -0.2), (-0.7, -0.9), (0.9, 0.8)), ((1.2, 0.4), (-0.8, -0.6), (0.8, 1.3)))
 IN_PART = (((-1.0, NAN), (NAN, 1.0), (1.2, 1.1)), ((-0.8, -1.0), (NAN, NAN)))
 
@@ -49,10 +52,11 @@ CASES = {
     "four states, short": Problem(((0, 1, 1), (1, 0)), n_states=4, alpha=3.0, gamma=4.0),
     "numbers": Problem(NUMBERS, n_states=3, gaussian=LINE),
     "numbers, two missing": Problem(MISSING, n_states=3, kappa=1.0, gaussian=LINE),
+    "changes": Problem(CHANGES, n_states=3, regression=SLOPE),
     "points": Problem(POINTS, n_states=3, gaussian=PLANE),
     "points, in part missing": Problem(IN_PART, n_states=3, gaussian=PLANE),
 }
-FAST = "three states", "three states, apart, concentrations", "numbers"
+FAST = "three states", "three states, apart, concentrations", "numbers", "changes"
 
 
 def run(problem, n_moves, seed=0):
@@ -64,7 +68,14 @@ def run(problem, n_moves, seed=0):
         problem.gamma, problem.gamma_prior, problem.alpha, problem.alpha_prior,
         problem.kappa, problem.share_prior,
     )  # fmt: skip
-    if problem.gaussian is None:
+    more = ()
+    if problem.regression is not None:
+        prior, more = problem.regression, (panel.ptr,)
+        emission = AutoregressiveEmission(
+            problem.n_lags, coef_prior=prior.coefs, coef_precision_prior=prior.precision,
+            degrees_of_freedom_prior=prior.freedom, covariance_prior=prior.scale,
+        )  # fmt: skip
+    elif problem.gaussian is None:
         emission = CategoricalEmission(problem.n_symbols, problem.prior)
     else:
         prior = problem.gaussian
@@ -72,8 +83,8 @@ def run(problem, n_moves, seed=0):
             mean_prior=prior.mean, mean_precision_prior=prior.precision,
             degrees_of_freedom_prior=prior.freedom, covariance_prior=np.array(prior.scale),
         )  # fmt: skip
-    sampler = emission.make_sampler(panel.values, n_states)
-    sampler.attach(panel.values)
+    sampler = emission.make_sampler(panel.values, n_states, *more)
+    sampler.attach(panel.values, *more)
     transitions = Transitions(n_states, priors, streams[0])
     if problem.phi is not None:
         similarity = FixedSimilarity(problem.phi).make_sampler(n_states)

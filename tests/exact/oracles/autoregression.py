@@ -1,0 +1,79 @@
+"""Switching vector autoregressions: x = A a + noise, a = [x_t-1, ..., x_t-L, 1], by other means.
+
+Sigma ~ IW(freedom, scale), A | Sigma ~ MN(coefs, Sigma, precision^-1).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special, stats
+
+
+@dataclass(frozen=True)
+class MatrixNormalInverseWishart:
+    coefs: tuple[tuple[float, ...], ...]  # (D, K), the intercepts last
+    precision: tuple[tuple[float, ...], ...]  # (K, K)
+    freedom: float
+    scale: tuple[tuple[float, ...], ...]  # (D, D)
+
+
+def pairs(sequences, n_lags):
+    """Return (a, x) of each step of all sequences, None for those without enough steps before."""
+    found = []
+    for sequence in sequences:
+        values = [np.atleast_1d(np.array(x, dtype=float)) for x in sequence]
+        for t, x in enumerate(values):
+            before = [values[t - lag] for lag in range(1, n_lags + 1)] if t >= n_lags else None
+            found.append(None if before is None else (np.concatenate([*before, [1.0]]), x))
+    return found
+
+
+def update(known, prior):
+    """Return M, C, nu, S after the steps (a, x), by adding them up."""
+    coefs, precision = np.array(prior.coefs), np.array(prior.precision)
+    scale, freedom = np.array(prior.scale), prior.freedom
+    cross, squares = coefs @ precision, coefs @ precision @ coefs.T
+    for a, x in known:
+        precision = precision + np.outer(a, a)
+        cross, squares = cross + np.outer(x, a), squares + np.outer(x, x)
+        freedom += 1.0
+    coefs = cross @ np.linalg.inv(precision)
+    return coefs, precision, freedom, scale + squares - coefs @ precision @ coefs.T
+
+
+def predictive(a, known, prior):
+    """Return the distribution of the next x after a, a multivariate t."""
+    coefs, precision, freedom, scale = update(known, prior)
+    df = freedom - len(scale) + 1.0
+    leverage = a @ np.linalg.inv(precision) @ a
+    return stats.multivariate_t(coefs @ a, scale * (1.0 + leverage) / df, df=df)
+
+
+def log_evidence(known, prior):
+    """Return the log density of the steps of a state, one after the other."""
+    return sum(predictive(a, known[:i], prior).logpdf(x) for i, (a, x) in enumerate(known))
+
+
+def log_evidence_by_quadrature(known, prior):
+    """Return the same of one column with one lag, over slope, intercept and variance.
+
+    Trapezoids over the log variance, and over z, where the coefficients are their prior means plus
+    deviation times F z, F F^T the inverse of the precision.
+    """
+    (coefs,), ((scale,),) = np.array(prior.coefs), np.array(prior.scale)
+    root = np.linalg.cholesky(np.linalg.inv(np.array(prior.precision)))
+    grid = np.linspace(-9.0, 9.0, 181)
+    z = np.stack(np.meshgrid(grid, grid, indexing="ij")).reshape(2, -1)
+    terms = []
+    log_variances = np.linspace(-14.0, 14.0, 281)
+    for log_variance in log_variances:
+        variance = math.exp(log_variance)
+        slopes = coefs[:, np.newaxis] + math.sqrt(variance) * root @ z
+        logs = stats.norm.logpdf(z).sum(axis=0)
+        for a, x in known:
+            logs = logs + stats.norm.logpdf(x[0], a @ slopes, math.sqrt(variance))
+        prior_density = stats.invgamma.logpdf(variance, 0.5 * prior.freedom, scale=0.5 * scale)
+        terms.append(special.logsumexp(logs) + prior_density + log_variance)
+    steps = (grid[1] - grid[0]) ** 2 * (log_variances[1] - log_variances[0])
+    return special.logsumexp(terms) + math.log(steps)
