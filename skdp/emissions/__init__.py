@@ -1,6 +1,7 @@
 """Distributions of observations given a state: shared by sequences and mixtures."""
 
 from skdp._random import make_generator
+from skdp.emissions._bernoulli import BernoulliEmission
 from skdp.emissions._binary_factors import BinaryFactorEmission
 from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._gaussian import GaussianEmission
@@ -8,6 +9,7 @@ from skdp.emissions._poisson import PoissonEmission
 from skdp.emissions._protocol import CollapsedEmission, EmissionModel, EmissionSampler
 
 __all__ = [
+    "BernoulliEmission",
     "BinaryFactorEmission",
     "CategoricalEmission",
     "CollapsedEmission",

@@ -1,6 +1,7 @@
 """Hidden Markov models of sequences, with as many states as the data ask for."""
 
 from skdp._random import make_generator
+from skdp.emissions._bernoulli import BernoulliEmission
 from skdp.emissions._binary_factors import BinaryFactorEmission
 from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._gaussian import GaussianEmission
@@ -24,6 +25,7 @@ from skdp.sequence._similarities._protocol import SimilaritySampler
 
 __all__ = [
     "HDPHMMLT",
+    "BernoulliEmission",
     "BinaryFactorEmission",
     "CategoricalEmission",
     "CollapsedEmission",

@@ -16,6 +16,7 @@ from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import SequencePanel
+from skdp.emissions._bernoulli import BernoulliEmission
 from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._gaussian import GaussianEmission
 from skdp.emissions._poisson import PoissonEmission
@@ -31,6 +32,7 @@ EMISSIONS = {
     "gaussian": GaussianEmission,
     "categorical": CategoricalEmission,
     "poisson": PoissonEmission,
+    "bernoulli": BernoulliEmission,
 }
 _PARTS: dict[str, Mapping[str, type]] = {
     "emission": EMISSIONS,
@@ -62,9 +64,9 @@ class HDPHMMLT(HMMPredictions):
     n_components : int, default=20
         Upper bound J on the number of states (weak limit, beta ~ Dirichlet(gamma / J)). If at least
         half of `samples_` use all of them, `fit` warns that it is too low.
-    emission : {"gaussian", "categorical", "poisson"} or emission object, default="gaussian"
+    emission : {"gaussian", "categorical", "poisson", "bernoulli"} or object, default="gaussian"
         Distribution of the observations given the state. A name stands for `GaussianEmission`,
-        `CategoricalEmission` or `PoissonEmission` with its defaults.
+        `CategoricalEmission`, `PoissonEmission` or `BernoulliEmission` with its defaults.
     similarity : "gaussian", similarity object or None, default=None
         The source of phi: `GaussianSimilarity` (latent locations), `LaplacianSimilarity` (binary
         factors of `BinaryFactorEmission`), `FixedSimilarity`, or your own object. "gaussian"

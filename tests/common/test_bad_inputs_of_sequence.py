@@ -144,6 +144,12 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
         ValueError,
         "X must hold counts up to",
     ),
+    (
+        "no bits",
+        lambda: hmm([SERIES > 1.0, SERIES], emission="bernoulli"),
+        ValueError,
+        "X must hold 0 and 1.*got 0.5 in column 1 at step 6, counted through all sequences",
+    ),
     # Habits of other libraries
     (
         "lengths as labels",

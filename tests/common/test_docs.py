@@ -62,7 +62,10 @@ OTHER_MEANING = {
         "HDPPCFGRefiner": "iterations, not sweeps",
     },
     "emission": {"FactorialHMM": "always binary factors"},
-    "prior": {"NegativeBinomialDuration": "Beta, not Dirichlet"},
+    "prior": {
+        "NegativeBinomialDuration": "Beta, not Dirichlet",
+        "BernoulliEmission": "Beta, not Dirichlet",
+    },
     "rule_type_prior": {"HDPPCFGRefiner": "other types of rules"},
     "binary_concentration": {"HDPPCFGRefiner": "of subsymbols, given their parent"},
     "vocabulary": {"TokenVectorizer": "the known words: unknown ones are kept, too"},

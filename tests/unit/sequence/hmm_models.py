@@ -48,7 +48,7 @@ BITS = np.tile([[0.0, 0], [3, 0], [0, 3], [3, 3]], (5, 1)) + 0.1 * RNG.normal(si
 
 def with_gaps(sequences):
     """Return sequences of which every fifth number is missing."""
-    flat = np.concatenate(sequences)
+    flat = np.concatenate(sequences).astype(float)
     flat.ravel()[::5] = np.nan
     return np.split(flat, np.cumsum([len(x) for x in sequences])[:-1])
 
@@ -58,6 +58,7 @@ MODELS = {
     "sticky": ({"stickiness": "auto", "emission": GaussianEmission("diag")}, GAUSSIAN),
     "categorical": ({"emission": "categorical"}, SYMBOLS),
     "poisson": ({"emission": "poisson", "stickiness": 2.0}, COUNTS),
+    "bernoulli": ({"emission": "bernoulli"}, with_gaps([BITS > 1.5, BITS[:9] > 1.5])),
     "beam": ({"emission": "categorical", "state_sampler": "beam"}, SYMBOLS),
     "fixed": ({"emission": "categorical", "similarity": FixedSimilarity(PHI)}, SYMBOLS),
     "locations": ({"similarity": GaussianSimilarity(2)}, GAUSSIAN),

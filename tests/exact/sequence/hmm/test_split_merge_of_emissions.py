@@ -1,0 +1,39 @@
+"""Moves that split and merge states of all kinds of observations against enumeration.
+
+As in `test_split_merge`, no other moves of states: a wrong evidence shows at once.
+"""
+
+import math
+from functools import partial
+
+import pytest
+from exact.oracles.events import log_bit_evidence
+from exact.oracles.hdp_hmm import Problem
+from exact.sequence.hmm.test_split_merge import check
+
+from skdp.emissions import BernoulliEmission
+
+NAN = math.nan
+BITS = (((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)), ((NAN, 1.0), (1.0, 1.0), (NAN, NAN)))
+
+CASES = {
+    "bits": (
+        Problem(BITS, n_states=3, evidence=partial(log_bit_evidence, prior=(0.6, 0.8))),
+        BernoulliEmission((0.6, 0.8)),
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_posterior(case):
+    """|z| < 5 for up to 25 figures a case: a false alarm in 1e-5 cases."""
+    problem, emission = CASES[case]
+    check(problem, 20_000, 200_000, emission=emission)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_posterior_in_short(case):
+    """|z| < 5 for up to 25 figures a case: a false alarm in 1e-5 cases."""
+    problem, emission = CASES[case]
+    check(problem, 4_000, 40_000, emission=emission)
