@@ -68,3 +68,31 @@ def add_rows(places, rows, out):
             a = places[t, d]
             for j in range(out.shape[1]):
                 out[t, j] += rows[a, j]
+
+
+# Multinomial
+
+
+@njit_loop
+def count_events(ptr, kinds, amounts, states, counts):
+    """Write how many events of each kind each state has to `counts`, (V, J) int64."""
+    for v in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
+            counts[v, j] = 0
+    for t in range(states.shape[0]):
+        j = states[t]
+        if j >= 0:
+            for i in range(ptr[t], ptr[t + 1]):
+                counts[kinds[i], j] += int(amounts[i])
+
+
+@njit_loop
+def weigh_events(ptr, kinds, amounts, log_coefficients, log_probs, log_obs):
+    """Write the log probabilities of all steps, given their numbers of events."""
+    for t in range(log_obs.shape[0]):
+        for j in range(log_obs.shape[1]):
+            log_obs[t, j] = log_coefficients[t]
+        for i in range(ptr[t], ptr[t + 1]):
+            v, amount = kinds[i], amounts[i]
+            for j in range(log_obs.shape[1]):
+                log_obs[t, j] += amount * log_probs[v, j]

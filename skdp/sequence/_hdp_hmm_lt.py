@@ -19,6 +19,7 @@ from skdp.data import SequencePanel
 from skdp.emissions._bernoulli import BernoulliEmission
 from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._gaussian import GaussianEmission
+from skdp.emissions._multinomial import MultinomialEmission
 from skdp.emissions._poisson import PoissonEmission
 from skdp.inference import warn_of_truncation
 from skdp.sequence._hmm._alignment import name_states
@@ -33,6 +34,7 @@ EMISSIONS = {
     "categorical": CategoricalEmission,
     "poisson": PoissonEmission,
     "bernoulli": BernoulliEmission,
+    "multinomial": MultinomialEmission,
 }
 _PARTS: dict[str, Mapping[str, type]] = {
     "emission": EMISSIONS,
@@ -64,9 +66,10 @@ class HDPHMMLT(HMMPredictions):
     n_components : int, default=20
         Upper bound J on the number of states (weak limit, beta ~ Dirichlet(gamma / J)). If at least
         half of `samples_` use all of them, `fit` warns that it is too low.
-    emission : {"gaussian", "categorical", "poisson", "bernoulli"} or object, default="gaussian"
-        Distribution of the observations given the state. A name stands for `GaussianEmission`,
-        `CategoricalEmission`, `PoissonEmission` or `BernoulliEmission` with its defaults.
+    emission : str or emission object, default="gaussian"
+        Distribution of the observations given the state: an object, such as `GaussianEmission`, or
+        its name: "gaussian", "categorical", "poisson", "bernoulli" or "multinomial". A name stands
+        for the object with default settings.
     similarity : "gaussian", similarity object or None, default=None
         The source of phi: `GaussianSimilarity` (latent locations), `LaplacianSimilarity` (binary
         factors of `BinaryFactorEmission`), `FixedSimilarity`, or your own object. "gaussian"

@@ -159,6 +159,7 @@ def _all_estimators() -> Iterable[Any]:
     yield HDPHMMLT(3, emission=PoissonEmission(), duration=PoissonDuration())
     yield HDPHMMLT(3, emission="categorical", duration=NegativeBinomialDuration())
     yield HDPHMMLT(3, emission="bernoulli")
+    yield HDPHMMLT(3, emission="multinomial")
     yield HDPHMMLT(3, similarity=GaussianSimilarity(2))
     for emission in (
         factors,

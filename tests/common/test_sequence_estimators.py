@@ -34,6 +34,7 @@ def test_scikit_learn(estimator, check):
             {"emission": "categorical", "stickiness": "auto"},
             {"emission": "poisson", "state_sampler": "beam"},
             {"emission": "bernoulli", "stickiness": "auto"},
+            {"emission": "multinomial"},
             {"similarity": GaussianSimilarity(2), "stickiness": "auto"},
             {"emission": "categorical", "similarity": FixedSimilarity(PHI)},
             {"emission": "categorical", "duration": PoissonDuration(max_duration=30)},

@@ -5,6 +5,8 @@ from mutation.mutation import Mutation
 MARGINALS = "emissions/_marginals.py"
 FORECAST_TESTS = "tests/exact/sequence/hmm/test_forecast.py"
 
+BAG_TESTS = "tests/exact/emissions/test_multinomial.py"
+BIT_TESTS = "tests/exact/emissions/test_bernoulli.py"
 GAUSSIAN_TESTS = "tests/exact/emissions/test_gaussian.py"
 PREDICTIVES = "tests/exact/emissions/test_predictives.py"
 LINK_TESTS = "tests/exact/emissions/test_factor_links.py"
@@ -12,11 +14,15 @@ VECTORS = "tests/exact/emissions/test_factor_vectors.py"
 WEIGHTS = "tests/exact/emissions/test_factor_weights.py"
 
 AMPLITUDES = "emissions/_kernels_factor_amplitudes.py"
+BERNOULLI = "emissions/_bernoulli.py"
+EVENTS = "emissions/_kernels_events.py"
+EVENT_MARGINALS = "emissions/_event_marginals.py"
 FACTORS = "emissions/_kernels_factors.py"
 GAUSSIANS = "emissions/_kernels_gaussian.py"
 LINKS = "emissions/_kernels_links.py"
 GAUSSIAN_SAMPLER = "emissions/_gaussian.py"
 GAUSSIAN_MODEL = "emissions/_gaussian_model.py"
+MULTINOMIAL = "emissions/_multinomial.py"
 POISSON = "emissions/_poisson.py"
 STUDENTS = "emissions/_kernels_student.py"
 SYMBOLS = "emissions/_categorical.py"
@@ -221,6 +227,94 @@ MUTATIONS = [
         "",
         "Stirling's formula alone lacks 1 / (12 x).",
         f"{PREDICTIVES}::test_stirlings_series_takes_over_smoothly[10001.0]",
+    ),
+    Mutation(
+        "bits-rest-left-out",
+        EVENTS,
+        "        for d in range(rest, n_columns):\n            a = places[t, d]",
+        "        for d in range(rest, n_columns - 1):\n            a = places[t, d]",
+        "The last one to three columns count, too.",
+        f"{BIT_TESTS}::test_log_probabilities[5]",
+    ),
+    Mutation(
+        "bits-four-at-a-time",
+        EVENTS,
+        "+ (rows[c, j] + rows[e, j])",
+        "+ (rows[c, j] + rows[c, j])",
+        "Each of four columns has its own row.",
+        f"{BIT_TESTS}::test_log_probabilities[4]",
+    ),
+    Mutation(
+        "bits-prior-swapped",
+        EVENTS,
+        "of_one + counts[2 * d + 1, j], of_zero + counts[2 * d, j]",
+        "of_zero + counts[2 * d + 1, j], of_one + counts[2 * d, j]",
+        "p belongs to 1, q to 0.",
+        f"{BIT_TESTS}::test_posterior",
+    ),
+    Mutation(
+        "bits-missing-are-zeros",
+        BERNOULLI,
+        "    places[missing] = 2 * n_columns\n",
+        "",
+        "What is missing says nothing.",
+        f"{BIT_TESTS}::test_evidence",
+    ),
+    Mutation(
+        "bits-as-if-known",
+        BERNOULLI,
+        "(of_one + ones) / (of_one + of_zero + ones + zeros)",
+        "(of_one + ones) / (of_one + of_zero + ones + zeros + 1.0)",
+        "The predictive probability is the ratio of two evidences.",
+        f"{BIT_TESTS}::test_predictive_is_a_ratio_of_evidences_and_sums_to_one",
+    ),
+    Mutation(
+        "events-counted-once",
+        EVENTS,
+        "counts[kinds[i], j] += int(amounts[i])",
+        "counts[kinds[i], j] += 1",
+        "A kind may happen several times in a step.",
+        f"{BAG_TESTS}::test_evidence",
+    ),
+    Mutation(
+        "events-without-amounts",
+        EVENTS,
+        "log_obs[t, j] += amount * log_probs[v, j]",
+        "log_obs[t, j] += log_probs[v, j]",
+        "Each event multiplies the probability.",
+        f"{BAG_TESTS}::test_log_probabilities",
+    ),
+    Mutation(
+        "events-without-coefficient",
+        MULTINOMIAL,
+        "return float(events) + self._log_coefficient",
+        "return float(events)",
+        "The evidence is that of rows, in whatever order their events came.",
+        f"{BAG_TESTS}::test_evidence",
+    ),
+    Mutation(
+        "events-as-if-known",
+        MULTINOMIAL,
+        "self.totals, concentrations)",
+        "self.totals)",
+        "Probabilities are known from finitely many events only.",
+        f"{BAG_TESTS}::test_predictive_is_a_ratio_of_evidences_and_sums_to_one[4]",
+    ),
+    Mutation(
+        "events-rounded",
+        EVENT_MARGINALS,
+        "result = (shapes - 0.5) * np.log1p(counts / shapes) + counts * (np.log(sums) - 1.0)",
+        "result = (shapes + 0.5) * np.log1p(counts / shapes) + counts * (np.log(sums) - 1.0)",
+        "log Gamma(a) is Stirling's formula of a! without log a.",
+        f"{BAG_TESTS}::test_rising_factorials_lose_no_digits[4.0]",
+    ),
+    Mutation(
+        "events-spread-of-binomial",
+        EVENT_MARGINALS,
+        "spread = (mean * c + square) / (c + 1.0)",
+        "spread = (mean * c + mean) / (c + 1.0)",
+        "Counts of unknown probabilities vary more than binomial ones.",
+        f"{BAG_TESTS}::test_marginals_by_enumeration[learned]",
     ),
     Mutation(
         "predictive-draws-without-tails",

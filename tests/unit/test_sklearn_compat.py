@@ -117,7 +117,7 @@ class TestDocumentationLinks:
             "topics.SegmentedTopicModel", "topics.GibbsLDA", "topics.LatentDirichletCoClustering",
             "sequence.HDPHMMLT", "sequence.FactorialHMM", "emissions.GaussianEmission",
             "emissions.CategoricalEmission", "emissions.PoissonEmission",
-            "emissions.BernoulliEmission",
+            "emissions.BernoulliEmission", "emissions.MultinomialEmission",
             "sequence.GaussianSimilarity", "sequence.LaplacianSimilarity",
             "sequence.PoissonDuration", "sequence.NegativeBinomialDuration",
             "grammar.HDPPCFG", "grammar.HDPPCFGRefiner",

@@ -44,6 +44,7 @@ SYMBOLS, CLASSES = make_symbols()
 COUNTS = [RNG.poisson(np.repeat([1.0, 9.0, 1.0], 5)).astype(float) for _ in range(3)]
 PHI = np.array([[0.5, 0.1, 1.0, 1.0], [1.0, 1.0, 0.2, 0.3], [0.7] * 4, [0.1, 0.2, 0.3, 0.4]])
 BITS = np.tile([[0.0, 0], [3, 0], [0, 3], [3, 3]], (5, 1)) + 0.1 * RNG.normal(size=(20, 2))
+BAGS = [RNG.multinomial(4, p, size=15).astype(float) for p in ([0.8, 0.1, 0.1], [0.1, 0.5, 0.4])]
 
 
 def with_gaps(sequences):
@@ -59,6 +60,7 @@ MODELS = {
     "categorical": ({"emission": "categorical"}, SYMBOLS),
     "poisson": ({"emission": "poisson", "stickiness": 2.0}, COUNTS),
     "bernoulli": ({"emission": "bernoulli"}, with_gaps([BITS > 1.5, BITS[:9] > 1.5])),
+    "multinomial": ({"emission": "multinomial"}, BAGS),
     "beam": ({"emission": "categorical", "state_sampler": "beam"}, SYMBOLS),
     "fixed": ({"emission": "categorical", "similarity": FixedSimilarity(PHI)}, SYMBOLS),
     "locations": ({"similarity": GaussianSimilarity(2)}, GAUSSIAN),

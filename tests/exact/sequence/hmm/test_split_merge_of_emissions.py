@@ -7,19 +7,24 @@ import math
 from functools import partial
 
 import pytest
-from exact.oracles.events import log_bit_evidence
+from exact.oracles.events import log_bit_evidence, log_row_evidence
 from exact.oracles.hdp_hmm import Problem
 from exact.sequence.hmm.test_split_merge import check
 
-from skdp.emissions import BernoulliEmission
+from skdp.emissions import BernoulliEmission, MultinomialEmission
 
 NAN = math.nan
 BITS = (((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)), ((NAN, 1.0), (1.0, 1.0), (NAN, NAN)))
+BAGS = (((2.0, 0.0), (0.0, 1.0), (1.0, 1.0)), ((NAN, NAN), (0.0, 2.0), (0.0, 0.0)))
 
 CASES = {
     "bits": (
         Problem(BITS, n_states=3, evidence=partial(log_bit_evidence, prior=(0.6, 0.8))),
         BernoulliEmission((0.6, 0.8)),
+    ),
+    "bags": (
+        Problem(BAGS, n_states=3, kappa=0.5, evidence=partial(log_row_evidence, prior=(0.4, 0.7))),
+        MultinomialEmission([0.4, 0.7]),
     ),
 }
 
