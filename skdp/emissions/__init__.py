@@ -5,6 +5,7 @@ from skdp.emissions._bernoulli import BernoulliEmission
 from skdp.emissions._binary_factors import BinaryFactorEmission
 from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._gaussian import GaussianEmission
+from skdp.emissions._independent import IndependentEmissions
 from skdp.emissions._multinomial import MultinomialEmission
 from skdp.emissions._poisson import PoissonEmission
 from skdp.emissions._protocol import CollapsedEmission, EmissionModel, EmissionSampler
@@ -17,6 +18,7 @@ __all__ = [
     "EmissionModel",
     "EmissionSampler",
     "GaussianEmission",
+    "IndependentEmissions",
     "MultinomialEmission",
     "PoissonEmission",
     "make_generator",

@@ -5,6 +5,7 @@ from skdp.emissions._bernoulli import BernoulliEmission
 from skdp.emissions._binary_factors import BinaryFactorEmission
 from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._gaussian import GaussianEmission
+from skdp.emissions._independent import IndependentEmissions
 from skdp.emissions._multinomial import MultinomialEmission
 from skdp.emissions._poisson import PoissonEmission
 from skdp.emissions._protocol import CollapsedEmission, EmissionModel, EmissionSampler
@@ -38,6 +39,7 @@ __all__ = [
     "FixedSimilarity",
     "GaussianEmission",
     "GaussianSimilarity",
+    "IndependentEmissions",
     "LaplacianSimilarity",
     "MultinomialEmission",
     "NegativeBinomialDuration",

@@ -16,11 +16,8 @@ from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import SequencePanel
-from skdp.emissions._bernoulli import BernoulliEmission
 from skdp.emissions._categorical import CategoricalEmission
-from skdp.emissions._gaussian import GaussianEmission
-from skdp.emissions._multinomial import MultinomialEmission
-from skdp.emissions._poisson import PoissonEmission
+from skdp.emissions._names import EMISSIONS
 from skdp.inference import warn_of_truncation
 from skdp.sequence._hmm._alignment import name_states
 from skdp.sequence._hmm._opening import check_init
@@ -29,13 +26,6 @@ from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm._walker import HMMWalker
 from skdp.sequence._parts import DURATIONS, SIMILARITIES, check_part, make_part, resolve_part
 
-EMISSIONS = {
-    "gaussian": GaussianEmission,
-    "categorical": CategoricalEmission,
-    "poisson": PoissonEmission,
-    "bernoulli": BernoulliEmission,
-    "multinomial": MultinomialEmission,
-}
 _PARTS: dict[str, Mapping[str, type]] = {
     "emission": EMISSIONS,
     "similarity": SIMILARITIES,
@@ -283,10 +273,16 @@ class HDPHMMLT(HMMPredictions):
         return resolve_part(getattr(self, name), _PARTS.get(name, {}))
 
     def _emission_object(self) -> Any:
-        """Return the emission; categories of `TokenSequences` are all words of the vocabulary."""
+        """Return the emission for X, whose vocabulary or names of columns it may need.
+
+        Categories of `TokenSequences` are all words of the vocabulary.
+        """
         emission, n_words = self._part("emission"), vars(self).get("_n_words")
         if n_words is not None and getattr(emission, "n_symbols", 0) is None:
             emission = clone(emission).set_params(n_symbols=n_words)
+        names = vars(self).get("feature_names_in_")
+        if names is not None and hasattr(emission, "with_feature_names"):
+            emission = emission.with_feature_names(names)
         return emission
 
     def _accepts_tokens(self) -> bool:

@@ -31,6 +31,7 @@ from skdp.sequence import (
     FixedSimilarity,
     GaussianEmission,
     GaussianSimilarity,
+    IndependentEmissions,
     LaplacianSimilarity,
     NegativeBinomialDuration,
     PoissonDuration,
@@ -42,6 +43,7 @@ from skdp.sequence import (
 )
 
 LONG = np.tile(SERIES, (2, 1))
+TWICE = [("a", "gaussian", [0, 1]), ("b", "poisson", 1)]
 WORDS = TokenSequences.from_sequences([[0, 1], [1]])
 
 
@@ -149,6 +151,18 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
         lambda: hmm([SERIES > 1.0, SERIES], emission="bernoulli"),
         ValueError,
         "X must hold 0 and 1.*got 0.5 in column 1 at step 6, counted through all sequences",
+    ),
+    (
+        "columns of two parts",
+        lambda: hmm(emission=IndependentEmissions(TWICE)),
+        ValueError,
+        "column 1 is given to both 'a' and 'b'",
+    ),
+    (
+        "columns of no part",
+        lambda: hmm(emission=IndependentEmissions([("a", "gaussian", [0])])),
+        ValueError,
+        "column 1 of X belongs to no emission",
     ),
     # Habits of other libraries
     (

@@ -7,6 +7,7 @@ FORECAST_TESTS = "tests/exact/sequence/hmm/test_forecast.py"
 
 BAG_TESTS = "tests/exact/emissions/test_multinomial.py"
 BIT_TESTS = "tests/exact/emissions/test_bernoulli.py"
+MIXED_TESTS = "tests/exact/emissions/test_independent.py"
 GAUSSIAN_TESTS = "tests/exact/emissions/test_gaussian.py"
 PREDICTIVES = "tests/exact/emissions/test_predictives.py"
 LINK_TESTS = "tests/exact/emissions/test_factor_links.py"
@@ -22,6 +23,8 @@ GAUSSIANS = "emissions/_kernels_gaussian.py"
 LINKS = "emissions/_kernels_links.py"
 GAUSSIAN_SAMPLER = "emissions/_gaussian.py"
 GAUSSIAN_MODEL = "emissions/_gaussian_model.py"
+INDEPENDENT = "emissions/_independent.py"
+INDEPENDENT_MODEL = "emissions/_independent_model.py"
 MULTINOMIAL = "emissions/_multinomial.py"
 POISSON = "emissions/_poisson.py"
 STUDENTS = "emissions/_kernels_student.py"
@@ -315,6 +318,30 @@ MUTATIONS = [
         "spread = (mean * c + mean) / (c + 1.0)",
         "Counts of unknown probabilities vary more than binomial ones.",
         f"{BAG_TESTS}::test_marginals_by_enumeration[learned]",
+    ),
+    Mutation(
+        "mixed-last-part-alone",
+        INDEPENDENT,
+        "            out += self._scratch",
+        "            out[:] = self._scratch",
+        "Log densities of parts are added up.",
+        f"{MIXED_TESTS}::test_log_densities",
+    ),
+    Mutation(
+        "mixed-evidence-of-one-part",
+        INDEPENDENT,
+        "sum(sampler.log_evidence() for sampler in self.samplers)",
+        "sum(sampler.log_evidence() for sampler in self.samplers[:1])",
+        "All parts tell whether to split or merge.",
+        f"{MIXED_TESTS}::test_evidence",
+    ),
+    Mutation(
+        "mixed-columns-in-order",
+        INDEPENDENT_MODEL,
+        "            out[:, columns] = block",
+        "            out[:, np.sort(columns)] = block",
+        "Columns of a part may be in any order.",
+        f"{MIXED_TESTS}::test_quantiles_of_mixtures[0]",
     ),
     Mutation(
         "predictive-draws-without-tails",

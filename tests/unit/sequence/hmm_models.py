@@ -9,6 +9,7 @@ from skdp.sequence import (
     FixedSimilarity,
     GaussianEmission,
     GaussianSimilarity,
+    IndependentEmissions,
     LaplacianSimilarity,
     NegativeBinomialDuration,
     PoissonDuration,
@@ -61,6 +62,14 @@ MODELS = {
     "poisson": ({"emission": "poisson", "stickiness": 2.0}, COUNTS),
     "bernoulli": ({"emission": "bernoulli"}, with_gaps([BITS > 1.5, BITS[:9] > 1.5])),
     "multinomial": ({"emission": "multinomial"}, BAGS),
+    "mixed": (
+        {
+            "emission": IndependentEmissions(
+                [("events", "poisson", [1]), ("level", GaussianEmission(), [0])]
+            )
+        },
+        [np.column_stack([x[:, 0], np.floor(np.abs(x[:, 1]))]) for x in GAUSSIAN],
+    ),
     "beam": ({"emission": "categorical", "state_sampler": "beam"}, SYMBOLS),
     "fixed": ({"emission": "categorical", "similarity": FixedSimilarity(PHI)}, SYMBOLS),
     "locations": ({"similarity": GaussianSimilarity(2)}, GAUSSIAN),

@@ -7,6 +7,7 @@ import math
 from functools import partial
 
 import pytest
+from exact.emissions.test_independent import EMISSION, ROWS, log_mixed_evidence
 from exact.oracles.events import log_bit_evidence, log_row_evidence
 from exact.oracles.hdp_hmm import Problem
 from exact.sequence.hmm.test_split_merge import check
@@ -16,6 +17,7 @@ from skdp.emissions import BernoulliEmission, MultinomialEmission
 NAN = math.nan
 BITS = (((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)), ((NAN, 1.0), (1.0, 1.0), (NAN, NAN)))
 BAGS = (((2.0, 0.0), (0.0, 1.0), (1.0, 1.0)), ((NAN, NAN), (0.0, 2.0), (0.0, 0.0)))
+MIXED = tuple(map(tuple, ROWS[:3].tolist())), tuple(map(tuple, ROWS[3:].tolist()))
 
 CASES = {
     "bits": (
@@ -26,6 +28,7 @@ CASES = {
         Problem(BAGS, n_states=3, kappa=0.5, evidence=partial(log_row_evidence, prior=(0.4, 0.7))),
         MultinomialEmission([0.4, 0.7]),
     ),
+    "mixed": (Problem(MIXED, n_states=3, evidence=log_mixed_evidence), EMISSION),
 }
 
 

@@ -1,0 +1,20 @@
+"""Emissions by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skdp.emissions._bernoulli import BernoulliEmission
+from skdp.emissions._categorical import CategoricalEmission
+from skdp.emissions._gaussian import GaussianEmission
+from skdp.emissions._multinomial import MultinomialEmission
+from skdp.emissions._poisson import PoissonEmission
+
+EMISSIONS: dict[str, Any] = {
+    "gaussian": GaussianEmission,
+    "categorical": CategoricalEmission,
+    "poisson": PoissonEmission,
+    "bernoulli": BernoulliEmission,
+    "multinomial": MultinomialEmission,
+}
+"""What names stand for, with defaults."""
