@@ -9,6 +9,7 @@ from skdp.emissions._independent import IndependentEmissions
 from skdp.emissions._multinomial import MultinomialEmission
 from skdp.emissions._poisson import PoissonEmission
 from skdp.emissions._protocol import CollapsedEmission, EmissionModel, EmissionSampler
+from skdp.emissions._student_t import StudentTEmission
 
 __all__ = [
     "BernoulliEmission",
@@ -21,5 +22,6 @@ __all__ = [
     "IndependentEmissions",
     "MultinomialEmission",
     "PoissonEmission",
+    "StudentTEmission",
     "make_generator",
 ]

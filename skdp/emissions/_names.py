@@ -9,6 +9,7 @@ from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._gaussian import GaussianEmission
 from skdp.emissions._multinomial import MultinomialEmission
 from skdp.emissions._poisson import PoissonEmission
+from skdp.emissions._student_t import StudentTEmission
 
 EMISSIONS: dict[str, Any] = {
     "gaussian": GaussianEmission,
@@ -16,5 +17,6 @@ EMISSIONS: dict[str, Any] = {
     "poisson": PoissonEmission,
     "bernoulli": BernoulliEmission,
     "multinomial": MultinomialEmission,
+    "student_t": StudentTEmission,
 }
 """What names stand for, with defaults."""

@@ -9,6 +9,7 @@ from skdp.emissions._independent import IndependentEmissions
 from skdp.emissions._multinomial import MultinomialEmission
 from skdp.emissions._poisson import PoissonEmission
 from skdp.emissions._protocol import CollapsedEmission, EmissionModel, EmissionSampler
+from skdp.emissions._student_t import StudentTEmission
 from skdp.sequence._durations._negative_binomial import NegativeBinomialDuration
 from skdp.sequence._durations._poisson import PoissonDuration
 from skdp.sequence._durations._protocol import DurationModel, DurationSampler
@@ -46,6 +47,7 @@ __all__ = [
     "PoissonDuration",
     "PoissonEmission",
     "SimilaritySampler",
+    "StudentTEmission",
     "hmm_log_likelihood",
     "hmm_posterior",
     "hmm_sample_states",

@@ -58,8 +58,8 @@ class HDPHMMLT(HMMPredictions):
         half of `samples_` use all of them, `fit` warns that it is too low.
     emission : str or emission object, default="gaussian"
         Distribution of the observations given the state: an object, such as `GaussianEmission`, or
-        its name: "gaussian", "categorical", "poisson", "bernoulli" or "multinomial". A name stands
-        for the object with default settings.
+        its name: "gaussian", "student_t", "categorical", "poisson", "bernoulli" or "multinomial". A
+        name stands for the object with default settings.
     similarity : "gaussian", similarity object or None, default=None
         The source of phi: `GaussianSimilarity` (latent locations), `LaplacianSimilarity` (binary
         factors of `BinaryFactorEmission`), `FixedSimilarity`, or your own object. "gaussian"

@@ -16,6 +16,7 @@ from skdp.sequence import (
     LaplacianSimilarity,
     NegativeBinomialDuration,
     PoissonDuration,
+    StudentTEmission,
 )
 from skdp.utils.estimator_checks import parametrize_with_ragged_checks
 
@@ -36,6 +37,7 @@ def test_scikit_learn(estimator, check):
             {"emission": "poisson", "state_sampler": "beam"},
             {"emission": "bernoulli", "stickiness": "auto"},
             {"emission": "multinomial"},
+            {"emission": StudentTEmission("auto", "diag")},
             {"emission": IndependentEmissions([("all", "gaussian", slice(None))])},
             {"similarity": GaussianSimilarity(2), "stickiness": "auto"},
             {"emission": "categorical", "similarity": FixedSimilarity(PHI)},

@@ -26,6 +26,9 @@ GAUSSIAN_MODEL = "emissions/_gaussian_model.py"
 INDEPENDENT = "emissions/_independent.py"
 INDEPENDENT_MODEL = "emissions/_independent_model.py"
 MULTINOMIAL = "emissions/_multinomial.py"
+MIXTURE = "emissions/_kernels_scale_mixture.py"
+STUDENT_T = "emissions/_student_t.py"
+STUDENT_T_TESTS = "tests/exact/emissions/test_student_t.py"
 POISSON = "emissions/_poisson.py"
 STUDENTS = "emissions/_kernels_student.py"
 SYMBOLS = "emissions/_categorical.py"
@@ -154,8 +157,8 @@ MUTATIONS = [
     Mutation(
         "gaussian-missing-values-too-close",
         GAUSSIANS,
-        "                        x[d] = draw_normal(rng)\n",
-        "                        x[d] = 0.5 * draw_normal(rng)\n",
+        "                        x[d] = deviation * draw_normal(rng)\n",
+        "                        x[d] = 0.5 * deviation * draw_normal(rng)\n",
         "Missing values are drawn, with the covariance that is left.",
         f"{GAUSSIAN_TESTS}::test_missing_values_are_drawn_given_what_was_observed",
     ),
@@ -342,6 +345,78 @@ MUTATIONS = [
         "            out[:, np.sort(columns)] = block",
         "Columns of a part may be in any order.",
         f"{MIXED_TESTS}::test_quantiles_of_mixtures[0]",
+    ),
+    Mutation(
+        "outliers-mean-not-weighted",
+        MIXTURE,
+        "centres[k, d] += weights[t, b] * values[t, b * width + d]",
+        "centres[k, d] += values[t, b * width + d]",
+        "A step counts as much as its weight.",
+        f"{STUDENT_T_TESTS}::test_parameters_given_weights",
+    ),
+    Mutation(
+        "outliers-scatter-not-weighted",
+        MIXTURE,
+        "x = weights[t, b] * (values[t, b * width + d] - centres[k, d])",
+        "x = values[t, b * width + d] - centres[k, d]",
+        "A step counts as much as its weight.",
+        f"{STUDENT_T_TESTS}::test_evidence_given_weights[full]",
+    ),
+    Mutation(
+        "outliers-missing-values-count",
+        MIXTURE,
+        "draw = draw_gamma(0.5 * (freedom + n_observed[t, b]), rng)",
+        "draw = draw_gamma(0.5 * (freedom + 2.0), rng)",
+        "Only what was observed tells of a weight.",
+        f"{STUDENT_T_TESTS}::test_weights_and_missing_values[full]",
+    ),
+    Mutation(
+        "outliers-weights-without-distance",
+        MIXTURE,
+        "weights[t, b] = 2.0 * draw / (freedom + distances[t, b])",
+        "weights[t, b] = 2.0 * draw / freedom",
+        "The farther off, the smaller the weight.",
+        f"{STUDENT_T_TESTS}::test_posterior_of_a_column",
+    ),
+    Mutation(
+        "outliers-missing-values-not-weighted",
+        GAUSSIANS,
+        "deviation = 1.0 / math.sqrt(weights[t, b])",
+        "deviation = 1.0",
+        "What is missing varies as the rest of its row does.",
+        f"{STUDENT_T_TESTS}::test_weights_and_missing_values[full]",
+    ),
+    Mutation(
+        "outliers-masses-as-counts",
+        STUDENT_T,
+        "return self.counts, self.masses, self.centres, self.scatter",
+        "return self.counts, self.counts, self.centres, self.scatter",
+        "The mean is known as well as the weights of its steps say.",
+        f"{STUDENT_T_TESTS}::test_evidence_given_weights[full]",
+    ),
+    Mutation(
+        "outliers-jacobian",
+        STUDENT_T,
+        "logs = (half - 1.0 + 0.5 * width) * np.log(weights) - half * weights",
+        "logs = (half - 1.0) * np.log(weights) - half * weights",
+        "A weight scales the precision in all columns.",
+        f"{STUDENT_T_TESTS}::test_evidence_given_weights[full]",
+    ),
+    Mutation(
+        "outliers-freedom-without-normaliser",
+        STUDENT_T,
+        " - 0.5 * numbers * log_freedom",
+        "",
+        "The scale of a t density depends on its degrees of freedom.",
+        f"{STUDENT_T_TESTS}::test_posterior_of_the_degrees_of_freedom",
+    ),
+    Mutation(
+        "outliers-bound-without-entropy",
+        STUDENT_T,
+        "terms = constant - shape * np.log(rates) + (rates - 0.5 * nu) * weights",
+        "terms = constant - shape * np.log(rates) + (rates + 0.5 * nu) * weights",
+        "The bound stays below the evidence.",
+        f"{STUDENT_T_TESTS}::test_variational_evidence_is_a_lower_bound[5.0]",
     ),
     Mutation(
         "predictive-draws-without-tails",

@@ -118,6 +118,7 @@ class TestDocumentationLinks:
             "sequence.HDPHMMLT", "sequence.FactorialHMM", "emissions.GaussianEmission",
             "emissions.CategoricalEmission", "emissions.PoissonEmission",
             "emissions.BernoulliEmission", "emissions.MultinomialEmission",
+            "emissions.StudentTEmission",
             "sequence.GaussianSimilarity", "sequence.LaplacianSimilarity",
             "sequence.PoissonDuration", "sequence.NegativeBinomialDuration",
             "grammar.HDPPCFG", "grammar.HDPPCFGRefiner",

@@ -13,6 +13,7 @@ from skdp.sequence import (
     LaplacianSimilarity,
     NegativeBinomialDuration,
     PoissonDuration,
+    StudentTEmission,
 )
 
 RNG = np.random.default_rng(0)
@@ -61,6 +62,7 @@ MODELS = {
     "categorical": ({"emission": "categorical"}, SYMBOLS),
     "poisson": ({"emission": "poisson", "stickiness": 2.0}, COUNTS),
     "bernoulli": ({"emission": "bernoulli"}, with_gaps([BITS > 1.5, BITS[:9] > 1.5])),
+    "student_t": ({"emission": StudentTEmission(5.0)}, with_gaps(GAUSSIAN)),
     "multinomial": ({"emission": "multinomial"}, BAGS),
     "mixed": (
         {
