@@ -12,11 +12,13 @@ from typing import Any, ClassVar
 from sklearn import get_config
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval
+from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 
 from skdp._checks import MAX_INTEGER, check_unmasked
 from skdp._versions import Versioned
 
 __all__ = [
+    "BaseComposition",
     "CallbackSupportMixin",
     "EstimatorMixin",
     "HasMethods",

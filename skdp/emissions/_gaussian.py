@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -126,6 +127,14 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
             If a parameter is invalid or does not match the observations.
         """
         validate_parameters(self)
+        return GaussianSampler(n_states, self._make_prior(values, moments))
+
+    def _make_prior(
+        self,
+        values: NDArray[np.float64],
+        moments: Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]],
+    ) -> GaussianPrior:
+        """Return the prior for some observations, whose mean and covariance may be needed."""
         check_numbers(values)
         n_dims = values.shape[1]
         width = n_dims if self.covariance_type == "full" else 1
@@ -133,8 +142,8 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
         dof = 2.0 * width + 1.0 if dof is None else float(dof)
         if dof <= width - 1:
             raise ValueError(
-                "GaussianEmission: degrees_of_freedom_prior must be above the number of features "
-                f"minus 1, {width - 1}; got {self.degrees_of_freedom_prior!r}."
+                f"{type(self).__name__}: degrees_of_freedom_prior must be above the number of "
+                f"features minus 1, {width - 1}; got {self.degrees_of_freedom_prior!r}."
             )
         precision = self.mean_precision_prior
         mean, scale = self._read_arrays(n_dims)
@@ -145,13 +154,12 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
                 full = self.covariance_type == "full"
                 share = _SHARE ** (1.0 / n_dims) * max(dof - width - 1.0, 1.0)
                 scale = share * (covariance if full else np.diag(covariance))
-        prior = GaussianPrior(
+        return GaussianPrior(
             mean.reshape(-1, width),
             _MEAN_PRECISION if precision is None else float(precision),
             dof,
             np.ascontiguousarray(scale).reshape(-1, width, width),
         )
-        return GaussianSampler(n_states, prior)
 
     def _read_arrays(
         self, n_dims: int
@@ -165,10 +173,10 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
             shape = (n_dims, n_dims) if full else (n_dims,)
             scale = read_array(self, "covariance_prior", self.covariance_prior, shape, n_dims)
             if full and not is_symmetric(scale):
-                raise ValueError("GaussianEmission: covariance_prior must be symmetric.")
+                raise ValueError(f"{type(self).__name__}: covariance_prior must be symmetric.")
             if not kernels.factorise(scale.copy() if full else np.diag(scale)):
                 wanted = "positive definite" if full else "positive"
-                raise ValueError(f"GaussianEmission: covariance_prior must be {wanted}.")
+                raise ValueError(f"{type(self).__name__}: covariance_prior must be {wanted}.")
         return mean, scale
 
 
@@ -295,23 +303,28 @@ class GaussianSampler(Part):
         """Write the log densities of all steps at the parameters expected for each state."""
         width = self.means.shape[1]
         kernels.expect_gaussians(
-            self.counts, self.centres, self.scatter, *self.prior, self.means,
+            *self._statistics(), *self.prior, self.means,
             self.precision_factors, self.log_dets, np.empty((width, width)),
         )  # fmt: skip
         self.write_log_obs(out)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write first states: the nearest of centres that are spread over the observations."""
+        """Write first states: the nearest of centers that are spread over the observations."""
+        self._start_from(self._values, states, rng)
+
+    def _start_from(
+        self, values: NDArray[np.float64], states: NDArray[np.int64], rng: NDArray[np.uint64]
+    ) -> None:
         filler = self.prior.mean.ravel()
         weights = 1.0 / np.diagonal(self.prior.scale, axis1=1, axis2=2).ravel()
         centres = np.empty((self.n_states, len(filler)))
         scratch = np.empty(centres.shape), np.empty(centres.shape)
         distances = np.empty(len(states))
-        kernels.seed_centres(self._values, weights, filler, centres, distances, rng)
-        kernels.find_nearest(self._values, weights, centres, states)
+        kernels.seed_centres(values, weights, filler, centres, distances, rng)
+        kernels.find_nearest(values, weights, centres, states)
         for _ in range(_N_MOVES):
-            kernels.move_centres(self._values, states, centres, *scratch)
-            kernels.find_nearest(self._values, weights, centres, states)
+            kernels.move_centres(values, states, centres, *scratch)
+            kernels.find_nearest(values, weights, centres, states)
         self.means[:] = centres.reshape(
             self.means.shape
         )  # missing values are first drawn about them
@@ -323,15 +336,17 @@ class GaussianSampler(Part):
         coupling: Coupling | None = None,
     ) -> None:
         """Draw the missing values, then mu and Sigma, given the states."""
-        prior = self.prior
-        width = prior.mean.shape[1]
-        statistics = self.counts, self.centres, self.scatter
         if self._filled is None:
             self.complete(states, rng)
-        kernels.add_up(self._filled, states, *statistics)
+        kernels.add_up(self._filled, states, self.counts, self.centres, self.scatter)
         self._filled = None
+        self._draw_parameters(rng)
+
+    def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw mu and Sigma given the statistics."""
+        width = self.means.shape[1]
         possible = kernels.draw_gaussians(
-            *statistics, *prior, self.means, self.precision_factors, self.log_dets,
+            *self._statistics(), *self.prior, self.means, self.precision_factors, self.log_dets,
             np.empty((2, width, width)), rng,
         )  # fmt: skip
         if not possible:
@@ -339,6 +354,14 @@ class GaussianSampler(Part):
                 "The covariance of a state is not positive definite to rounding: "
                 "scale the columns of X, or give a larger covariance_prior."
             )
+
+    def _statistics(self) -> tuple[NDArray[np.float64], ...]:
+        """Return counts, masses, centers and scatter."""
+        return self.counts, self.counts, self.centres, self.scatter
+
+    def _block_weights(self) -> NDArray[np.float64] | None:
+        """Return by what precisions are multiplied at each step, (N, B); None: by 1."""
+        return None
 
     def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Draw the missing values of this sweep, where a block misses some but not all."""
@@ -351,11 +374,10 @@ class GaussianSampler(Part):
             return self._values
         values = self._values.copy()
         scratch = np.empty((width, width)), np.empty(width)
+        known = self.means, self.precision_factors, self._block_weights()
         key, own_rng = np.empty_like(rng), np.empty_like(rng)
         draw_key(rng, key)
-        kernels.impute(
-            values, states, *missing, self.means, self.precision_factors, *scratch, key, own_rng
-        )
+        kernels.impute(values, states, *missing, *known, *scratch, key, own_rng)
         values.flags.writeable = self._values.flags.writeable  # or kernels would be compiled twice
         return values
 
@@ -369,7 +391,7 @@ class GaussianSampler(Part):
         """Return log p(x | z), missing values as last drawn."""
         width = self.prior.mean.shape[1]
         return kernels.log_evidence_of_gaussians(
-            self.counts, self.centres, self.scatter, *self.prior, np.empty((width, width))
+            *self._statistics(), *self.prior, np.empty((width, width))
         )
 
     def model(self) -> GaussianModel:

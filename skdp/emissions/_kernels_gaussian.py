@@ -12,6 +12,7 @@ a density is a sum of squares. `dof` are degrees of freedom.
 | states | z_t | (N,) integers | |
 | mean, precision, dof, scale | m, c, nu, S | (B, W), , , (B, W, W) | prior |
 | counts | n_k | (K,) | observations of a component |
+| masses | w_k | (K,) | sums of their weights; the counts where all weigh 1 |
 | centres | xbar_k | (K, W) | their mean |
 | scatter | Q_k | (K, W, W) | sum of (x - xbar)(x - xbar)^T; lower triangle |
 | means | mu_k | (K, W) | |
@@ -145,10 +146,10 @@ def add_up(values, states, counts, centres, scatter):
 
 
 @njit_inner
-def posterior_scale(k, counts, centres, scatter, mean, precision, scale, out):
-    """Write S + Q_k + c n_k / (c + n_k) (xbar - m)(xbar - m)^T, the posterior's, to `out`."""
+def posterior_scale(k, masses, centres, scatter, mean, precision, scale, out):
+    """Write S + Q_k + c w_k / (c + w_k) (xbar - m)(xbar - m)^T, the posterior's, to `out`."""
     b = k % mean.shape[0]
-    weight = precision * counts[k] / (precision + counts[k])
+    weight = precision * masses[k] / (precision + masses[k])
     for d in range(out.shape[0]):
         x = weight * (centres[k, d] - mean[b, d])
         for e in range(d + 1):
@@ -190,8 +191,8 @@ def draw_precision_factor(factor, dof, bartlett, precision_factor, rng):
 
 @njit_loop
 def draw_gaussians(
-    counts, centres, scatter, mean, precision, dof, scale, means, precision_factors, log_dets,
-    scratch, rng,
+    counts, masses, centres, scatter, mean, precision, dof, scale, means, precision_factors,
+    log_dets, scratch, rng,
 ):  # fmt: skip
     """Draw mu_k and Sigma_k of all components.
 
@@ -207,7 +208,7 @@ def draw_gaussians(
     width = means.shape[1]
     factor, bartlett = scratch[0], scratch[1]
     for k in range(counts.shape[0]):
-        posterior_scale(k, counts, centres, scatter, mean, precision, scale, factor)
+        posterior_scale(k, masses, centres, scatter, mean, precision, scale, factor)
         if not factorise(factor):
             return False
         log_dets[k] = draw_precision_factor(
@@ -215,22 +216,22 @@ def draw_gaussians(
         )
         # mu = m_n + y, U y normal.
         b = k % mean.shape[0]
-        weight = precision + counts[k]
+        weight = precision + masses[k]
         noise = bartlett[0]
         for d in range(width):
             x = draw_normal(rng) / math.sqrt(weight)
             for e in range(d):
                 x -= precision_factors[k, d, e] * noise[e]
             noise[d] = x / precision_factors[k, d, d]
-            centre = (precision * mean[b, d] + counts[k] * centres[k, d]) / weight
+            centre = (precision * mean[b, d] + masses[k] * centres[k, d]) / weight
             means[k, d] = centre + noise[d]
     return True
 
 
 @njit_loop
 def expect_gaussians(
-    counts, centres, scatter, mean, precision, dof, scale, means, precision_factors, log_dets,
-    factor,
+    counts, masses, centres, scatter, mean, precision, dof, scale, means, precision_factors,
+    log_dets, factor,
 ):  # fmt: skip
     """Write E[mu_k] and the factors of E[Sigma_k]^-1, or of E[Sigma_k^-1] where that is infinite.
 
@@ -242,7 +243,7 @@ def expect_gaussians(
     """
     width = means.shape[1]
     for k in range(counts.shape[0]):
-        posterior_scale(k, counts, centres, scatter, mean, precision, scale, factor)
+        posterior_scale(k, masses, centres, scatter, mean, precision, scale, factor)
         if not factorise(factor):
             continue
         divisor = dof + counts[k]
@@ -252,8 +253,8 @@ def expect_gaussians(
         b = k % mean.shape[0]
         log_dets[k] = 0.0
         for d in range(width):
-            means[k, d] = precision * mean[b, d] + counts[k] * centres[k, d]
-            means[k, d] /= precision + counts[k]
+            means[k, d] = precision * mean[b, d] + masses[k] * centres[k, d]
+            means[k, d] /= precision + masses[k]
             log_dets[k] += math.log(root / factor[d, d])
             for e in range(d, -1, -1):
                 x = root if e == d else 0.0
@@ -263,8 +264,12 @@ def expect_gaussians(
 
 
 @njit_loop
-def log_evidence_of_gaussians(counts, centres, scatter, mean, precision, dof, scale, factor):
+def log_evidence_of_gaussians(
+    counts, masses, centres, scatter, mean, precision, dof, scale, factor
+):
     """Return log p(x | z), means and covariances summed out.
+
+    With weights u_t, x_t ~ N(mu, Sigma / u_t), it lacks the sum of W / 2 log u_t.
 
     Returns NaN if a scale is not positive definite.
 
@@ -286,12 +291,14 @@ def log_evidence_of_gaussians(counts, centres, scatter, mean, precision, dof, sc
         for d in range(width):
             result += dof * math.log(factor[d, d])
             result += math.lgamma(0.5 * (dof + n - d)) - math.lgamma(0.5 * (dof - d))
-        posterior_scale(k, counts, centres, scatter, mean, precision, scale, factor)
+        posterior_scale(k, masses, centres, scatter, mean, precision, scale, factor)
         if not factorise(factor):
             return math.nan
         for d in range(width):
             result -= (dof + n) * math.log(factor[d, d])
-        result += 0.5 * width * (math.log(precision / (precision + n)) - n * math.log(math.pi))
+        result += (
+            0.5 * width * (math.log(precision / (precision + masses[k])) - n * math.log(math.pi))
+        )
     return result
 
 
@@ -459,6 +466,7 @@ def impute(
     n_seen,
     means,
     precision_factors,
+    weights,
     precision_factor,
     x,
     key,
@@ -468,6 +476,8 @@ def impute(
 
     Parameters
     ----------
+    weights : (N, B) float64 or None
+        Of the precisions of each block; None: 1.
     precision_factor, x : (W, W), (W,) float64, scratch
     key : (4,) uint64
         Of the streams, one for each block of a row.
@@ -483,9 +493,12 @@ def impute(
                 k = states[t] * n_blocks + b
                 write_in_order(precision_factors[k], order, n, precision_factor)
                 stream_of_number(key, t * n_blocks + b, rng)
+                deviation = 1.0
+                if weights is not None:
+                    deviation = 1.0 / math.sqrt(weights[t, b])
                 for d in range(width):
                     if d >= n:
-                        x[d] = draw_normal(rng)
+                        x[d] = deviation * draw_normal(rng)
                         for e in range(d):
                             x[d] -= precision_factor[d, e] * x[e]
                         x[d] /= precision_factor[d, d]

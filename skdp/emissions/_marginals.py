@@ -172,6 +172,46 @@ class CountMarginals:
 
 
 @dataclass(frozen=True, eq=False)
+class BinaryMarginals:
+    """Columns of 0 and 1.
+
+    Attributes
+    ----------
+    probs : (J, D) array
+        Of 1.
+    """
+
+    probs: Floats
+
+    @property
+    def means(self) -> Floats:
+        """Means."""
+        return self.probs
+
+    @property
+    def variances(self) -> Floats:
+        """Variances."""
+        return self.probs * (1.0 - self.probs)
+
+    def parameters(self, column: int) -> Floats:
+        """Return what tells the states' distributions of a column apart."""
+        return self.probs[:, [column]]
+
+    def take(self, states: NDArray[np.intp]) -> Self:
+        """Return the distributions of some states."""
+        return replace(self, probs=self.probs[states])
+
+    def is_discrete(self, column: int) -> bool:
+        """Return True."""
+        return True
+
+    def cdf(self, x: Floats, column: int) -> Floats:
+        """Return P(X <= x), (..., J)."""
+        x = x[..., np.newaxis]
+        return np.where(x < 0.0, 0.0, np.where(x < 1.0, 1.0 - self.probs[:, column], 1.0))
+
+
+@dataclass(frozen=True, eq=False)
 class FactorMarginals:
     """Gaussian columns, and columns of 0 and 1.
 
@@ -214,8 +254,7 @@ class FactorMarginals:
         """Return P(X <= x), (..., J)."""
         if not self.is_discrete(column):
             return self.normal.cdf(x, column)
-        x = x[..., np.newaxis]
-        return np.where(x < 0.0, 0.0, np.where(x < 1.0, 1.0 - self.probs[:, column], 1.0))
+        return BinaryMarginals(self.probs).cdf(x, column)
 
     def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
         """Return bounds of the quantiles of all states."""

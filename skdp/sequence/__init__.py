@@ -2,11 +2,15 @@
 
 from skdp._random import make_generator
 from skdp.emissions._autoregressive import AutoregressiveEmission
+from skdp.emissions._bernoulli import BernoulliEmission
 from skdp.emissions._binary_factors import BinaryFactorEmission
 from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._gaussian import GaussianEmission
+from skdp.emissions._independent import IndependentEmissions
+from skdp.emissions._multinomial import MultinomialEmission
 from skdp.emissions._poisson import PoissonEmission
 from skdp.emissions._protocol import CollapsedEmission, EmissionModel, EmissionSampler
+from skdp.emissions._student_t import StudentTEmission
 from skdp.sequence._durations._negative_binomial import NegativeBinomialDuration
 from skdp.sequence._durations._poisson import PoissonDuration
 from skdp.sequence._durations._protocol import DurationModel, DurationSampler
@@ -26,6 +30,7 @@ from skdp.sequence._similarities._protocol import SimilaritySampler
 __all__ = [
     "HDPHMMLT",
     "AutoregressiveEmission",
+    "BernoulliEmission",
     "BinaryFactorEmission",
     "CategoricalEmission",
     "CollapsedEmission",
@@ -37,11 +42,14 @@ __all__ = [
     "FixedSimilarity",
     "GaussianEmission",
     "GaussianSimilarity",
+    "IndependentEmissions",
     "LaplacianSimilarity",
+    "MultinomialEmission",
     "NegativeBinomialDuration",
     "PoissonDuration",
     "PoissonEmission",
     "SimilaritySampler",
+    "StudentTEmission",
     "hmm_log_likelihood",
     "hmm_posterior",
     "hmm_sample_states",

@@ -16,10 +16,8 @@ from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import SequencePanel
-from skdp.emissions._autoregressive import AutoregressiveEmission
 from skdp.emissions._categorical import CategoricalEmission
-from skdp.emissions._gaussian import GaussianEmission
-from skdp.emissions._poisson import PoissonEmission
+from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import looks_back
 from skdp.inference import warn_of_truncation
 from skdp.sequence._hmm._alignment import name_states
@@ -29,12 +27,6 @@ from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm._walker import HMMWalker
 from skdp.sequence._parts import DURATIONS, SIMILARITIES, check_part, make_part, resolve_part
 
-EMISSIONS = {
-    "gaussian": GaussianEmission,
-    "categorical": CategoricalEmission,
-    "poisson": PoissonEmission,
-    "autoregressive": AutoregressiveEmission,
-}
 _PARTS: dict[str, Mapping[str, type]] = {
     "emission": EMISSIONS,
     "similarity": SIMILARITIES,
@@ -66,9 +58,9 @@ class HDPHMMLT(HMMPredictions):
         Upper bound J on the number of states (weak limit, beta ~ Dirichlet(gamma / J)). If at least
         half of `samples_` use all of them, `fit` warns that it is too low.
     emission : str or emission object, default="gaussian"
-        Distribution of the observations given the state. The names "gaussian", "categorical",
-        "poisson" and "autoregressive" stand for `GaussianEmission`, `CategoricalEmission`,
-        `PoissonEmission` and `AutoregressiveEmission` with their defaults.
+        Distribution of the observations given the state: an object, such as `GaussianEmission`, or
+        its name: "gaussian", "student_t", "autoregressive", "categorical", "poisson", "bernoulli"
+        or "multinomial". A name stands for the object with default settings.
     similarity : "gaussian", similarity object or None, default=None
         The source of phi: `GaussianSimilarity` (latent locations), `LaplacianSimilarity` (binary
         factors of `BinaryFactorEmission`), `FixedSimilarity`, or your own object. "gaussian"
@@ -283,10 +275,16 @@ class HDPHMMLT(HMMPredictions):
         return resolve_part(getattr(self, name), _PARTS.get(name, {}))
 
     def _emission_object(self) -> Any:
-        """Return the emission; categories of `TokenSequences` are all words of the vocabulary."""
+        """Return the emission for X, whose vocabulary or names of columns it may need.
+
+        Categories of `TokenSequences` are all words of the vocabulary.
+        """
         emission, n_words = self._part("emission"), vars(self).get("_n_words")
         if n_words is not None and getattr(emission, "n_symbols", 0) is None:
             emission = clone(emission).set_params(n_symbols=n_words)
+        names = vars(self).get("feature_names_in_")
+        if names is not None and hasattr(emission, "with_feature_names"):
+            emission = emission.with_feature_names(names)
         return emission
 
     def _accepts_tokens(self) -> bool:

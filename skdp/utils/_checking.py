@@ -36,7 +36,11 @@ def seeded(estimator: Any, **params: Any) -> Any:
 
 def _same(value: Any, other: Any, name: str) -> None:
     """Assert that two values are equal, bit for bit, whatever they hold."""
-    if isinstance(value, list):
+    if isinstance(value, dict):
+        assert value.keys() == other.keys(), name
+        for key in value:
+            _same(value[key], other[key], f"{name}[{key!r}]")
+    elif isinstance(value, list | tuple):
         assert len(value) == len(other), name
         for i, (one, two) in enumerate(zip(value, other, strict=True)):
             _same(one, two, f"{name}[{i}]")

@@ -22,6 +22,7 @@ from skdp.sequence import (
     NegativeBinomialDuration,
     PoissonDuration,
     PoissonEmission,
+    StudentTEmission,
 )
 from skdp.sequence._base import SequenceEstimator
 from skdp.topics import (
@@ -160,6 +161,10 @@ def _all_estimators() -> Iterable[Any]:
     yield HDPHMMLT(3, emission=PoissonEmission(), duration=PoissonDuration())
     yield HDPHMMLT(3, emission="categorical", duration=NegativeBinomialDuration())
     yield HDPHMMLT(3, emission=AutoregressiveEmission())
+    yield HDPHMMLT(3, emission="student_t")
+    yield HDPHMMLT(3, emission=StudentTEmission(covariance_type="diag"))
+    yield HDPHMMLT(3, emission="bernoulli")
+    yield HDPHMMLT(3, emission="multinomial")
     yield HDPHMMLT(3, similarity=GaussianSimilarity(2))
     for emission in (
         factors,

@@ -36,6 +36,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.utils import get_tags
 
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
+from skdp.emissions import BernoulliEmission
 from skdp.utils._checking import (
     Check,
     clone_fitted,
@@ -70,7 +71,7 @@ def _corpus(n_documents: int = 12) -> SegmentedCorpus:
 
 
 def _panel(n_sequences: int = 12, seed: int = 0, n_given: int = 0) -> SequencePanel:
-    """Return sequences of whole numbers, some of a single step: legal for every emission.
+    """Return sequences of whole numbers, some of a single step: legal for all emissions but bits.
 
     Steps that count as given come before.
     """
@@ -87,6 +88,11 @@ def _sentences(n_sentences: int = 12, seed: int = 0) -> TokenSequences:
     return TokenSequences.from_sequences(
         [(i % 2) * 3 + rng.integers(0, 3, 1 + i % 4) for i in range(n_sentences)], _N_WORDS
     )
+
+
+def _takes_bits(estimator: Any) -> bool:
+    emission = getattr(estimator, "emission", None)
+    return isinstance(emission, BernoulliEmission) or emission == "bernoulli"
 
 
 def _takes_sequences(estimator: Any) -> bool:
@@ -127,6 +133,8 @@ def _samples(estimator: Any, n_samples: int = 12) -> Any:
     if not _takes_sequences(estimator):
         return _corpus(n_samples)
     panel = _panel(n_samples, n_given=_count_given(estimator))
+    if _takes_bits(estimator):
+        panel = SequencePanel(panel.values > 1.5, panel.ptr)
     if not get_tags(estimator).input_tags.allow_nan:
         return panel
     values = panel.values.copy()

@@ -32,6 +32,7 @@ from skdp.sequence import (
     FixedSimilarity,
     GaussianEmission,
     GaussianSimilarity,
+    IndependentEmissions,
     LaplacianSimilarity,
     NegativeBinomialDuration,
     PoissonDuration,
@@ -43,6 +44,7 @@ from skdp.sequence import (
 )
 
 LONG = np.tile(SERIES, (2, 1))
+TWICE = [("a", "gaussian", [0, 1]), ("b", "poisson", 1)]
 WORDS = TokenSequences.from_sequences([[0, 1], [1]])
 
 
@@ -144,6 +146,24 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
         lambda: hmm(np.array([[1e300], [1.0]]), emission="poisson"),
         ValueError,
         "X must hold counts up to",
+    ),
+    (
+        "no bits",
+        lambda: hmm([SERIES > 1.0, SERIES], emission="bernoulli"),
+        ValueError,
+        "X must hold 0 and 1.*got 0.5 in column 1 at step 6, counted through all sequences",
+    ),
+    (
+        "columns of two parts",
+        lambda: hmm(emission=IndependentEmissions(TWICE)),
+        ValueError,
+        "column 1 is given to both 'a' and 'b'",
+    ),
+    (
+        "columns of no part",
+        lambda: hmm(emission=IndependentEmissions([("a", "gaussian", [0])])),
+        ValueError,
+        "column 1 of X belongs to no emission",
     ),
     # Habits of other libraries
     (

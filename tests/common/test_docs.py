@@ -64,7 +64,10 @@ OTHER_MEANING = {
     "covariance_prior": {"AutoregressiveEmission": "of what is not predicted"},
     "degrees_of_freedom_prior": {"AutoregressiveEmission": "covariances are full"},
     "emission": {"FactorialHMM": "always binary factors"},
-    "prior": {"NegativeBinomialDuration": "Beta, not Dirichlet"},
+    "prior": {
+        "NegativeBinomialDuration": "Beta, not Dirichlet",
+        "BernoulliEmission": "Beta, not Dirichlet",
+    },
     "rule_type_prior": {"HDPPCFGRefiner": "other types of rules"},
     "binary_concentration": {"HDPPCFGRefiner": "of subsymbols, given their parent"},
     "vocabulary": {"TokenVectorizer": "the known words: unknown ones are kept, too"},

@@ -13,9 +13,11 @@ from skdp.sequence import (
     FixedSimilarity,
     GaussianEmission,
     GaussianSimilarity,
+    IndependentEmissions,
     LaplacianSimilarity,
     NegativeBinomialDuration,
     PoissonDuration,
+    StudentTEmission,
 )
 from skdp.utils.estimator_checks import parametrize_with_ragged_checks
 
@@ -34,6 +36,10 @@ def test_scikit_learn(estimator, check):
             {},
             {"emission": "categorical", "stickiness": "auto"},
             {"emission": "poisson", "state_sampler": "beam"},
+            {"emission": "bernoulli", "stickiness": "auto"},
+            {"emission": "multinomial"},
+            {"emission": StudentTEmission("auto", "diag")},
+            {"emission": IndependentEmissions([("all", "gaussian", slice(None))])},
             {"similarity": GaussianSimilarity(2), "stickiness": "auto"},
             {"emission": "categorical", "similarity": FixedSimilarity(PHI)},
             {"emission": "categorical", "duration": PoissonDuration(max_duration=30)},

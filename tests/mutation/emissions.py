@@ -7,6 +7,9 @@ FORECAST_TESTS = "tests/exact/sequence/hmm/test_forecast.py"
 
 REGRESSION_TESTS = "tests/exact/emissions/test_autoregressive.py"
 LAG_TESTS = "tests/exact/sequence/hmm/test_lagged_forecast.py"
+BAG_TESTS = "tests/exact/emissions/test_multinomial.py"
+BIT_TESTS = "tests/exact/emissions/test_bernoulli.py"
+MIXED_TESTS = "tests/exact/emissions/test_independent.py"
 GAUSSIAN_TESTS = "tests/exact/emissions/test_gaussian.py"
 PREDICTIVES = "tests/exact/emissions/test_predictives.py"
 LINK_TESTS = "tests/exact/emissions/test_factor_links.py"
@@ -18,11 +21,20 @@ REGRESSION_SAMPLER = "emissions/_autoregressive.py"
 REGRESSION_MODEL = "emissions/_autoregressive_model.py"
 LAGS = "emissions/_lags.py"
 AMPLITUDES = "emissions/_kernels_factor_amplitudes.py"
+BERNOULLI = "emissions/_bernoulli.py"
+EVENTS = "emissions/_kernels_events.py"
+EVENT_MARGINALS = "emissions/_event_marginals.py"
 FACTORS = "emissions/_kernels_factors.py"
 GAUSSIANS = "emissions/_kernels_gaussian.py"
 LINKS = "emissions/_kernels_links.py"
 GAUSSIAN_SAMPLER = "emissions/_gaussian.py"
 GAUSSIAN_MODEL = "emissions/_gaussian_model.py"
+INDEPENDENT = "emissions/_independent.py"
+INDEPENDENT_MODEL = "emissions/_independent_model.py"
+MULTINOMIAL = "emissions/_multinomial.py"
+MIXTURE = "emissions/_kernels_scale_mixture.py"
+STUDENT_T = "emissions/_student_t.py"
+STUDENT_T_TESTS = "tests/exact/emissions/test_student_t.py"
 POISSON = "emissions/_poisson.py"
 STUDENTS = "emissions/_kernels_student.py"
 SYMBOLS = "emissions/_categorical.py"
@@ -151,8 +163,8 @@ MUTATIONS = [
     Mutation(
         "gaussian-missing-values-too-close",
         GAUSSIANS,
-        "                        x[d] = draw_normal(rng)\n",
-        "                        x[d] = 0.5 * draw_normal(rng)\n",
+        "                        x[d] = deviation * draw_normal(rng)\n",
+        "                        x[d] = 0.5 * deviation * draw_normal(rng)\n",
         "Missing values are drawn, with the covariance that is left.",
         f"{GAUSSIAN_TESTS}::test_missing_values_are_drawn_given_what_was_observed",
     ),
@@ -227,6 +239,190 @@ MUTATIONS = [
         "",
         "Stirling's formula alone lacks 1 / (12 x).",
         f"{PREDICTIVES}::test_stirlings_series_takes_over_smoothly[10001.0]",
+    ),
+    Mutation(
+        "bits-rest-left-out",
+        EVENTS,
+        "        for d in range(rest, n_columns):\n            a = places[t, d]",
+        "        for d in range(rest, n_columns - 1):\n            a = places[t, d]",
+        "The last one to three columns count, too.",
+        f"{BIT_TESTS}::test_log_probabilities[5]",
+    ),
+    Mutation(
+        "bits-four-at-a-time",
+        EVENTS,
+        "+ (rows[c, j] + rows[e, j])",
+        "+ (rows[c, j] + rows[c, j])",
+        "Each of four columns has its own row.",
+        f"{BIT_TESTS}::test_log_probabilities[4]",
+    ),
+    Mutation(
+        "bits-prior-swapped",
+        EVENTS,
+        "of_one + counts[2 * d + 1, j], of_zero + counts[2 * d, j]",
+        "of_zero + counts[2 * d + 1, j], of_one + counts[2 * d, j]",
+        "p belongs to 1, q to 0.",
+        f"{BIT_TESTS}::test_posterior",
+    ),
+    Mutation(
+        "bits-missing-are-zeros",
+        BERNOULLI,
+        "    places[missing] = 2 * n_columns\n",
+        "",
+        "What is missing says nothing.",
+        f"{BIT_TESTS}::test_evidence",
+    ),
+    Mutation(
+        "bits-as-if-known",
+        BERNOULLI,
+        "(of_one + ones) / (of_one + of_zero + ones + zeros)",
+        "(of_one + ones) / (of_one + of_zero + ones + zeros + 1.0)",
+        "The predictive probability is the ratio of two evidences.",
+        f"{BIT_TESTS}::test_predictive_is_a_ratio_of_evidences_and_sums_to_one",
+    ),
+    Mutation(
+        "events-counted-once",
+        EVENTS,
+        "counts[kinds[i], j] += int(amounts[i])",
+        "counts[kinds[i], j] += 1",
+        "A kind may happen several times in a step.",
+        f"{BAG_TESTS}::test_evidence",
+    ),
+    Mutation(
+        "events-without-amounts",
+        EVENTS,
+        "log_obs[t, j] += amount * log_probs[v, j]",
+        "log_obs[t, j] += log_probs[v, j]",
+        "Each event multiplies the probability.",
+        f"{BAG_TESTS}::test_log_probabilities",
+    ),
+    Mutation(
+        "events-without-coefficient",
+        MULTINOMIAL,
+        "return float(events) + self._log_coefficient",
+        "return float(events)",
+        "The evidence is that of rows, in whatever order their events came.",
+        f"{BAG_TESTS}::test_evidence",
+    ),
+    Mutation(
+        "events-as-if-known",
+        MULTINOMIAL,
+        "self.totals, concentrations)",
+        "self.totals)",
+        "Probabilities are known from finitely many events only.",
+        f"{BAG_TESTS}::test_predictive_is_a_ratio_of_evidences_and_sums_to_one[4]",
+    ),
+    Mutation(
+        "events-rounded",
+        EVENT_MARGINALS,
+        "result = (shapes - 0.5) * np.log1p(counts / shapes) + counts * (np.log(sums) - 1.0)",
+        "result = (shapes + 0.5) * np.log1p(counts / shapes) + counts * (np.log(sums) - 1.0)",
+        "log Gamma(a) is Stirling's formula of a! without log a.",
+        f"{BAG_TESTS}::test_rising_factorials_lose_no_digits[4.0]",
+    ),
+    Mutation(
+        "events-spread-of-binomial",
+        EVENT_MARGINALS,
+        "spread = (mean * c + square) / (c + 1.0)",
+        "spread = (mean * c + mean) / (c + 1.0)",
+        "Counts of unknown probabilities vary more than binomial ones.",
+        f"{BAG_TESTS}::test_marginals_by_enumeration[learned]",
+    ),
+    Mutation(
+        "mixed-last-part-alone",
+        INDEPENDENT,
+        "            out += self._scratch",
+        "            out[:] = self._scratch",
+        "Log densities of parts are added up.",
+        f"{MIXED_TESTS}::test_log_densities",
+    ),
+    Mutation(
+        "mixed-evidence-of-one-part",
+        INDEPENDENT,
+        "sum(sampler.log_evidence() for sampler in self.samplers)",
+        "sum(sampler.log_evidence() for sampler in self.samplers[:1])",
+        "All parts tell whether to split or merge.",
+        f"{MIXED_TESTS}::test_evidence",
+    ),
+    Mutation(
+        "mixed-columns-in-order",
+        INDEPENDENT_MODEL,
+        "            out[:, columns] = block",
+        "            out[:, np.sort(columns)] = block",
+        "Columns of a part may be in any order.",
+        f"{MIXED_TESTS}::test_quantiles_of_mixtures[0]",
+    ),
+    Mutation(
+        "outliers-mean-not-weighted",
+        MIXTURE,
+        "centres[k, d] += weights[t, b] * values[t, b * width + d]",
+        "centres[k, d] += values[t, b * width + d]",
+        "A step counts as much as its weight.",
+        f"{STUDENT_T_TESTS}::test_parameters_given_weights",
+    ),
+    Mutation(
+        "outliers-scatter-not-weighted",
+        MIXTURE,
+        "x = weights[t, b] * (values[t, b * width + d] - centres[k, d])",
+        "x = values[t, b * width + d] - centres[k, d]",
+        "A step counts as much as its weight.",
+        f"{STUDENT_T_TESTS}::test_evidence_given_weights[full]",
+    ),
+    Mutation(
+        "outliers-missing-values-count",
+        MIXTURE,
+        "draw = draw_gamma(0.5 * (freedom + n_observed[t, b]), rng)",
+        "draw = draw_gamma(0.5 * (freedom + 2.0), rng)",
+        "Only what was observed tells of a weight.",
+        f"{STUDENT_T_TESTS}::test_weights_and_missing_values[full]",
+    ),
+    Mutation(
+        "outliers-weights-without-distance",
+        MIXTURE,
+        "weights[t, b] = 2.0 * draw / (freedom + distances[t, b])",
+        "weights[t, b] = 2.0 * draw / freedom",
+        "The farther off, the smaller the weight.",
+        f"{STUDENT_T_TESTS}::test_posterior_of_a_column",
+    ),
+    Mutation(
+        "outliers-missing-values-not-weighted",
+        GAUSSIANS,
+        "deviation = 1.0 / math.sqrt(weights[t, b])",
+        "deviation = 1.0",
+        "What is missing varies as the rest of its row does.",
+        f"{STUDENT_T_TESTS}::test_weights_and_missing_values[full]",
+    ),
+    Mutation(
+        "outliers-masses-as-counts",
+        STUDENT_T,
+        "return self.counts, self.masses, self.centres, self.scatter",
+        "return self.counts, self.counts, self.centres, self.scatter",
+        "The mean is known as well as the weights of its steps say.",
+        f"{STUDENT_T_TESTS}::test_evidence_given_weights[full]",
+    ),
+    Mutation(
+        "outliers-jacobian",
+        STUDENT_T,
+        "logs = (half - 1.0 + 0.5 * width) * np.log(weights) - half * weights",
+        "logs = (half - 1.0) * np.log(weights) - half * weights",
+        "A weight scales the precision in all columns.",
+        f"{STUDENT_T_TESTS}::test_evidence_given_weights[full]",
+    ),
+    Mutation(
+        "outliers-freedom-without-normaliser",
+        STUDENT_T,
+        " - 0.5 * numbers * log_freedom",
+        "",
+        "The scale of a t density depends on its degrees of freedom.",
+        f"{STUDENT_T_TESTS}::test_posterior_of_the_degrees_of_freedom",
+    ),
+    Mutation(
+        "outliers-bound-without-entropy",
+        STUDENT_T,
+        "terms = constant - shape * np.log(rates) + (rates - 0.5 * nu) * weights",
+        "terms = constant - shape * np.log(rates) + (rates + 0.5 * nu) * weights",
+        "The bound stays below the evidence.",
+        f"{STUDENT_T_TESTS}::test_variational_evidence_is_a_lower_bound[5.0]",
     ),
     Mutation(
         "predictive-draws-without-tails",

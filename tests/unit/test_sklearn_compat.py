@@ -117,6 +117,8 @@ class TestDocumentationLinks:
             "topics.SegmentedTopicModel", "topics.GibbsLDA", "topics.LatentDirichletCoClustering",
             "sequence.HDPHMMLT", "sequence.FactorialHMM", "emissions.GaussianEmission",
             "emissions.CategoricalEmission", "emissions.PoissonEmission",
+            "emissions.BernoulliEmission", "emissions.MultinomialEmission",
+            "emissions.StudentTEmission",
             "sequence.GaussianSimilarity", "sequence.LaplacianSimilarity",
             "sequence.PoissonDuration", "sequence.NegativeBinomialDuration",
             "grammar.HDPPCFG", "grammar.HDPPCFGRefiner",

@@ -14,6 +14,7 @@ from skdp._memory import check_memory
 from skdp._random import make_seed_sequence
 from skdp.data import SequencePanel
 from skdp.emissions._categorical import CategoricalModel
+from skdp.emissions._independent_model import mix_symbols
 from skdp.emissions._protocol import looks_back
 from skdp.sequence._base import SequenceEstimator, split
 from skdp.sequence._hmm._forecast import Mixture
@@ -166,7 +167,8 @@ class HMMPredictions(SequenceEstimator):
               the smallest with at least this cumulative probability.
 
             For categories, which have no order, instead: proba, (n_steps, n_symbols), the
-            probabilities of the symbols.
+            probabilities of the symbols. With `IndependentEmissions` columns of categories are NaN
+            above, and proba is a dictionary of such arrays by the names of the parts.
 
         Raises
         ------
@@ -217,12 +219,17 @@ class HMMPredictions(SequenceEstimator):
             return Bunch(proba=probs[0] if is_single else probs)
         marginals = [emission.marginals() for emission in emissions]
         found: dict[str, list[Any]] = {"mean": [], "sd": [], "quantiles": []}
+        symbols = list(getattr(emissions[0], "symbols", {}).values())
         for own in weights.swapaxes(0, 1):
             mixture = Mixture(list(own), marginals)
             mean, variance = mixture.moments()
             found["mean"].append(mean)
             found["sd"].append(np.sqrt(variance))
             found["quantiles"].append(mixture.quantiles(levels))
+            if symbols:
+                for array in (found["mean"][-1], found["sd"][-1], found["quantiles"][-1]):
+                    array[:, symbols] = np.nan
+                found.setdefault("proba", []).append(mix_symbols(emissions, own))
         return Bunch(**{name: x[0] if is_single else x for name, x in found.items()})
 
     def impute(self, X: Any) -> Any:

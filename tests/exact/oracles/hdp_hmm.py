@@ -5,13 +5,14 @@ from the rates pi_0j' ~ Gamma(alpha beta_j', 1); the probability of a transition
 over its sum. States emit symbols with probabilities theta_j ~ Dirichlet(prior). Transitions are
 drawn from their prior, and the probability of every sequence of states is averaged over the draws.
 
-Or states emit Gaussian vectors, with a normal-inverse-Wishart prior, or such that depend on those
-before them.
+Or states emit Gaussian vectors, with a normal-inverse-Wishart prior, such that depend on those
+before them, or anything whose evidence is given.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
@@ -44,6 +45,7 @@ class Problem:
     phi: tuple[tuple[float, ...], ...] | None = None
     gaussian: NormalInverseWishart | None = None
     regression: autoregression.MatrixNormalInverseWishart | None = None
+    evidence: Callable[[tuple], float] | None = None  # log density of the observations of a state
 
     @property
     def n_lags(self):
@@ -91,7 +93,7 @@ def log_gaussian_evidence(vectors, prior):
 
 
 def log_evidence(problem, states):
-    """Return log p(x | z): a Dirichlet-multinomial for each state, or Gaussians, or regressions."""
+    """Return log p(x | z): a Dirichlet-multinomial for each state, or what else is given."""
     if problem.regression is not None:
         pairs = autoregression.pairs(problem.sequences, problem.n_lags)
         known = [[] for _ in range(problem.n_states)]
@@ -99,12 +101,13 @@ def log_evidence(problem, states):
             if pair is not None:
                 known[j].append(pair)
         return sum(autoregression.log_evidence(own, problem.regression) for own in known)
+    evidence = problem.evidence
     if problem.gaussian is not None:
+        evidence = partial(log_gaussian_evidence, prior=problem.gaussian)
+    if evidence is not None:
         vectors = tuple(x for sequence in problem.sequences for x in sequence)
         return sum(
-            log_gaussian_evidence(
-                tuple(x for x, z in zip(vectors, states, strict=True) if z == j), problem.gaussian
-            )
+            evidence(tuple(x for x, z in zip(vectors, states, strict=True) if z == j))
             for j in range(problem.n_states)
         )
     symbols = [x for sequence in problem.sequences for x in sequence]

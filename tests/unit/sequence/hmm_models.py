@@ -10,9 +10,11 @@ from skdp.sequence import (
     FixedSimilarity,
     GaussianEmission,
     GaussianSimilarity,
+    IndependentEmissions,
     LaplacianSimilarity,
     NegativeBinomialDuration,
     PoissonDuration,
+    StudentTEmission,
 )
 
 RNG = np.random.default_rng(0)
@@ -45,11 +47,12 @@ SYMBOLS, CLASSES = make_symbols()
 COUNTS = [RNG.poisson(np.repeat([1.0, 9.0, 1.0], 5)).astype(float) for _ in range(3)]
 PHI = np.array([[0.5, 0.1, 1.0, 1.0], [1.0, 1.0, 0.2, 0.3], [0.7] * 4, [0.1, 0.2, 0.3, 0.4]])
 BITS = np.tile([[0.0, 0], [3, 0], [0, 3], [3, 3]], (5, 1)) + 0.1 * RNG.normal(size=(20, 2))
+BAGS = [RNG.multinomial(4, p, size=15).astype(float) for p in ([0.8, 0.1, 0.1], [0.1, 0.5, 0.4])]
 
 
 def with_gaps(sequences):
     """Return sequences of which every fifth number is missing."""
-    flat = np.concatenate(sequences)
+    flat = np.concatenate(sequences).astype(float)
     flat.ravel()[::5] = np.nan
     return np.split(flat, np.cumsum([len(x) for x in sequences])[:-1])
 
@@ -59,6 +62,17 @@ MODELS = {
     "sticky": ({"stickiness": "auto", "emission": GaussianEmission("diag")}, GAUSSIAN),
     "categorical": ({"emission": "categorical"}, SYMBOLS),
     "poisson": ({"emission": "poisson", "stickiness": 2.0}, COUNTS),
+    "bernoulli": ({"emission": "bernoulli"}, with_gaps([BITS > 1.5, BITS[:9] > 1.5])),
+    "student_t": ({"emission": StudentTEmission(5.0)}, with_gaps(GAUSSIAN)),
+    "multinomial": ({"emission": "multinomial"}, BAGS),
+    "mixed": (
+        {
+            "emission": IndependentEmissions(
+                [("events", "poisson", [1]), ("level", GaussianEmission(), [0])]
+            )
+        },
+        [np.column_stack([x[:, 0], np.floor(np.abs(x[:, 1]))]) for x in GAUSSIAN],
+    ),
     "beam": ({"emission": "categorical", "state_sampler": "beam"}, SYMBOLS),
     "fixed": ({"emission": "categorical", "similarity": FixedSimilarity(PHI)}, SYMBOLS),
     "locations": ({"similarity": GaussianSimilarity(2)}, GAUSSIAN),

@@ -1,0 +1,121 @@
+"""Columns of X as users name them: each to one part, none left over."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from skdp._typing import Places
+
+
+def find_columns(columns: Any, n_columns: int, names: list[str] | None, where: str) -> Places:
+    """Return the numbers of columns.
+
+    Parameters
+    ----------
+    columns : int, str, slice, or list of int, str or bool
+        As for scikit-learn's ``ColumnTransformer``: a slice of names includes its end.
+    n_columns : int
+        D.
+    names : list of str or None
+        Those of the columns of X, if it has any.
+    where : str
+        Opens the messages.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column, none at all, or one twice.
+    TypeError
+        If `columns` is anything else.
+    """
+    if isinstance(columns, slice):
+        ends: list[Any] = [columns.start, columns.stop]
+        ends = [None if end is None else _place(end, names, where) for end in ends]
+        if isinstance(columns.stop, str):
+            ends[1] += 1
+        found = np.arange(n_columns)[ends[0] : ends[1] : columns.step]
+    elif isinstance(columns, str | Integral) and not isinstance(columns, bool):
+        found = np.array([_place(columns, names, where)])
+    else:
+        found = _find_listed(columns, n_columns, names, where)
+    if len(found) == 0:
+        raise ValueError(f"{where} has no columns.")
+    if found.min() < -n_columns or found.max() >= n_columns:
+        wrong = found.max() if found.max() >= n_columns else found.min()
+        raise ValueError(f"{where}: there is no column {wrong}, X has {n_columns} columns.")
+    found = found % n_columns
+    if len(np.unique(found)) < len(found):
+        raise ValueError(f"{where} names a column twice: {columns!r}.")
+    return found.astype(np.int64)
+
+
+def _find_listed(columns: Any, n_columns: int, names: list[str] | None, where: str) -> Any:
+    array = np.asarray(None if callable(columns) else columns)
+    if array.ndim != 1 or (len(array) and array.dtype.kind not in "biuUOT"):
+        raise TypeError(
+            f"{where}: columns must be an int, a name, a slice, or a list of ints, names or bools; "
+            f"got {columns!r}."
+        )
+    if array.dtype.kind == "b":
+        if len(array) != n_columns:
+            raise ValueError(
+                f"{where}: a mask must have an entry for each of the {n_columns} columns of X, got "
+                f"{len(array)}."
+            )
+        return np.flatnonzero(array)
+    return np.array([_place(column, names, where) for column in array.tolist()], dtype=np.int64)
+
+
+def _place(column: Any, names: list[str] | None, where: str) -> int:
+    """Return the number of a column."""
+    if not isinstance(column, str):
+        if isinstance(column, Integral) and not isinstance(column, bool):
+            return int(column)
+        raise TypeError(f"{where}: columns must be ints, names or bools, got {column!r}.")
+    if names is None:
+        raise ValueError(
+            f"{where}: column {column!r} is given by its name, but X has none: fit to data frames, "
+            "or give the numbers of columns."
+        )
+    if column not in names:
+        raise ValueError(f"{where}: there is no column {column!r}, X has {', '.join(names)}.")
+    return names.index(column)
+
+
+def check_shared_out(
+    parts: dict[str, Places], n_columns: int, names: list[str] | None, where: str
+) -> None:
+    """Raise unless each column belongs to one part.
+
+    Parameters
+    ----------
+    parts : dict
+        Columns of each part by its name.
+    n_columns, names, where : as in `find_columns`
+
+    Raises
+    ------
+    ValueError
+    """
+
+    def call(column: int) -> str:
+        return f"{column}" if names is None else f"{column} ({names[column]!r})"
+
+    owners: dict[int, str] = {}
+    for name, columns in parts.items():
+        for column in columns.tolist():
+            if column in owners:
+                raise ValueError(
+                    f"{where}: column {call(column)} is given to both {owners[column]!r} and "
+                    f"{name!r}."
+                )
+            owners[column] = name
+    rest = [call(column) for column in range(n_columns) if column not in owners]
+    if rest:
+        raise ValueError(
+            f"{where}: {'columns' if len(rest) > 1 else 'column'} {', '.join(rest)} of X belong"
+            f"{'' if len(rest) > 1 else 's'} to no emission: add one, or leave them out of X."
+        )

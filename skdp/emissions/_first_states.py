@@ -1,0 +1,31 @@
+"""First states that owe nothing to the observations."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._random import next_double
+
+MEAN_RUN = 3.0
+"""Steps in a run of the first states."""
+
+
+def start_in_runs(states: NDArray[np.int64], n_states: int, rng: NDArray[np.uint64]) -> None:
+    """Write states at random, in runs of `MEAN_RUN` steps in the mean.
+
+    States that get steps here and there all look like the whole panel; those of runs know which
+    observations are near each other.
+
+    Parameters
+    ----------
+    states : (N,) array of int
+        Written to.
+    n_states : int
+    rng : (4,) array of uint64
+    """
+    state = 0
+    for t in range(len(states)):
+        if t == 0 or next_double(rng) * MEAN_RUN < 1.0:
+            state = int(next_double(rng) * n_states)
+        states[t] = state

@@ -1,0 +1,334 @@
+"""Observations whose columns are of different kinds."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._sklearn_compat import BaseComposition, EstimatorMixin, validate_parameters
+from skdp.emissions._binary_factors import BinaryFactorEmission
+from skdp.emissions._columns import check_shared_out, find_columns
+from skdp.emissions._independent_model import Block, IndependentModel, naming
+from skdp.emissions._names import EMISSIONS
+from skdp.emissions._protocol import CollapsedEmission, Coupling
+from skdp.inference import Part
+
+
+class IndependentEmissions(EstimatorMixin, BaseComposition):
+    """Columns of several kinds, each kind with an emission of its own, independent given the state.
+
+    Parameters
+    ----------
+    emissions : list of (name, emission, columns)
+        The parts. An emission is an object or a name, as for `HDPHMMLT`. Columns are an int, a
+        name, a slice, or a list of ints, names or bools, as for scikit-learn's
+        ``ColumnTransformer``; names are for data frames. Each column of X belongs to one part.
+
+    Notes
+    -----
+    Log densities and log evidences are sums over the parts. If the parameters of all parts can be
+    summed out (`CollapsedEmission`), states are split and merged. They begin as one state if any
+    part would begin so, otherwise as the first part begins them.
+
+    NaN marks a missing value in the columns of emissions that take it. `BinaryFactorEmission` and
+    emissions that look back in time cannot be parts.
+
+    A stored sample holds the models of the parts by name: ``model.emission_.models["name"]``.
+    `forecast` gives NaN for columns of categories, which have no order, and their probabilities in
+    ``proba``, by the name of the part. Parameters of a part are set as
+    ``emission__name__parameter``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.sequence import HDPHMMLT, IndependentEmissions
+    >>> rng = np.random.default_rng(0)
+    >>> kind = np.repeat([0, 1, 0, 1], 50)
+    >>> x = np.column_stack([rng.normal(4.0 * kind), rng.poisson(1 + 8 * kind), kind])
+    >>> emission = IndependentEmissions(
+    ...     [("level", "gaussian", [0]), ("events", "poisson", [1]), ("kind", "categorical", [2])]
+    ... )
+    >>> model = HDPHMMLT(6, emission=emission, max_iter=100, random_state=0).fit(x)
+    >>> np.flatnonzero(np.diff(model.predict(x))) + 1
+    array([ 50, 100, 150])
+    >>> model.set_params(emission__events__rate=0.5).emission.emissions[1][1]
+    PoissonEmission(rate=0.5)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"emissions": [list, tuple]}
+
+    def __init__(self, emissions: list[tuple[str, Any, Any]]):
+        self.emissions = emissions
+
+    # Parameters
+
+    @property
+    def _parts(self) -> Any:
+        """Names and emissions, in the shape that scikit-learn's compositions have."""
+        try:
+            return [(name, emission) for name, emission, _ in self.emissions]
+        except (TypeError, ValueError):  # refused by a fit
+            return self.emissions
+
+    @_parts.setter
+    def _parts(self, parts: Any) -> None:
+        self.emissions = [
+            (name, emission, columns)
+            for (name, emission), (_, _, columns) in zip(parts, self.emissions, strict=True)
+        ]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return parameters by name, with `deep` those of the parts as ``name__parameter``.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+
+        Returns
+        -------
+        dict
+        """
+        params: dict[str, Any] = self._get_params("_parts", deep=deep)
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of the parts as ``name__parameter``, and parts by their names.
+
+        An emission given by its name, such as "gaussian", is first replaced by the object that the
+        name stands for.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
+        """
+        nested = {key.partition("__")[0] for key in params if "__" in key}
+        parts = self._parts
+        if "emissions" not in params and any(
+            name in nested and isinstance(part, str) for name, part in parts
+        ):
+            self._parts = [
+                (name, _resolve(part) if name in nested else part) for name, part in parts
+            ]
+        self._set_params("_parts", **params)
+        return self
+
+    @property
+    def allows_nan(self) -> bool:
+        """Whether NaN is a missing value, in some columns at least."""
+        try:
+            return any(_takes_nan(_resolve(part)) for _, part in self._parts)
+        except (TypeError, ValueError):  # refused by a fit
+            return False
+
+    def with_feature_names(self, names: Any) -> Self:
+        """Return the same emission for columns with names.
+
+        Parameters
+        ----------
+        names : (D,) array of str
+
+        Returns
+        -------
+        IndependentEmissions
+        """
+        other = copy.copy(self)
+        other._names = [str(name) for name in names]
+        return other
+
+    # Samplers
+
+    def make_sampler(self, values: NDArray[np.float64], n_states: int) -> IndependentSampler:
+        """Return the sampler of this emission's parameters for these observations.
+
+        Parameters
+        ----------
+        values : (N, D) array
+            The observations, from which some priors are computed.
+        n_states : int
+            J.
+
+        Returns
+        -------
+        EmissionSampler
+
+        Raises
+        ------
+        ValueError
+            If columns are missing or belong to two parts, names are not unique, or a part refuses
+            its columns.
+        TypeError
+            If a part is no emission, or one that cannot be a part.
+        """
+        validate_parameters(self)
+        names: list[str] | None = vars(self).get("_names")
+        n_columns = values.shape[1]
+        emissions = self._read_emissions()
+        columns = {
+            name: find_columns(own, n_columns, names, f"IndependentEmissions: emission {name!r}")
+            for name, _, own in self.emissions
+        }
+        check_shared_out(columns, n_columns, names, "IndependentEmissions")
+        blocks, samplers = [], []
+        for name, emission in emissions.items():
+            block = Block(name, columns[name], _takes_nan(emission))
+            if names is not None and hasattr(emission, "with_feature_names"):
+                emission = emission.with_feature_names([names[d] for d in block.columns])
+            with naming(name, block.columns):
+                samplers.append(emission.make_sampler(block.of(values), n_states))
+            blocks.append(block)
+        collapsed = all(isinstance(sampler, CollapsedEmission) for sampler in samplers)
+        kind = CollapsedIndependentSampler if collapsed else IndependentSampler
+        return kind(n_states, tuple(blocks), samplers)
+
+    def _read_emissions(self) -> dict[str, Any]:
+        """Return the emissions by name, or raise."""
+        shape = "IndependentEmissions: emissions must be a list of (name, emission, columns)"
+        if len(self.emissions) == 0:
+            raise ValueError(f"{shape}, got none.")
+        found: dict[str, Any] = {}
+        for part in self.emissions:
+            if not isinstance(part, tuple | list) or len(part) != 3:
+                raise ValueError(f"{shape}, got {part!r}.")
+            name, emission, _ = part
+            if not isinstance(name, str) or not name or "__" in name or name == "emissions":
+                raise ValueError(
+                    "IndependentEmissions: names must be text without two underscores, and not "
+                    f"'emissions'; got {name!r}."
+                )
+            if name in found:
+                raise ValueError(f"IndependentEmissions: two emissions have the name {name!r}.")
+            found[name] = _check_emission(name, _resolve(emission))
+        return found
+
+
+def _resolve(emission: Any) -> Any:
+    """Return the emission that a name stands for; anything else as it is."""
+    is_known = isinstance(emission, str) and emission in EMISSIONS
+    return EMISSIONS[emission]() if is_known else emission
+
+
+def _takes_nan(emission: Any) -> bool:
+    return bool(getattr(emission, "allows_nan", False))
+
+
+def _check_emission(name: str, emission: Any) -> Any:
+    """Return an emission if it can be a part, or raise a TypeError."""
+    where = f"IndependentEmissions: emission {name!r}"
+    if isinstance(emission, type):
+        kind = emission.__name__
+        raise TypeError(f"{where} must be an object, got the class {kind}: write {kind}(...).")
+    if not hasattr(emission, "make_sampler"):
+        known = ", ".join(repr(known) for known in EMISSIONS)
+        raise TypeError(f"{where} must be an emission or one of {known}; got {emission!r}.")
+    kind = type(emission).__name__
+    if isinstance(emission, BinaryFactorEmission):
+        raise TypeError(
+            f"{where} must not be a {kind}: its binary factors are those of whole states. Use it "
+            "alone, with all columns."
+        )
+    if hasattr(emission, "n_lags"):
+        raise TypeError(
+            f"{where} must not be a {kind}: it looks back in time, over all columns. Use it alone."
+        )
+    return emission
+
+
+class IndependentSampler(Part):
+    """Samplers of the parameters of all parts."""
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_scratch",)
+
+    def __init__(self, n_states: int, blocks: tuple[Block, ...], samplers: list[Any]):
+        self.n_states = n_states
+        self.blocks = blocks
+        self.samplers: list[Any] = samplers
+
+    def copy(self) -> Self:
+        """Return the same parameters in new arrays."""
+        other = super().copy()
+        other.samplers = [sampler.copy() for sampler in self.samplers]
+        return other
+
+    def detach(self) -> None:
+        """Drop the observations and everything derived from them."""
+        super().detach()
+        for sampler in self.samplers:
+            sampler.detach()
+
+    def attach(self, values: NDArray[np.float64]) -> None:
+        """Take the observations."""
+        for block, sampler in zip(self.blocks, self.samplers, strict=True):
+            with naming(block.name, block.columns):
+                sampler.attach(block.of(values))
+        self._scratch = np.empty((len(values), self.n_states))
+
+    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Write first states as the first part does."""
+        self.samplers[0].start(states, rng)
+
+    def draw(
+        self,
+        states: NDArray[np.int64],
+        rng: NDArray[np.uint64],
+        coupling: Coupling | None = None,
+    ) -> None:
+        """Draw the parameters of all parts given the states."""
+        for sampler in self.samplers:
+            sampler.draw(states, rng)
+
+    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+        """Write the sums of the parts' log densities of all steps."""
+        self._add_up("write_log_obs", out)
+
+    def _add_up(self, method: str, out: NDArray[np.float64]) -> None:
+        """Write the sum of what a method of all parts writes."""
+        getattr(self.samplers[0], method)(out)
+        for sampler in self.samplers[1:]:
+            getattr(sampler, method)(self._scratch)
+            out += self._scratch
+
+    def log_evidence(self) -> float:
+        """Return log p(x | z)."""
+        return float(sum(sampler.log_evidence() for sampler in self.samplers))
+
+    def model(self) -> IndependentModel:
+        """Return what the next observation follows given the states."""
+        names = [block.name for block in self.blocks]
+        models = [sampler.model() for sampler in self.samplers]
+        return IndependentModel(self.blocks, dict(zip(names, models, strict=True)))
+
+
+class CollapsedIndependentSampler(IndependentSampler):
+    """Samplers of parts whose parameters can all be summed out."""
+
+    def __init__(self, n_states: int, blocks: tuple[Block, ...], samplers: list[Any]):
+        super().__init__(n_states, blocks, samplers)
+        self.starts_with_one_state = any(sampler.starts_with_one_state for sampler in samplers)
+
+    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Draw the missing values of all parts."""
+        for sampler in self.samplers:
+            sampler.complete(states, rng)
+
+    def restrict(self, steps: NDArray[np.int64], n_states: int) -> CollapsedIndependentSampler:
+        """Return a sampler for some of the observations."""
+        samplers = [sampler.restrict(steps, n_states) for sampler in self.samplers]
+        other = CollapsedIndependentSampler(n_states, self.blocks, samplers)
+        other._scratch = np.empty((len(steps), n_states))
+        return other
+
+    def condition(self, states: NDArray[np.int64]) -> None:
+        """Take the states of the observations; -1: of no state."""
+        for sampler in self.samplers:
+            sampler.condition(states)
+
+    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+        """Write the sums of the parts' log predictive densities, or nearly that."""
+        self._add_up("write_log_predictive", out)

@@ -1,0 +1,269 @@
+"""Observations of mixed columns in a stored sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numba import frozen
+from skdp._typing import Floats, Places
+from skdp.emissions._categorical import CategoricalModel
+from skdp.emissions._marginals import Marginals, NumberMarginals
+from skdp.emissions._protocol import EmissionModel
+
+
+@contextmanager
+def naming(name: str, columns: Places) -> Iterator[None]:
+    """Say in a ValueError in which part of the columns the fault is."""
+    try:
+        yield
+    except ValueError as error:
+        own = ", ".join(str(column) for column in columns[:5].tolist())
+        more = ", ..." if len(columns) > 5 else ""
+        raise ValueError(
+            f"IndependentEmissions: emission {name!r} (columns {own}{more} of X): {error}"
+        ) from None
+
+
+@dataclass(frozen=True)
+class Block:
+    """The columns of one part.
+
+    Attributes
+    ----------
+    name : str
+    columns : (n,) array
+    allows_nan : bool
+    """
+
+    name: str
+    columns: Places
+    allows_nan: bool
+
+    def of(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return these columns, or raise a ValueError if they must not hold NaN but do."""
+        own: NDArray[np.float64] = frozen(np.ascontiguousarray(values[:, self.columns]))
+        if not self.allows_nan and np.isnan(own).any():
+            t, d = np.argwhere(np.isnan(own))[0]
+            raise ValueError(
+                f"X contains NaN in column {self.columns[d]} at step {t}, counted through all "
+                "sequences: this emission takes no missing values."
+            )
+        return own
+
+
+@dataclass(frozen=True, eq=False)
+class UnorderedMarginals:
+    """Categories: no order, no moments, no quantiles.
+
+    Attributes
+    ----------
+    n_states : int
+    """
+
+    n_states: int
+
+    @property
+    def means(self) -> Floats:
+        """NaN."""
+        return np.full((self.n_states, 1), np.nan)
+
+    @property
+    def variances(self) -> Floats:
+        """NaN."""
+        return self.means
+
+    def parameters(self, column: int) -> Floats:
+        """Return the same for all states."""
+        return np.zeros((self.n_states, 1))
+
+    def take(self, states: NDArray[np.intp]) -> Self:
+        """Return the distributions of some states."""
+        return replace(self, n_states=len(states))
+
+    def is_discrete(self, column: int) -> bool:
+        """Return True."""
+        return True
+
+    def cdf(self, x: Floats, column: int) -> Floats:
+        """Return NaN."""
+        return np.full((*x.shape, self.n_states), np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class IndependentMarginals:
+    """Distributions of single columns, each that of its part.
+
+    Attributes
+    ----------
+    parts : list of Marginals
+    places : list of (n,) arrays
+        Columns of each part, (D,) in all.
+    """
+
+    parts: Sequence[Marginals]
+    places: Sequence[Places]
+
+    def _gather(self, blocks: list[Floats]) -> Floats:
+        out = np.empty((len(blocks[0]), sum(len(columns) for columns in self.places)))
+        for columns, block in zip(self.places, blocks, strict=True):
+            out[:, columns] = block
+        return out
+
+    @property
+    def means(self) -> Floats:
+        """Means."""
+        return self._gather([part.means for part in self.parts])
+
+    @property
+    def variances(self) -> Floats:
+        """Variances."""
+        return self._gather([part.variances for part in self.parts])
+
+    def _find(self, column: int) -> tuple[Marginals, int]:
+        """Return the part of a column, and its number there."""
+        for part, columns in zip(self.parts, self.places, strict=True):
+            if column in columns:
+                return part, int(np.flatnonzero(columns == column)[0])
+        raise IndexError(column)
+
+    def parameters(self, column: int) -> Floats:
+        """Return what tells the states' distributions of a column apart."""
+        part, own = self._find(column)
+        return part.parameters(own)
+
+    def take(self, states: NDArray[np.intp]) -> Self:
+        """Return the distributions of some states."""
+        return replace(self, parts=[part.take(states) for part in self.parts])
+
+    def is_discrete(self, column: int) -> bool:
+        """Tell whether a column holds integers >= 0."""
+        part, own = self._find(column)
+        return part.is_discrete(own)
+
+    def cdf(self, x: Floats, column: int) -> Floats:
+        """Return P(X <= x), (..., J)."""
+        part, own = self._find(column)
+        return part.cdf(x, own)
+
+    def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
+        """Return bounds of the quantiles of all states."""
+        part, own = self._find(column)
+        return cast("NumberMarginals", part).brackets(q, own)
+
+
+@dataclass(frozen=True, eq=False)
+class IndependentModel:
+    """Blocks of columns, independent given the state, each with a model of its own.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+        Names and columns.
+    models : dict
+        By name.
+    """
+
+    blocks: tuple[Block, ...]
+    models: dict[str, EmissionModel]
+
+    def _pairs(self) -> Iterator[tuple[Block, Any]]:
+        for block in self.blocks:
+            yield block, self.models[block.name]
+
+    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum of the parts' log densities of every step in every state, (N, J)."""
+        out: Any = None
+        for block, model in self._pairs():
+            with naming(block.name, block.columns):
+                own = model.log_obs(block.of(values))
+            if out is None:
+                out = own
+            else:
+                out += own
+        return np.asarray(out)
+
+    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return an observation for each state, (N, D)."""
+        out = np.empty((len(states), sum(len(block.columns) for block in self.blocks)))
+        for block, model in self._pairs():
+            out[:, block.columns] = model.sample(states, rng)
+        return out
+
+    @property
+    def symbols(self) -> dict[str, int]:
+        """The columns of categories, by the names of their parts."""
+        return {
+            block.name: int(block.columns[0])
+            for block, model in self._pairs()
+            if isinstance(model, CategoricalModel)
+        }
+
+    def marginals(self) -> IndependentMarginals:
+        """Return the distributions of single columns of the next observation."""
+        parts: list[Marginals] = []
+        for block, model in self._pairs():
+            if isinstance(model, CategoricalModel):
+                parts.append(UnorderedMarginals(len(model.probs)))
+            else:
+                _require(block, model, "marginals", "forecast")
+                parts.append(model.marginals())
+        return IndependentMarginals(parts, [block.columns for block in self.blocks])
+
+    def fill(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return observations in which NaN is its mean given the rest of its part's row, (N, D).
+
+        Parameters
+        ----------
+        values : (N, D) array
+        weights : (N, J) array
+            Probabilities of the states.
+        """
+        out = np.array(values)
+        for block, model in self._pairs():
+            own = block.of(values)
+            if np.isnan(own).any():
+                _require(block, model, "fill", "impute")
+                out[:, block.columns] = model.fill(own, weights)
+        return out
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the same states in another order."""
+        models = {name: model.reorder(order) for name, model in self.models.items()}
+        return replace(self, models=models)
+
+
+def _require(block: Block, model: Any, method: str, caller: str) -> None:
+    if not callable(getattr(model, method, None)):
+        raise TypeError(
+            f"{caller} requires emissions whose models have a method {method}; that of "
+            f"{block.name!r}, {type(model).__name__}, has none."
+        )
+
+
+def mix_symbols(
+    emissions: Sequence[IndependentModel], weights: Sequence[Floats]
+) -> dict[str, Floats]:
+    """Return the probabilities of the symbols of each part that has any, (H, V), by its name.
+
+    Parameters
+    ----------
+    emissions : sequence of IndependentModel
+    weights : sequence of (H, J) arrays
+        Probabilities of their states, all of which sum to 1.
+    """
+    found: dict[str, Floats] = {}
+    for name in emissions[0].symbols:
+        parts = [
+            w @ cast("CategoricalModel", emission.models[name]).probs
+            for w, emission in zip(weights, emissions, strict=True)
+        ]
+        found[name] = np.sum(parts, axis=0)
+    return found

@@ -1,0 +1,111 @@
+r"""Gaussian vectors whose precisions vary: x_t ~ N(mu_k, Sigma_k / u_tb), in blocks of columns.
+
+Under u ~ Gamma(nu / 2, nu / 2) a block is a Student t vector: see `_kernels_student`. Names and
+layout are those of `_kernels_gaussian`, with
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| weights | u_tb | (N, B) | of the precision of a block at a step |
+| distances | d_tb | (N, B) | (x - mu)^T Sigma^-1 (x - mu) of what was observed of a block |
+| n_observed | n_tb | (N, B) | how many columns of a block were observed |
+| masses | w_k | (K,) | sum of the weights of a component |
+| centres, scatter | | (K, W), (K, W, W) | weighted by u |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numba import njit_loop
+from skdp._random import draw_gamma
+from skdp.emissions._kernels_gaussian import write_in_order
+
+
+@njit_loop
+def add_up_weighted(values, weights, states, counts, masses, centres, scatter):
+    """Write the weighted statistics of all components; a block that is missing does not count."""
+    n_components, width = centres.shape
+    n_blocks = values.shape[1] // width
+    for k in range(n_components):
+        counts[k] = 0.0
+        masses[k] = 0.0
+        for d in range(width):
+            centres[k, d] = 0.0
+            for e in range(d + 1):
+                scatter[k, d, e] = 0.0
+    for t in range(values.shape[0]):
+        for b in range(n_blocks):
+            if not math.isnan(values[t, b * width]):
+                k = states[t] * n_blocks + b
+                counts[k] += 1.0
+                masses[k] += weights[t, b]
+                for d in range(width):
+                    centres[k, d] += weights[t, b] * values[t, b * width + d]
+    for k in range(n_components):
+        if masses[k] > 0.0:
+            for d in range(width):
+                centres[k, d] /= masses[k]
+    for t in range(values.shape[0]):
+        for b in range(n_blocks):
+            if not math.isnan(values[t, b * width]):
+                k = states[t] * n_blocks + b
+                for d in range(width):
+                    x = weights[t, b] * (values[t, b * width + d] - centres[k, d])
+                    for e in range(d + 1):
+                        scatter[k, d, e] += x * (values[t, b * width + e] - centres[k, e])
+
+
+@njit_loop
+def measure(values, states, means, precision_factors, distances):
+    """Write the distances of complete blocks from the means of their states; NaN of others."""
+    width = means.shape[1]
+    n_blocks = values.shape[1] // width
+    for t in range(values.shape[0]):
+        for b in range(n_blocks):
+            k = states[t] * n_blocks + b
+            distance = 0.0
+            for d in range(width):
+                y = 0.0
+                for e in range(d + 1):
+                    y += precision_factors[k, d, e] * (values[t, b * width + e] - means[k, e])
+                distance += y * y
+            distances[t, b] = distance
+
+
+@njit_loop
+def measure_incomplete(
+    values, states, rows, pattern_ptr, orders, n_seen, means, precision_factors, precision_factor,
+    distances,
+):  # fmt: skip
+    """Write the distances of what was observed of incomplete steps, 0 where nothing was.
+
+    Parameters
+    ----------
+    precision_factor : (W, W) float64, scratch
+    """
+    n_patterns, n_blocks, width = orders.shape
+    for p in range(n_patterns):
+        for b in range(n_blocks):
+            order, n = orders[p, b], n_seen[p, b]
+            if n == width:
+                continue
+            for t in rows[pattern_ptr[p] : pattern_ptr[p + 1]]:
+                k = states[t] * n_blocks + b
+                write_in_order(precision_factors[k], order, n, precision_factor)
+                distance = 0.0
+                for d in range(n):
+                    y = 0.0
+                    for e in range(d + 1):
+                        x = values[t, b * width + order[e]] - means[k, order[e]]
+                        y += precision_factor[d, e] * x
+                    distance += y * y
+                distances[t, b] = distance
+
+
+@njit_loop
+def draw_weights(distances, n_observed, freedom, weights, rng):
+    """Draw u_tb ~ Gamma((nu + n_tb) / 2, (nu + d_tb) / 2)."""
+    for t in range(distances.shape[0]):
+        for b in range(distances.shape[1]):
+            draw = draw_gamma(0.5 * (freedom + n_observed[t, b]), rng)
+            weights[t, b] = 2.0 * draw / (freedom + distances[t, b])

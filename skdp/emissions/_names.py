@@ -1,0 +1,24 @@
+"""Emissions by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skdp.emissions._autoregressive import AutoregressiveEmission
+from skdp.emissions._bernoulli import BernoulliEmission
+from skdp.emissions._categorical import CategoricalEmission
+from skdp.emissions._gaussian import GaussianEmission
+from skdp.emissions._multinomial import MultinomialEmission
+from skdp.emissions._poisson import PoissonEmission
+from skdp.emissions._student_t import StudentTEmission
+
+EMISSIONS: dict[str, Any] = {
+    "gaussian": GaussianEmission,
+    "categorical": CategoricalEmission,
+    "poisson": PoissonEmission,
+    "autoregressive": AutoregressiveEmission,
+    "bernoulli": BernoulliEmission,
+    "multinomial": MultinomialEmission,
+    "student_t": StudentTEmission,
+}
+"""What names stand for, with defaults."""

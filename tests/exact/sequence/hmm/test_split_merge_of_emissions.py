@@ -1,0 +1,65 @@
+"""Moves that split and merge states of all kinds of observations against enumeration.
+
+As in `test_split_merge`, no other moves of states: a wrong evidence shows at once.
+"""
+
+import math
+from functools import partial
+
+import pytest
+from exact.emissions.test_independent import EMISSION, ROWS, log_mixed_evidence
+from exact.oracles.events import log_bit_evidence, log_row_evidence
+from exact.oracles.hdp_hmm import Problem
+from exact.oracles.student_t import log_column_evidence
+from exact.sequence.hmm.test_split_merge import check
+
+from skdp.emissions import BernoulliEmission, MultinomialEmission, StudentTEmission
+
+NAN = math.nan
+BITS = (((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)), ((NAN, 1.0), (1.0, 1.0), (NAN, NAN)))
+BAGS = (((2.0, 0.0), (0.0, 1.0), (1.0, 1.0)), ((NAN, NAN), (0.0, 2.0), (0.0, 0.0)))
+MIXED = tuple(map(tuple, ROWS[:3].tolist())), tuple(map(tuple, ROWS[3:].tolist()))
+NUMBERS = (((-0.9,), (0.1,), (6.0,)), ((1.0,), (NAN,), (-1.6,)))
+LINE = (0.2, 0.5, 2.5, 0.8)
+
+
+def log_number_evidence(rows):
+    return log_column_evidence(tuple(sorted(x for (x,) in rows)), 1.5, LINE)
+
+
+CASES = {
+    "bits": (
+        Problem(BITS, n_states=3, evidence=partial(log_bit_evidence, prior=(0.6, 0.8))),
+        BernoulliEmission((0.6, 0.8)),
+    ),
+    "bags": (
+        Problem(BAGS, n_states=3, kappa=0.5, evidence=partial(log_row_evidence, prior=(0.4, 0.7))),
+        MultinomialEmission([0.4, 0.7]),
+    ),
+    "mixed": (Problem(MIXED, n_states=3, evidence=log_mixed_evidence), EMISSION),
+    "outliers": (
+        Problem(NUMBERS, n_states=3, evidence=log_number_evidence),
+        StudentTEmission(
+            1.5,
+            mean_prior=[0.2],
+            mean_precision_prior=0.5,
+            degrees_of_freedom_prior=2.5,
+            covariance_prior=[[0.8]],
+        ),
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_posterior(case):
+    """|z| < 5 for up to 25 figures a case: a false alarm in 1e-5 cases."""
+    problem, emission = CASES[case]
+    check(problem, 20_000, 200_000, emission=emission)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_posterior_in_short(case):
+    """|z| < 5 for up to 25 figures a case: a false alarm in 1e-5 cases."""
+    problem, emission = CASES[case]
+    check(problem, 4_000, 40_000, emission=emission)
