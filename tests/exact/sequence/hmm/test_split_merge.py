@@ -24,6 +24,7 @@ from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 NAN = math.nan
 ONE = ((0, 0, 1, 1, 0, 1, 1),)
 TWO = ((0, 0, 1), (1, 1, 0, 0))
+THREE = ((0, 0, 2), (2, 2, 1, 0))
 PHI = ((1.0, 0.2), (0.05, 0.6))
 PHI3 = ((1.0, 0.3, 0.05), (0.5, 0.8, 0.2), (0.01, 0.6, 1.0))
 APART = ((1.0, 0.02, 0.02), (0.02, 1.0, 0.02), (0.02, 0.02, 1.0))
@@ -47,12 +48,15 @@ CASES = {
         TWO, n_states=3, alpha=None, gamma=None, phi=APART
     ),
     "four states, short": Problem(((0, 1, 1), (1, 0)), n_states=4, alpha=3.0, gamma=4.0),
+    "symbols": Problem(
+        THREE, n_states=3, n_symbols=4, concentration_prior=(2.0, 1.0), base=(0.1, 0.5, 0.1, 0.3)
+    ),
     "numbers": Problem(NUMBERS, n_states=3, gaussian=LINE),
     "numbers, two missing": Problem(MISSING, n_states=3, kappa=1.0, gaussian=LINE),
     "points": Problem(POINTS, n_states=3, gaussian=PLANE),
     "points, in part missing": Problem(IN_PART, n_states=3, gaussian=PLANE),
 }
-FAST = "three states", "three states, apart, concentrations", "numbers"
+FAST = "three states", "three states, apart, concentrations", "symbols", "numbers"
 
 
 def run(problem, n_moves, seed=0):
@@ -64,7 +68,13 @@ def run(problem, n_moves, seed=0):
         problem.gamma, problem.gamma_prior, problem.alpha, problem.alpha_prior,
         problem.kappa, problem.share_prior,
     )  # fmt: skip
-    if problem.gaussian is None:
+    if problem.concentration_prior is not None:
+        emission = CategoricalEmission(
+            problem.n_symbols,
+            concentration_prior=problem.concentration_prior,
+            base="uniform" if problem.base is None else problem.base,
+        )
+    elif problem.gaussian is None:
         emission = CategoricalEmission(problem.n_symbols, problem.prior)
     else:
         prior = problem.gaussian
@@ -81,6 +91,8 @@ def run(problem, n_moves, seed=0):
     states = np.zeros(len(panel.values), dtype=np.int64)
     rng = streams[1]
     draws = {"used": [], "together": [], "alpha": [], "kappa": [], "gamma": []}
+    if problem.concentration_prior is not None:
+        draws["log_concentration"] = []
     n_accepted = 0
     for _ in range(n_moves):
         sampler.complete(states, rng)
@@ -92,6 +104,8 @@ def run(problem, n_moves, seed=0):
         draws["together"].append(states[:, None] == states)
         for name in ("alpha", "kappa", "gamma"):
             draws[name].append(getattr(transitions, name))
+        if problem.concentration_prior is not None:
+            draws["log_concentration"].append(np.log(sampler.concentration))
     found = {name: np.array(values, dtype=float) for name, values in draws.items()}
     return found, n_accepted / n_moves
 
