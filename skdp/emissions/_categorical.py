@@ -50,8 +50,8 @@ class CategoricalEmission(EstimatorMixin, BaseEstimator):
     Observations are one column of integers without missing values.
 
     A drawn A begins at the square root of V. `HDPHMMLT` leaves it there during the sweeps in which
-    it holds its other concentrations: drawn while states are still random, it falls or grows until
-    no state is of use. Then it is drawn once a sweep by slice sampling, theta summed out.
+    it holds its other concentrations, since random states, which all have all symbols, call for a
+    large A. Then it is drawn once a sweep by slice sampling, theta summed out.
 
     A stored sample holds A and the posterior means of theta given A and the states, which are the
     probabilities of the next symbol. With the base "empirical", symbols that are new in held-out

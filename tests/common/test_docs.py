@@ -61,6 +61,7 @@ OTHER_MEANING = {
         "HDPPCFG": "iterations of each start, not sweeps",
         "HDPPCFGRefiner": "iterations, not sweeps",
     },
+    "concentration_prior": {"CategoricalEmission": "of a Dirichlet, not of processes"},
     "emission": {"FactorialHMM": "always binary factors"},
     "prior": {"NegativeBinomialDuration": "Beta, not Dirichlet"},
     "rule_type_prior": {"HDPPCFGRefiner": "other types of rules"},

@@ -317,7 +317,7 @@ MUTATIONS = [
         "sequence/_hmm/_walker.py",
         "self.emission.held = self.n_held > 0",
         "self.emission.held = False",
-        "Drawn while states are random, it never gets to where states differ.",
+        "Random states, which all have all symbols, call for a large concentration.",
         "tests/unit/emissions/test_categorical.py::test_the_walker_holds_the_concentration",
     ),
     Mutation(
