@@ -313,14 +313,6 @@ MUTATIONS = [
         f"{CONCENTRATION}::test_restricted_samplers_know_the_concentration",
     ),
     Mutation(
-        "symbols-concentration-not-held",
-        "sequence/_hmm/_walker.py",
-        "self.emission.held = self.n_held > 0",
-        "self.emission.held = False",
-        "Random states, which all have all symbols, call for a large concentration.",
-        "tests/unit/emissions/test_categorical.py::test_the_walker_holds_the_concentration",
-    ),
-    Mutation(
         "forecast-scale-for-deviation",
         MARGINALS,
         "        ratios = np.where(self.freedoms > 2.0, self.freedoms / above, np.inf)",
