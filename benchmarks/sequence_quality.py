@@ -502,7 +502,7 @@ PARTS = {
 QUICK = {"components": [20], "sweeps": 20, "chains": 1, "seeds": [0], "every": 5, "splits": 1}
 
 
-def noise_level(text):
+def number_or_auto(text):
     return text if text == "auto" else float(text)
 
 
@@ -523,16 +523,18 @@ def main():
     parser.add_argument("--dims", type=int, default=3, help="of latent locations")
     parser.add_argument("--splits", type=int, default=1, help="chorales: 0 is that of the file")
     parser.add_argument(
-        "--prior", nargs="+", type=float, default=[0.02], help="chorales, priors: of chords"
+        "--prior", nargs="+", type=number_or_auto, default=["auto"], help="of chords; default: auto"
     )
     parser.add_argument(
         "--files", nargs="+", default=["paper_constant_s0"], help="cocktail: endings"
     )
     parser.add_argument("--init", default="data", choices=["data", "random"])
     parser.add_argument("--weights", default="given", choices=["given", "drawn"])
-    parser.add_argument("--noise", nargs="+", type=noise_level, default=["auto"], help="variances")
     parser.add_argument(
-        "--amplitudes", type=noise_level, default=0.0, help="their variance, or auto"
+        "--noise", nargs="+", type=number_or_auto, default=["auto"], help="variances"
+    )
+    parser.add_argument(
+        "--amplitudes", type=number_or_auto, default=0.0, help="their variance, or auto"
     )
     parser.add_argument(
         "--decay-prior", type=float, nargs=2, default=[1.0, 1.0], help="shape and rate, Laplacian"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -10,43 +11,76 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from skdp._checks import LARGEST, SMALLEST, as_floats
+from skdp._checks import LARGEST, SMALLEST, as_floats, check_gamma_prior
 from skdp._memory import check_memory
 from skdp._numba import frozen
 from skdp._random import next_double
-from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
+from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_counts as kernels
 from skdp.emissions._protocol import Coupling
-from skdp.inference import Part
+from skdp.inference import Part, draw_slice
 
 MEAN_RUN = 3.0
 """Steps in a run of the first states."""
 
 
 class CategoricalEmission(EstimatorMixin, BaseEstimator):
-    """Categories: theta_j ~ Dirichlet(prior) are the probabilities of the symbols in state j.
+    """Categories: theta_j ~ Dirichlet(A b) are the probabilities of the symbols in state j.
+
+    A, the concentration, is shared by all states, and drawn by default; b is the base, a
+    distribution over the symbols.
 
     Parameters
     ----------
     n_symbols : int or None, default=None
         Number of symbols V; observations are from 0 to V - 1. None: one more than the largest
         observation in `fit`.
-    prior : float or (V,) array, default=0.1
-        Parameters of the Dirichlet prior, from 1e-8 to 1e8.
+    prior : "auto", float or (V,) array, default="auto"
+        "auto": A is drawn. A number is the mean parameter of a symbol, from 1e-8 to 1e8: A is V
+        times as large. An array holds the parameters A b themselves, each in this range.
+    concentration_prior : (shape, rate), default=(1.0, 0.1)
+        Gamma prior under which A is drawn if `prior` is "auto"; shape and rate from 1e-8 to 1e8. It
+        is a prior of the total A, whatever V is. (The prior is cut off where a parameter A b would
+        be outside of 1e-8 to 1e8.)
+    base : {"uniform", "empirical"} or (V,) array, default="uniform"
+        b. "uniform": all symbols alike. "empirical": the frequencies of the symbols in `fit`, where
+        every symbol is counted once more than it occurs. Or positive numbers, which are normalized.
 
     Notes
     -----
     Observations are one column of integers without missing values.
+
+    A drawn A begins at the square root of V. `HDPHMMLT` leaves it there during the sweeps in which
+    it holds its other concentrations, since random states, which all have all symbols, call for a
+    large A. Then it is drawn once a sweep by slice sampling, theta summed out.
+
+    A stored sample holds A and the posterior means of theta given A and the states, which are the
+    probabilities of the next symbol. With the base "empirical", symbols that are new in held-out
+    sequences are unlikely in all states.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_symbols": [Interval(Integral, 1, None, closed="left"), None],
-        "prior": [Interval(Real, SMALLEST, LARGEST, closed="both"), "array-like"],
+        "prior": [
+            StrOptions({"auto"}),
+            Interval(Real, SMALLEST, LARGEST, closed="both"),
+            "array-like",
+        ],
+        "concentration_prior": [tuple, list],
+        "base": [StrOptions({"uniform", "empirical"}), "array-like"],
     }
 
-    def __init__(self, n_symbols: int | None = None, prior: float | ArrayLike = 0.1):
+    def __init__(
+        self,
+        n_symbols: int | None = None,
+        prior: str | float | ArrayLike = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        base: str | ArrayLike = "uniform",
+    ):
         self.n_symbols = n_symbols
         self.prior = prior
+        self.concentration_prior = concentration_prior
+        self.base = base
 
     def make_sampler(self, values: NDArray[np.float64], n_states: int) -> CategoricalSampler:
         """Return the sampler of this emission's parameters for these observations.
@@ -68,6 +102,9 @@ class CategoricalEmission(EstimatorMixin, BaseEstimator):
             If a parameter is invalid or does not match the observations.
         """
         validate_parameters(self)
+        concentration_prior = check_gamma_prior(
+            self.concentration_prior, "CategoricalEmission: concentration_prior"
+        )
         if values.shape[1] != 1:
             raise ValueError(
                 f"CategoricalEmission: X must have 1 feature, the symbol; got {values.shape[1]}."
@@ -75,19 +112,57 @@ class CategoricalEmission(EstimatorMixin, BaseEstimator):
         n_symbols = self.n_symbols
         if n_symbols is None:
             n_symbols = int(as_symbols(values).max(initial=0)) + 1
-        prior = as_floats(self.prior, "CategoricalEmission: prior")
+        is_drawn = isinstance(self.prior, str)
+        # A begins at sqrt(V), between states of one symbol and states of all of them alike.
+        prior = n_symbols**-0.5 if is_drawn else self.prior
+        prior = as_floats(prior, "CategoricalEmission: prior")
         in_range = np.all((prior >= SMALLEST) & (prior <= LARGEST))
         if prior.shape not in ((), (n_symbols,)) or not in_range:
             raise ValueError(
-                f"CategoricalEmission: prior must be a positive number or {n_symbols} of them, "
-                f"from {SMALLEST:g} to {LARGEST:g}, got {self.prior!r}."
+                f"CategoricalEmission: prior must be 'auto', a positive number or {n_symbols} of "
+                f"them, from {SMALLEST:g} to {LARGEST:g}, got {self.prior!r}."
             )
         check_memory(
             24.0 * n_symbols * n_states,
             f"X: CategoricalEmission of {n_symbols} symbols (one more than the largest in X, "
             f"unless n_symbols is given) in {n_states} states",
         )
-        return CategoricalSampler(n_states, np.full(n_symbols, prior))
+        weights = self._base_weights(values, n_symbols)
+        if weights is None:
+            prior = np.full(n_symbols, prior)
+        elif prior.ndim == 1:
+            raise ValueError(
+                "CategoricalEmission: an array of parameters as prior has its own base. Leave "
+                "base='uniform', or give the prior as a number."
+            )
+        else:
+            prior = prior * weights
+            if prior.min() < SMALLEST or prior.max() > LARGEST:
+                raise ValueError(
+                    f"CategoricalEmission: base differs too much between symbols. The parameters "
+                    f"prior * n_symbols * base must be from {SMALLEST:g} to {LARGEST:g}; they are "
+                    f"from {prior.min():g} to {prior.max():g}."
+                )
+        return CategoricalSampler(n_states, prior, concentration_prior if is_drawn else None)
+
+    def _base_weights(
+        self, values: NDArray[np.float64], n_symbols: int
+    ) -> NDArray[np.float64] | None:
+        """Return the base times the number of symbols; None: ones."""
+        if isinstance(self.base, str):
+            if self.base == "uniform":
+                return None
+            base = 1.0 + np.bincount(as_symbols(values, n_symbols), minlength=n_symbols)
+        else:
+            base = as_floats(self.base, "CategoricalEmission: base")
+            positive = np.all((base > 0.0) & (base < np.inf))
+            if base.shape != (n_symbols,) or not positive:
+                raise ValueError(
+                    f"CategoricalEmission: base must be 'uniform', 'empirical' or {n_symbols} "
+                    f"positive numbers, one per symbol, got {self.base!r:.80}."
+                )
+        base = base / base.max()  # sums of huge numbers overflow
+        return base * (n_symbols / base.sum())
 
 
 def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDArray[np.int32]:
@@ -104,15 +179,44 @@ def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDA
 
 
 class CategoricalSampler(Part):
-    """Sampler of the probabilities of symbols in all states."""
+    """Sampler of the probabilities of symbols in all states, and of their concentration.
+
+    Parameters
+    ----------
+    n_states : int
+    prior : (V,) array
+        Parameters of the Dirichlet prior, or where they begin.
+    concentration_prior : (shape, rate) or None, default=None
+        Gamma prior of their sum, which is drawn then; their ratios stay. None: they are known.
+
+    Attributes
+    ----------
+    held : bool
+        Whether `draw` leaves the concentration as it is.
+    """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols", "_sums")
     starts_with_one_state = False  # splits explain chords well with few states, but predict worse
 
-    def __init__(self, n_states: int, prior: NDArray[np.float64]):
+    def __init__(
+        self,
+        n_states: int,
+        prior: NDArray[np.float64],
+        concentration_prior: tuple[float, float] | None = None,
+    ):
         self.prior = prior
+        self.concentration_prior = concentration_prior
+        self.held = False
         self.counts = np.zeros((len(prior), n_states), dtype=np.int64)
         self.log_probs = np.empty(self.counts.shape)
+        if concentration_prior is not None:
+            self._base = prior / prior.sum()
+            self._base_values, self._group = np.unique(self._base, return_inverse=True)
+
+    @property
+    def concentration(self) -> float:
+        """Sum of the parameters of the Dirichlet prior."""
+        return float(self.prior.sum())
 
     def attach(self, values: NDArray[np.float64]) -> None:
         """Take the observations."""
@@ -161,20 +265,58 @@ class CategoricalSampler(Part):
     ) -> None:
         """Draw theta given the states."""
         kernels.count_symbols(self._symbols, states, self.counts)
+        if self.concentration_prior is not None and not self.held:
+            self._draw_concentration(*self.concentration_prior, rng)
         kernels.draw_log_probs(self.counts, self.prior, self.log_probs, self._sums, rng)
+
+    def _draw_concentration(self, shape: float, rate: float, rng: NDArray[np.uint64]) -> None:
+        """Draw the concentration given the counts, theta summed out."""
+        keys = np.empty(len(self._symbols), dtype=np.int64)
+        sizes = np.empty(self.counts.shape[1], dtype=np.int64)
+        n = kernels.list_cells(self.counts, self._group, len(self._base_values), keys, sizes)
+        statistics = (
+            self._base_values,
+            *np.unique(keys[:n], return_counts=True),
+            *np.unique(sizes, return_counts=True),
+        )
+
+        def log_density(log_concentration: float) -> float:
+            if not low <= log_concentration <= high:
+                return -math.inf
+            concentration = math.exp(log_concentration)
+            result = kernels.log_evidence_of_concentration(concentration, *statistics)
+            return float(result + shape * log_concentration - rate * concentration)
+
+        low = math.log(SMALLEST / self._base_values[0])
+        high = math.log(LARGEST / self._base_values[-1])
+        start = math.log(self.concentration)
+        self.prior = math.exp(draw_slice(log_density, start, rng)) * self._base
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
         """Write log theta_j of every step's symbol."""
         kernels.look_up(self._symbols, self.log_probs, out)
 
     def log_evidence(self) -> float:
-        """Return log p(x | z)."""
-        return kernels.log_evidence_of_symbols(self.counts, self.prior)
+        """Return log p(x | z), with a drawn concentration plus the log density of its log."""
+        result = kernels.log_evidence_of_symbols(self.counts, self.prior)
+        if self.concentration_prior is not None:
+            shape, rate = self.concentration_prior
+            concentration = self.concentration
+            result += shape * math.log(rate * concentration) - rate * concentration
+            result -= math.lgamma(shape)
+        return result
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        if self.concentration_prior is None:
+            return {}
+        return {"emission_concentration": self.concentration}
 
     def model(self) -> CategoricalModel:
         """Return E[theta | z]."""
         probs = self.counts.T + self.prior
-        return CategoricalModel((probs / probs.sum(axis=1, keepdims=True)).astype(np.float32))
+        probs /= probs.sum(axis=1, keepdims=True)
+        return CategoricalModel(probs.astype(np.float32), self.concentration)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,9 +327,12 @@ class CategoricalModel:
     ----------
     probs : (J, V) array
         Probabilities of the symbols in each state.
+    concentration : float
+        A, the sum of the parameters of their Dirichlet prior; NaN where there is none.
     """
 
     probs: NDArray[np.floating]
+    concentration: float = math.nan
 
     @property
     def emissionprob_(self) -> NDArray[np.floating]:

@@ -9,6 +9,10 @@ r"""Observations of hidden Markov models, given their states.
 | log_probs | log theta_jv | (V, J) | by symbol, so that a step reads one row |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
 | totals | | (J, D) | sums of the values of a state |
+| concentration | A | scalar | theta_j ~ Dirichlet(A b), b the base |
+| base_values, group | b | (G,), (V,) int64 | different values of b, and which one symbol v has |
+| cells, n_cells | n G + g | (C,) int64 | different counts of a symbol; how many of each |
+| sizes, n_sizes | n_j | (S,) int64 | different steps in a state; states of each |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
@@ -94,6 +98,45 @@ def log_evidence_of_symbols(counts, prior):
                 n += counts[v, j]
         if n > 0:
             result += math.lgamma(total_prior) - math.lgamma(total_prior + n)
+    return result
+
+
+@njit_loop
+def list_cells(counts, group, n_groups, cells, sizes):
+    """Write a key n G + g for each count n > 0 and n_j for each state; return how many keys.
+
+    Parameters
+    ----------
+    counts : (V, J) int64
+    cells : int64, output
+        As long as there are steps.
+    sizes : (J,) int64, output
+    """
+    n = 0
+    for j in range(counts.shape[1]):
+        sizes[j] = 0
+    for v in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
+            if counts[v, j] > 0:
+                cells[n] = counts[v, j] * n_groups + group[v]
+                sizes[j] += counts[v, j]
+                n += 1
+    return n
+
+
+@njit_loop
+def log_evidence_of_concentration(concentration, base_values, cells, n_cells, sizes, n_sizes):
+    """Return log p(x | z), theta summed out, from the numbers of equal counts."""
+    n_groups = base_values.shape[0]
+    result = 0.0
+    for i in range(cells.shape[0]):
+        shape = concentration * base_values[cells[i] % n_groups]
+        n = cells[i] // n_groups
+        result += n_cells[i] * (math.lgamma(shape + n) - math.lgamma(shape))
+    for i in range(sizes.shape[0]):
+        if sizes[i] > 0:
+            ratio = math.lgamma(concentration) - math.lgamma(concentration + sizes[i])
+            result += n_sizes[i] * ratio
     return result
 
 

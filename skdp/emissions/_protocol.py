@@ -111,6 +111,13 @@ class EmissionSampler(Protocol):
     See Also
     --------
     make_generator : Random numbers from the stream of a chain.
+
+    Notes
+    -----
+    Two things are optional. If a sampler has an attribute ``held``, it is set before each `draw`:
+    True in the first sweeps, when states still follow each other at random; concentrations and the
+    like should then stay as they are. If it has a method ``scalars()``, the numbers that this
+    returns by name are recorded in the trace.
     """
 
     def attach(self, values: NDArray[Any]) -> None:

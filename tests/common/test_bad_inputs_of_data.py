@@ -30,6 +30,7 @@ from bad_inputs import (
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences, concatenate
 from skdp.datasets import (
     make_cocktail_party,
+    make_lt_panel,
     make_pcfg_corpus,
     make_segmented_corpus,
     make_sticky_panel,
@@ -293,6 +294,8 @@ def from_frame(frame=FRAME, by="k", time="t", columns=("x",)):
     ("words as weights", lambda: make_cocktail_party(weights="x"), ValueError, "weights must hold"),
     ("many states", lambda: make_sticky_panel(n_states=10**9), ValueError, "n_states=10{9}.*GiB"),
     ("many sequences", lambda: make_sticky_panel(10**9), ValueError, "n_sequences=10{9}.*GiB"),
+    ("many states", lambda: make_lt_panel(n_states=10**9), ValueError, "n_states=10{9}.*GiB"),
+    ("many dimensions", lambda: make_lt_panel(n_dims=2 * 10**9), ValueError, "n_dims=20{9}.*GiB"),
     ("ragged sizes", lambda: make_sticky_panel(n_steps=[[1], [1, 2]]), ValueError, "n_steps"),
     (
         "a word",

@@ -354,6 +354,9 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
     ),
     ("an extreme prior", lambda: factorial(start_prior=TINY), ValueError, "start_prior must be"),
     ("an extreme prior", lambda: counts(prior=1e-300), ValueError, "prior.*CategoricalEmission"),
+    ("a word", lambda: counts(prior="learn"), ValueError, "prior.*among {'auto'}.*'learn'"),
+    ("a base of others", lambda: counts(base=[0.5, 0.5]), ValueError, "base must be.*3 positive"),
+    ("an extreme prior", lambda: counts(concentration_prior=TINY), ValueError, "conc.*prior must"),
     ("an extreme prior", lambda: counts(prior=[1, 1e300, 1]), ValueError, "Categ.*prior must be"),
     (
         "an extreme prior",

@@ -63,6 +63,7 @@ OTHER_MEANING = {
     },
     "covariance_prior": {"AutoregressiveEmission": "of what is not predicted"},
     "degrees_of_freedom_prior": {"AutoregressiveEmission": "covariances are full"},
+    "concentration_prior": {"CategoricalEmission": "of a Dirichlet, not of processes"},
     "emission": {"FactorialHMM": "always binary factors"},
     "prior": {
         "NegativeBinomialDuration": "Beta, not Dirichlet",

@@ -38,6 +38,8 @@ STUDENT_T_TESTS = "tests/exact/emissions/test_student_t.py"
 POISSON = "emissions/_poisson.py"
 STUDENTS = "emissions/_kernels_student.py"
 SYMBOLS = "emissions/_categorical.py"
+COUNTS = "emissions/_kernels_counts.py"
+CONCENTRATION = "tests/exact/emissions/test_symbol_concentration.py"
 
 MUTATIONS = [
     Mutation(
@@ -455,6 +457,62 @@ MUTATIONS = [
         "if True:",
         "First states come in runs, or chains of many symbols get stuck.",
         "tests/unit/emissions/test_categorical.py::test_first_states_come_in_runs",
+    ),
+    Mutation(
+        "symbols-sizes-of-states-left-out",
+        COUNTS,
+        "math.lgamma(concentration) - math.lgamma(concentration + sizes[i])",
+        "0.0",
+        "Without the normalizer the concentration grows without end.",
+        f"{CONCENTRATION}::test_posterior[uniform]",
+    ),
+    Mutation(
+        "symbols-equal-counts-once",
+        COUNTS,
+        "result += n_cells[i] * (math.lgamma(shape + n)",
+        "result += (math.lgamma(shape + n)",
+        "Each of several equal counts has its factor.",
+        f"{CONCENTRATION}::test_posterior[uniform]",
+    ),
+    Mutation(
+        "symbols-base-of-the-first",
+        COUNTS,
+        "counts[v, j] * n_groups + group[v]",
+        "counts[v, j] * n_groups",
+        "A symbol has its own share of the base.",
+        f"{CONCENTRATION}::test_posterior[array]",
+    ),
+    Mutation(
+        "symbols-concentration-without-jacobian",
+        SYMBOLS,
+        "result + shape * log_concentration - rate * concentration",
+        "result + (shape - 1.0) * log_concentration - rate * concentration",
+        "The slice is one of the logarithm.",
+        f"{CONCENTRATION}::test_one_step_of_each_state",
+    ),
+    Mutation(
+        "symbols-joint-without-prior",
+        SYMBOLS,
+        "result += shape * math.log(rate * concentration) - rate * concentration",
+        "result += shape * math.log(rate * concentration)",
+        "The joint has the density of a drawn concentration.",
+        f"{CONCENTRATION}::test_evidence[uniform]",
+    ),
+    Mutation(
+        "symbols-drawn-of-the-old-concentration",
+        SYMBOLS,
+        "kernels.draw_log_probs(self.counts, self.prior,",
+        "kernels.draw_log_probs(self.counts, self._base,",
+        "Probabilities are drawn given the concentration of this sweep.",
+        f"{CONCENTRATION}::test_probabilities_are_drawn_given_the_new_concentration",
+    ),
+    Mutation(
+        "symbols-restricted-without-concentration",
+        SYMBOLS,
+        "other = CategoricalSampler(n_states, self.prior)",
+        "other = CategoricalSampler(n_states, self._base)",
+        "Moves of states condition on the concentration.",
+        f"{CONCENTRATION}::test_restricted_samplers_know_the_concentration",
     ),
     Mutation(
         "forecast-scale-for-deviation",

@@ -101,6 +101,7 @@ class HMMWalker(Part):
         self.attach(panel)
         self.n_sweeps = 0
         self._start(init_stream, init)
+        self._hold_emission()
         emission.draw(self.states, init_stream)
         if similarity is not None:
             similarity.start(emission, init_stream)
@@ -180,12 +181,18 @@ class HMMWalker(Part):
             self._ptr, self.states, self.transitions, emission, self.stream
         ).try_once()
 
+    def _hold_emission(self) -> None:
+        """Let an emission that draws a concentration know whether it is held."""
+        if hasattr(self.emission, "held"):
+            self.emission.held = self.n_held > 0
+
     def _draw_parameters(self, rng: NDArray[np.uint64], *, rates_known: bool = True) -> None:
         transitions, similarity = self.transitions, self.similarity
         hold = self.n_held > 0
         transitions.draw(self._ptr, self.states, rng, hold=hold, rates_known=rates_known)
         if self.duration is not None:
             self.duration.draw(self._ptr, self.states, rng)
+        self._hold_emission()
         if similarity is None:
             self.emission.draw(self.states, rng)
             return
@@ -211,6 +218,7 @@ class HMMWalker(Part):
             "transition_concentration": self.transitions.alpha,
             "stickiness": self.transitions.kappa,
             "n_active_components": float(len(np.unique(self.states))),
+            **(self.emission.scalars() if hasattr(self.emission, "scalars") else {}),
             **{name: x for part in self._options() for name, x in part.scalars().items()},
         }
 

@@ -4,6 +4,7 @@ beta ~ Dirichlet(gamma / J, ...), pi_jj' ~ Gamma(alpha beta_j' + kappa [j = j'],
 from the rates pi_0j' ~ Gamma(alpha beta_j', 1); the probability of a transition is pi_jj' phi_jj'
 over its sum. States emit symbols with probabilities theta_j ~ Dirichlet(prior). Transitions are
 drawn from their prior, and the probability of every sequence of states is averaged over the draws.
+The sum A of the parameters of theta_j may have a Gamma prior; it is integrated out by quadrature.
 
 Or states emit Gaussian vectors, with a normal-inverse-Wishart prior, such that depend on those
 before them, or anything whose evidence is given.
@@ -17,6 +18,7 @@ from itertools import product
 
 import numpy as np
 from exact.oracles import autoregression
+from exact.oracles.quadrature import gamma_quadrature
 from scipy import special, stats
 
 
@@ -36,6 +38,8 @@ class Problem:
     n_states: int = 2
     n_symbols: int = 2
     prior: float = 0.5
+    base: tuple[float, ...] | None = None  # of the symbols; None: uniform
+    concentration_prior: tuple[float, float] | None = None  # None: A is n_symbols times the prior
     alpha: float | None = 1.5  # None: drawn, or alpha + kappa is, from the prior below
     gamma: float | None = 2.0
     kappa: float | None = 0.0  # None: kappa / (alpha + kappa) is drawn
@@ -110,16 +114,42 @@ def log_evidence(problem, states):
             evidence(tuple(x for x, z in zip(vectors, states, strict=True) if z == j))
             for j in range(problem.n_states)
         )
+    if problem.concentration_prior is not None:
+        return special.logsumexp(concentration_posterior(problem, states)[1])
+    return log_evidence_of_symbols(problem, states, problem.n_symbols * problem.prior)
+
+
+def log_evidence_of_symbols(problem, states, concentration):
+    """Return log p(x | z, A), elementwise for an array of concentrations."""
     symbols = [x for sequence in problem.sequences for x in sequence]
+    n_symbols = problem.n_symbols
+    base = np.full(n_symbols, 1.0 / n_symbols) if problem.base is None else np.array(problem.base)
     result = 0.0
     for j in range(problem.n_states):
-        counts = [0] * problem.n_symbols
+        n = 0
+        counts = [0] * n_symbols
         for x, z in zip(symbols, states, strict=True):
-            counts[x] += z == j
-        total = problem.n_symbols * problem.prior
-        result += math.lgamma(total) - math.lgamma(total + sum(counts))
-        result += sum(math.lgamma(problem.prior + n) - math.lgamma(problem.prior) for n in counts)
+            if z == j:  # its probability given those before it
+                share = concentration * base[x] + counts[x]
+                result = result + np.log(share / (concentration + n))
+                counts[x] += 1
+                n += 1
     return result
+
+
+def concentration_posterior(problem, states):
+    """Return concentrations, and log p(x, A | z) at each times the step of the quadrature."""
+    concentrations, weights = gamma_quadrature(*problem.concentration_prior, step=0.1)
+    logs = log_evidence_of_symbols(problem, states, concentrations)
+    return concentrations, logs + np.log(weights)
+
+
+def mean_log_concentration(problem, states):
+    """Return E[log A given x and z], 0 where A is not drawn."""
+    if problem.concentration_prior is None:
+        return 0.0
+    concentrations, logs = concentration_posterior(problem, states)
+    return float(np.exp(logs - special.logsumexp(logs)) @ np.log(concentrations))
 
 
 def count(problem, states):
@@ -176,7 +206,7 @@ class Expected:
 
 
 def expect(problem, n_draws=2_000_000, chunk=20_000, seed=0):
-    """Return co-assignment probabilities, the number of used states, alpha, kappa, gamma."""
+    """Return co-assignment probabilities, number of used states, alpha, kappa, gamma, log A."""
     length = sum(map(len, problem.sequences))
     all_states = np.array(list(product(range(problem.n_states), repeat=length)))
     evidence = np.exp([log_evidence(problem, states) for states in all_states])
@@ -186,7 +216,8 @@ def expect(problem, n_draws=2_000_000, chunk=20_000, seed=0):
     together = (all_states[:, :, None] == all_states[:, None, :]).astype(float)
     used = np.array([len(set(states)) for states in all_states.tolist()], dtype=float)
     # By kind of counts: the evidence, and the evidence times what is asked for.
-    functions = np.column_stack([np.ones(len(used)), used, together.reshape(len(used), -1)])
+    logs = [mean_log_concentration(problem, states) for states in all_states]
+    functions = np.column_stack([np.ones(len(used)), used, together.reshape(len(used), -1), logs])
     weights = np.zeros((len(kinds), functions.shape[1]))
     np.add.at(weights, kind, evidence[:, None] * functions)
     rng = np.random.default_rng(seed)
@@ -206,7 +237,8 @@ def expect(problem, n_draws=2_000_000, chunk=20_000, seed=0):
         n = length * length
         return {
             "used": x[1], "together": x[2 : 2 + n].reshape(length, length),
-            "alpha": x[2 + n], "kappa": x[3 + n], "gamma": x[4 + n],
+            "log_concentration": x[2 + n],
+            "alpha": x[3 + n], "kappa": x[4 + n], "gamma": x[5 + n],
         }  # fmt: skip
 
     return Expected(split(ratio), split(error))

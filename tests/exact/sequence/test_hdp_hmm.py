@@ -13,6 +13,7 @@ from skdp.sequence._hmm._walker import HMMWalker
 
 ONE = ((0, 0, 1, 1, 0, 1, 1),)
 TWO = ((0, 0, 1), (1, 1, 0, 0))
+THREE = ((0, 0, 2), (2, 2, 1, 0))
 PHI = ((1.0, 0.2), (0.05, 0.6))
 PHI3 = ((1.0, 0.3, 0.05), (0.5, 0.8, 0.2), (0.01, 0.6, 1.0))
 
@@ -35,6 +36,13 @@ CASES = {
     "all, three states": Problem(
         TWO, n_states=3, alpha=None, gamma=None, kappa=None, phi=PHI3, share_prior=(2.0, 1.0)
     ),
+    "symbols": Problem(TWO, concentration_prior=(1.5, 0.5)),
+    "symbols, three states": Problem(
+        THREE, n_states=3, n_symbols=4, concentration_prior=(2.0, 1.0), base=(0.1, 0.5, 0.1, 0.3)
+    ),
+    "symbols, similar, sticky": Problem(
+        THREE, n_symbols=4, concentration_prior=(1.0, 0.3), phi=PHI, kappa=1.0
+    ),
 }
 N_SWEEPS, N_BATCHES = 60_000, 40
 
@@ -49,16 +57,21 @@ def run(problem, n_sweeps, seed=0, state_sampler="ffbs"):
     similarity = None
     if problem.phi is not None:
         similarity = FixedSimilarity(problem.phi).make_sampler(problem.n_states)
+    prior = np.full(problem.n_symbols, problem.prior)
+    if problem.base is not None:
+        prior *= problem.n_symbols * np.array(problem.base)
     sampler = HMMWalker(
         panel,
         Transitions(problem.n_states, priors, streams[0]),
-        CategoricalSampler(problem.n_states, np.full(problem.n_symbols, problem.prior)),
+        CategoricalSampler(problem.n_states, prior, problem.concentration_prior),
         streams[1],
         streams[2],
         similarity=similarity,
         state_sampler=state_sampler,
     )
     draws = {"used": [], "together": [], "alpha": [], "kappa": [], "gamma": []}
+    if problem.concentration_prior is not None:
+        draws["log_concentration"] = []
     for _ in range(n_sweeps):
         sampler.sweep()
         z = sampler.states
@@ -66,6 +79,8 @@ def run(problem, n_sweeps, seed=0, state_sampler="ffbs"):
         draws["together"].append(z[:, None] == z)
         for name in ("alpha", "kappa", "gamma"):
             draws[name].append(getattr(sampler.transitions, name))
+        if problem.concentration_prior is not None:
+            draws["log_concentration"].append(np.log(sampler.emission.concentration))
     return {name: np.array(values, dtype=float) for name, values in draws.items()}
 
 

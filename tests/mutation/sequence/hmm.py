@@ -44,6 +44,14 @@ def _moves(case: str) -> str:
 
 MUTATIONS = [
     Mutation(
+        "symbols-concentration-not-held",
+        "sequence/_hmm/_walker.py",
+        "self.emission.held = self.n_held > 0",
+        "self.emission.held = False",
+        "Random states, which all have all symbols, call for a large concentration.",
+        "tests/unit/emissions/test_categorical.py::test_the_walker_holds_the_concentration",
+    ),
+    Mutation(
         "moves-empty-states",
         SPLIT_MERGE,
         "model.log_probability(groups) - np.log(len(used) * len(empty))",

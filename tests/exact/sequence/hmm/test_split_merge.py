@@ -25,6 +25,7 @@ from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 NAN = math.nan
 ONE = ((0, 0, 1, 1, 0, 1, 1),)
 TWO = ((0, 0, 1), (1, 1, 0, 0))
+THREE = ((0, 0, 2), (2, 2, 1, 0))
 PHI = ((1.0, 0.2), (0.05, 0.6))
 PHI3 = ((1.0, 0.3, 0.05), (0.5, 0.8, 0.2), (0.01, 0.6, 1.0))
 APART = ((1.0, 0.02, 0.02), (0.02, 1.0, 0.02), (0.02, 0.02, 1.0))
@@ -50,13 +51,16 @@ CASES = {
         TWO, n_states=3, alpha=None, gamma=None, phi=APART
     ),
     "four states, short": Problem(((0, 1, 1), (1, 0)), n_states=4, alpha=3.0, gamma=4.0),
+    "symbols": Problem(
+        THREE, n_states=3, n_symbols=4, concentration_prior=(2.0, 1.0), base=(0.1, 0.5, 0.1, 0.3)
+    ),
     "numbers": Problem(NUMBERS, n_states=3, gaussian=LINE),
     "numbers, two missing": Problem(MISSING, n_states=3, kappa=1.0, gaussian=LINE),
     "changes": Problem(CHANGES, n_states=3, regression=SLOPE),
     "points": Problem(POINTS, n_states=3, gaussian=PLANE),
     "points, in part missing": Problem(IN_PART, n_states=3, gaussian=PLANE),
 }
-FAST = "three states", "three states, apart, concentrations", "numbers", "changes"
+FAST = "three states", "three states, apart, concentrations", "symbols", "numbers", "changes"
 
 
 def run(problem, n_moves, seed=0, emission=None):
@@ -77,6 +81,12 @@ def run(problem, n_moves, seed=0, emission=None):
             problem.n_lags, coef_prior=prior.coefs, coef_precision_prior=prior.precision,
             degrees_of_freedom_prior=prior.freedom, covariance_prior=prior.scale,
         )  # fmt: skip
+    elif problem.concentration_prior is not None:
+        emission = CategoricalEmission(
+            problem.n_symbols,
+            concentration_prior=problem.concentration_prior,
+            base="uniform" if problem.base is None else problem.base,
+        )
     elif problem.gaussian is None:
         emission = CategoricalEmission(problem.n_symbols, problem.prior)
     else:
@@ -94,6 +104,8 @@ def run(problem, n_moves, seed=0, emission=None):
     states = np.zeros(len(panel.values), dtype=np.int64)
     rng = streams[1]
     draws = {"used": [], "together": [], "alpha": [], "kappa": [], "gamma": []}
+    if problem.concentration_prior is not None:
+        draws["log_concentration"] = []
     n_accepted = 0
     for _ in range(n_moves):
         sampler.complete(states, rng)
@@ -105,6 +117,8 @@ def run(problem, n_moves, seed=0, emission=None):
         draws["together"].append(states[:, None] == states)
         for name in ("alpha", "kappa", "gamma"):
             draws[name].append(getattr(transitions, name))
+        if problem.concentration_prior is not None:
+            draws["log_concentration"].append(np.log(sampler.concentration))
     found = {name: np.array(values, dtype=float) for name, values in draws.items()}
     return found, n_accepted / n_moves
 
