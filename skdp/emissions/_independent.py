@@ -283,6 +283,26 @@ class IndependentSampler(Part):
         for sampler in self.samplers:
             sampler.draw(states, rng)
 
+    @property
+    def held(self) -> bool:
+        """Whether parts leave their concentrations as they are."""
+        return any(getattr(sampler, "held", False) for sampler in self.samplers)
+
+    @held.setter
+    def held(self, value: bool) -> None:
+        for sampler in self.samplers:
+            if hasattr(sampler, "held"):
+                sampler.held = value
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records of the parts, as ``name__scalar``."""
+        return {
+            f"{block.name}__{name}": value
+            for block, sampler in zip(self.blocks, self.samplers, strict=True)
+            if hasattr(sampler, "scalars")
+            for name, value in sampler.scalars().items()
+        }
+
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
         """Write the sums of the parts' log densities of all steps."""
         self._add_up("write_log_obs", out)

@@ -50,7 +50,8 @@ class StudentTEmission(GaussianEmission):
     degrees_of_freedom : float or "auto", default=2.0
         nu, from 0.1 to 1e8: the smaller, the heavier the tails, and the farther off outliers may be
         that do not get a state of their own. With 2 or less the distribution has no variance.
-        "auto": drawn, one for all states; outliers may then be explained by a state of their own.
+        "auto": drawn, one for all states, as `trace_["degrees_of_freedom"]` records; outliers may
+        then be explained by a state of their own.
     covariance_type : {"full", "diag"}, default="full"
         Whether columns are correlated or independent, given the state.
     tail_prior : (shape, rate), default=(2.0, 0.1)
@@ -395,6 +396,10 @@ class StudentTSampler(GaussianSampler):
         """Return log p(x, u | z), of missing values as last drawn, and of nu if it is drawn."""
         rest = self._log_density_of_weights + self._log_prior_of_freedom(self.freedom)
         return super().log_evidence() + rest
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        return {} if self.tail_prior is None else {"degrees_of_freedom": self.freedom}
 
     def model(self) -> GaussianModel:
         """Return what the next observation follows given the parameters that were drawn last."""

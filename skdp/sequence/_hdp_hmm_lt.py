@@ -124,8 +124,9 @@ class HDPHMMLT(HMMPredictions):
     Attributes
     ----------
     startprob_ : (n_components,) array
-        Probabilities of the first state, in the stored sample of the best chain that has the
-        highest log joint; most of the following attributes are of this sample.
+        Probabilities of the first state, in one stored sample of the best chain: of those with the
+        most frequent number of states in use, the one with the highest log joint. Most of the
+        following attributes are of this sample.
     transmat_ : (n_components, n_components) array
         Transition probabilities, with a row for each state that is left. States are ordered by
         `state_shares_`. With a duration, the diagonals of this and of `similarity_` are 0.
@@ -135,7 +136,8 @@ class HDPHMMLT(HMMPredictions):
     state_shares_ : (n_components,) array
         Share of the training observations in each state.
     n_active_components_ : int
-        Number of states that occur in the training data.
+        Number of states in use: those that occur in the training data in this sample. That of all
+        kept sweeps is in ``trace_["n_active_components"]``.
     similarity_ : (n_components, n_components) array
         Similarities phi, if the model has any.
     locations_ : (n_components, n_dims) array

@@ -13,11 +13,15 @@ from skdp.sequence._hmm._walker import HMMDraw
 def name_states(samples: list[HMMDraw]) -> tuple[list[HMMModel], int]:
     """Return models whose states agree, and which of them gave the names.
 
-    The sample with the highest log joint gives the names: its states by falling share of the
-    time. Those of every other sample are matched to them so that as many training observations as
-    possible have one name (Hungarian method).
+    One of them gives the names: its states by falling share of the time. Those of every other
+    sample are matched to them so that as many training observations as possible have one name
+    (Hungarian method). That one has the highest log joint of those with the most frequent number of
+    states in use (the lowest such number): a few odd steps have a state of their own at times.
     """
-    reference = int(np.argmax([sample.log_joint for sample in samples]))
+    numbers = [sample.model.n_active_components for sample in samples]
+    is_usual = np.array(numbers) == np.bincount(numbers).argmax()
+    log_joints = np.array([sample.log_joint for sample in samples])
+    reference = int(np.argmax(np.where(is_usual, log_joints, -np.inf)))
     shares = samples[reference].model.shares
     names = np.argsort(-shares, kind="stable")
     place = np.empty_like(names)

@@ -318,10 +318,18 @@ MUTATIONS = [
     Mutation(
         "names-of-the-unlikeliest",
         ALIGNMENT,
-        "np.argmax([sample.log_joint",
-        "np.argmin([sample.log_joint",
+        "np.where(is_usual, log_joints, -np.inf)",
+        "np.where(is_usual, -log_joints, -np.inf)",
         "The sample with the highest log joint names the states.",
         f"{NAMES}::test_names_come_from_the_highest_log_joint",
+    ),
+    Mutation(
+        "names-of-a-sample-with-an-odd-state",
+        ALIGNMENT,
+        "np.where(is_usual, log_joints, -np.inf)",
+        "log_joints",
+        "Samples with the most frequent number of states come first.",
+        f"{NAMES}::test_names_come_from_a_sample_with_the_usual_number_of_states",
     ),
     Mutation(
         "names-one-by-one",

@@ -309,3 +309,16 @@ class TestBadInput:
         other[1][3, 2] = 5.0
         with pytest.raises(ValueError, match=r"emission 'kinds'.*integers from 0 to 1; got 5"):
             quick(emission=emission).fit(MIXED).predict(other)
+
+
+def test_concentrations_of_parts():
+    """Those that categories draw are held with the walker's, and recorded."""
+    model = quick(emission=IndependentEmissions(parts()), burn_in=10, max_iter=12).fit(MIXED)
+    name = "kinds__emission_concentration"
+    assert len(np.unique(model.trace_[name])) == 2
+    sampler = IndependentEmissions(parts()).make_sampler(MIXED[0], 3)
+    assert list(sampler.scalars()) == [name]
+    assert sampler.held is False
+    sampler.held = True
+    assert sampler.held is True
+    assert [getattr(part, "held", None) for part in sampler.samplers] == [None, None, True, None]

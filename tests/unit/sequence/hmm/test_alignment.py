@@ -65,6 +65,15 @@ def test_names_come_from_the_highest_log_joint():
     assert_same(models[0], low.model.reorder(np.array([0, 1, 2])))
 
 
+def test_names_come_from_a_sample_with_the_usual_number_of_states():
+    """Not from one in which a single step has a state of its own."""
+    states = [0] * 6 + [1] * 5
+    samples = [make_sample(states, -3.0), make_sample([*states[:-1], 2], -1.0)]
+    samples += [make_sample(states, log_joint) for log_joint in (-2.0, -4.0)]
+    assert name_states(samples)[1] == 2
+    assert name_states(samples[:2])[1] == 0  # as frequent: the lower number
+
+
 def test_a_match_has_most_in_all():
     """Most observations in all, though the largest pair is (0, 0)."""
     reference = make_sample([0] * 7 + [1] * 4 + [2], 0.0, n_states=3)
