@@ -136,8 +136,8 @@ class HDPHMMLT(HMMPredictions):
     state_shares_ : (n_components,) array
         Share of the training observations in each state.
     n_active_components_ : int
-        Number of states in use: those that occur in the training data in this sample. That of all
-        kept sweeps is in ``trace_["n_active_components"]``.
+        Number of states in use in this sample: those that hold at least a thousandth of the
+        training observations. That of all kept sweeps is in ``trace_["n_active_components"]``.
     similarity_ : (n_components, n_components) array
         Similarities phi, if the model has any.
     locations_ : (n_components, n_dims) array

@@ -15,6 +15,9 @@ from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._viterbi import decode
 
+ACTIVE = 1e-3
+"""Least share of the observations of a state that counts as in use."""
+
 
 @dataclass(frozen=True, eq=False)
 class HMMModel:
@@ -50,8 +53,8 @@ class HMMModel:
 
     @property
     def n_active_components(self) -> int:
-        """Number of states that occur in the training data."""
-        return int(np.count_nonzero(self.shares))
+        """Number of states in use: see `count_active`."""
+        return count_active(self.shares)
 
     def _log_obs(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log density of every step in every state, (N, J)."""
@@ -217,6 +220,14 @@ class HMMModel:
             geometry=None if self.geometry is None else self.geometry.reorder(order),
             duration=None if self.duration is None else self.duration.reorder(order),
         )
+
+
+def count_active(shares: NDArray[np.float64]) -> int:
+    """Return how many states hold at least a thousandth of the observations.
+
+    In long series, the posterior often has a state of some odd steps, which comes and goes.
+    """
+    return int(np.count_nonzero(shares >= ACTIVE))
 
 
 def _check_possible(impossible: int) -> None:

@@ -13,7 +13,7 @@ from skdp.emissions._protocol import CollapsedEmission, EmissionSampler, looks_b
 from skdp.inference import Part
 from skdp.sequence._durations._protocol import DurationSampler
 from skdp.sequence._hmm._messages import HMMMessages
-from skdp.sequence._hmm._model import HMMModel
+from skdp.sequence._hmm._model import HMMModel, count_active
 from skdp.sequence._hmm._opening import Opening
 from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._split_merge import SplitMerge
@@ -217,10 +217,15 @@ class HMMWalker(Part):
             "top_concentration": self.transitions.gamma,
             "transition_concentration": self.transitions.alpha,
             "stickiness": self.transitions.kappa,
-            "n_active_components": float(len(np.unique(self.states))),
+            "n_active_components": float(count_active(self._shares())),
             **(self.emission.scalars() if hasattr(self.emission, "scalars") else {}),
             **{name: x for part in self._options() for name, x in part.scalars().items()},
         }
+
+    def _shares(self) -> NDArray[np.float64]:
+        """Return the share of the observations in each state, (J,)."""
+        counts = np.bincount(self.states, minlength=self.transitions.n_states)
+        return counts / len(self.states)
 
     def _options(self) -> list[Any]:
         """Return the parts that not every model has."""
@@ -229,8 +234,7 @@ class HMMWalker(Part):
     def model(self) -> HMMDraw:
         """Return the current draw; its model knows what the next observation follows."""
         startprob, transmat = self.transitions.matrix()
-        counts = np.bincount(self.states, minlength=len(startprob))
-        model = HMMModel(startprob, transmat, self.emission.model(), counts / len(self.states))
+        model = HMMModel(startprob, transmat, self.emission.model(), self._shares())
         if self.similarity is not None:
             similarity = np.exp(self.transitions.log_similarity[:-1]).astype(np.float32)
             model = replace(model, similarity=similarity, geometry=self.similarity.model())

@@ -11,7 +11,7 @@ from skdp.sequence import hmm_log_likelihood, hmm_posterior
 from skdp.sequence._durations._negative_binomial import NegativeBinomialDurationModel
 from skdp.sequence._durations._poisson import PoissonDurationModel
 from skdp.sequence._hmm._messages import HMMMessages
-from skdp.sequence._hmm._model import HMMModel
+from skdp.sequence._hmm._model import HMMModel, count_active
 from skdp.sequence._similarities._gaussian import LatentLocations
 
 INF = np.inf
@@ -171,3 +171,10 @@ def test_impossible_sequence():
     with pytest.raises(ValueError, match="Sequence 1 has probability 0 under a stored sample"):
         model.posteriors(np.array([0, 1, 2]), values)
     assert model.log_likelihoods(np.array([0, 1, 2]), values)[1] == -INF
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"), [([4996, 4, 0], 1), ([4995, 5, 0], 2), ([1, 1, 0], 2), ([999, 1], 2)]
+)
+def test_states_of_some_odd_steps_do_not_count(counts, expected):
+    assert count_active(np.array(counts) / sum(counts)) == expected
