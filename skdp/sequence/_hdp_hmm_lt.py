@@ -93,9 +93,10 @@ class HDPHMMLT(HMMPredictions):
         First states of each chain. "auto": for Gaussian, autoregressive and Poisson observations,
         all steps are in one state, which is split, and its parts again, as long as that explains
         the data better; for others as "random". "random": the emission's own start: the nearest of
-        `n_components` k-means++ centres for Gaussian observations, random runs for categories. Or
-        your own states, from 0 to ``n_components - 1``, one per step of each sequence; an array for
-        a single one.
+        `n_components` k-means++ centres for Gaussian observations, the regression of a random
+        window that suits best for autoregressive ones, random runs for categories. Or your own
+        states, from 0 to ``n_components - 1``, one per step of each sequence; an array for a single
+        one.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
