@@ -69,8 +69,8 @@ for months in np.split(np.arange(len(states)), begins):
 #
 # The states of a Gaussian mixture are of the same kind, but each month is on its own: a quiet
 # month amid a crisis counts as calm, and there are a hundred changes. The log density of the
-# months to come, given those before, tells which description is better: the regimes gain .1 nats
-# a month or more over the best mixture. No return is predicted, only how large it may be.
+# months to come, given those before, tells which description is better: the regimes gain about .1
+# nats a month over the best mixture. No return is predicted, only how large it may be.
 
 from sklearn.mixture import GaussianMixture
 
