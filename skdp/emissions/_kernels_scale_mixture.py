@@ -16,9 +16,11 @@ layout are those of `_kernels_gaussian`, with
 
 import math
 
+from skdp._elementary import fast_exp
 from skdp._numba import njit_loop
 from skdp._random import draw_gamma
 from skdp.emissions._kernels_gaussian import write_in_order
+from skdp.emissions._kernels_student import fast_log_1p
 
 
 @njit_loop
@@ -109,3 +111,51 @@ def draw_weights(distances, n_observed, freedom, weights, rng):
         for b in range(distances.shape[1]):
             draw = draw_gamma(0.5 * (freedom + n_observed[t, b]), rng)
             weights[t, b] = 2.0 * draw / (freedom + distances[t, b])
+
+
+@njit_loop
+def mix_precisions(
+    distances, half_n, shape, exponents, log_weights, nodes, precisions, log_precisions, terms, out
+):  # fmt: skip
+    """Write the logarithms of sums over nodes u_i of the predictive densities given u_i.
+
+    log sum_i w_i s_ik^(n / 2) (1 + d s_ik)^-e_k, s_ik = 1 / (1 / u_i + 1 / c_k). Nodes far below
+    the largest term are left out: terms fall from there at least as fast as u^(shape + n / 2).
+
+    Parameters
+    ----------
+    distances : (N, K) float64
+        d, from m_k by the posterior scale S_k.
+    half_n, shape : float
+        n / 2 for n columns, and nu / 2.
+    exponents : (K,) float64
+        e_k.
+    log_weights, nodes : (Q,) float64
+        log w_i and log u_i, ascending by equal steps.
+    precisions, log_precisions : (K, Q) float64
+        s_ik and log s_ik.
+    terms : (Q,) float64, scratch
+    out : (N, K) float64, output
+    """
+    n_nodes = nodes.shape[0]
+    step = nodes[1] - nodes[0]
+    total = shape + half_n
+    reach = 25.0 / total + math.sqrt(50.0 / total)
+    for t in range(distances.shape[0]):
+        for k in range(distances.shape[1]):
+            d, e = distances[t, k], exponents[k]
+            # Where the largest term would be without 1 / c_k, which can only raise it: a quadratic.
+            b = shape + (e - total) * d
+            peak = 2.0 * total / (b + math.sqrt(b * b + 4.0 * shape * d * total))
+            low = min(math.log(peak), 0.0) - reach
+            first = min(max(int((low - nodes[0]) / step), 0), n_nodes - 1)
+            largest = -math.inf
+            for i in range(first, n_nodes):
+                term = log_weights[i] + half_n * log_precisions[k, i]
+                terms[i] = term - e * fast_log_1p(d * precisions[k, i])
+            for i in range(first, n_nodes):
+                largest = max(largest, terms[i])
+            result = 0.0
+            for i in range(first, n_nodes):
+                result += fast_exp(terms[i] - largest)
+            out[t, k] = largest + math.log(result)

@@ -57,6 +57,12 @@ def log_normaliser(freedom, n):
     return result - step * math.log(math.pi)
 
 
+@njit_loop
+def log_normaliser_of(freedom, n):
+    """Return the terms with nu and pi of the density of n columns, to Python."""
+    return log_normaliser(freedom, n)
+
+
 @njit_inlined
 def subtract_logs(x, by_state, offsets, exponents, sums, squares, out):
     """Subtract (nu + n) / 2 log(1 + |U x - U m|^2) of a block from the log densities of all states.

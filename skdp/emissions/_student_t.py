@@ -15,8 +15,9 @@ from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_gaussian as gaussian
 from skdp.emissions import _kernels_scale_mixture as kernels
 from skdp.emissions._gaussian import GaussianEmission, GaussianPrior, GaussianSampler, moments
-from skdp.emissions._gaussian_model import GaussianModel, write_student_log_densities
+from skdp.emissions._gaussian_model import write_student_log_densities
 from skdp.emissions._protocol import Coupling
+from skdp.emissions._student_t_model import StudentTModel
 from skdp.inference import draw_slice
 
 FIRST_FREEDOM = 4.0
@@ -78,11 +79,10 @@ class StudentTEmission(GaussianEmission):
     the parameters given u. Splits and merges are proposed given u, of which the log evidence is a
     part: the `trace_` shows the density of observations and u together, mu and Sigma summed out.
 
-    The posterior predictive distribution has no closed form. A stored sample holds a *draw* of mu,
-    Sigma and nu, and its densities are those of this draw; held-out scores average over the stored
-    samples (`n_samples`), which stands for the integral over the parameters. ``covariances`` of the
-    stored model are those of the t distribution, Sigma nu / (nu - 2), or Sigma if nu is 2 or less;
-    ``scales`` are Sigma.
+    A stored sample holds the posterior means of mu and Sigma given the states and u, as ``means``
+    and ``scales``, and nu. Scores and probabilities are those of the posterior predictive
+    distribution, mu and Sigma integrated out; the weight of the next observation is integrated out
+    numerically, to about nine digits.
 
     References
     ----------
@@ -401,19 +401,29 @@ class StudentTSampler(GaussianSampler):
         """Return what the trace records."""
         return {} if self.tail_prior is None else {"degrees_of_freedom": self.freedom}
 
-    def model(self) -> GaussianModel:
-        """Return what the next observation follows given the parameters that were drawn last."""
-        n_blocks, width = self.prior.mean.shape
-        inverses = np.linalg.inv(self.precision_factors)
-        scales = inverses @ inverses.swapaxes(1, 2)
-        ratio = (self.freedom - 2.0) / self.freedom if self.freedom > 2.0 else 1.0
+    def model(self) -> StudentTModel:  # type: ignore[override]
+        """Return what the next observation follows given the states and the weights."""
+        mean, precision, dof, scale = self.prior
+        n_blocks, width = mean.shape
+        mean, scale = np.tile(mean, (self.n_states, 1)), np.tile(scale, (self.n_states, 1, 1))
+        masses = self.masses[:, np.newaxis]
+        away = self.centres - mean
+        lower = np.tril(self.scatter)
+        scatter = lower + np.tril(lower, -1).swapaxes(1, 2)
+        shares = masses / (precision + masses)
+        spread = (precision * shares * away)[:, :, np.newaxis] * away[:, np.newaxis]
+        dofs = dof + self.counts
+        divisors = np.where(dofs > width + 1, dofs - width - 1, dofs)
+        scales = (scale + scatter + spread) / divisors[:, np.newaxis, np.newaxis]
         full = n_blocks == 1
         n_dims = n_blocks * width
         shape = (n_dims, n_dims) if full else (n_dims,)
         heads = (self.n_states,) if full else (self.n_states, n_dims)
-        return GaussianModel(
-            self.means.reshape(self.n_states, n_dims).copy(),
-            (scales / ratio).reshape(self.n_states, *shape),
-            np.full(heads, self.freedom),
-            np.full(heads, ratio),
+        return StudentTModel(
+            (mean + shares * away).reshape(self.n_states, n_dims),
+            scales.reshape(self.n_states, *shape),
+            self.freedom,
+            (dofs - (width - 1.0)).reshape(heads),
+            divisors.reshape(heads),
+            (precision + self.masses).reshape(heads),
         )

@@ -34,6 +34,7 @@ INDEPENDENT_MODEL = "emissions/_independent_model.py"
 MULTINOMIAL = "emissions/_multinomial.py"
 MIXTURE = "emissions/_kernels_scale_mixture.py"
 STUDENT_T = "emissions/_student_t.py"
+STUDENT_T_MODEL = "emissions/_student_t_model.py"
 STUDENT_T_TESTS = "tests/exact/emissions/test_student_t.py"
 POISSON = "emissions/_poisson.py"
 STUDENTS = "emissions/_kernels_student.py"
@@ -425,6 +426,22 @@ MUTATIONS = [
         "terms = constant - shape * np.log(rates) + (rates + 0.5 * nu) * weights",
         "The bound stays below the evidence.",
         f"{STUDENT_T_TESTS}::test_variational_evidence_is_a_lower_bound[5.0]",
+    ),
+    Mutation(
+        "outliers-nodes-left-out",
+        MIXTURE,
+        "reach = 25.0 / total + math.sqrt(50.0 / total)",
+        "reach = 1.0",
+        "What an outlier's weight may be spreads far below its mode.",
+        f"{STUDENT_T_TESTS}::test_predictive_given_weights[3.0-full]",
+    ),
+    Mutation(
+        "outliers-mean-as-if-known",
+        STUDENT_T_MODEL,
+        "spread = np.exp(-nodes.logs) + 1.0 / precisions[:, np.newaxis]",
+        "spread = np.exp(-nodes.logs) + 0.0 / precisions[:, np.newaxis]",
+        "The location of a state is known from its steps only.",
+        f"{STUDENT_T_TESTS}::test_predictive_given_weights[3.0-full]",
     ),
     Mutation(
         "predictive-draws-without-tails",
