@@ -82,7 +82,7 @@ for year in ("2006", "2010", "2014"):
     others = " ".join(f"{mixture.score(future):7.2f}" for mixture in mixtures)
     print(f"after {year} {score:13.2f}   {others}")
 
-mixture = GaussianMixture(model.n_active_components_, n_init=5, random_state=0).fit(returns)
+mixture = GaussianMixture(len(np.unique(states)), n_init=5, random_state=0).fit(returns)
 components = mixture.predict(returns)
 print(f"{len(begins)} changes of regime, {np.count_nonzero(np.diff(components))} of component")
 
