@@ -256,9 +256,8 @@ def check_scores_agree(estimator: Any) -> None:
     corpus = _samples(estimator)
     fitted = seeded(estimator).fit(corpus)
     if _takes_sequences(estimator):
-        n_observed = np.count_nonzero(~np.isnan(corpus.values).all(axis=1))
-        n_observed -= _count_given(estimator) * len(corpus)
-        assert_allclose(fitted.score(corpus), fitted.score_samples(corpus).sum() / n_observed)
+        n = (~np.isnan(corpus.values).all(axis=1)).sum() - _count_given(estimator) * len(corpus)
+        assert_allclose(fitted.score(corpus), fitted.score_samples(corpus).sum() / n)
         return
     if _takes_sentences(estimator):
         n_scored = len(corpus.tokens)
@@ -433,9 +432,8 @@ def check_small_samples(estimator: Any) -> None:
     """Check that documents without segments, without words and of one word are legal.
 
     Those without words have the mean of the prior: of `doc_topic_prior_` where there is one. A
-    sequence may be of one step, after those that count as given, and a panel of fewer steps than
-    the model has states. All sentences may be of one word. Those without words are left out of fits
-    and scores, and have no tree.
+    sequence may be of one step after given ones, and a panel of fewer steps than there are states.
+    All sentences may be of one word. Those without words count in no fit or score and have no tree.
     """
     if _takes_sentences(estimator):
         words = TokenSequences.from_sequences([[0], [1], [0]], n_features=3)
@@ -446,8 +444,7 @@ def check_small_samples(estimator: Any) -> None:
         _check_empty_sentences(estimator)
         return
     if _takes_sequences(estimator):
-        n_given = _count_given(estimator)
-        short = [np.zeros(n_given + 1), np.zeros(n_given + 2)]
+        short = [np.zeros(_count_given(estimator) + n) for n in (1, 2)]
         fitted = seeded(estimator).fit(short[:1])
         _assert_shares(estimator, fitted.transform(short))
         assert np.isfinite(fitted.score(short))
