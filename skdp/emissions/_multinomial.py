@@ -12,6 +12,7 @@ from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST, SMALLEST, as_floats
+from skdp._numba import frozen
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.emissions import _kernels_counts as categories
 from skdp.emissions import _kernels_events as kernels
@@ -247,6 +248,12 @@ class MultinomialModel:
     probs: NDArray[np.float64]
     totals: Totals
     concentrations: NDArray[np.float64] | None = None
+
+    @property
+    def emissionprob_(self) -> NDArray[np.float64]:
+        """(J, V) read-only array: `probs`, by hmmlearn's name."""
+        probs: NDArray[np.float64] = frozen(self.probs)
+        return probs
 
     def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log probability of every row given its sum in every state, (N, J)."""

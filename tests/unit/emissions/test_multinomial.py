@@ -112,3 +112,10 @@ def test_priors(prior):
         quick(emission=MultinomialEmission(prior)).fit(ROWS)
     with pytest.raises(ValueError, match="'prior' parameter of MultinomialEmission"):
         quick(emission=MultinomialEmission(0.0)).fit(ROWS)
+
+
+def test_names_of_hmmlearn():
+    model = quick(emission="multinomial").fit(ROWS).emission_
+    assert_array_equal(model.emissionprob_, model.probs)
+    with pytest.raises(ValueError, match="read-only"):
+        model.emissionprob_[0, 0] = 1.0
