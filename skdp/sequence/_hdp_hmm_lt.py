@@ -90,21 +90,12 @@ class HDPHMMLT(HMMPredictions):
         sampling may pay off for very many states with few likely transitions each. With up to 200
         states it was slower in all our benchmarks, and successive draws differ less.
     init : {"auto", "random"} or list of (T_i,) arrays of int, default="auto"
-<<<<<<< HEAD
-        First states of each chain. "auto": for Gaussian, autoregressive and Poisson observations,
-        all steps are in one state, which is split, and its parts again, as long as that explains
-        the data better; for others as "random". "random": the emission's own start: the nearest of
-        `n_components` k-means++ centres for Gaussian observations, the regression of a random
-        window that suits best for autoregressive ones, random runs for categories. Or your own
-        states, from 0 to ``n_components - 1``, one per step of each sequence; an array for a single
-        one.
-=======
         First states of each chain. "auto": all steps are in one state, which is split, and its
         parts again, as long as that explains the data better; for categories and binary factors as
-        "random". "random": the emission's own start: the nearest of `n_components`
-        k-means++ centres for Gaussian observations, random runs for categories. Or your own states,
-        from 0 to ``n_components - 1``, one per step of each sequence; an array for a single one.
->>>>>>> b24
+        "random". "random": the emission's own start: the nearest of `n_components` k-means++
+        centres for Gaussian observations, the regression of a random window that suits best for
+        autoregressive ones, random runs for categories. Or your own states, from 0 to
+        ``n_components - 1``, one per step of each sequence; an array for a single one.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -184,14 +175,8 @@ class HDPHMMLT(HMMPredictions):
 
     Every second of the first 250 sweeps and every fifth afterwards also tries to split a state or
     to merge two, with rates and parameters summed out (Metropolis-Hastings): Gibbs sampling alone
-<<<<<<< HEAD
-    takes thousands of sweeps to merge two states that share a cluster. This requires Gaussian,
-    autoregressive, categorical or Poisson observations, or your own with the methods of
-    `CollapsedEmission`, and no duration.
-=======
     takes thousands of sweeps to merge two states that share a cluster. This requires an emission
     other than binary factors, or your own with the methods of `CollapsedEmission`, and no duration.
->>>>>>> b24
 
     Concentrations keep their first values during the first half of the burn-in, for at most 100
     sweeps.
