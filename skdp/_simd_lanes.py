@@ -7,7 +7,7 @@ by entry. Arrays are two-dimensional, (rows, problems), contiguous, of float64 o
 and strides count rows. Blocks of the result stay in registers: LLVM would not keep them there.
 
 One problem alone, if its matrices are large enough, has its columns side by side instead:
-`flat_block` and `dot_block`, in flat arrays, and `row_block`.
+`flat_block` and `dot_block`, in flat arrays, and `row_block` of `_simd_rows`.
 """
 
 # mypy: ignore-errors
@@ -25,7 +25,7 @@ from skdp._numba import check_arguments, count_register_bits, njit_step
 ROW_BYTES = 128
 """Bytes of a row: 16 problems of float64, 32 of float32."""
 
-_VECTOR_BYTES = 64
+VECTOR_BYTES = 64
 
 
 class BlockSizes(NamedTuple):
@@ -48,7 +48,7 @@ class BlockSizes(NamedTuple):
     row_vectors : tuple of int
         Vectors of a row of a result of `row_block` with one row.
     rows_vectors : tuple of int
-        The same with `TOGETHER` rows.
+        The same with `_simd_rows.TOGETHER` rows.
     """
 
     mix_rows: tuple[int, ...]
@@ -61,7 +61,7 @@ class BlockSizes(NamedTuple):
 
     @classmethod
     def of(cls, n_vectors: int) -> BlockSizes:
-        """Return sizes for registers that hold so many vectors of `_VECTOR_BYTES` bytes."""
+        """Return sizes for registers that hold so many vectors of `VECTOR_BYTES` bytes."""
         if n_vectors >= 32:  # AVX-512
             return cls(
                 (12, 10, 8, 4, 2, 1), (4, 2, 1), (8, 4, 2, 1), 3, (8, 4, 2, 1), (8, 4, 2, 1),
@@ -74,18 +74,12 @@ class BlockSizes(NamedTuple):
 
 (
     MIX_ROWS, PRODUCT_ROWS, COUNT_ROWS, COUNT_VECTORS, DOT_ROWS, ROW_VECTORS, ROWS_VECTORS,
-) = BlockSizes.of(count_register_bits() // (8 * _VECTOR_BYTES))  # fmt: skip
+) = BlockSizes.of(count_register_bits() // (8 * VECTOR_BYTES))  # fmt: skip
 
-TOGETHER = 4
-"""Rows that `row_block` multiplies at a time, if it is not one."""
-
-VECTOR_DOUBLES = _VECTOR_BYTES // 8
-"""Entries of float64 in a vector."""
-
-_int32, _int64 = ir.IntType(32), ir.IntType(64)
+int32, int64 = ir.IntType(32), ir.IntType(64)
 
 
-class _Code:
+class Code:
     """What the code of all intrinsics here is built of."""
 
     def __init__(self, context, builder, signature, arguments, dtype):
@@ -93,7 +87,7 @@ class _Code:
         self.signature, self.arguments = signature, arguments
         self.item = context.get_value_type(dtype)
         self.item_bytes = dtype.bitwidth // 8
-        self.lanes = _VECTOR_BYTES // self.item_bytes
+        self.lanes = VECTOR_BYTES // self.item_bytes
         self.vector = ir.VectorType(self.item, self.lanes)
         self.row_lanes = ROW_BYTES // self.item_bytes
         self.zero = ir.Constant(self.vector, [0.0] * self.lanes)
@@ -126,12 +120,12 @@ class _Code:
         return self.builder.add(a, b, flags=["nsw"])
 
     def times(self, a, b):
-        b = ir.Constant(_int64, b) if isinstance(b, int) else b
+        b = ir.Constant(int64, b) if isinstance(b, int) else b
         return self.builder.mul(a, b, flags=["nsw"])
 
     def place(self, data, row, half=0):
         """Return the pointer to a vector of a row, its first or second half."""
-        half = ir.Constant(_int64, half) if isinstance(half, int) else half
+        half = ir.Constant(int64, half) if isinstance(half, int) else half
         begin = self.times(row, self.row_lanes)
         return self.vector_at(data, self.add(begin, self.times(half, self.lanes)))
 
@@ -146,8 +140,8 @@ class _Code:
 
     def broadcast(self, scalar):
         undefined = ir.Constant(self.vector, ir.Undefined)
-        first = self.builder.insert_element(undefined, scalar, ir.Constant(_int32, 0))
-        lanes = ir.Constant(ir.VectorType(_int32, self.lanes), [0] * self.lanes)
+        first = self.builder.insert_element(undefined, scalar, ir.Constant(int32, 0))
+        lanes = ir.Constant(ir.VectorType(int32, self.lanes), [0] * self.lanes)
         return self.builder.shuffle_vector(first, undefined, lanes)
 
     def multiply_add(self, a, b, c):
@@ -155,7 +149,7 @@ class _Code:
 
     def loop(self, n):
         """Return a context of the loop over 0, ..., n - 1 that gives the index."""
-        return cgutils.for_range(self.builder, n, intp=_int64)
+        return cgutils.for_range(self.builder, n, intp=int64)
 
     def accumulators(self, n):
         return [cgutils.alloca_once(self.builder, self.vector) for _ in range(n)]
@@ -167,7 +161,7 @@ class _Code:
         switch = self.builder.switch(value, end)
         for number in numbers:
             block = function.append_basic_block(f"case{number}")
-            switch.add_case(ir.Constant(_int64, number), block)
+            switch.add_case(ir.Constant(int64, number), block)
             self.builder.position_at_end(block)
             yield number
             self.builder.branch(end)
@@ -180,11 +174,11 @@ def _write_mix(code):
     matrix, rows, result = code.data(0), code.data(2), code.data(5)
     entry, first, n_terms = code.integer(1), code.integer(3), code.integer(4)
     out, n_rows, is_added = code.integer(6), code.integer(7), code.integer(8)
-    added = builder.icmp_signed("!=", is_added, ir.Constant(_int64, 0))
+    added = builder.icmp_signed("!=", is_added, ir.Constant(int64, 0))
     for m in code.cases(n_rows, MIX_ROWS):
         sums = code.accumulators(2 * m)
         places = [
-            code.place(result, code.add(out, ir.Constant(_int64, t)), half)
+            code.place(result, code.add(out, ir.Constant(int64, t)), half)
             for t in range(m)
             for half in (0, 1)
         ]
@@ -201,7 +195,7 @@ def _write_mix(code):
             terms = [code.load(code.place(rows, row, half)) for half in (0, 1)]
             step = code.times(loop.index, m)
             for t in range(m):
-                weight = builder.gep(begin, [code.add(step, ir.Constant(_int64, t))])
+                weight = builder.gep(begin, [code.add(step, ir.Constant(int64, t))])
                 weight = code.broadcast(builder.load(weight))
                 for half in (0, 1):
                     total = sums[2 * t + half]
@@ -220,7 +214,7 @@ def _write_product(code):
     out0, out_a, out_b = (code.integer(i) for i in (9, 10, 11))
     n_a, n_b, n_c = (code.integer(i) for i in (12, 13, 14))
     scale, scale0, is_added = code.data(15), code.integer(16), code.integer(17)
-    added = builder.icmp_signed("!=", is_added, ir.Constant(_int64, 0))
+    added = builder.icmp_signed("!=", is_added, ir.Constant(int64, 0))
     choice = code.add(code.times(n_a, 8), n_b)
     by_choice = {8 * a + b: (a, b) for a in PRODUCT_ROWS for b in PRODUCT_ROWS}
 
@@ -229,7 +223,7 @@ def _write_product(code):
 
     for number in code.cases(choice, by_choice):
         a_size, b_size = by_choice[number]
-        with code.loop(ir.Constant(_int64, 2)) as halves:
+        with code.loop(ir.Constant(int64, 2)) as halves:
             half = halves.index
             sums = code.accumulators(a_size * b_size)
             for total in sums:
@@ -250,7 +244,7 @@ def _write_product(code):
             with builder.if_else(added) as (then, otherwise):
                 with then:
                     for a in range(a_size):
-                        at = code.add(scale0, ir.Constant(_int64, a))
+                        at = code.add(scale0, ir.Constant(int64, a))
                         factor = code.load(code.place(scale, at, half))
                         for b in range(b_size):
                             place = code.place(result, row(row(out0, out_a, a), out_b, b), half)
@@ -280,23 +274,23 @@ def _write_count(code):
         sums = code.accumulators(m * v)
         places = []
         for t in range(m):
-            begin = code.times(code.add(out, ir.Constant(_int64, t)), width)
+            begin = code.times(code.add(out, ir.Constant(int64, t)), width)
             begin = code.add(begin, column)
             for i in range(v):
-                at = code.add(begin, ir.Constant(_int64, i * code.lanes))
+                at = code.add(begin, ir.Constant(int64, i * code.lanes))
                 places.append(code.vector_at(result, at))
         for total, place in zip(sums, places, strict=True):
             builder.store(code.load(place), total)
-        with code.loop(ir.Constant(_int64, code.row_lanes)) as loop:
+        with code.loop(ir.Constant(int64, code.row_lanes)) as loop:
             begin = code.add(code.times(loop.index, width), column)
             values = [
                 code.load(
-                    code.vector_at(terms, code.add(begin, ir.Constant(_int64, i * code.lanes)))
+                    code.vector_at(terms, code.add(begin, ir.Constant(int64, i * code.lanes)))
                 )
                 for i in range(v)
             ]
             for t in range(m):
-                at = code.times(code.add(first, ir.Constant(_int64, t)), code.row_lanes)
+                at = code.times(code.add(first, ir.Constant(int64, t)), code.row_lanes)
                 weight = builder.load(builder.gep(rows, [code.add(at, loop.index)]))
                 weight = code.broadcast(weight)
                 for i in range(v):
@@ -314,14 +308,14 @@ def _write_flat(code):
     left0, left_a, left_c = (code.integer(i) for i in (1, 2, 3))
     right0, right_c, out0, out_a = (code.integer(i) for i in (5, 6, 8, 9))
     n_a, n_vectors, n_c, is_added = (code.integer(i) for i in (10, 11, 12, 13))
-    added = builder.icmp_signed("!=", is_added, ir.Constant(_int64, 0))
+    added = builder.icmp_signed("!=", is_added, ir.Constant(int64, 0))
     sizes = {
         m * (COUNT_VECTORS + 1) + v: (m, v) for m in COUNT_ROWS for v in range(1, COUNT_VECTORS + 1)
     }
     choice = code.add(code.times(n_a, COUNT_VECTORS + 1), n_vectors)
 
     def vectors(data, begin, v):
-        entries = (code.add(begin, ir.Constant(_int64, i * code.lanes)) for i in range(v))
+        entries = (code.add(begin, ir.Constant(int64, i * code.lanes)) for i in range(v))
         return [code.vector_at(data, entry) for entry in entries]
 
     for number in code.cases(choice, sizes):
@@ -352,42 +346,6 @@ def _write_flat(code):
             code.store(builder.load(total), place)
 
 
-def _write_row(code):
-    """Write the code of `row_block`."""
-    builder = code.builder
-    left, right, result = code.data(0), code.data(3), code.data(6)
-    row, n_c, column, width = (code.integer(i) for i in (1, 2, 4, 5))
-    out, n_rows, n_vectors = (code.integer(i) for i in (7, 8, 9))
-    sizes = {16 + v: (1, v) for v in ROW_VECTORS}
-    sizes.update({16 * TOGETHER + v: (TOGETHER, v) for v in ROWS_VECTORS})
-    choice = code.add(code.times(n_rows, 16), n_vectors)
-
-    def vectors(data, begin, v):
-        entries = (code.add(begin, ir.Constant(_int64, i * code.lanes)) for i in range(v))
-        return [code.vector_at(data, entry) for entry in entries]
-
-    for number in code.cases(choice, sizes):
-        m, v = sizes[number]
-        sums = code.accumulators(m * v)
-        for total in sums:
-            builder.store(code.zero, total)
-        begins = [code.times(code.add(row, ir.Constant(_int64, t)), n_c) for t in range(m)]
-        with code.loop(n_c) as loop:
-            begin = code.add(code.times(loop.index, width), column)
-            values = [code.load(place) for place in vectors(right, begin, v)]
-            for t in range(m):
-                weight = builder.load(builder.gep(left, [code.add(begins[t], loop.index)]))
-                weight = code.broadcast(weight)
-                for i in range(v):
-                    total = sums[t * v + i]
-                    value = code.multiply_add(weight, values[i], builder.load(total))
-                    builder.store(value, total)
-        for t in range(m):
-            begin = code.times(code.add(out, ir.Constant(_int64, t)), width)
-            for i, place in enumerate(vectors(result, code.add(begin, column), v)):
-                code.store(builder.load(sums[t * v + i]), place)
-
-
 def _write_dot(code):
     """Write the code of `dot_block`."""
     builder = code.builder
@@ -409,12 +367,12 @@ def _write_dot(code):
             value, n = builder.load(total), code.lanes
             while n > 1:  # halves are added until one entry is left
                 n //= 2
-                picks = ir.VectorType(_int32, n)
+                picks = ir.VectorType(int32, n)
                 low = builder.shuffle_vector(value, value, ir.Constant(picks, list(range(n))))
                 high = ir.Constant(picks, list(range(n, 2 * n)))
                 value = builder.fadd(low, builder.shuffle_vector(value, value, high))
-            entry = code.add(out, ir.Constant(_int64, t))
-            value = builder.extract_element(value, ir.Constant(_int32, 0))
+            entry = code.add(out, ir.Constant(int64, t))
+            value = builder.extract_element(value, ir.Constant(int32, 0))
             builder.store(value, builder.gep(result, [entry]))
 
 
@@ -425,14 +383,14 @@ def _write_transpose(code):
     first, column, width = code.integer(1), code.integer(3), code.integer(4)
     for half in (0, 1):
         values = [
-            code.load(code.place(rows, code.add(first, ir.Constant(_int64, i)), half))
+            code.load(code.place(rows, code.add(first, ir.Constant(int64, i)), half))
             for i in range(n)
         ]
         step = n // 2
         while step:
             low = [i if i & step == 0 else i - step + n for i in range(n)]
             high = [i + step if i & step == 0 else i + n for i in range(n)]
-            low, high = (ir.Constant(ir.VectorType(_int32, n), lanes) for lanes in (low, high))
+            low, high = (ir.Constant(ir.VectorType(int32, n), lanes) for lanes in (low, high))
             for i in range(n):
                 if i & step == 0:
                     first_row, second_row = values[i], values[i + step]
@@ -440,7 +398,7 @@ def _write_transpose(code):
                     values[i + step] = builder.shuffle_vector(first_row, second_row, high)
             step //= 2
         for i, value in enumerate(values):
-            begin = code.times(ir.Constant(_int64, half * n + i), width)
+            begin = code.times(ir.Constant(int64, half * n + i), width)
             code.store(value, code.vector_at(result, code.add(begin, column)))
 
 
@@ -492,7 +450,7 @@ def _write_largest(code):
         code.store(builder.load(sums[half]), code.place(result, out, half))
 
 
-def _make(name, write, arguments, kinds):
+def make_intrinsic(name, write, arguments, kinds):
     """Return signature and code of an intrinsic.
 
     `kinds` has a letter for each argument: m a matrix, v a vector, both of one type of floats and
@@ -510,13 +468,13 @@ def _make(name, write, arguments, kinds):
     check_arguments(name, arguments, [by_letter[letter] for letter in kinds])
 
     def codegen(context, builder, signature, values):
-        write(_Code(context, builder, signature, values, dtype))
+        write(Code(context, builder, signature, values, dtype))
         return context.get_dummy_value()
 
     return types.void(*arguments), codegen
 
 
-def _size_of(rows):
+def make_size(rows):
     """Return a step that tells how many of the rows that are left a block does next."""
 
     @njit_step
@@ -530,9 +488,8 @@ def _size_of(rows):
     return size
 
 
-mix_size, product_size = _size_of(MIX_ROWS), _size_of(PRODUCT_ROWS)
-count_size, dot_size = _size_of(COUNT_ROWS), _size_of(DOT_ROWS)
-row_size, rows_size = _size_of(ROW_VECTORS), _size_of(ROWS_VECTORS)
+mix_size, product_size = make_size(MIX_ROWS), make_size(PRODUCT_ROWS)
+count_size, dot_size = make_size(COUNT_ROWS), make_size(DOT_ROWS)
 
 
 @intrinsic
@@ -542,7 +499,7 @@ def mix_block(typing_context, matrix, entry, rows, first, n_terms, result, out, 
     `matrix` is one-dimensional; n_rows is of MIX_ROWS. With `is_added` it is added to `result`.
     """
     arguments = matrix, entry, rows, first, n_terms, result, out, n_rows, is_added
-    return _make("mix_block", _write_mix, arguments, "vimiimiii")
+    return make_intrinsic("mix_block", _write_mix, arguments, "vimiimiii")
 
 
 @intrinsic
@@ -560,7 +517,7 @@ def product_block(
         left, left0, left_a, left_c, right, right0, right_b, right_c,
         result, out0, out_a, out_b, n_a, n_b, n_c, scale, scale0, is_added,
     )  # fmt: skip
-    return _make("product_block", _write_product, arguments, "miiimiiimiiiiiimii")
+    return make_intrinsic("product_block", _write_product, arguments, "miiimiiimiiiiiimii")
 
 
 @intrinsic
@@ -571,7 +528,7 @@ def count_block(typing_context, rows, first, n_rows, terms, column, width, resul
     COUNT_VECTORS; `terms` and `result` have `width` columns.
     """
     arguments = rows, first, n_rows, terms, column, width, result, out, n_vectors
-    return _make("count_block", _write_count, arguments, "miimiimii")
+    return make_intrinsic("count_block", _write_count, arguments, "miimiimii")
 
 
 @intrinsic
@@ -589,7 +546,7 @@ def flat_block(
         left, left0, left_a, left_c, right, right0, right_c,
         result, out0, out_a, n_a, n_vectors, n_c, is_added,
     )  # fmt: skip
-    return _make("flat_block", _write_flat, arguments, "viiiviiviiiiii")
+    return make_intrinsic("flat_block", _write_flat, arguments, "viiiviiviiiiii")
 
 
 @intrinsic
@@ -600,46 +557,32 @@ def dot_block(typing_context, left, left0, right, right0, right_a, n_vectors, re
     and `n_vectors` vectors of i.
     """
     arguments = left, left0, right, right0, right_a, n_vectors, result, out, n_a
-    return _make("dot_block", _write_dot, arguments, "viviiivii")
-
-
-@intrinsic
-def row_block(
-    typing_context, left, row, n_c, right, column, width, result, out, n_rows, n_vectors
-):  # fmt: skip
-    """Multiply rows with a matrix: result[out + t, i] = sum_c left[row + t, c] right[c, i].
-
-    For n_rows, 1 or `TOGETHER`, of t and `n_vectors` vectors of columns i from `column` on, of
-    ROW_VECTORS or ROWS_VECTORS. `left` has n_c columns, `right` and `result` have `width`, whole
-    vectors. How many rows there are does not matter to any of them: sums have one order.
-    """
-    arguments = left, row, n_c, right, column, width, result, out, n_rows, n_vectors
-    return _make("row_block", _write_row, arguments, "miimiimiii")
+    return make_intrinsic("dot_block", _write_dot, arguments, "viviiivii")
 
 
 @intrinsic
 def transpose_block(typing_context, rows, first, result, column, width):
     """Write result[w, column + i] = rows[first + i, w] for a vector of i."""
     arguments = rows, first, result, column, width
-    return _make("transpose_block", _write_transpose, arguments, "mimii")
+    return make_intrinsic("transpose_block", _write_transpose, arguments, "mimii")
 
 
 @intrinsic
 def scale_rows(typing_context, source, first, n_rows, factors, factor, result, out):
     """Write result[out + i] = source[first + i] factors[factor] for n_rows of i."""
     arguments = source, first, n_rows, factors, factor, result, out
-    return _make("scale_rows", _write_scale, arguments, "miimimi")
+    return make_intrinsic("scale_rows", _write_scale, arguments, "miimimi")
 
 
 @intrinsic
 def add_products(typing_context, left, left0, right, right0, n_rows, result, out):
     """Add left[left0 + i] right[right0 + i] to result[out + i] for n_rows of i."""
     arguments = left, left0, right, right0, n_rows, result, out
-    return _make("add_products", _write_add_products, arguments, "mimiimi")
+    return make_intrinsic("add_products", _write_add_products, arguments, "mimiimi")
 
 
 @intrinsic
 def raise_rows(typing_context, rows, first, n_rows, floor, result, out):
     """Raise what is below `floor` to it; write the largest entries of n_rows to result[out]."""
     arguments = rows, first, n_rows, floor, result, out
-    return _make("raise_rows", _write_largest, arguments, "miixmi")
+    return make_intrinsic("raise_rows", _write_largest, arguments, "miixmi")

@@ -61,8 +61,14 @@ OTHER_MEANING = {
         "HDPPCFG": "iterations of each start, not sweeps",
         "HDPPCFGRefiner": "iterations, not sweeps",
     },
-    "covariance_prior": {"AutoregressiveEmission": "of what is not predicted"},
-    "degrees_of_freedom_prior": {"AutoregressiveEmission": "covariances are full"},
+    "covariance_prior": {
+        "AutoregressiveEmission": "of what is not predicted",
+        "StudentTEmission": "from a robust covariance",
+    },
+    "degrees_of_freedom_prior": {
+        "AutoregressiveEmission": "covariances are full",
+        "StudentTEmission": "nu is another number there",
+    },
     "concentration_prior": {"CategoricalEmission": "of a Dirichlet, not of processes"},
     "emission": {"FactorialHMM": "always binary factors"},
     "prior": {
@@ -70,8 +76,6 @@ OTHER_MEANING = {
         "BernoulliEmission": "Beta, not Dirichlet",
     },
     "mean_prior": {"StudentTEmission": "medians, not means"},
-    "degrees_of_freedom_prior": {"StudentTEmission": "nu is another number there"},
-    "covariance_prior": {"StudentTEmission": "from a robust covariance"},
     "rule_type_prior": {"HDPPCFGRefiner": "other types of rules"},
     "binary_concentration": {"HDPPCFGRefiner": "of subsymbols, given their parent"},
     "vocabulary": {"TokenVectorizer": "the known words: unknown ones are kept, too"},

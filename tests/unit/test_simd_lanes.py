@@ -7,6 +7,7 @@ from numba.core.errors import TypingError
 
 from skdp import _simd_lanes as lanes
 from skdp._numba import njit_loop
+from skdp._simd_rows import TOGETHER
 
 RNG = np.random.default_rng(0)
 LANES = 16
@@ -49,16 +50,6 @@ def multiply_flat(left, right, result, n_a, n_vectors, n_c, is_added):
 @njit_loop
 def dot_flat(left, right, result, n_a, n_vectors):
     lanes.dot_block(left, 1, right, 2, (right.shape[0] - 2) // n_a, n_vectors, result, 3, n_a)
-
-
-@njit_loop
-def multiply_rows(left, row, right, result, out, n_rows, n_vectors):
-    """The last vectors of the columns."""
-    width = right.shape[1]
-    lanes.row_block(
-        left, row, right.shape[0], right, width - n_vectors * lanes.VECTOR_DOUBLES, width,
-        result, out, n_rows, n_vectors,
-    )  # fmt: skip
 
 
 @njit_loop
@@ -175,30 +166,6 @@ def test_dot_block(dtype, n_a, n_vectors):
     np.testing.assert_array_equal(result[3 + n_a :], before[3 + n_a :])
 
 
-ROW_CASES = [(1, v) for v in lanes.ROW_VECTORS] + [(lanes.TOGETHER, v) for v in lanes.ROWS_VECTORS]
-
-
-@pytest.mark.parametrize("n_c", [1, 13])
-@pytest.mark.parametrize(("n_rows", "n_vectors"), ROW_CASES)
-def test_row_block(n_rows, n_vectors, n_c):
-    n_own = n_vectors * lanes.VECTOR_DOUBLES
-    left, right = RNG.normal(size=(9, n_c)), RNG.normal(size=(n_c, n_own + 8))
-    result = RNG.normal(size=(8, n_own + 8))
-    expected = result.copy()
-    expected[1 : 1 + n_rows, 8:] = left[3 : 3 + n_rows] @ right[:, 8:]
-    multiply_rows(left, 3, right, result, 1, n_rows, n_vectors)
-    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-14)
-
-
-def test_rows_do_not_depend_on_each_other():
-    left, right = RNG.normal(size=(lanes.TOGETHER, 13)), RNG.normal(size=(13, 8))
-    together, alone = np.empty((2, lanes.TOGETHER, 8))
-    multiply_rows(left, 0, right, together, 0, lanes.TOGETHER, 1)
-    for row in range(lanes.TOGETHER):
-        multiply_rows(left, row, right, alone, row, 1, 1)
-    np.testing.assert_array_equal(together, alone)
-
-
 @pytest.mark.parametrize("n_vectors", [4, 8, 16, 32, 64])
 def test_block_sizes_fit_the_registers(n_vectors):
     sizes = lanes.BlockSizes.of(n_vectors)
@@ -213,7 +180,7 @@ def test_block_sizes_fit_the_registers(n_vectors):
     assert sizes.count_rows[0] * sizes.count_vectors + 1 < n_vectors
     assert sizes.dot_rows[0] + 1 < n_vectors
     assert sizes.row_vectors[0] + 1 < n_vectors
-    assert lanes.TOGETHER * sizes.rows_vectors[0] <= n_vectors
+    assert TOGETHER * sizes.rows_vectors[0] <= n_vectors
 
 
 MATRIX, VECTOR = np.ones((40, LANES)), np.ones(400)
@@ -222,7 +189,6 @@ CALLS = {
     "product_block": (MATRIX, 0, 1, 1, MATRIX, 0, 1, 1, MATRIX, 0, 1, 1, 1, 1, 1, MATRIX, 0, 0),
     "count_block": (MATRIX, 0, 1, MATRIX, 0, 8, MATRIX, 0, 1),
     "flat_block": (VECTOR, 0, 1, 1, VECTOR, 0, 1, VECTOR, 0, 1, 1, 1, 1, 0),
-    "row_block": (MATRIX, 0, 8, MATRIX, 0, 8, MATRIX, 0, 1, 1),
     "dot_block": (VECTOR, 0, VECTOR, 0, 1, 1, VECTOR, 0, 1),
     "transpose_block": (MATRIX, 0, MATRIX, 0, 8),
     "scale_rows": (MATRIX, 0, 1, MATRIX, 0, MATRIX, 0),

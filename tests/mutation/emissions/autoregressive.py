@@ -1,0 +1,51 @@
+"""Wrong patches: autoregressive (emissions)."""
+
+from mutation.mutation import Mutation
+
+REGRESSION_TESTS = "tests/exact/emissions/test_autoregressive.py"
+LAG_TESTS = "tests/exact/sequence/hmm/test_lagged_forecast.py"
+REGRESSION_SAMPLER = "emissions/_autoregressive.py"
+REGRESSION_MODEL = "emissions/_autoregressive_model.py"
+
+MUTATIONS = [
+    Mutation(
+        "regressions-lags-across-sequences",
+        REGRESSION_SAMPLER,
+        "        rows[~has_lags] = np.nan\n        self._rows",
+        "        self._rows",
+        "A sequence does not go on in the next.",
+        f"{REGRESSION_TESTS}::test_sequences_have_boundaries",
+    ),
+    Mutation(
+        "regressions-freedom-of-one-column",
+        REGRESSION_SAMPLER,
+        "        freedoms = dofs - (n_dims - 1.0)\n",
+        "        freedoms = dofs\n",
+        "The degrees of freedom of a t distribution are nu_n - D + 1.",
+        f"{REGRESSION_TESTS}::test_predictive_densities[1.5-2-1]",
+    ),
+    Mutation(
+        "regressions-draws-without-leverage",
+        REGRESSION_MODEL,
+        "        sizes = np.sqrt(1.0 + (leverages**2).sum(axis=1)) / roots",
+        "        sizes = 1.0 / roots",
+        "Draws follow the density, which knows how uncertain coefficients are.",
+        f"{REGRESSION_TESTS}::test_draws_of_the_next_observation_follow_the_density",
+    ),
+    Mutation(
+        "regressions-moments-about-the-old-origin",
+        REGRESSION_MODEL,
+        "        factors[:, :, 0] += factors[:, :, 1:] @ origins",
+        "        factors[:, :, 0] += 0.0 * (factors[:, :, 1:] @ origins)",
+        "The leverage is that of the values, wherever moments are taken about.",
+        f"{LAG_TESTS}::test_moments[2-1-none]",
+    ),
+    Mutation(
+        "regressions-new-lags-in-time-order",
+        REGRESSION_MODEL,
+        "            lags = before[::-1].ravel()",
+        "            lags = before.ravel()",
+        "The last value before is lag 1.",
+        f"{REGRESSION_TESTS}::test_draws_of_the_next_observation_follow_the_density",
+    ),
+]

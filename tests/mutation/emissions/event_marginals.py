@@ -1,0 +1,25 @@
+"""Wrong patches: event marginals (emissions)."""
+
+from mutation.mutation import Mutation
+
+BAG_TESTS = "tests/exact/emissions/test_multinomial.py"
+EVENT_MARGINALS = "emissions/_event_marginals.py"
+
+MUTATIONS = [
+    Mutation(
+        "events-rounded",
+        EVENT_MARGINALS,
+        "result = (shapes - 0.5) * np.log1p(counts / shapes) + counts * (np.log(sums) - 1.0)",
+        "result = (shapes + 0.5) * np.log1p(counts / shapes) + counts * (np.log(sums) - 1.0)",
+        "log Gamma(a) is Stirling's formula of a! without log a.",
+        f"{BAG_TESTS}::test_rising_factorials_lose_no_digits[4.0]",
+    ),
+    Mutation(
+        "events-spread-of-binomial",
+        EVENT_MARGINALS,
+        "spread = (mean * c + square) / (c + 1.0)",
+        "spread = (mean * c + mean) / (c + 1.0)",
+        "Counts of unknown probabilities vary more than binomial ones.",
+        f"{BAG_TESTS}::test_marginals_by_enumeration[learned]",
+    ),
+]

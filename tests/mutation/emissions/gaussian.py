@@ -1,0 +1,42 @@
+"""Wrong patches: gaussian (emissions)."""
+
+from mutation.mutation import Mutation
+
+PREDICTIVES = "tests/exact/emissions/test_predictives.py"
+GAUSSIAN_SAMPLER = "emissions/_gaussian.py"
+GAUSSIAN_MODEL = "emissions/_gaussian_model.py"
+
+MUTATIONS = [
+    Mutation(
+        "moves-missing-values-twice",
+        "emissions/_gaussian.py",
+        "        if self._filled is None:\n            self.complete(states, rng)",
+        "        self.complete(states, rng)",
+        "Parameters of before a move say nothing of what is missing after it.",
+        "tests/unit/emissions/test_gaussian.py::test_parameters_are_drawn_given_completed_values",
+    ),
+    Mutation(
+        "predictive-without-the-means-error",
+        GAUSSIAN_SAMPLER,
+        "divisors / freedoms * (1.0 + 1.0 / (precision + self.counts))",
+        "divisors / freedoms",
+        "The mean of a state is known from n observations only.",
+        f"{PREDICTIVES}::test_full_covariances[2-1.5]",
+    ),
+    Mutation(
+        "predictive-freedom-of-the-prior",
+        GAUSSIAN_SAMPLER,
+        "freedoms = dofs - (width - 1.0)",
+        "freedoms = dofs",
+        "Each column takes a degree of freedom.",
+        f"{PREDICTIVES}::test_full_covariances[2-1.5]",
+    ),
+    Mutation(
+        "predictive-draws-without-tails",
+        GAUSSIAN_MODEL,
+        "noise /= np.maximum(roots, kernels.SMALLEST_ROOT)",
+        "noise /= 1.0",
+        "Samples of a stored state are t distributed, as its densities say.",
+        f"{PREDICTIVES}::test_draws_follow_the_density[full]",
+    ),
+]

@@ -1,0 +1,25 @@
+"""Wrong patches: marginals (emissions)."""
+
+from mutation.mutation import Mutation
+
+MARGINALS = "emissions/_marginals.py"
+FORECAST_TESTS = "tests/exact/sequence/hmm/test_forecast.py"
+
+MUTATIONS = [
+    Mutation(
+        "forecast-scale-for-deviation",
+        MARGINALS,
+        "        ratios = np.where(self.freedoms > 2.0, self.freedoms / above, np.inf)",
+        "        ratios = np.where(self.freedoms > 2.0, 1.0, np.inf)",
+        "The variance of a Student t distribution is above its squared scale.",
+        f"{FORECAST_TESTS}::test_numbers[Student]",
+    ),
+    Mutation(
+        "impute-without-the-row",
+        MARGINALS,
+        'means[:, unseen] + np.einsum("njs,jsu->nju", away, slopes)',
+        'means[:, unseen] + 0.0 * np.einsum("njs,jsu->nju", away, slopes)',
+        "The other columns of a row tell of those that are missing.",
+        f"{FORECAST_TESTS}::test_fill[full, Student]",
+    ),
+]
