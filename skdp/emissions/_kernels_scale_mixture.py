@@ -22,6 +22,9 @@ from skdp._random import draw_gamma
 from skdp.emissions._kernels_gaussian import write_in_order
 from skdp.emissions._kernels_student import fast_log_1p
 
+LARGEST_DISTANCE = 1e280
+"""Far beyond that of any observation in units that make sense; products with it are finite."""
+
 
 @njit_loop
 def add_up_weighted(values, weights, states, counts, masses, centres, scatter):
@@ -105,6 +108,20 @@ def measure_incomplete(
 
 
 @njit_loop
+def measure_all(values, means, precision_factors, distances):
+    """Write the distances of all steps from the means of all states, (N, J), to `distances`."""
+    for t in range(values.shape[0]):
+        for j in range(means.shape[0]):
+            distance = 0.0
+            for d in range(values.shape[1]):
+                y = 0.0
+                for e in range(d + 1):
+                    y += precision_factors[j, d, e] * (values[t, e] - means[j, e])
+                distance += y * y
+            distances[t, j] = min(distance, LARGEST_DISTANCE)
+
+
+@njit_loop
 def draw_weights(distances, n_observed, freedom, weights, rng):
     """Draw u_tb ~ Gamma((nu + n_tb) / 2, (nu + d_tb) / 2)."""
     for t in range(distances.shape[0]):
@@ -146,7 +163,7 @@ def mix_precisions(
             d, e = distances[t, k], exponents[k]
             # Where the largest term would be without 1 / c_k, which can only raise it: a quadratic.
             b = shape + (e - total) * d
-            peak = 2.0 * total / (b + math.sqrt(b * b + 4.0 * shape * d * total))
+            peak = 2.0 * total / (b + math.hypot(b, 2.0 * math.sqrt(shape * total * d)))
             low = min(math.log(peak), 0.0) - reach
             first = min(max(int((low - nodes[0]) / step), 0), n_nodes - 1)
             largest = -math.inf

@@ -7,13 +7,16 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.special import stdtr, stdtrit
 
 from skdp._typing import Floats
 from skdp.emissions import _kernels_gaussian as gaussian
 from skdp.emissions import _kernels_scale_mixture as kernels
-from skdp.emissions._gaussian_model import check_numbers
+from skdp.emissions._gaussian_model import (
+    check_numbers,
+    factorise_precisions,
+    log_determinants,
+)
 from skdp.emissions._kernels_student import log_normaliser_of
 from skdp.emissions._marginals import fill_by_means, fill_by_regression
 
@@ -240,13 +243,13 @@ class StudentTModel:
         self, values: Floats, columns: NDArray[np.int64], wide: Floats
     ) -> tuple[Floats, Floats]:
         """Return squared distances from all states, (N, J), and - log det S / 2, (J,)."""
+        factors = factorise_precisions(wide)
         distances = np.empty((len(values), len(self.means)))
-        constants = np.empty(len(self.means))
-        for j, factor in enumerate(np.linalg.cholesky(wide)):
-            away = solve_triangular(factor, (values - self.means[j, columns]).T, lower=True)
-            distances[:, j] = np.einsum("dn,dn->n", away, away)
-            constants[j] = -np.log(np.diag(factor)).sum()
-        return np.minimum(distances, 1e280), constants
+        kernels.measure_all(
+            np.ascontiguousarray(values), np.ascontiguousarray(self.means[:, columns]), factors,
+            distances,
+        )  # fmt: skip
+        return distances, log_determinants(factors)
 
     def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
         """Return an observation for each state, (N, D), with the density of `log_obs`."""
