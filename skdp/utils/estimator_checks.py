@@ -259,10 +259,7 @@ def check_scores_agree(estimator: Any) -> None:
         n = (~np.isnan(corpus.values).all(axis=1)).sum() - _count_given(estimator) * len(corpus)
         assert_allclose(fitted.score(corpus), fitted.score_samples(corpus).sum() / n)
         return
-    if _takes_sentences(estimator):
-        n_scored = len(corpus.tokens)
-    else:
-        n_scored = _count_scored()
+    n_scored = len(corpus.tokens) if _takes_sentences(estimator) else _count_scored()
     assert_allclose(fitted.score(corpus), fitted.score_samples(corpus).sum() / n_scored)
     assert_allclose(fitted.perplexity(corpus), np.exp(-fitted.score(corpus)))
 
