@@ -74,6 +74,7 @@ OTHER_MEANING = {
     "prior": {
         "NegativeBinomialDuration": "Beta, not Dirichlet",
         "BernoulliEmission": "Beta, not Dirichlet",
+        "CategoricalEmission": "drawn by default",
     },
     "mean_prior": {"StudentTEmission": "medians, not means"},
     "rule_type_prior": {"HDPPCFGRefiner": "other types of rules"},
