@@ -14,14 +14,11 @@ from sklearn.base import BaseEstimator
 from skdp._checks import LARGEST, SMALLEST, as_floats, check_gamma_prior
 from skdp._memory import check_memory
 from skdp._numba import frozen
-from skdp._random import next_double
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_counts as kernels
+from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._protocol import Coupling
 from skdp.inference import Part, draw_slice
-
-MEAN_RUN = 3.0
-"""Steps in a run of the first states."""
 
 
 class CategoricalEmission(EstimatorMixin, BaseEstimator):
@@ -244,18 +241,8 @@ class CategoricalSampler(Part):
         kernels.look_up(self._symbols, np.log(predictive / predictive.sum(axis=0)), out)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Write first states at random, in runs of `MEAN_RUN` steps in the mean.
-
-        States that get symbols here and there all look like the whole panel; those of runs know
-        which symbols are near each other, and a chain of many states starts much closer to its
-        mode.
-        """
-        n_states = self.counts.shape[1]
-        state = 0
-        for t in range(len(states)):
-            if t == 0 or next_double(rng) * MEAN_RUN < 1.0:
-                state = int(next_double(rng) * n_states)
-            states[t] = state
+        """Write first states at random, in runs."""
+        start_in_runs(states, self.counts.shape[1], rng)
 
     def draw(
         self,

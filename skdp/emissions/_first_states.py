@@ -15,7 +15,7 @@ def start_in_runs(states: NDArray[np.int64], n_states: int, rng: NDArray[np.uint
     """Write states at random, in runs of `MEAN_RUN` steps in the mean.
 
     States that get steps here and there all look like the whole panel; those of runs know which
-    observations are near each other.
+    observations are near each other, and a chain of many states starts much closer to its mode.
 
     Parameters
     ----------

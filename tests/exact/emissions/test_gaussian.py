@@ -1,5 +1,7 @@
 """Gaussian observations against densities of scipy and moments in closed form."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -228,14 +230,14 @@ def test_an_empty_state_is_drawn_from_the_prior():
 
 
 def test_missing_values_are_drawn_given_what_was_observed():
-    """20 figures, |z| < 5: a false alarm in 1.2e-5 of seeds."""
+    """Rows apart from each other. At most 80 figures, |z| < 5: a false alarm in 5e-5 of seeds."""
     values, states = observations(n_dims=3)
     values = hide_some(values)
     sampler, rng = make_sampler(values, "full"), stream(10)
     sampler.draw(states, rng)
     covariances = [np.linalg.inv(u.T @ u) for u in sampler.precision_factors]
     draws = np.array([sampler._completed(states, rng) for _ in range(20_000)])
-    n_partial = 0
+    n_partial, firsts = 0, []
     for t, x in enumerate(values):
         gone = np.isnan(x)
         if gone.all() or not gone.any():
@@ -250,7 +252,11 @@ def test_missing_values_are_drawn_given_what_was_observed():
         assert np.abs(z_scores(away, 0.0)).max() < 5.0
         products = np.einsum("sd,se->sde", away, away).reshape(len(away), -1)
         assert np.abs(z_scores(products, rest.ravel())).max() < 5.0
+        firsts.append(away[:, 0])
     assert n_partial >= 4
+    pairs = np.array([x * y for x, y in combinations(firsts, 2)]).T
+    assert pairs.shape[1] <= 60
+    assert np.abs(z_scores(pairs, 0.0)).max() < 5.0
 
 
 def test_the_model_holds_posterior_means():

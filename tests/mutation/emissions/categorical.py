@@ -7,14 +7,6 @@ CONCENTRATION = "tests/exact/emissions/test_symbol_concentration.py"
 
 MUTATIONS = [
     Mutation(
-        "symbols-first-states-one-by-one",
-        SYMBOLS,
-        "if t == 0 or next_double(rng) * MEAN_RUN < 1.0:",
-        "if True:",
-        "First states come in runs, or chains of many symbols get stuck.",
-        "tests/unit/emissions/test_categorical.py::test_first_states_come_in_runs",
-    ),
-    Mutation(
         "symbols-concentration-without-jacobian",
         SYMBOLS,
         "result + shape * log_concentration - rate * concentration",

@@ -23,6 +23,14 @@ CONCENTRATION = "tests/exact/emissions/test_symbol_concentration.py"
 
 MUTATIONS = [
     Mutation(
+        "gaussian-missing-values-of-one-stream",
+        GAUSSIANS,
+        "stream_of_number(key, t * n_blocks + b, rng)",
+        "stream_of_number(key, 0, rng)",
+        "What is missing in one row says nothing of another.",
+        f"{GAUSSIAN_TESTS}::test_missing_values_are_drawn_given_what_was_observed",
+    ),
+    Mutation(
         "amplitudes-trace-not-halved",
         AMPLITUDES,
         "result + 0.5 * projections.variance * trace",

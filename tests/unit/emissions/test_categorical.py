@@ -9,7 +9,8 @@ from sklearn.model_selection import GridSearchCV
 
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import TokenSequences
-from skdp.emissions._categorical import MEAN_RUN, CategoricalModel
+from skdp.emissions._categorical import CategoricalModel
+from skdp.emissions._first_states import MEAN_RUN
 from skdp.sequence import HDPHMMLT, CategoricalEmission
 
 SYMBOLS = np.array([[0.0], [2.0], [2.0], [1.0], [0.0], [2.0]])
