@@ -7,7 +7,11 @@ from sklearn.base import clone
 
 from skdp._random import make_seed_sequence, make_stream
 from skdp.sequence._similarities import _gaussian as latent_space
-from skdp.sequence._similarities._gaussian import GaussianSimilarity, LatentLocations
+from skdp.sequence._similarities._gaussian import (
+    GaussianSimilarity,
+    LatentLocations,
+    plan_trajectories,
+)
 
 N_STATES = 6
 
@@ -165,3 +169,18 @@ def test_errors(params):
 def test_clones():
     params = {"n_dims": 2, "decay": 0.5, "decay_prior": (2.0, 1.0)}
     assert clone(GaussianSimilarity(**params)).get_params() == params
+
+
+@pytest.mark.parametrize(
+    ("n_transitions", "expected"),
+    [
+        (0, (2, 10)),
+        (1400, (2, 10)),
+        (2000, (2, 14)),
+        (2800, (2, 20)),
+        (5600, (4, 20)),
+        (10**9, (4, 20)),
+    ],
+)
+def test_few_transitions_have_short_trajectories(n_transitions, expected):
+    assert plan_trajectories(n_transitions) == expected
