@@ -224,10 +224,10 @@ def predict(ptr, startprob, matrix, room):
         if owned[k] >= 0:
             n_under_way += 1
             last = k
-    if n_under_way == 1:
-        multiply(room.now, last, 1, matrix, ahead, last)
-    elif n_under_way > 1:
-        multiply(room.now, 0, TOGETHER, matrix, ahead, 0)
+    if n_under_way > 0:  # one call: its code is compiled once
+        n_rows = 1 if n_under_way == 1 else TOGETHER
+        row = last if n_rows == 1 else 0
+        multiply(room.now, row, n_rows, matrix, ahead, row)
     for k in range(TOGETHER):
         if owned[k] >= 0 and steps[k] == ptr[owned[k]]:
             for j in range(startprob.shape[0]):

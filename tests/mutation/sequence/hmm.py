@@ -134,8 +134,8 @@ MUTATIONS = [
     Mutation(
         "messages-only-the-first-moves-on",
         MESSAGES,
-        "        multiply(room.now, 0, TOGETHER, matrix, ahead, 0)",
-        "        multiply(room.now, 0, 1, matrix, ahead, 0)",
+        "        n_rows = 1 if n_under_way == 1 else TOGETHER",
+        "        n_rows = 1",
         "All sequences under way go a step forward.",
         "tests/exact/sequence/hmm/test_messages.py::test_panel",
     ),
