@@ -5,6 +5,8 @@ All three checks leave the estimator unchanged if they raise.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -160,7 +162,9 @@ def check_panel(
     return panel, is_single
 
 
-def check_sentences(estimator: Any, X: Any, *, reset: bool) -> TokenSequences:
+def check_sentences(
+    estimator: Any, X: Any, *, reset: bool, any_length: bool = False
+) -> TokenSequences:
     """Return X as sentences, checked against or recorded on the estimator.
 
     Parameters
@@ -177,6 +181,9 @@ def check_sentences(estimator: Any, X: Any, *, reset: bool) -> TokenSequences:
         `n_words_` otherwise; also the private `_sentence_length`, which distinguishes the two
         (None: sentences of any length). False: word ids must be below `n_words_`, and if the
         estimator was fitted on an array, the sentences must have the same length.
+    any_length : bool, default=False
+        True: the rows of an array are sentences like others, `n_features_in_` is always the size of
+        the vocabulary, and nothing else is set.
 
     Returns
     -------
@@ -197,28 +204,47 @@ def check_sentences(estimator: Any, X: Any, *, reset: bool) -> TokenSequences:
             "skdp.feature_extraction.TokenVectorizer().fit_transform(X)."
         )
     _check_not_empty_list(estimator, X)
-    n_words = None if reset else estimator.n_words_
-    length = None if reset else estimator._sentence_length
+    n_words = length = None
+    if not reset:
+        n_words = estimator.n_features_in_ if any_length else estimator.n_words_
+        length = None if any_length else estimator._sentence_length
     if isinstance(X, TokenSequences):
         sentences = X
         if length is not None:  # its own n_features says nothing about the array in fit
             sentences = TokenSequences(X.tokens, X.ptr, estimator.n_words_)
     elif _holds_sentences(X, equal_too=not reset and length is None):
-        sentences = TokenSequences.from_sequences(X, n_words)
+        with _naming_the_cure(n_words):
+            sentences = TokenSequences.from_sequences(X, n_words)
     else:
         rows = check_array(X, ensure_non_negative=True, estimator=estimator, input_name="X")
-        sentences = _from_rows(rows, n_words)
-        if reset:
+        with _naming_the_cure(n_words):
+            sentences = _from_rows(rows, n_words)
+        if reset and not any_length:
             length = rows.shape[1]
     _check_not_empty(estimator, sentences)
     if length is None:
         _record_features(estimator, sentences, sentences, reset)
     else:
         _record_features(estimator, X, _as_rows(estimator, sentences), reset)
-    if reset:
+    if reset and not any_length:
         estimator.n_words_ = sentences.n_features
         estimator._sentence_length = length
     return sentences
+
+
+@contextlib.contextmanager
+def _naming_the_cure(n_words: int | None) -> Iterator[None]:
+    """Say of words beyond a vocabulary of `n_words` what maps words to those that it has."""
+    try:
+        yield
+    except ValueError as error:
+        if n_words is None or "out of range" not in str(error):
+            raise
+        raise ValueError(
+            f"{error} It is out of the vocabulary of the fit: "
+            "skdp.feature_extraction.TokenVectorizer gives words that it does not know the ids of "
+            "unknown words."
+        ) from None
 
 
 def _check_kind(X: Any) -> None:

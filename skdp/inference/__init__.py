@@ -1,5 +1,6 @@
 """Chains: what runs, keeps, traces and aligns the samples of every estimator."""
 
+from skdp._part import Part
 from skdp.inference._alignment import align_labels
 from skdp.inference._chain import Averages, Chain, NoAverages, Walker
 from skdp.inference._convergence import (
@@ -9,7 +10,6 @@ from skdp.inference._convergence import (
     warn_user,
 )
 from skdp.inference._interrupt import InterruptGuard
-from skdp._part import Part
 from skdp.inference._schedule import Schedule
 from skdp.inference._sweeps import Sweeps
 from skdp.inference._trace import Trace

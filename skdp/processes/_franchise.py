@@ -113,32 +113,38 @@ class FranchisePriors:
 class Franchise(Part):
     """The tables of a franchise, and the discounts and concentrations of its depths.
 
-    It starts with one table in each cell.
-
     Parameters
     ----------
     layout : FranchiseLayout
     base : (cells of the root,) array
         Probability of the dish of each cell of the root, > 0.
     priors : FranchisePriors
+    tables : (n_cells,) int32 or None
+        None: one table in each cell.
 
     Attributes
     ----------
-    cells : Cells
-    nodes : Nodes
+    customers, tables : (n_cells,) int32
+    node_customers, node_tables : (n_nodes,) int32
     discount, concentration : (n_depths,) arrays
     """
 
-    _data_attributes = ("layout", "_visited", "_base", "_scratch")
+    _data_attributes = ("layout", "_visited", "_base")
 
-    def __init__(self, layout: FranchiseLayout, base: Floats, priors: FranchisePriors):
+    def __init__(
+        self,
+        layout: FranchiseLayout,
+        base: Floats,
+        priors: FranchisePriors,
+        tables: Ints | None = None,
+    ):
         self.priors = priors
         n = layout.n_depths
         self.discount = np.full(n, 0.5) if priors.discount is None else priors.discount.copy()
         self.concentration = np.ones(n)
         if priors.concentration is not None:
             self.concentration[:] = priors.concentration
-        self.tables = np.ones(len(layout.parent), np.int32)
+        self.tables = np.ones(len(layout.parent), np.int32) if tables is None else tables
         self.attach(layout, base)
 
     def attach(self, layout: FranchiseLayout, base: Floats) -> None:
@@ -146,7 +152,6 @@ class Franchise(Part):
         self.layout = layout
         self._base = base
         self._visited = [layout.shared_cells(m) for m in range(layout.n_depths)]
-        self._scratch = Scratch(np.zeros(layout.n_depths, np.int32), np.zeros(layout.n_depths + 1))
         self.customers = np.zeros(len(layout.parent), np.int32)
         self.node_customers = np.zeros(int(layout.node_ptr[-1]), np.int32)
         self.node_tables = np.zeros(int(layout.node_ptr[-1]), np.int32)
@@ -165,9 +170,7 @@ class Franchise(Part):
         values, row_ptrs = [], []
         for m in range(self.layout.n_depths):
             n_max = int(self.layout.capacity[self.layout.cells_at(m)].max(initial=1))
-            ratios = StirlingRatios.for_counts(
-                n_max, float(self.discount[m]), max_rows=_TABULATED
-            )
+            ratios = StirlingRatios.for_counts(n_max, float(self.discount[m]), max_rows=_TABULATED)
             values.append(ratios.values)
             row_ptrs.append(ratios.row_ptr)
         return Laws(
@@ -178,8 +181,10 @@ class Franchise(Part):
     def sweep(self, rng: NDArray[np.uint64]) -> None:
         """Draw all tables anew, from the deepest depth up, then discounts and concentrations."""
         laws, cells, nodes = self._laws(), self._cells(), self._nodes()
+        n = self.layout.n_depths
+        scratch = Scratch(np.zeros(n, np.int32), np.zeros(n + 1))
         for m in range(self.layout.n_depths - 1, -1, -1):
-            sweep_cells(self._visited[m], m, cells, nodes, laws, self._scratch, rng)
+            sweep_cells(self._visited[m], m, cells, nodes, laws, scratch, rng)
         self._draw_laws(laws, rng)
 
     def _draw_laws(self, laws: Laws, rng: NDArray[np.uint64]) -> None:

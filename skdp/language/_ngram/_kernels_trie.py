@@ -13,7 +13,7 @@ from skdp._numba import njit, njit_step
 
 
 @njit_step
-def _find(value, values, first, last):
+def find_place(value, values, first, last):
     """Return the place of a value in ``values[first:last]``, which rise; -1 if it is not there."""
     end = last
     while first < last:
@@ -37,7 +37,7 @@ def find_contexts(symbols, slots, positions, child_ptr, symbol, contexts):
             if u >= 0:
                 if positions[i] >= m:
                     far = symbols[slots[i] - m]
-                    u = _find(far, symbol, child_ptr[u], child_ptr[u + 1])
+                    u = find_place(far, symbol, child_ptr[u], child_ptr[u + 1])
                 else:
                     u = -1
             contexts[i, m] = u
@@ -51,5 +51,5 @@ def find_cells(outcomes, contexts, cell_ptr, outcome, cells):
             u = contexts[i, m]
             x = -1
             if u >= 0:
-                x = _find(outcomes[i], outcome, cell_ptr[u], cell_ptr[u + 1])
+                x = find_place(outcomes[i], outcome, cell_ptr[u], cell_ptr[u + 1])
             cells[i, m] = x

@@ -1,0 +1,6 @@
+"""Language models: the next word given those before it."""
+
+from skdp.language._hierarchical_pitman_yor_lm import HierarchicalPitmanYorLM
+from skdp.language._kneser_ney_lm import KneserNeyLM
+
+__all__ = ["HierarchicalPitmanYorLM", "KneserNeyLM"]

@@ -1,0 +1,232 @@
+"""What all models of the next word have in common as estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import as_array, check_count
+from skdp._memory import check_memory
+from skdp._random import make_seed_sequence, make_stream
+from skdp.data import TokenSequences, check_sentences
+from skdp.inference import warn_user
+from skdp.language._ngram._arpa import check_names, write_arpa
+from skdp.language._ngram._interpolated import InterpolatedModel, join
+from skdp.language._ngram._trie import Events, NgramTrie
+
+
+class NgramLanguageModel:
+    """Mixin: the public methods of a model of the next word, whatever it was learned by.
+
+    A fitted model has `_trie`, and its predictive distribution is the mean of those that
+    `_interpolated_models` yields.
+    """
+
+    _trie: NgramTrie
+
+    _sample_kind = "text"
+    """What `skdp.utils.estimator_checks` feeds it."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.positive_only = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _interpolated_models(self) -> Iterator[InterpolatedModel]:
+        """Yield the models whose mean is the predictive distribution."""
+        raise NotImplementedError
+
+    def _n_models(self) -> int:
+        """Return how many these are."""
+        raise NotImplementedError
+
+    def _index(self, X: Any) -> NgramTrie:
+        """Return the contexts of the sentences to learn from."""
+        sentences = check_sentences(self, X, reset=True, any_length=True)
+        ends: bool = self.end_of_sequence  # type: ignore[attr-defined]
+        order = int(self.order)  # type: ignore[attr-defined]
+        events = Events.of(sentences, ends=ends)
+        if len(events.slots) == 0:
+            raise ValueError(
+                f"X has no words at all, while a minimum of 1 is required by {type(self).__name__}."
+            )
+        n_words = sentences.n_features
+        return NgramTrie.of(events, order, n_words, n_words + ends)
+
+    def _find(self, X: Any) -> tuple[Events, NDArray[np.float64]]:
+        """Return the events of X and their probabilities."""
+        check_is_fitted(self)
+        sentences = check_sentences(self, X, reset=False, any_length=True)
+        trie = self._trie
+        events = Events.of(sentences, ends=trie.n_outcomes > trie.n_words)
+        contexts, cells = trie.find(events)
+        total = np.zeros(len(events.slots))
+        for model in self._interpolated_models():
+            model.add_to_probabilities(events.outcomes, contexts, cells, total)
+        return events, total / self._n_models()
+
+    def _unigrams(self) -> NDArray[np.float64]:
+        """Return the distribution after the empty context: (n_outcomes,)."""
+        total = sum(model.unigrams() for model in self._interpolated_models())
+        return np.asarray(total) / self._n_models()
+
+    def log_proba(self, X: Any) -> list[NDArray[np.float64]]:
+        """Return the log probability of each word given those before it, and of each end.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (length [+ 1],) arrays
+            One for each sentence: a value for every word and, with `end_of_sequence`, one for the
+            end. Natural logarithms.
+        """
+        events, proba = self._find(X)
+        return np.split(np.log(proba), events.ptr[1:-1])
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Return the log probability of each sentence.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_sentences,) array
+            Sums of ``log_proba(X)``; 0 for a sentence without words if ends do not count.
+        """
+        return np.array([part.sum() for part in self.log_proba(X)])
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log probability per event: a word or an end; higher is better.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        y : ignored
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If there is nothing to score: no words, and ends do not count.
+        """
+        _, proba = self._find(X)
+        if len(proba) == 0:
+            raise ValueError("X has no words to score.")
+        return float(np.log(proba).mean())
+
+    def perplexity(self, X: Any) -> float:
+        """Return ``exp(-score(X))``; lower is better.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        float
+        """
+        return float(np.exp(-self.score(X)))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the distribution of what comes next after each sequence.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            Sequences of words, from the beginning of a sentence on.
+
+        Returns
+        -------
+        (n_sequences, n_features_in_ [+ 1]) array
+            Probabilities of the words and, with `end_of_sequence`, of the end in the last column.
+        """
+        check_is_fitted(self)
+        sentences = check_sentences(self, X, reset=False, any_length=True)
+        n_outcomes = self._trie.n_outcomes
+        check_memory(
+            8.0 * len(sentences) * n_outcomes,
+            f"predict_proba: {len(sentences)} sequences and {n_outcomes} outcomes",
+            "Call it for fewer sequences at a time, or log_proba for given words.",
+        )
+        contexts = self._trie.find_last(sentences)
+        total = np.zeros((len(sentences), n_outcomes))
+        for model in self._interpolated_models():
+            model.add_to_distributions(contexts, total)
+        return total / self._n_models()
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return what is most probable next after each sequence.
+
+        Parameters
+        ----------
+        X : as in `predict_proba`
+
+        Returns
+        -------
+        (n_sequences,) array of int
+            Word ids; `n_features_in_` for the end.
+        """
+        check_is_fitted(self)
+        sentences = check_sentences(self, X, reset=False, any_length=True)
+        parts = [sentences[i : i + 256] for i in range(0, len(sentences), 256)]
+        return np.concatenate([np.argmax(self.predict_proba(part), axis=1) for part in parts])
+
+    def sample(
+        self, n_sequences: int = 1, *, max_length: int = 1000, random_state: Any = None
+    ) -> TokenSequences:
+        """Draw sequences from the model.
+
+        Each is drawn from one stored sample of the model, chosen at random.
+
+        Parameters
+        ----------
+        n_sequences : int, default=1
+        max_length : int, default=1000
+            Sequences end there at the latest, with a warning if one would go on. Without
+            `end_of_sequence`, all are that long.
+        random_state : int, RandomState, Generator or None, default=None
+
+        Returns
+        -------
+        TokenSequences
+        """
+        check_is_fitted(self)
+        n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
+        max_length = check_count(max_length, "max_length", at_least=1)
+        root = make_seed_sequence(random_state)
+        rng = make_stream(root)
+        chosen = np.random.default_rng(root).integers(self._n_models(), size=n_sequences)
+        sequences: list[Any] = [None] * n_sequences
+        n_cut = 0
+        for i, model in enumerate(self._interpolated_models()):
+            places = np.flatnonzero(chosen == i)
+            drawn, ended = model.draw(len(places), max_length, rng)
+            n_cut += int(np.count_nonzero(~ended))
+            for place, sequence in zip(places, drawn, strict=True):
+                sequences[place] = sequence
+        if n_cut and self._trie.n_outcomes > self._trie.n_words:
+            warn_user(
+                f"{n_cut} of {n_sequences} sequences were cut at max_length={max_length} words.",
+                UserWarning,
+            )
+        return join(sequences, self._trie.n_words)
+
+    def _write_arpa(
+        self, path: str | Path, model: InterpolatedModel, feature_names: ArrayLike
+    ) -> None:
+        names = as_array(feature_names, "feature_names")
+        write_arpa(path, model, check_names(names, self._trie.n_words))

@@ -1,0 +1,348 @@
+"""The hierarchical Pitman-Yor language model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import as_floats, check_beta_prior, check_gamma_prior
+from skdp._public import public
+from skdp._random import Role, derive_stream
+from skdp._resumable import SavedRuns
+from skdp._sklearn_compat import HasMethods, Interval, StrOptions, with_callbacks
+from skdp._typing import Floats
+from skdp.base import ChainEstimator
+from skdp.language._base import NgramLanguageModel
+from skdp.language._by_depth import check_depth_concentrations, check_discounts
+from skdp.language._ngram._interpolated import InterpolatedModel
+from skdp.language._ngram._state import LawAverages
+from skdp.language._ngram._trie import NgramTrie
+from skdp.language._ngram._walker import NgramWalker
+from skdp.processes._franchise import FranchisePriors
+
+
+@public
+class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
+    r"""Hierarchical Pitman-Yor language model (HPYLM): the next word given those before it.
+
+    The distribution of the next word after a context u of m words is a draw
+    G_u ~ PY(d_m, theta_m, G_pi(u)), where pi(u) is the context without its farthest word; above the
+    empty context is a base H. So what is learned of a context flows into those that end alike, and
+    rare words keep the probability that power laws give them. Interpolated Kneser-Ney smoothing is
+    an approximation to it. Discounts and concentrations are learned, too.
+
+    Parameters
+    ----------
+    order : int, default=3
+        Length of the n-grams: a context has up to `order` - 1 words. 1: no context, a Pitman-Yor
+        process.
+    discount : "auto", float or (order,) array-like, default="auto"
+        Discounts d_m, in [0, 1), of contexts of m = 0, ..., `order` - 1 words. "auto": drawn.
+    discount_prior : tuple of two floats, default=(1.0, 1.0)
+        Parameters of the Beta prior of each discount that is drawn.
+    concentration : "auto", float or (order,) array-like, default="auto"
+        Concentrations theta_m, > 0. "auto": drawn.
+    concentration_prior : tuple of two floats, default=(1.0, 0.1)
+        Shape and rate of the Gamma prior of each concentration that is drawn.
+    end_of_sequence : bool, default=True
+        Whether the end of a sentence is an event, the last of its outcomes. If not, the model says
+        nothing of lengths.
+    max_iter : int, default=60
+        Number of sweeps.
+    burn_in : int or None, default=None
+        Number of first sweeps that are not kept. None: half.
+    thin : int, default=1
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
+    n_samples : int, default=20
+        Number of kept samples of each chain, evenly spaced, to store. Probabilities are averaged
+        over the samples of all chains, which is worth some percent of perplexity.
+    n_chains : int, default=1
+        Number of independent chains. Attributes come from the one with the highest mean log joint,
+        probabilities from all.
+    base : None, (n_outcomes,) array-like, or fitted language model, default=None
+        Probabilities H of the words, and with `end_of_sequence` of the end, where a context and all
+        its parts say nothing. A language model stands for its distribution of single words, without
+        context; as cloning would lose its fit, wrap it in
+        :class:`~sklearn.frozen.FrozenEstimator` in a grid search. None: uniform.
+    warm_start : bool, default=False
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend) for chains. Results do not
+        depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+    verbose : int, default=0
+        Print a line every `verbose` sweeps; 0: print nothing.
+
+    Attributes
+    ----------
+    discounts_, concentrations_ : (order,) arrays
+        Posterior means of d_m and theta_m, or the given values.
+    n_contexts_ : (order,) array of int
+        Number of contexts of m words that were seen.
+    n_tables_ : (order,) array
+        Mean number of tables: what contexts of m words count of what they have seen, as they hand
+        it to shorter contexts.
+    trace_ : Trace
+        Scalars of every kept sweep of every chain: log_joint and, for each m, discount_m,
+        concentration_m and tables_m.
+    n_iter_ : int
+        Number of sweeps done.
+    n_features_in_ : int
+        Size of the vocabulary.
+
+    See Also
+    --------
+    KneserNeyLM : Fast approximation without sampling.
+    skdp.feature_extraction.TokenVectorizer : Turns sentences into word ids.
+
+    Notes
+    -----
+    An event is a word or an end. Its context goes back to the beginning of the sentence, which is
+    one symbol: the first word has the context (beginning), the second (beginning, first word).
+
+    Samples are of numbers of tables; who sits where is summed out. A sweep visits every word in
+    every context once, the longest contexts first, then draws discounts and concentrations by slice
+    sampling given sizes of tables. The longest contexts have a concentration near 0 in natural
+    language: nothing is wrong with that.
+
+    Memory: about 16 bytes for each cell (an outcome seen in a context) and 20 for each context,
+    besides 4 bytes for each stored sample and cell with more than one event. One million words of
+    news at order 3: 1 million cells, 360,000 contexts, 25 MB, and 16 MB for 20 samples.
+
+    References
+    ----------
+    Y. W. Teh (2006), A hierarchical Bayesian language model based on Pitman-Yor processes,
+    Proceedings of COLING/ACL. -- P. Blunsom, T. Cohn, S. Goldwater, M. Johnson (2009), A note on
+    the implementation of hierarchical Dirichlet processes, Proceedings of ACL-IJCNLP.
+
+    Examples
+    --------
+    >>> from skdp.language import HierarchicalPitmanYorLM
+    >>> sentences = [[0, 1, 2], [0, 1, 1, 2], [0, 2], [0, 1, 2]]
+    >>> lm = HierarchicalPitmanYorLM(order=2, random_state=0).fit(sentences)
+    >>> int(lm.predict([[0, 1]])[0]), int(lm.predict([[0, 1, 2]])[0])  # 3 is the end
+    (2, 3)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ChainEstimator._parameter_constraints,
+        "order": [Interval(Integral, 1, 100, closed="both")],
+        "discount": [Interval(Real, 0, 1, closed="left"), "array-like", StrOptions({"auto"})],
+        "discount_prior": [tuple, list],
+        "concentration": [
+            Interval(Real, 0, None, closed="neither"), "array-like", StrOptions({"auto"})
+        ],
+        "concentration_prior": [tuple, list],
+        "end_of_sequence": ["boolean"],
+        "base": ["array-like", HasMethods(["fit", "log_proba"]), FrozenEstimator, None],
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        order: int = 3,
+        *,
+        discount: Any = "auto",
+        discount_prior: tuple[float, float] = (1.0, 1.0),
+        concentration: Any = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        end_of_sequence: bool = True,
+        max_iter: int = 60,
+        burn_in: int | None = None,
+        thin: int = 1,
+        n_samples: int = 20,
+        n_chains: int = 1,
+        base: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.order = order
+        self.discount = discount
+        self.discount_prior = discount_prior
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.end_of_sequence = end_of_sequence
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.base = base
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # Validation
+
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
+        self._priors()
+
+    def _priors(self) -> FranchisePriors:
+        return FranchisePriors(
+            check_discounts(self.discount, self.order),
+            check_depth_concentrations(self.concentration, self.order),
+            check_beta_prior(self.discount_prior, "discount_prior"),
+            check_gamma_prior(self.concentration_prior, "concentration_prior"),
+        )
+
+    def _check_input(self, X: Any, y: Any = None) -> NgramTrie:
+        trie = self._index(X)
+        self._check_base(trie)
+        return trie
+
+    def _check_base(self, trie: NgramTrie) -> Floats:
+        """Return the base's probabilities of all outcomes."""
+        n = trie.n_outcomes
+        if self.base is None:
+            return np.full(n, 1.0 / n)
+        if isinstance(self.base, BaseEstimator):
+            base = self._read_model(self.base)
+        else:
+            base = as_floats(self.base, "base", 1)
+        what = f"{trie.n_words} words" + (" and the end" if n > trie.n_words else "")
+        if base.shape != (n,):
+            raise ValueError(
+                f"base must hold {n} probabilities, of {what}, got {base.shape[0]}. "
+                "n_features of TokenSequences tells the size of the vocabulary."
+            )
+        if not (np.all(base >= 0.0) and abs(base.sum() - 1.0) < 1e-6):
+            raise ValueError(f"base must hold probabilities with sum 1, got {base!r:.80}.")
+        impossible = trie.outcome[trie.layout.cells_at(0)]
+        impossible = impossible[base[impossible] == 0.0]
+        if len(impossible):
+            raise ValueError(
+                f"base gives outcome {impossible[0]} of X the probability 0: it must be positive."
+            )
+        return base / base.sum()
+
+    @staticmethod
+    def _read_model(model: Any) -> Floats:
+        """Return the distribution of single words of a fitted language model."""
+        if isinstance(model, FrozenEstimator):
+            model = model.estimator
+        if not isinstance(model, NgramLanguageModel):
+            raise TypeError(
+                f"base must be a language model of skdp.language or an array, got {model!r:.80}."
+            )
+        check_is_fitted(
+            model,
+            msg="base, a %(name)s, is not fitted. A grid search clones it: wrap it in "
+            "sklearn.frozen.FrozenEstimator.",
+        )
+        return model._unigrams()
+
+    # Chains
+
+    def _start_walker(self, data: NgramTrie, root: np.random.SeedSequence, c: int) -> NgramWalker:
+        rng = derive_stream(root, Role.SWEEP, c)
+        return NgramWalker(data, self._check_base(data), self._priors(), rng)
+
+    def _make_averages(self) -> LawAverages:
+        return LawAverages()
+
+    def iter_sweeps(self, X: Any) -> Iterator[Any]:
+        if isinstance(self.base, BaseEstimator) and not isinstance(self.base, FrozenEstimator):
+            frozen = type(self)(
+                **{**self.get_params(deep=False), "base": FrozenEstimator(self.base)}
+            )
+            return frozen.iter_sweeps(X)
+        return super().iter_sweeps(X)
+
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(saved, final=final)
+        best = saved.runs[attributes["_best_chain"]]
+        discounts, concentrations, n_tables = best.averages.means()
+        trie = best.walker.trie
+        return {
+            **attributes,
+            "discounts_": discounts,
+            "concentrations_": concentrations,
+            "n_tables_": n_tables,
+            "n_contexts_": np.diff(trie.layout.node_ptr),
+            "_trie": trie,
+            "_base": best.walker.base,
+        }
+
+    def _interpolated_models(self) -> Iterator[InterpolatedModel]:
+        return (sample.interpolated(self._trie, self._base) for sample in self._models)
+
+    def _n_models(self) -> int:
+        return len(self._models)
+
+    # Public methods
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the distributions of the next word.
+
+        Parameters
+        ----------
+        X : TokenSequences, list of sentences, or (n_sentences, length) array of int
+            A sentence in a list is a sequence of word ids; the rows of an array are sentences. The
+            vocabulary of lists and arrays ends with the largest id: use TokenSequences to say that
+            there are more words.
+        y : ignored
+            Present by scikit-learn's convention.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or a parameter is invalid. The estimator is left unchanged.
+        KeyboardInterrupt
+            If interrupted, at the end of the current sweep. If a sample has been kept by then, the
+            estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
+            continues.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then.
+        """
+        return self._fit(X)
+
+    def to_arpa(self, path: str | Path, feature_names: ArrayLike, *, sample: int = -1) -> None:
+        """Write a stored sample to a file in the ARPA format, which KenLM reads.
+
+        A file holds one sample, and its perplexity is some percent higher than that of the mean
+        over all samples.
+
+        Parameters
+        ----------
+        path : str or Path
+        feature_names : (n_features_in_,) array-like of str
+            Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
+        sample : int, default=-1
+            Which stored sample; the last by default.
+
+        Raises
+        ------
+        ValueError
+            If names are missing, occur twice, hold white space, or mean the beginning or the end;
+            or if there is no such sample.
+        """
+        check_is_fitted(self)
+        try:
+            chosen = self._models[sample]
+        except (IndexError, TypeError):
+            raise ValueError(
+                f"sample must be an index of the {len(self._models)} stored samples, got {sample!r}."
+            ) from None
+        self._write_arpa(path, chosen.interpolated(self._trie, self._base), feature_names)

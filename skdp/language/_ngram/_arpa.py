@@ -1,0 +1,111 @@
+"""Language models in the ARPA format, which KenLM, SRILM and many decoders read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._typing import Floats, Ints
+from skdp.language._ngram._interpolated import InterpolatedModel
+
+_NEVER = -99.0
+"""The format's logarithm of zero."""
+
+BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
+
+
+def check_names(names: NDArray[np.object_], n_words: int) -> list[str]:
+    """Return the names of words, or raise if the format cannot hold them."""
+    if names.shape != (n_words,):
+        raise ValueError(
+            f"feature_names must hold n_features={n_words} names, got shape {names.shape}."
+        )
+    words = [str(name) for name in names]
+    for i, word in enumerate(words):
+        if not word or any(letter.isspace() for letter in word) or word in (BEGIN, END, UNKNOWN):
+            raise ValueError(
+                f"feature_names: an ARPA file cannot hold {word!r} (word {i}): names must not be "
+                f"empty, hold white space, or be {BEGIN}, {END} or {UNKNOWN}."
+            )
+    if len(set(words)) < len(words):
+        twice = sorted(word for word in set(words) if words.count(word) > 1)[0]
+        raise ValueError(f"feature_names: {twice!r} names two words.")
+    return words
+
+
+def write_arpa(path: str | Path, model: InterpolatedModel, words: Sequence[str]) -> None:
+    """Write a model to a file.
+
+    An n-gram is a cell with its context; its back-off weight is that of the context that n-gram
+    and outcome make together, if that was seen. Unigrams that were not seen have what the base
+    gives them.
+    """
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        _write(file, model, words)
+
+
+def _write(file: TextIO, model: InterpolatedModel, words: Sequence[str]) -> None:
+    trie = model.trie
+    # ids: words, the beginning (as -1, so the last name), the end (n_words)
+    names = np.array([*words, END, BEGIN], dtype=object)
+    with np.errstate(divide="ignore"):
+        log_prob = np.maximum(np.log10(model.cell_probabilities()), _NEVER)
+        log_backoff = np.maximum(np.log10(model.backoff), _NEVER)
+    sections = [_unigrams(model, log_backoff)]
+    sections += [_ngrams(model, m, log_prob, log_backoff) for m in range(1, trie.order)]
+    file.write("\\data\\\n")
+    for m, (ngrams, _, _) in enumerate(sections):
+        file.write(f"ngram {m + 1}={len(ngrams) + (m == 0)}\n")
+    for m, section in enumerate(sections):
+        file.write(f"\n\\{m + 1}-grams:\n")
+        if m == 0:
+            file.write(f"{_NEVER:g}\t{UNKNOWN}\n")
+        file.writelines(_lines(names, *section, last=m == trie.order - 1))
+    file.write("\n\\end\\\n")
+
+
+def _lines(
+    names: NDArray[np.object_], ngrams: Ints, log_prob: Floats, log_backoff: Floats, *, last: bool
+) -> Iterator[str]:
+    for ngram, p, weight in zip(names[ngrams], log_prob, log_backoff, strict=True):
+        tail = "" if last else f"\t{weight:.9g}"
+        yield f"{p:.9g}\t{' '.join(ngram)}{tail}\n"
+
+
+def _unigrams(model: InterpolatedModel, log_backoff: Floats) -> tuple[Ints, Floats, Floats]:
+    """Return every word, the beginning and the end, with probabilities and weights."""
+    trie = model.trie
+    n = trie.n_words
+    ids = np.append(np.arange(n + 1), -1)
+    log_prob = np.full(n + 2, _NEVER)
+    with np.errstate(divide="ignore"):
+        log_prob[: trie.n_outcomes] = np.maximum(np.log10(model.unigrams()), _NEVER)
+    weights = np.zeros(n + 2)
+    if trie.order > 1:
+        children = np.arange(trie.child_ptr[0], trie.child_ptr[1])
+        symbols = trie.symbol[children]
+        weights[np.where(symbols == n, n + 1, symbols)] = log_backoff[children]
+    return ids[:, None], log_prob, weights
+
+
+def _ngrams(
+    model: InterpolatedModel, m: int, log_prob: Floats, log_backoff: Floats
+) -> tuple[Ints, Floats, Floats]:
+    """Return the cells of depth m as n-grams, with probabilities and weights."""
+    trie, layout = model.trie, model.trie.layout
+    cells = layout.cells_at(m)
+    contexts = trie.contexts_at(m)[layout.node[cells] - layout.nodes_at(m).start]
+    ngrams = np.column_stack([contexts, trie.outcome[cells]])
+    weights = np.zeros(len(ngrams))
+    if m + 1 < trie.order:
+        followed = {tuple(row): i for i, row in enumerate(trie.contexts_at(m + 1).tolist())}
+        first = layout.nodes_at(m + 1).start
+        for i, row in enumerate(ngrams.tolist()):
+            place = followed.get(tuple(row))
+            if place is not None:
+                weights[i] = log_backoff[first + place]
+    return ngrams, log_prob[cells], weights
