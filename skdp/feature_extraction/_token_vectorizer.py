@@ -46,6 +46,9 @@ class TokenVectorizer(TextVectorizer):
 
     Parameters
     ----------
+    analyzer : {"word", "char"}, default="word"
+        What a sentence consists of. "char": its characters (code points, spaces among them), so
+        that `tokenizer` and `token_pattern` have no use. Sentences that are lists are not affected.
     min_count : int, default=2
         Words that are rarer than this in the training data are unknown.
     unknown_words : {"classes", "single", "drop"}, default="classes"
@@ -92,8 +95,8 @@ class TokenVectorizer(TextVectorizer):
     each. `preprocessor` is applied to each sentence, or to each word of a sentence that is a list.
 
     Parameters that :class:`~sklearn.feature_extraction.text.CountVectorizer` also has mean the same
-    as there. Others are missing here: an n-gram is not a word of a sentence (`ngram_range`,
-    `analyzer`), a sentence without its stop words is not a sentence (`stop_words`, `max_df`), and
+    as there. Others are missing here: an n-gram is not a word of a sentence (`ngram_range`),
+    a sentence without its stop words is not a sentence (`stop_words`, `max_df`), and
     rare words are defined by the number of their occurrences, on which estimates depend
     (`min_count`, not `min_df` and `max_features`).
 
@@ -109,6 +112,7 @@ class TokenVectorizer(TextVectorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "analyzer": [StrOptions({"word", "char"})],
         "min_count": [Interval(Integral, 1, None, closed="left")],
         "unknown_words": [StrOptions({"classes", "single", "drop"})],
         "prefixes": [tuple, list],
@@ -119,6 +123,7 @@ class TokenVectorizer(TextVectorizer):
     def __init__(
         self,
         *,
+        analyzer: str = "word",
         min_count: int = 2,
         unknown_words: str = "classes",
         prefixes: tuple[str, ...] = ("dis", "in", "non", "over", "pre", "re", "un"),
@@ -135,6 +140,7 @@ class TokenVectorizer(TextVectorizer):
         token_pattern: str | None = r"(?u)\w+(?:[-'’.,]\w+)*|[^\w\s]",
         vocabulary: Any = None,
     ):
+        self.analyzer = analyzer
         self.min_count = min_count
         self.unknown_words = unknown_words
         self.prefixes = prefixes
@@ -152,7 +158,8 @@ class TokenVectorizer(TextVectorizer):
         check_raw(X)
         check_reading(self)
         reader = CountVectorizer(**{name: getattr(self, name) for name in _READING})
-        preprocess, tokenize = reader.build_preprocessor(), reader.build_tokenizer()
+        preprocess = reader.build_preprocessor()
+        tokenize = list if self.analyzer == "char" else reader.build_tokenizer()
         numbers = WordNumbers()
         for i, sentence in enumerate(X):
             is_list = isinstance(sentence, (list, tuple, np.ndarray))

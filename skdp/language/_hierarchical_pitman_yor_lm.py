@@ -343,6 +343,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
             chosen = self._models[sample]
         except (IndexError, TypeError):
             raise ValueError(
-                f"sample must be an index of the {len(self._models)} stored samples, got {sample!r}."
+                f"sample must be an index of the {len(self._models)} stored samples, got "
+                f"{sample!r}."
             ) from None
         self._write_arpa(path, chosen.interpolated(self._trie, self._base), feature_names)

@@ -19,7 +19,7 @@ no table behind with probability S^{c-1}_{t-1} / S^c_t.
 | nodes.customers, tables | C_u, T_u | (U,) int32 | of each restaurant |
 | base | H | (X_0,) | probability of the dish of each cell of the root, the first cells |
 | discount, concentration | d_m, theta_m | (depths,) | by depth |
-| values, values_ptr, row_ptr, rows_ptr | U, V | | ratios of Stirling numbers of each depth, end to end |
+| values, values_ptr, row_ptr, rows_ptr | U, V | | ratios of Stirling numbers of each depth |
 | chance | | (depths + 1,) scratch | chance[m]: that the restaurant above hands down the dish |
 | path | | (depths,) scratch | the cell and those above it, by depth |
 """

@@ -3,7 +3,7 @@
 | name | shape | meaning |
 |---|---|---|
 | symbols | (n_slots,) | symbols of sentences: a beginning, words, an end |
-| slots, positions | (n_events,) | the slot of an event, and how many slots of its sentence precede |
+| slots, positions | (n_events,) | the slot of an event, and how many slots are before it |
 | child_ptr, symbol | (U + 1,), (U,) | children of a context, and the far symbol of each context |
 | cell_ptr, outcome | (U + 1,), (X,) | cells of a context, and the outcome of each cell |
 | contexts, cells | (n_events, order) | what was found, by depth; -1: nothing |

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp._numba import frozen
 from skdp._typing import Ints, Places
@@ -97,8 +96,12 @@ class NgramTrie:
         cell = np.zeros(len(outcomes), np.int64)
         deep = np.arange(len(outcomes))  # events whose contexts are that long
         node_ptr, cell_ptr = [0], [0]
-        symbols, above, nodes, outcome, parents = [], [], [], [], []
-        street: list[NDArray[np.int64]] = []
+        symbols: list[Places] = []
+        above: list[Places] = []
+        nodes: list[Places] = []
+        outcome: list[Places] = []
+        parents: list[Places] = []
+        street: list[Places] = []
         for m in range(order):
             if m == 0:
                 symbols.append(np.array([n_words]))
@@ -180,11 +183,11 @@ class NgramTrie:
         return contexts
 
 
-def _pack(parts: list[NDArray[np.int64]]) -> Ints:
+def _pack(parts: list[Places]) -> Ints:
     """Return parts end to end, in 32 bits."""
     return np.concatenate(parts).astype(np.int32)
 
 
-def _count_up(owners: NDArray[np.int64], n: int, *, first: int) -> Ints:
+def _count_up(owners: Places, n: int, *, first: int) -> Ints:
     """Return where the items of each of n owners begin, counted from `first`; owners rise."""
     return (np.searchsorted(owners, np.arange(n + 1)) + first).astype(np.int32)

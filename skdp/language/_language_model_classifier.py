@@ -1,0 +1,225 @@
+"""Classification by language models: one for each class."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from skdp._checks import as_floats
+from skdp._public import public
+from skdp._sklearn_compat import (
+    EstimatorMixin,
+    HasMethods,
+    Interval,
+    StrOptions,
+    validate_parameters,
+)
+from skdp.data import TokenSequences, check_sentences
+
+
+@public
+class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    r"""Classify sequences by language models, one for each class, and Bayes' rule.
+
+    p(class | x) is in proportion to p(class) p(x | class), where p(x | class) is the probability
+    that the class's model gives to the whole sequence. Order counts, and so does the length if the
+    models have an end of sequences. With characters for words this identifies authors, languages
+    or kinds of names from short strings.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Language model, or any model with ``score_samples`` of sequences. It is cloned.
+    class_prior : {"empirical", "uniform"} or (n_classes,) array-like, default="empirical"
+        Probabilities of the classes, in sorted order. "empirical": shares of the training
+        sequences.
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend) for the classes' fits.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) array
+    estimators_ : list of n_classes fitted estimators
+    class_log_prior_ : (n_classes,) array
+    n_features_in_ : int
+        Size of the vocabulary.
+
+    See Also
+    --------
+    sklearn.naive_bayes.MultinomialNB : The same with words that do not depend on each other.
+
+    Notes
+    -----
+    All models share one vocabulary, that of X: a symbol that a class never saw has the probability
+    that its model gives to what is new.
+
+    References
+    ----------
+    F. Peng, D. Schuurmans, S. Wang (2004), Augmenting naive Bayes classifiers with statistical
+    language models, Information Retrieval 7.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from skdp.feature_extraction import TokenVectorizer
+    >>> from skdp.language import KneserNeyLM, LanguageModelClassifier
+    >>> names = ["amelia", "sophia", "olivia", "oliver", "harper", "carter"]
+    >>> model = make_pipeline(
+    ...     TokenVectorizer(analyzer="char"),
+    ...     LanguageModelClassifier(KneserNeyLM(order=3, discount=0.5)),
+    ... )
+    >>> model.fit(names, ["a", "a", "a", "r", "r", "r"]).predict(["victoria", "walker"]).tolist()
+    ['a', 'r']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit", "score_samples"])],
+        "class_prior": [StrOptions({"empirical", "uniform"}), "array-like"],
+        "n_jobs": [
+            Interval(Integral, None, -1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            None,
+        ],
+    }
+
+    _sample_kind = "text"
+    """What `skdp.utils.estimator_checks` feeds it."""
+
+    def __init__(
+        self, estimator: Any, *, class_prior: Any = "empirical", n_jobs: int | None = None
+    ):
+        self.estimator = estimator
+        self.class_prior = class_prior
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _check_prior(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the log probability of each class."""
+        if isinstance(self.class_prior, str):
+            if self.class_prior == "uniform":
+                counts = np.ones_like(counts)
+            prior = counts / counts.sum()
+        else:
+            prior = as_floats(self.class_prior, "class_prior", 1)
+            if (
+                prior.shape != counts.shape
+                or not np.all(prior > 0.0)
+                or abs(prior.sum() - 1.0) > 1e-6
+            ):
+                raise ValueError(
+                    f"class_prior must hold {len(counts)} positive probabilities with sum 1, one "
+                    f"for each class; got {self.class_prior!r:.80}."
+                )
+        return np.log(prior)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit a model to the sequences of each class.
+
+        Parameters
+        ----------
+        X : TokenSequences, list of sequences, or (n_sequences, length) array of int
+        y : (n_sequences,) array-like
+            Class labels.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X, y or a parameter is invalid, or X and y differ in length.
+        """
+        if isinstance(self.estimator, type):
+            raise TypeError(
+                f"estimator must be an object, got the class {self.estimator.__name__}: write "
+                f"LanguageModelClassifier({self.estimator.__name__}(...))."
+            )
+        validate_parameters(self)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        reader = clone(self)
+        sentences = check_sentences(reader, X, reset=True, any_length=True)
+        labels = column_or_1d(y, warn=True)
+        check_classification_targets(labels)
+        if len(labels) != len(sentences):
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: X has "
+                f"{len(sentences)} sequences, y has {len(labels)} labels."
+            )
+        classes, codes = np.unique(labels, return_inverse=True)
+        log_prior = self._check_prior(np.bincount(codes))
+        fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(_fit)(self.estimator, sentences[codes == k]) for k in range(len(classes))
+        )
+        self.n_features_in_ = reader.n_features_in_
+        self.classes_ = classes
+        self.class_log_prior_ = log_prior
+        self.estimators_ = list(fitted)
+        return self
+
+    def _log_joint(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        sentences = check_sentences(self, X, reset=False, any_length=True)
+        scores = [estimator.score_samples(sentences) for estimator in self.estimators_]
+        return np.column_stack(scores) + self.class_log_prior_
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the log probability of each class for each sequence.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_sequences, n_classes) array
+        """
+        joint = self._log_joint(X)
+        return np.asarray(joint - logsumexp(joint, axis=1, keepdims=True))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class for each sequence.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_sequences, n_classes) array
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each sequence.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_sequences,) array
+        """
+        joint = self._log_joint(X)
+        return np.asarray(self.classes_[np.argmax(joint, axis=1)])
+
+
+def _fit(estimator: Any, sentences: TokenSequences) -> Any:
+    return clone(estimator).fit(sentences)
