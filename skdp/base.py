@@ -108,12 +108,16 @@ class ChainEstimator(ResumableEstimator):
         ValueError, TypeError
             At the call, before the first sweep, if `fit` would raise it.
         """
-        runner = clone(self)
+        runner = self._make_runner()
         runner._validate_parameters()
         data = runner._check_input(X)
         (chain,) = runner._start_chains(data, 1).runs
         schedule = runner._plan(chain, data).without_keeping()
         return Sweeps(chain, schedule)
+
+    def _make_runner(self) -> Any:
+        """Return an estimator with the same parameters, for a chain that leaves this one alone."""
+        return clone(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell whether a fit came to a result: one that was interrupted early did not."""

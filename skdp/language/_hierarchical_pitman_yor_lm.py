@@ -254,13 +254,10 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     def _make_averages(self) -> LawAverages:
         return LawAverages()
 
-    def iter_sweeps(self, X: Any) -> Iterator[Any]:
-        if isinstance(self.base, BaseEstimator) and not isinstance(self.base, FrozenEstimator):
-            frozen = type(self)(
-                **{**self.get_params(deep=False), "base": FrozenEstimator(self.base)}
-            )
-            return frozen.iter_sweeps(X)
-        return super().iter_sweeps(X)
+    def _make_runner(self) -> Any:
+        runner = super()._make_runner()
+        runner.base = self.base  # a clone would have lost its fit
+        return runner
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(saved, final=final)
