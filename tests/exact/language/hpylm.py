@@ -29,7 +29,7 @@ from scipy.stats import beta, gamma
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The prior. Words are 0, ..., n_features - 1; the end of a sentence is n_features."""
+    """The model. Words are 0, ..., n_features - 1; the end of a sentence is n_features."""
 
     n_features: int
     discounts: Sequence[float | None]  # (order,), by depth; None: learnt

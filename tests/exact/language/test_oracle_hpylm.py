@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from itertools import product
 from math import exp, log, prod
 
 import numpy as np
@@ -217,10 +218,44 @@ def test_finer_quadrature_changes_nothing():
     assert coarse.mean_log_joint() == pytest.approx(fine.mean_log_joint(), rel=1e-8)
 
 
+def test_depths_are_independent_given_tables():
+    """All nodes of all depths at once, on a coarse grid: the naive loop."""
+    model = learnt(2, "both", n_nodes=3, step=6.0)
+    corpus = [[0, 0], [0]]
+    posterior = enumerate_posterior(model, corpus)
+    names = "evidence", "log_joint", "d_0", "theta_1", "next"
+    sums = dict.fromkeys(names, 0.0)
+    grids = [model.grid(m) for m in range(2)]
+    nodes = [
+        [(d, theta, weight[i, j]) for i, d in enumerate(all_d[:, 0])
+         for j, theta in enumerate(all_theta[0])]
+        for all_d, all_theta, weight in grids
+    ]  # fmt: skip
+    for (d_0, theta_0, prior_0), (d_1, theta_1, prior_1) in product(*nodes):
+        hyper = (d_0, d_1), (theta_0, theta_1)
+        for of in posterior.configurations:
+            value = log_joint(model, corpus, of.tables, *hyper)
+            weight = prior_0 * prior_1 * exp(value)
+            base = model.base_probabilities
+            after = predictive((0,), 1, of.customers, of.tables, *hyper, base)
+            for name, x in zip(names, (1.0, value, d_0, theta_1, after), strict=True):
+                sums[name] += weight * x
+    found = (
+        posterior.mean_log_joint(), posterior.discounts[0], posterior.concentrations[1],
+        posterior.predictive((0,))[1],
+    )  # fmt: skip
+    assert exp(posterior.log_evidence) == pytest.approx(sums["evidence"], rel=1e-10)
+    expected = [sums[name] / sums["evidence"] for name in names[1:]]
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
 def test_density_of_the_hyper_parameters():
-    model = learnt(2, "discounts")
-    found = log_prior(model, (0.2, 0.7), (1.0, 1.0))
-    assert found == pytest.approx(beta.logpdf([0.2, 0.7], 1.5, 2.0).sum(), rel=1e-12)
+    found = log_prior(learnt(2, "discounts"), (0.2, 0.7), (1.0, 4.0))
+    of_discounts = beta.logpdf([0.2, 0.7], 1.5, 2.0).sum()
+    assert found == pytest.approx(of_discounts, rel=1e-12)
+    found = log_prior(learnt(2, "both"), (0.2, 0.7), (1.0, 4.0))
+    density = 0.25 * 1.0 * exp(-0.5) * 0.25 * 4.0 * exp(-2.0)  # rate^shape / Gamma(shape) = 1/4
+    assert found == pytest.approx(of_discounts + log(density), rel=1e-12)
 
 
 def test_hyper_parameters_given_seats_average_to_those_given_tables():
