@@ -15,6 +15,7 @@ FAMILIES = {
     "sequence": "sequence",
     "emissions": "sequence",
     "grammar": "grammar",
+    "language": "language",
     "processes": "processes",
 }
 

@@ -129,7 +129,7 @@ class Franchise(Part):
     discount, concentration : (n_depths,) arrays
     """
 
-    _data_attributes = ("layout", "_visited", "_base")
+    _data_attributes = ("layout", "_visited", "_base", "_ratios")
 
     def __init__(
         self,
@@ -151,6 +151,7 @@ class Franchise(Part):
         """Take the layout, and make all counts from the tables."""
         self.layout = layout
         self._base = base
+        self._ratios: tuple[Floats, Places, Places, Places] | None = None
         self._visited = [layout.shared_cells(m) for m in range(layout.n_depths)]
         self.customers = np.zeros(len(layout.parent), np.int32)
         self.node_customers = np.zeros(int(layout.node_ptr[-1]), np.int32)
@@ -167,16 +168,19 @@ class Franchise(Part):
 
     def _laws(self) -> Laws:
         """Return discounts, concentrations, and the ratios of Stirling numbers that follow."""
+        if self._ratios is None:
+            self._ratios = self._make_ratios()
+        return Laws(self.discount, self.concentration, self._base, *self._ratios)
+
+    def _make_ratios(self) -> tuple[Floats, Places, Places, Places]:
+        """Return the ratios of all depths end to end, and where each begins; rows likewise."""
         values, row_ptrs = [], []
         for m in range(self.layout.n_depths):
             n_max = int(self.layout.capacity[self.layout.cells_at(m)].max(initial=1))
             ratios = StirlingRatios.for_counts(n_max, float(self.discount[m]), max_rows=_TABULATED)
             values.append(ratios.values)
             row_ptrs.append(ratios.row_ptr)
-        return Laws(
-            self.discount, self.concentration, self._base,
-            np.concatenate(values), _ends(values), np.concatenate(row_ptrs), _ends(row_ptrs),
-        )  # fmt: skip
+        return np.concatenate(values), _ends(values), np.concatenate(row_ptrs), _ends(row_ptrs)
 
     def sweep(self, rng: NDArray[np.uint64]) -> None:
         """Draw all tables anew, from the deepest depth up, then discounts and concentrations."""
@@ -185,38 +189,39 @@ class Franchise(Part):
         scratch = Scratch(np.zeros(n, np.int32), np.zeros(n + 1))
         for m in range(self.layout.n_depths - 1, -1, -1):
             sweep_cells(self._visited[m], m, cells, nodes, laws, scratch, rng)
-        self._draw_laws(laws, rng)
+        if self.priors.discount is None or self.priors.concentration is None:
+            self._draw_laws(rng)
 
-    def _draw_laws(self, laws: Laws, rng: NDArray[np.uint64]) -> None:
-        """Draw discounts and concentrations, the sizes of tables summed out as far as may be."""
-        draws_discount = self.priors.discount is None
-        draws_concentration = self.priors.concentration is None
-        if not (draws_discount or draws_concentration):
-            return
-        for m in range(self.layout.n_depths):
+    def _draw_laws(self, rng: NDArray[np.uint64]) -> None:
+        """Draw discounts and concentrations given tables and their sizes."""
+        priors, n = self.priors, self.layout.n_depths
+        if priors.discount is None:
+            sizes = [self._sizes(m, rng) for m in range(n)]
+            self._ratios = None
+        for m in range(n):
             nodes = self.layout.nodes_at(m)
             seats = Seats(
-                self._sizes(m, laws, rng) if draws_discount else Histogram.none(),
+                sizes[m] if priors.discount is None else Histogram.none(),
                 Histogram.of(self.node_tables[nodes]),
                 Histogram.of(self.node_customers[nodes]),
             )
-            if draws_discount:
+            if priors.discount is None:
                 self.discount[m] = slice_discount(
-                    seats, self.discount[m], self.concentration[m],
-                    self.priors.discount_prior, rng,
-                )  # fmt: skip
-            if draws_concentration:
+                    seats, self.discount[m], self.concentration[m], priors.discount_prior, rng
+                )
+            if priors.concentration is None:
                 self.concentration[m] = slice_concentration(
-                    seats, self.discount[m], self.concentration[m],
-                    self.priors.concentration_prior, rng,
-                )  # fmt: skip
+                    seats, self.discount[m], self.concentration[m], priors.concentration_prior, rng
+                )
 
-    def _sizes(self, m: int, laws: Laws, rng: NDArray[np.uint64]) -> Histogram:
+    def _sizes(self, m: int, rng: NDArray[np.uint64]) -> Histogram:
         """Return the sizes of the tables of depth m, drawn; those of one customer are left out."""
         most = int(self.customers[self.layout.cells_at(m)].max(initial=1))
         counts = np.zeros(most + 1, np.int64)
         opened, seat, size = np.zeros(most, np.bool_), *np.zeros((2, most), np.int32)
-        count_sizes(self._visited[m], m, self._cells(), laws, opened, seat, size, counts, rng)
+        count_sizes(
+            self._visited[m], m, self._cells(), self._laws(), opened, seat, size, counts, rng
+        )
         counts[1] = 0  # the discount does not depend on them
         return Histogram.of_counts(counts)
 
