@@ -11,6 +11,9 @@ Estimators with ``_sample_kind = "tree"``, which learn from sentences of words a
 and predict trees, have separate checks: of predictions, scores by labeled brackets and
 `lower_bounds_`.
 
+Estimators with ``_sample_kind = "text"`` model sequences of words and have no features: their
+scores are checked.
+
 Use the checks for your own estimators like those of scikit-learn::
 
     from skdp.utils.estimator_checks import parametrize_with_ragged_checks
@@ -33,10 +36,21 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
-from sklearn.utils import get_tags
 
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
-from skdp.emissions import BernoulliEmission
+from skdp.utils._check_samples import (
+    N_WORDS,
+    assert_shares,
+    climbs,
+    count_given,
+    make_corpus,
+    make_documents,
+    make_samples,
+    make_sentences,
+    takes_sentences,
+    takes_sequences,
+    takes_text,
+)
 from skdp.utils._checking import (
     Check,
     clone_fitted,
@@ -46,100 +60,14 @@ from skdp.utils._checking import (
     seeded,
     tear,
 )
+from skdp.utils._text_checks import (
+    check_text_forms,
+    check_text_scores,
+    check_text_without_words,
+)
 from skdp.utils._tree_checks import TREE_CHECKS
 
 __all__ = ["check_ragged_estimator", "parametrize_with_ragged_checks"]
-
-_N_WORDS = 12
-
-
-def _documents(n_documents: int = 12, seed: int = 0) -> list[list[list[int]]]:
-    """Return documents of one to four segments; every third one has an empty segment."""
-    rng = np.random.default_rng(seed)
-    documents = []
-    for d in range(n_documents):
-        lengths = rng.integers(2, 9, size=rng.integers(1, 5))
-        if d % 3 == 2:
-            lengths[-1] = 0
-        half = _N_WORDS // 2 * (d % 2)
-        documents.append([(half + rng.integers(0, _N_WORDS // 2, n)).tolist() for n in lengths])
-    return documents
-
-
-def _corpus(n_documents: int = 12) -> SegmentedCorpus:
-    return SegmentedCorpus.from_documents(_documents(n_documents), n_features=_N_WORDS)
-
-
-def _panel(n_sequences: int = 12, seed: int = 0, n_given: int = 0) -> SequencePanel:
-    """Return sequences of whole numbers, some of a single step: legal for all emissions but bits.
-
-    Steps that count as given come before.
-    """
-    rng = np.random.default_rng(seed)
-    lengths = [n_given + 1 + 7 * (i % 3) for i in range(n_sequences)]
-    return SequencePanel.from_sequences(
-        [3 * (rng.random(n) < 0.5) + rng.integers(0, 2, n).astype(float) for n in lengths]
-    )
-
-
-def _sentences(n_sentences: int = 12, seed: int = 0) -> TokenSequences:
-    """Return sentences of one word to four, of two kinds."""
-    rng = np.random.default_rng(seed)
-    return TokenSequences.from_sequences(
-        [(i % 2) * 3 + rng.integers(0, 3, 1 + i % 4) for i in range(n_sentences)], _N_WORDS
-    )
-
-
-def _takes_bits(estimator: Any) -> bool:
-    emission = getattr(estimator, "emission", None)
-    return isinstance(emission, BernoulliEmission) or emission == "bernoulli"
-
-
-def _takes_sequences(estimator: Any) -> bool:
-    return hasattr(estimator, "predict_proba")
-
-
-def _count_given(estimator: Any) -> int:
-    """Return how many first steps of a sequence count as given: the lags of its emission."""
-    return int(getattr(getattr(estimator, "emission", None), "n_lags", 0))
-
-
-def _has_factors(estimator: Any) -> bool:
-    """Tell whether features are activities of factors: each in [0, 1], with any sum."""
-    return "n_factors" in estimator.get_params(deep=False)
-
-
-def _assert_shares(estimator: Any, shares: Any) -> None:
-    """Assert that rows are distributions, or shares of time in which factors are on."""
-    if _has_factors(estimator):
-        assert np.all((shares >= 0.0) & (shares <= 1.0))
-    else:
-        assert_allclose(shares.sum(axis=1), 1.0)
-
-
-def _takes_sentences(estimator: Any) -> bool:
-    return getattr(estimator, "_sample_kind", None) == "sentence"
-
-
-def _climbs(estimator: Any) -> bool:
-    """Tell whether a fit climbs from some starts, where others draw samples."""
-    return "n_init" in estimator.get_params()
-
-
-def _samples(estimator: Any, n_samples: int = 12) -> Any:
-    """Return a corpus, sentences or a panel for the estimator, with gaps if NaN is legal."""
-    if _takes_sentences(estimator):
-        return _sentences(n_samples)
-    if not _takes_sequences(estimator):
-        return _corpus(n_samples)
-    panel = _panel(n_samples, n_given=_count_given(estimator))
-    if _takes_bits(estimator):
-        panel = SequencePanel(panel.values > 1.5, panel.ptr)
-    if not get_tags(estimator).input_tags.allow_nan:
-        return panel
-    values = panel.values.copy()
-    values[4::9] = np.nan
-    return SequencePanel(values, panel.ptr)
 
 
 def check_input_forms(estimator: Any) -> None:
@@ -147,22 +75,25 @@ def check_input_forms(estimator: Any) -> None:
 
     A row of a matrix is a document of one segment, or a sentence; a matrix is one sequence.
     """
-    if _takes_sentences(estimator):
+    if takes_sentences(estimator):
         _check_forms_of_sentences(estimator)
-    elif _takes_sequences(estimator):
+    elif takes_sequences(estimator):
         _check_forms_of_sequences(estimator)
     else:
         _check_forms_of_documents(estimator)
 
 
 def _check_forms_of_documents(estimator: Any) -> None:
-    corpus = _corpus()
+    corpus = make_corpus()
     from_corpus = seeded(estimator).fit(corpus)
     from_list = seeded(estimator).fit([[list(s) for s in document] for document in corpus])
     same_fit(from_corpus, from_list)
     flat = SegmentedCorpus.from_documents(
-        [[sorted(word for segment in document for word in segment)] for document in _documents()],
-        n_features=_N_WORDS,
+        [
+            [sorted(word for segment in document for word in segment)]
+            for document in make_documents()
+        ],
+        n_features=N_WORDS,
     )
     expected = seeded(estimator).fit(flat)
     sparse = flat.to_bow()
@@ -172,7 +103,7 @@ def _check_forms_of_documents(estimator: Any) -> None:
 
 
 def _check_forms_of_sequences(estimator: Any) -> None:
-    panel = _samples(estimator)
+    panel = make_samples(estimator)
     from_panel = seeded(estimator).fit(panel)
     for sequences in (list(panel), [x.ravel() for x in panel], [x.tolist() for x in panel]):
         same_fit(from_panel, seeded(estimator).fit(sequences))
@@ -190,7 +121,7 @@ def _check_forms_of_sequences(estimator: Any) -> None:
 
 
 def _check_forms_of_sentences(estimator: Any) -> None:
-    sentences = _sentences()
+    sentences = make_sentences()
     sentences = TokenSequences(sentences.tokens, sentences.ptr, sentences.tokens.max() + 1)
     from_container = seeded(estimator).fit(sentences)
     for lists in (list(sentences), [x.tolist() for x in sentences]):
@@ -211,14 +142,14 @@ def check_transform_of_a_sample_is_its_own(estimator: Any) -> None:
 
     Bit for bit; those of sentences, which are worked on in batches, to 10 digits.
     """
-    corpus = _samples(estimator)
+    corpus = make_samples(estimator)
     fitted = seeded(estimator).fit(corpus)
-    if _takes_sentences(estimator):
+    if takes_sentences(estimator):
         _check_sentences_alone(fitted, corpus)
         return
     expected = fitted.transform(corpus)
     assert expected.shape == (len(corpus), len(fitted.get_feature_names_out()))
-    _assert_shares(estimator, expected)
+    assert_shares(estimator, expected)
     order = np.random.default_rng(0).permutation(len(corpus))
     assert_array_equal(fitted.transform(corpus[order]), expected[order])
     for i in range(len(corpus)):
@@ -245,7 +176,7 @@ def _check_sentences_alone(fitted: Any, sentences: TokenSequences) -> None:
 
 def check_fit_transform(estimator: Any) -> None:
     """Check that fit_transform(X) is fit(X).transform(X)."""
-    corpus = _samples(estimator)
+    corpus = make_samples(estimator)
     assert_array_equal(
         seeded(estimator).fit_transform(corpus), seeded(estimator).fit(corpus).transform(corpus)
     )
@@ -253,25 +184,25 @@ def check_fit_transform(estimator: Any) -> None:
 
 def check_scores_agree(estimator: Any) -> None:
     """Check that score, score_samples and, where there is one, perplexity are one number."""
-    corpus = _samples(estimator)
+    corpus = make_samples(estimator)
     fitted = seeded(estimator).fit(corpus)
-    if _takes_sequences(estimator):
-        n = (~np.isnan(corpus.values).all(axis=1)).sum() - _count_given(estimator) * len(corpus)
+    if takes_sequences(estimator):
+        n = (~np.isnan(corpus.values).all(axis=1)).sum() - count_given(estimator) * len(corpus)
         assert_allclose(fitted.score(corpus), fitted.score_samples(corpus).sum() / n)
         return
-    n_scored = len(corpus.tokens) if _takes_sentences(estimator) else _count_scored()
+    n_scored = len(corpus.tokens) if takes_sentences(estimator) else _count_scored()
     assert_allclose(fitted.score(corpus), fitted.score_samples(corpus).sum() / n_scored)
     assert_allclose(fitted.perplexity(corpus), np.exp(-fitted.score(corpus)))
 
 
 def _count_scored() -> int:
-    """Return the number of words of `_documents` that are scored: the second halves."""
-    return sum(len(segment) // 2 for document in _documents() for segment in document)
+    """Return the number of words of `make_documents` that are scored: the second halves."""
+    return sum(len(segment) // 2 for document in make_documents() for segment in document)
 
 
 def check_cross_validation(estimator: Any) -> None:
     """Check that folds index documents, and that a search does not depend on n_jobs."""
-    corpus = _samples(estimator)
+    corpus = make_samples(estimator)
     scores = cross_val_score(seeded(estimator), corpus, cv=KFold(3))
     assert np.all(np.isfinite(scores))
     grid = {"max_iter": [estimator.max_iter // 2, estimator.max_iter]}
@@ -285,43 +216,46 @@ def check_cross_validation(estimator: Any) -> None:
 
 def check_read_only_input(estimator: Any) -> None:
     """Check that memory-mapped, read-only input gives the same fit."""
-    corpus = _samples(estimator)
+    corpus = make_samples(estimator)
     expected = seeded(estimator).fit(corpus)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "flat.npy")
-        np.save(path, corpus.values if _takes_sequences(estimator) else corpus.tokens)
+        np.save(path, corpus.values if takes_sequences(estimator) else corpus.tokens)
         flat = np.load(path, mmap_mode="r")
         mapped: Any
-        if _takes_sequences(estimator):
+        if takes_sequences(estimator):
             mapped = SequencePanel(flat, corpus.ptr)
-        elif _takes_sentences(estimator):
-            mapped = TokenSequences(flat, corpus.ptr, _N_WORDS)
+        elif takes_sentences(estimator) or takes_text(estimator):
+            mapped = TokenSequences(flat, corpus.ptr, N_WORDS)
         else:
-            mapped = SegmentedCorpus(flat, corpus.segment_ptr, corpus.doc_ptr, _N_WORDS)
+            mapped = SegmentedCorpus(flat, corpus.segment_ptr, corpus.doc_ptr, N_WORDS)
         same_fit(expected, seeded(estimator).fit(mapped))
-        assert_array_equal(expected.transform(corpus), expected.transform(mapped))
+        if not takes_text(estimator):
+            assert_array_equal(expected.transform(corpus), expected.transform(mapped))
+        assert_array_equal(expected.score_samples(corpus), expected.score_samples(mapped))
         del flat, mapped
 
 
 def check_resume_after_interruption(estimator: Any) -> None:
     """Check that an interrupted fit, taken up again, gives the bits of a straight run."""
-    if _climbs(estimator):
+    if climbs(estimator):
         _check_climb_resumes(estimator)
         return
     import pytest
 
-    corpus = _samples(estimator)
+    corpus = make_samples(estimator)
     params = {"max_iter": 12, "burn_in": 4, "thin": 3}
     straight = seeded(estimator, **params).fit(corpus)
     for n_sweeps in (2, 4, 7):
         stopped = seeded(estimator, **params)
         interrupt(stopped, n_sweeps, corpus)
         if n_sweeps == 7:
-            assert stopped.transform(corpus).shape == straight.transform(corpus).shape
+            shape = straight.score_samples(corpus).shape
+            assert stopped.score_samples(corpus).shape == shape
         else:
             assert not hasattr(stopped, "trace_")
             with pytest.raises(NotFittedError):
-                stopped.transform(corpus)
+                stopped.score_samples(corpus)
         resumed = clone_fitted(stopped).set_params(warm_start=True).fit(corpus)
         same_fit(straight, resumed)
         assert_array_equal(straight.score_samples(corpus), resumed.score_samples(corpus))
@@ -331,7 +265,7 @@ def check_resume_after_interruption(estimator: Any) -> None:
 
 
 def _check_climb_resumes(estimator: Any) -> None:
-    corpus = _samples(estimator)
+    corpus = make_samples(estimator)
     params = {"max_iter": 6, "tol": 0.0}
     straight = seeded(estimator, **params).fit(corpus)
     for n_steps in range(1, straight.n_iter_):
@@ -352,9 +286,9 @@ def check_error_in_a_step(estimator: Any) -> None:
     """
     import pytest
 
-    corpus = _samples(estimator)
+    corpus = make_samples(estimator)
     params: dict[str, Any] = {"max_iter": 12, "warm_start": True}
-    params |= {"tol": 0.0} if _climbs(estimator) else {"burn_in": 4, "thin": 3}
+    params |= {"tol": 0.0} if climbs(estimator) else {"burn_in": 4, "thin": 3}
     straight = seeded(estimator, **params).fit(corpus)
     if straight.n_iter_ < 6:
         raise AssertionError("The fit is too short for this check.")
@@ -378,8 +312,8 @@ def check_warm_start_continues(estimator: Any) -> None:
 
     A fit in pieces, the first of them shorter than the burn-in, keeps what a straight run keeps.
     """
-    corpus = _samples(estimator)
-    if _climbs(estimator):
+    corpus = make_samples(estimator)
+    if climbs(estimator):
         climb = seeded(estimator, max_iter=4, tol=0.0, warm_start=True).fit(corpus)
         bounds = climb.lower_bounds_
         climb = clone_fitted(climb).set_params(max_iter=7).fit(corpus)
@@ -406,9 +340,9 @@ def check_warm_start_continues(estimator: Any) -> None:
 
 def check_pickle_holds_no_tokens(estimator: Any) -> None:
     """Check that a fitted estimator keeps nothing of the length of the corpus."""
-    corpus = _samples(estimator, 200)
+    corpus = make_samples(estimator, 200)
     fitted = seeded(estimator).fit(corpus)
-    n_tokens = len(corpus.values if _takes_sequences(estimator) else corpus.tokens)
+    n_tokens = len(corpus.values if takes_sequences(estimator) else corpus.tokens)
 
     def arrays(value: Any) -> Iterable[np.ndarray]:
         if isinstance(value, np.ndarray):
@@ -432,7 +366,7 @@ def check_small_samples(estimator: Any) -> None:
     sequence may be of one step after given ones, and a panel of fewer steps than there are states.
     All sentences may be of one word. Those without words count in no fit or score and have no tree.
     """
-    if _takes_sentences(estimator):
+    if takes_sentences(estimator):
         words = TokenSequences.from_sequences([[0], [1], [0]], n_features=3)
         fitted = seeded(estimator).fit(words)
         assert_allclose(fitted.transform(words).sum(axis=1), 1.0)
@@ -440,18 +374,18 @@ def check_small_samples(estimator: Any) -> None:
         assert [tree.leaves for tree in fitted.predict(words)] == [("0",), ("1",), ("0",)]
         _check_empty_sentences(estimator)
         return
-    if _takes_sequences(estimator):
-        short = [np.zeros(_count_given(estimator) + n) for n in (1, 2)]
+    if takes_sequences(estimator):
+        short = [np.zeros(count_given(estimator) + n) for n in (1, 2)]
         fitted = seeded(estimator).fit(short[:1])
-        _assert_shares(estimator, fitted.transform(short))
+        assert_shares(estimator, fitted.transform(short))
         assert np.isfinite(fitted.score(short))
         return
     documents: list[Any] = [[], [[]], [[0]], [[1, 2], []], [[], [3, 4, 5]]]
-    corpus = SegmentedCorpus.from_documents([*_documents(), *documents], n_features=_N_WORDS)
+    corpus = SegmentedCorpus.from_documents([*make_documents(), *documents], n_features=N_WORDS)
     fitted = seeded(estimator).fit(corpus)
     shares = fitted.transform(corpus)
     assert_allclose(shares.sum(axis=1), 1.0)
-    first = len(_documents())
+    first = len(make_documents())
     prior = np.asarray(getattr(fitted, "doc_topic_prior_", shares[first]))
     assert_allclose(shares[first : first + 2], np.tile(prior / prior.sum(), (2, 1)))
     assert_array_equal(fitted.score_samples(corpus)[first : first + 3], 0.0)
@@ -463,13 +397,13 @@ def _check_empty_sentences(estimator: Any) -> None:
     """Check that sentences without words are legal, all of them together only in predictions."""
     import pytest
 
-    sentences = _sentences()
+    sentences = make_sentences()
     lists: list[Any] = [[], *(sentence.tolist() for sentence in sentences), [], []]
     filled = np.arange(1, len(sentences) + 1)
-    mixed = TokenSequences.from_sequences(lists, _N_WORDS)
+    mixed = TokenSequences.from_sequences(lists, N_WORDS)
     fitted = seeded(estimator).fit(mixed)
     same_fit(seeded(estimator).fit(sentences), fitted)
-    none = TokenSequences.from_sequences([[], []], _N_WORDS)
+    none = TokenSequences.from_sequences([[], []], N_WORDS)
     for X, of_words in ((mixed, filled), (none, filled[:0])):
         trees, shares, scores = fitted.predict(X), fitted.transform(X), fitted.score_samples(X)
         empty = np.setdiff1d(np.arange(len(X)), of_words)
@@ -490,13 +424,13 @@ def _check_empty_sentences(estimator: Any) -> None:
 
 def check_seeds(estimator: Any) -> None:
     """Check that seeds may be ints, RandomStates and Generators; equal ones give equal fits."""
-    corpus = _samples(estimator)
+    corpus = make_samples(estimator)
     for make in (int, np.random.RandomState, np.random.default_rng):
         first = clone(estimator).set_params(random_state=make(3)).fit(corpus)
         second = clone(estimator).set_params(random_state=make(3)).fit(corpus)
         other = clone(estimator).set_params(random_state=make(4)).fit(corpus)
         same_fit(first, second)
-        if _climbs(estimator):
+        if climbs(estimator):
             assert first.lower_bound_ != other.lower_bound_
         else:
             assert not np.array_equal(first.trace_["log_joint"], other.trace_["log_joint"])
@@ -504,8 +438,8 @@ def check_seeds(estimator: Any) -> None:
 
 def check_chains_do_not_depend_on_jobs(estimator: Any) -> None:
     """Check that several chains, or starts, do not depend on n_jobs."""
-    corpus = _samples(estimator)
-    if _climbs(estimator):
+    corpus = make_samples(estimator)
+    if climbs(estimator):
         one, two = (seeded(estimator, n_init=3, n_jobs=n).fit(corpus) for n in (1, 2))
         same_fit(one, two)
         assert len(set(one.init_lower_bounds_)) == 3
@@ -521,8 +455,8 @@ def check_iter_sweeps_is_what_fit_runs(estimator: Any) -> None:
 
     Of an estimator that climbs, check that it does: the bound never falls, the best start counts.
     """
-    corpus = _samples(estimator)
-    if _climbs(estimator):
+    corpus = make_samples(estimator)
+    if climbs(estimator):
         fitted = seeded(estimator, n_init=2).fit(corpus)
         assert np.all(np.diff(fitted.lower_bounds_) >= 0.0)
         assert fitted.lower_bound_ == fitted.lower_bounds_[-1] == fitted.init_lower_bounds_.max()
@@ -555,9 +489,26 @@ RAGGED_CHECKS: tuple[Check, ...] = (
 )
 
 
+TEXT_CHECKS: tuple[Check, ...] = (
+    check_text_forms,
+    check_text_scores,
+    check_text_without_words,
+    check_cross_validation,
+    check_read_only_input,
+    check_resume_after_interruption,
+    check_error_in_a_step,
+    check_warm_start_continues,
+    check_pickle_holds_no_tokens,
+    check_seeds,
+    check_chains_do_not_depend_on_jobs,
+    check_iter_sweeps_is_what_fit_runs,
+)
+
+
 def _checks_for(estimator: Any) -> tuple[Check, ...]:
-    is_tree = getattr(estimator, "_sample_kind", None) == "tree"
-    return tuple(map(of_short_fits, TREE_CHECKS if is_tree else RAGGED_CHECKS))
+    kinds = {"tree": TREE_CHECKS, "text": TEXT_CHECKS}
+    checks = kinds.get(getattr(estimator, "_sample_kind", ""), RAGGED_CHECKS)
+    return tuple(map(of_short_fits, checks))
 
 
 def check_ragged_estimator(estimator: BaseEstimator) -> None:
