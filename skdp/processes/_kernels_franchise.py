@@ -24,6 +24,8 @@ no table behind with probability S^{c-1}_{t-1} / S^c_t.
 | path | | (depths,) scratch | the cell and those above it, by depth |
 """
 
+# mypy: ignore-errors
+
 import math
 from typing import NamedTuple
 

@@ -16,6 +16,8 @@ are three histograms: how many tables have size s, how many restaurants T tables
 | discount, concentration | d, theta | scalars | 0 <= d < 1, theta > 0 |
 """
 
+# mypy: ignore-errors
+
 import math
 
 from skdp._numba import njit, njit_loop

@@ -14,6 +14,8 @@ longest part that was.
 | cumulative | | (X + 1,) | sums of mass over the cells before |
 """
 
+# mypy: ignore-errors
+
 from skdp._numba import njit, njit_step
 from skdp._random import next_double
 from skdp.language._ngram._kernels_trie import find_place
@@ -44,7 +46,8 @@ def add_distributions(contexts, cell_ptr, outcome, mass, backoff, root, row, tot
     """
     n_outcomes = root.shape[0]
     for i in range(contexts.shape[0]):
-        row[:] = root
+        for w in range(n_outcomes):
+            row[w] = root[w]
         for m in range(1, contexts.shape[1]):
             u = contexts[i, m]
             if u < 0:

@@ -9,6 +9,8 @@
 | contexts, cells | (n_events, order) | what was found, by depth; -1: nothing |
 """
 
+# mypy: ignore-errors
+
 from skdp._numba import njit, njit_step
 
 
