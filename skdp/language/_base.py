@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_array, check_count
+from skdp._checks import MAX_INTEGER, as_array, check_count
 from skdp._memory import check_memory
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import TokenSequences, check_sentences
@@ -57,6 +57,15 @@ class NgramLanguageModel:
                 f"X has no words at all, while a minimum of 1 is required by {type(self).__name__}."
             )
         n_words = sentences.n_features
+        what = f"X: n_features={n_words} words"
+        if n_words > max(len(sentences.tokens), 1):  # more words than tokens: is an id astray?
+            what += f" (the largest word id is {sentences.tokens.max()})"
+        check_memory(24.0 * n_words, f"{what}: their probabilities")
+        if len(events.slots) * order > MAX_INTEGER:
+            raise ValueError(
+                f"X has {len(events.slots)} words and ends, which with order={order} is more than "
+                f"the {MAX_INTEGER} cells that can be counted."
+            )
         return NgramTrie.of(events, order, n_words, n_words + ends)
 
     def _find(self, X: Any) -> tuple[Events, NDArray[np.float64]]:

@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
+from skdp.language import HierarchicalPitmanYorLM
 from skdp.sequence import (
     HDPHMMLT,
     BinaryFactorEmission,
@@ -85,6 +86,7 @@ ESTIMATORS = {
     "factorial": (FactorialHMM(3, max_iter=100), make_panel),
     "grammar": (HDPPCFG(4, max_iter=30, tol=0.0), make_sentences),
     "grammar-starts": (HDPPCFG(4, max_iter=30, tol=0.0, n_init=2, n_jobs=2), make_sentences),
+    "ngrams": (HierarchicalPitmanYorLM(3, max_iter=200), make_sentences),
     "refiner": (HDPPCFGRefiner(2, max_iter=20, tol=0.0), make_trees),
 }
 

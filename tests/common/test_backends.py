@@ -12,6 +12,7 @@ from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.grammar._chart._engine import sample_trees
 from skdp.grammar._chart._weights import RuleWeights
+from skdp.language import HierarchicalPitmanYorLM
 from skdp.sequence import (
     HDPHMMLT,
     BinaryFactorEmission,
@@ -47,6 +48,7 @@ ESTIMATORS = [
     HDPPCFG(2, n_init=2, n_preterminals=2, dtype="float32", **FEW),
     HDPPCFG(2, inference="viterbi-em", predict_method="mean", **FEW),
     HDPPCFGRefiner(2, min_word_count=1, **FEW),
+    HierarchicalPitmanYorLM(2, n_chains=2, **FEW),
 ]
 
 METHODS = ("transform", "transform_segments", "predict", "predict_proba", "score_samples")
@@ -59,6 +61,9 @@ def make_data(estimator):
     if kind == "sentence":
         lengths = np.r_[rng.integers(1, 6, 1000), 40]
         return (TokenSequences.from_sequences([rng.integers(0, 4, n) for n in lengths], 4),)
+    if kind == "text":
+        sentences = TokenSequences.from_sequences([rng.integers(0, 4, n) for n in (5, 1, 9, 4)], 4)
+        return (sentences,)
     if kind == "tree":
         texts = ("(S (A a) (B b))", "(S (A a) (S (A a) (B c)))", "(S (B b))")
         trees = [ParseTree.from_brackets(text) for text in texts]

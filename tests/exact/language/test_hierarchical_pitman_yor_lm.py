@@ -77,8 +77,21 @@ def test_tables(case):
     assert_means(draws[BURN_IN:], tables + customers, "tables and customers")
 
 
-@pytest.mark.parametrize("learnt", LEARNT)
-@pytest.mark.parametrize("case", ["bigrams", "trigrams without ends", "one often"])
+@pytest.mark.parametrize(
+    ("case", "learnt"),
+    [
+        ("one often", "all"),
+        ("trigrams without ends", "concentrations"),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in [
+                ("bigrams", "all"),
+                ("trigrams without ends", "all"),
+                ("bigrams", "discounts"),
+            ]
+        ),
+    ],
+)
 def test_discounts_and_concentrations(case, learnt):
     corpus, order, params = CASES[case]
     discounts, concentrations, priors = LEARNT[learnt]
@@ -151,7 +164,7 @@ def assert_log_probabilities(lm, sentences, distribution):
     assert lm.perplexity(sentences) == pytest.approx(np.exp(-sum(sums) / n_events), rel=1e-12)
 
 
-@pytest.mark.parametrize("case", ["bigrams", "trigrams"])
+@pytest.mark.parametrize("case", ["bigrams", pytest.param("trigrams", marks=pytest.mark.slow)])
 def test_predictive(case):
     """The exact predictive distribution, discounts and concentrations summed out."""
     corpus, order, params = CASES[case]

@@ -1,0 +1,144 @@
+"""Faults in the use of language models are named, and what is small or closed is none."""
+
+import numpy as np
+import pytest
+from bad_inputs import DAYS, HIDDEN, SENTENCES, STRAY, TEXTS, check_fault, faults
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
+
+from skdp.data import TokenSequences
+from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM, LanguageModelClassifier
+
+
+def lm(X=SENTENCES, order=2, **params):
+    return HierarchicalPitmanYorLM(order, **{"max_iter": 4, **params}).fit(X)
+
+
+def kn(X=SENTENCES, order=2, **params):
+    return KneserNeyLM(order, **{"discount": 0.5, **params}).fit(X)
+
+
+def classifier(y, X=SENTENCES, **params):
+    return LanguageModelClassifier(KneserNeyLM(2, discount=0.5), **params).fit(X, y)
+
+
+@faults(
+    ("masked", lambda: lm(HIDDEN), ValueError, "X must not be a masked array"),
+    ("dates", lambda: lm(DAYS), ValueError, "X must hold numbers, got dates"),
+    ("text", lambda: lm(TEXTS), ValueError, "X holds text.*TokenVectorizer"),
+    ("text", lambda: kn(["the", "cat"]), ValueError, "X holds text.*TokenVectorizer"),
+    ("a generator", lambda: lm(s for s in SENTENCES), TypeError, r"pass list\(X\)"),
+    ("no sentences", lambda: lm([]), ValueError, "minimum of 1 is required"),
+    ("no words", lambda: lm([[], []], end_of_sequence=False), ValueError, "0 feature"),
+    (
+        "no words",
+        lambda: lm(TokenSequences.from_sequences([[], []], 3), end_of_sequence=False),
+        ValueError,
+        "X has no words at all.*HierarchicalPitmanYorLM",
+    ),
+    ("fractions", lambda: lm(np.array([[0.5, 1.0]])), ValueError, "word ids .integers.*0.5"),
+    ("fractions", lambda: lm([[0.5, 1.0], [2.0]]), ValueError, "sentence 0.*integers"),
+    ("negative ids", lambda: lm([[0, -1], [1]]), ValueError, "sentence 0: word id -1"),
+    ("a stray id", lambda: lm([[0, STRAY]]), ValueError, f"largest word id is {STRAY}.*GiB"),
+    ("a stray id", lambda: kn([[0, STRAY]]), ValueError, f"largest word id is {STRAY}.*GiB"),
+    ("no order", lambda: lm(order=0), ValueError, "'order'.*0"),
+    ("a truth value", lambda: lm(order=True), ValueError, "order.*True"),
+    ("a discount of 1", lambda: lm(discount=1.0), ValueError, "discount.*1.0"),
+    ("discounts", lambda: lm(discount=[0.5] * 3), ValueError, "discount must be.*2 numbers"),
+    ("discounts", lambda: lm(discount=[0.5, 1.5]), ValueError, "discount must be a number in"),
+    ("discounts", lambda: kn(discount=[0.5] * 3), ValueError, "discount must be.*2 of them"),
+    ("discounts", lambda: kn(discount=[[1, 2, 4]] * 2), ValueError, "discount must be"),
+    ("no concentration", lambda: lm(concentration=0), ValueError, "concentration"),
+    ("priors", lambda: lm(discount_prior=(1.0,)), ValueError, "discount_prior must be two"),
+    ("priors", lambda: lm(concentration_prior=(0, 1)), ValueError, "concentration_prior must be"),
+    ("all burn-in", lambda: lm(burn_in=4), ValueError, "burn_in must be smaller than max_iter"),
+    ("a short base", lambda: lm(base=[0.5, 0.5]), ValueError, "base must hold 4.*3 words and"),
+    ("a base of weights", lambda: lm(base=[1, 1, 1, 1]), ValueError, "base.*with sum 1"),
+    ("no base", lambda: lm(base=[0, 0.5, 0.2, 0.3]), ValueError, "outcome 0 of X the probability"),
+    (
+        "a base that is not fitted",
+        lambda: lm(base=HierarchicalPitmanYorLM()),
+        NotFittedError,
+        "base.*HierarchicalPitmanYorLM, is not fitted.*FrozenEstimator",
+    ),
+    (
+        "a base in a search",
+        lambda: GridSearchCV(
+            HierarchicalPitmanYorLM(2, base=lm(), max_iter=4),
+            {"order": [1]}, cv=2, error_score="raise",
+        ).fit(SENTENCES),
+        NotFittedError,
+        "FrozenEstimator",
+    ),
+    # Fitted models
+    ("unseen ids", lambda: lm().score([[0, 7]]), ValueError, "sentence 0: word id 7.*TokenVec"),
+    ("unseen ids", lambda: kn().predict([[3, 7]]), ValueError, "word id 3.*TokenVectorizer"),
+    ("nothing to score", lambda: lm(end_of_sequence=False).score([[], []]), ValueError, "no words"),
+    ("no model", lambda: KneserNeyLM().score(SENTENCES), NotFittedError, "KneserNeyLM"),
+    ("no sequence", lambda: lm().sample(0), ValueError, "n_sequences"),
+    ("names", lambda: lm().to_arpa("x.arpa", ["a", "b"]), ValueError, "3 names"),
+    ("names", lambda: lm().to_arpa("x.arpa", ["a", "b", "c d"]), ValueError, "'c d'.*white"),
+    ("names", lambda: kn().to_arpa("x.arpa", ["a", "b", "<s>"]), ValueError, "<s>"),
+    ("names", lambda: kn().to_arpa("x.arpa", ["a", "b", "a"]), ValueError, "'a' names two"),
+    ("no sample", lambda: lm().to_arpa("x.arpa", list("abc"), sample=9), ValueError, "sample must"),
+    # Classifiers
+    ("no classes", lambda: classifier(None), ValueError, "requires y"),
+    ("too few labels", lambda: classifier([0]), ValueError, "2 sequences, y has 1"),
+    ("numbers", lambda: classifier([0.5, 1.7]), ValueError, "Unknown label type"),
+    ("a class", lambda: LanguageModelClassifier(KneserNeyLM).fit([[0]], [0]), TypeError, "KneserN"),
+    ("no scores", lambda: LanguageModelClassifier(GridSearchCV).fit([[0]], [0]), TypeError, "Grid"),
+    ("priors", lambda: classifier([0, 1], class_prior=[1.0]), ValueError, "2 positive prob"),
+    ("priors", lambda: classifier([0, 1], class_prior=[0.9, 0.9]), ValueError, "sum 1"),
+)  # fmt: skip
+def test_faults(fault):
+    check_fault(fault)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[0]],
+        [[0, 0, 0, 0]],
+        [[], [0]],
+        [[0, 1]] * 50,  # closed: nothing occurs once
+        [list(range(30))],  # open: nothing occurs twice
+    ],
+)
+@pytest.mark.parametrize("order", [1, 2, 7])
+def test_small_and_closed_corpora(X, order):
+    for model in (lm(X, order), kn(X, order), lm(X, order, end_of_sequence=False)):
+        rows = model.predict_proba([[], [0], [0, 0, 0]])
+        np.testing.assert_allclose(rows.sum(axis=1), 1.0)
+        assert np.all(rows > 0.0)
+        assert np.all(np.isfinite(model.score_samples(X)))
+
+
+def test_bases():
+    """An array, a fitted model and a frozen one, which a search does not lose."""
+    first = lm(random_state=0)
+    unigrams = first._unigrams()
+    X = TokenSequences.from_sequences([[0, 1], [1]], 3)
+    expected = lm(X, base=unigrams, random_state=0).predict_proba([[2]])
+    for base in (first, FrozenEstimator(first), kn()):
+        found = lm(X, base=base, random_state=0)
+        assert np.all(np.isfinite(found.predict_proba([[2]])))
+        assert len(list(found.iter_sweeps(X))) == 4
+        if not isinstance(base, KneserNeyLM):
+            np.testing.assert_array_equal(found.predict_proba([[2]]), expected)
+    search = GridSearchCV(
+        HierarchicalPitmanYorLM(2, base=FrozenEstimator(first), max_iter=4), {"order": [1]}, cv=2
+    )
+    assert np.isfinite(search.fit(X).best_score_)
+
+
+def test_samples():
+    model = lm([[0, 1, 2]] * 40, random_state=0)
+    drawn = model.sample(30, random_state=0)
+    assert drawn.n_features == 3
+    assert [0, 1, 2] in [x.tolist() for x in drawn]
+    assert drawn == model.sample(30, random_state=0)
+    with pytest.warns(UserWarning, match="of 5 sequences were cut at max_length=2"):
+        assert max(map(len, model.sample(5, max_length=2, random_state=0))) == 2
+    endless = lm([[0, 1, 2]] * 40, end_of_sequence=False)
+    assert list(map(len, endless.sample(4, max_length=9))) == [9] * 4

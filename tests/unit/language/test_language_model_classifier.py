@@ -1,0 +1,66 @@
+"""Bayes' rule over language models."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from skdp.data import TokenSequences
+from skdp.feature_extraction import TokenVectorizer
+from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM, LanguageModelClassifier
+
+WORDS = ["lager", "kaser", "maler", "alter", "volta", "salsa", "palma", "ninja"]
+LABELS = ["r", "r", "r", "r", "a", "a", "a", "a"]
+
+
+def sentences():
+    rng = np.random.default_rng(0)
+    lists = [(rng.integers(0, 3, 6) + 2 * (i % 3)).tolist() for i in range(30)]
+    return TokenSequences.from_sequences(lists, 9), np.array(["c", "a", "b"] * 10)
+
+
+@pytest.mark.parametrize(
+    ("prior", "log_prior"),
+    [
+        ("empirical", np.log([9 / 28, 9 / 28, 10 / 28])),
+        ("uniform", np.log([1 / 3] * 3)),
+        ([0.2, 0.3, 0.5], np.log([0.2, 0.3, 0.5])),
+    ],
+)
+def test_bayes_rule(prior, log_prior):
+    X, y = sentences()
+    X, y = X[:28], y[:28]
+    estimator = HierarchicalPitmanYorLM(2, max_iter=6, random_state=0)
+    found = LanguageModelClassifier(estimator, class_prior=prior).fit(X, y)
+    assert found.classes_.tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(found.class_log_prior_, log_prior)
+    joint = [
+        HierarchicalPitmanYorLM(2, max_iter=6, random_state=0).fit(X[y == k]).score_samples(X)
+        for k in "abc"
+    ]
+    expected = softmax(np.transpose(joint) + log_prior, axis=1)
+    np.testing.assert_allclose(found.predict_proba(X), expected, rtol=1e-10)
+    np.testing.assert_array_equal(found.predict(X), found.classes_[expected.argmax(axis=1)])
+    assert found.n_features_in_ == 9
+    assert not hasattr(estimator, "trace_")
+
+
+def test_jobs():
+    X, y = sentences()
+    one, two = (
+        LanguageModelClassifier(HierarchicalPitmanYorLM(2, max_iter=6, random_state=0), n_jobs=n)
+        for n in (1, 2)
+    )
+    np.testing.assert_array_equal(one.fit(X, y).predict_proba(X), two.fit(X, y).predict_proba(X))
+
+
+def test_search_on_raw_text():
+    """A grid over the inner model, through a pipeline that begins with characters."""
+    model = make_pipeline(
+        TokenVectorizer(analyzer="char", min_count=1),
+        LanguageModelClassifier(KneserNeyLM(discount=0.5)),
+    )
+    grid = {"languagemodelclassifier__estimator__order": [1, 3]}
+    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(WORDS, LABELS)
+    assert search.predict(["walter", "zappa"]).tolist() == ["r", "a"]

@@ -1,0 +1,57 @@
+"""The franchise beyond the reach of enumeration: many customers, many tables."""
+
+import numpy as np
+import pytest
+from exact.oracles.batch_means import assert_means
+
+from skdp._random import make_seed_sequence, make_stream
+from skdp.processes import sample_table_counts
+from skdp.processes._franchise import Franchise, FranchiseLayout, FranchisePriors
+from skdp.processes._franchise_hyper import Histogram, Seats
+from skdp.processes._kernels_franchise_hyper import log_rising
+
+
+def restaurant(counts, base, discount, concentration):
+    """Return a franchise of one restaurant."""
+    n = len(counts)
+    layout = FranchiseLayout.of(
+        np.array([0, n]), np.array([0, 1]), np.full(n, -1, np.int32), np.zeros(n, np.int32),
+        np.array(counts, np.int32),
+    )  # fmt: skip
+    fixed = [None if value is None else np.array([value]) for value in (discount, concentration)]
+    return Franchise(layout, np.array(base), FranchisePriors(*fixed, (1.0, 1.0), (1.0, 0.1)))
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.5, 0.9])
+def test_many_customers(discount):
+    """Counts beyond the tables of ratios; a false alarm once in 80,000 comparisons, 9 of them."""
+    counts, base = [5_000, 1_300, 40], [0.6, 0.3, 0.1]
+    franchise = restaurant(counts, base, discount, 20.0)
+    rng = make_stream(make_seed_sequence(0))
+    draws = []
+    for _ in range(1_200):
+        franchise.sweep(rng)
+        draws.append(franchise.tables.copy())
+    others = sample_table_counts(
+        counts, base, discount=discount, concentration=20.0, n_sweeps=1_200, random_state=1
+    )
+    assert_means(np.array(draws[200:]) - others[200:], np.zeros(3), "difference of tables")
+
+
+@pytest.mark.parametrize("step", [0.0, 1e-12, 1e-6, 0.3, 1.0])
+@pytest.mark.parametrize("x", [1e-9, 0.2, 1e4])
+@pytest.mark.parametrize("n", [0, 1, 24, 25, 5_000])
+def test_log_rising(x, step, n):
+    expected = np.log(x + step * np.arange(n)).sum()
+    assert log_rising(x, step, n) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_likelihoods_of_histograms():
+    """Those of every seat, from the joint."""
+    sizes, tables, customers = [3, 1, 2, 2, 40], [2, 2, 1], [4, 4, 40]
+    seats = Seats(*(Histogram.of(np.array(each)) for each in (sizes, tables, customers)))
+    d, theta = 0.35, 1.7
+    expected = sum(np.log(np.arange(1, s) - d).sum() for s in sizes)
+    expected += sum(np.log(theta + d * np.arange(t)).sum() for t in tables)
+    expected -= sum(np.log(theta + np.arange(c)).sum() for c in customers)
+    assert seats.log_likelihood(d, theta) == pytest.approx(expected, rel=1e-12)
