@@ -20,7 +20,7 @@ are three histograms: how many tables have size s, how many restaurants T tables
 
 import math
 
-from skdp._numba import njit, njit_loop
+from skdp._numba import njit, njit_loop, njit_section
 from skdp._random import next_double
 from skdp.processes._kernels_stirling import open_ratio
 
@@ -64,14 +64,46 @@ def log_tables_given(
     return total
 
 
+@njit_section
+def _find_who_opened(n, t, discount, values, row_ptr, opened, rng):
+    """Draw, from the last of n customers to the first, which of them opened the t tables.
+
+    The chance that the last one did is S^{n-1}_{t-1} / S^n_t = 1 / V. Beyond the table of ratios V
+    costs more than a draw. As it rises in n and falls in t, two values bound it for a whole block,
+    and decide for nearly all customers of it.
+    """
+    left = t
+    i = n - 1  # customer i, from 0, is the last of i + 1
+    while i > 0:
+        if left == 1 or left == i + 1:
+            opened[1 : i + 1] = left > 1
+            break
+        steps = 1
+        if i >= row_ptr.shape[0] - 1:
+            steps = min(int(math.sqrt(i)), i - left + 1)
+        smallest = open_ratio(values, row_ptr, i - steps + 1, left - 1, discount)
+        largest = smallest
+        if steps > 1:
+            largest = open_ratio(values, row_ptr, i, max(left - steps, 1), discount)
+        for _ in range(steps):
+            if left == 1:
+                break
+            u = next_double(rng)
+            opens = u * largest < 1.0
+            if not opens and u * smallest < 1.0:
+                opens = u * open_ratio(values, row_ptr, i, left - 1, discount) < 1.0
+            opened[i] = opens
+            left -= opens
+            i -= 1
+
+
 @njit_loop
 def add_sizes(n, t, discount, values, row_ptr, opened, seat, size, counts, rng):
     """Draw the sizes of the `t` tables of `n` customers of one dish, and count them.
 
-    Given n and t, a seating has a probability in proportion to prod_k (1 - d)_(s_k - 1). From the
-    last customer to the first it is drawn who opened a table (the chance that customer n did is
-    S^{n-1}_{t-1} / S^n_t = 1 / V); then, from the first to the last, whom the others joined: table
-    k in proportion to s_k - d, by the table of anyone before and a refusal with probability d / s.
+    Given n and t, a seating has a probability in proportion to prod_k (1 - d)_(s_k - 1). It is
+    drawn who opened a table; then, from the first to the last, whom the others joined: table k in
+    proportion to s_k - d, by the table of anyone before and a refusal with probability d / s.
 
     Parameters
     ----------
@@ -92,17 +124,7 @@ def add_sizes(n, t, discount, values, row_ptr, opened, seat, size, counts, rng):
     if t == n:
         counts[1] += n
         return
-    left = t
-    for i in range(n - 1, 0, -1):  # customer i, from 0, is the last of i + 1
-        if left == 1:
-            opened[i] = False
-        elif left == i + 1:
-            opened[i] = True
-            left -= 1
-        else:
-            ratio = open_ratio(values, row_ptr, i, left - 1, discount)
-            opened[i] = next_double(rng) * ratio < 1.0
-            left -= opened[i]
+    _find_who_opened(n, t, discount, values, row_ptr, opened, rng)
     seat[0] = 0
     size[0] = 1
     n_tables = 1

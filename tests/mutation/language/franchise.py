@@ -71,7 +71,7 @@ MUTATIONS = [
         "        opens = (laws.concentration[j] + d * nodes.tables[u]) * chance[j]",
         "        opens = (laws.concentration[j] + d * nodes.tables[u]) * chance[m]",
         "Above, tables open with the chance of their own depth.",
-        f"{LM}::test_tables[trigrams without ends]",
+        TABLES,
     ),
     Mutation(
         "franchise-street",
@@ -132,10 +132,18 @@ MUTATIONS = [
     Mutation(
         "franchise-who-opened",
         HYPER_KERNELS,
-        "            ratio = open_ratio(values, row_ptr, i, left - 1, discount)",
-        "            ratio = open_ratio(values, row_ptr, i, left, discount)",
+        "        smallest = open_ratio(values, row_ptr, i - steps + 1, left - 1, discount)",
+        "        smallest = open_ratio(values, row_ptr, i - steps + 1, left, discount)",
         "Customer n opened a table with the chance S^{n-1}_{t-1} / S^n_t.",
         LEARNT,
+    ),
+    Mutation(
+        "franchise-block",
+        HYPER_KERNELS,
+        "max(left - steps, 1), discount)",
+        "left - 1, discount)",
+        "A bound for a block holds for the fewest tables that may be left in it, too.",
+        "tests/unit/processes/test_franchise.py::test_discounts_of_many_customers[300]",
     ),
     Mutation(
         "ngram-padding",

@@ -5,7 +5,7 @@ import pytest
 from exact.oracles.batch_means import assert_means
 
 from skdp._random import make_seed_sequence, make_stream
-from skdp.processes import sample_table_counts
+from skdp.processes import sample_discount, sample_table_counts
 from skdp.processes._franchise import Franchise, FranchiseLayout, FranchisePriors
 from skdp.processes._franchise_hyper import Histogram, Seats
 from skdp.processes._kernels_franchise_hyper import log_rising
@@ -36,6 +36,29 @@ def test_many_customers(discount):
         counts, base, discount=discount, concentration=20.0, n_sweeps=1_200, random_state=1
     )
     assert_means(np.array(draws[200:]) - others[200:], np.zeros(3), "difference of tables")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_tables", [2, 300])
+def test_discounts_of_many_customers(n_tables):
+    """Sizes drawn in blocks and slices against the chain of `sample_discount`.
+
+    Two samplers of one distribution; a false alarm once in 80,000 comparisons, 4 of them.
+    """
+    counts, tables = [2_500, 1_300, 40], [n_tables, n_tables // 2, 1]
+    franchise = restaurant(counts, [0.6, 0.3, 0.1], None, 20.0)
+    franchise.tables[:] = tables
+    franchise.attach(franchise.layout, franchise._base)
+    rng = make_stream(make_seed_sequence(0))
+    draws = []
+    for _ in range(400):
+        franchise._draw_laws(rng)
+        draws.append(franchise.discount[0])
+    others = sample_discount(
+        counts, tables, concentration=20.0, n_sweeps=len(draws), random_state=1
+    )
+    moments = [np.array([d, d**2]).T for d in (np.array(draws)[40:], others[40:])]
+    assert_means(moments[0] - moments[1], np.zeros(2), "difference of moments")
 
 
 @pytest.mark.parametrize("step", [0.0, 1e-12, 1e-6, 0.3, 1.0])
