@@ -127,7 +127,7 @@ MUTATIONS = [
         "                if (u - int(u)) * size[k] >= discount:",
         "                if u >= 0.0:",
         "A table is joined in proportion to s - d, not to s.",
-        LEARNT,
+        "tests/unit/processes/test_franchise.py::test_discounts_of_many_customers[300]",
     ),
     Mutation(
         "franchise-who-opened",
