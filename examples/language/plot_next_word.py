@@ -39,11 +39,11 @@ print(X_test)
 # How many words of context
 # -------------------------
 #
-# Perplexity is the number of equally likely words that would be as hard to guess. An n-gram model of
-# order n sees n - 1 words of context. Most is gained with the first two; longer contexts help where the
-# reference repeats itself, and leave the word to shorter ones where they say nothing. The mean over 20
-# samples predicts better than a single sample, and from order 3 on better than Kneser-Ney smoothing,
-# which approximates the model.
+# Perplexity is the number of equally likely words that would be as hard to guess. An n-gram model
+# of order n sees n - 1 words of context. Most is gained with the first two; longer contexts help
+# where the reference repeats itself, and leave the word to shorter ones where they say nothing.
+# The mean over 20 samples predicts better than a single sample, and from order 3 on better than
+# Kneser-Ney smoothing, which approximates the model.
 
 from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM
 
@@ -71,9 +71,9 @@ print("concentrations", lm.concentrations_.round(2))
 # Word by word
 # ------------
 #
-# The surprisal of a word is -log2 of its probability: the bits that it takes to tell which word it is.
-# Here is a sentence of the test part with the surprisal given two words of context and given none,
-# the one of about 14 words to which the context matters as much as to the median.
+# The surprisal of a word is -log2 of its probability: the bits that it takes to tell which word it
+# is. Here is a sentence of the test part with the surprisal given two words of context and given
+# none, the one of about 14 words to which the context matters as much as to the median.
 
 import numpy as np
 
@@ -94,11 +94,11 @@ for word, *row in zip(words, *bits.values(), strict=True):
 # A power law
 # -----------
 #
-# Why does the Pitman-Yor process suit words? Draws from it have a few frequent types and very many rare
-# ones, as text has. The discount of the model without context says how heavy that tail is. Draws with
-# this discount, of the same length as the text, come close to its frequencies by rank, but for more
-# words that occur once or twice. With discount 0, which makes it a Dirichlet process, no word is very
-# frequent, and few are rare.
+# Why does the Pitman-Yor process suit words? Draws from it have a few frequent types and very many
+# rare ones, as text has. The discount of the model without context says how heavy that tail is.
+# Draws with this discount, of the same length as the text, come close to its frequencies by rank,
+# but for more words that occur once or twice. With discount 0, which makes it a Dirichlet process,
+# no word is very frequent, and few are rare.
 
 from skdp.processes import sample_crp
 
@@ -135,9 +135,7 @@ axes[1].legend(title="given", loc="center right")
 ranks = np.arange(1, len(frequencies) + 1)
 axes[2].loglog(ranks, frequencies, color="black", lw=2, label="the text")
 for seed in range(3):
-    seats = sample_crp(
-        n_words, discount=discount, concentration=concentration, random_state=seed
-    )
+    seats = sample_crp(n_words, discount=discount, concentration=concentration, random_state=seed)
     sizes = np.sort(np.bincount(seats))[::-1]
     label = f"draws, discount {discount:.2f}" if seed == 0 else None
     axes[2].loglog(np.arange(1, len(sizes) + 1), sizes, color="C0", alpha=0.6, label=label)
