@@ -129,7 +129,7 @@ for offset, (title, values) in zip((-0.2, 0.2), bits.items(), strict=True):
     axes[1].barh(places + offset, values, height=0.4, label=title)
 axes[1].set_yticks(places, words, fontsize=8)
 axes[1].invert_yaxis()
-axes[1].set(xlabel="bits", title="surprisal of each word", xlim=(0, 21))
+axes[1].set(xlabel="bits", title="surprisal of each word", xlim=(0, 24))
 axes[1].legend(title="given", loc="center right")
 
 ranks = np.arange(1, len(frequencies) + 1)

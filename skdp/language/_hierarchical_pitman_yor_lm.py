@@ -117,9 +117,10 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     by slice sampling given sizes of tables. The longest contexts have a concentration near 0 in
     natural language: nothing is wrong with that.
 
-    Memory: about 16 bytes for each cell (an outcome seen in a context) and 20 for each context,
-    besides 4 bytes for each stored sample and cell with more than one event. One million words of
-    news at order 3: 1 million cells, 360,000 contexts, 25 MB, and 16 MB for 20 samples.
+    Memory: about 28 bytes for each cell (an outcome seen in a context) and 20 for each context,
+    besides 4 bytes for each stored sample and cell with more than one event; each further chain
+    has 8 bytes for each cell and context. One million words of news at order 3: 1 million cells,
+    360,000 contexts, 37 MB, and 16 MB for 20 samples.
 
     References
     ----------
