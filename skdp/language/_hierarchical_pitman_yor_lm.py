@@ -326,7 +326,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         Parameters
         ----------
         path : str or Path
-        feature_names : (n_features_in_,) array-like of str
+        feature_names : (n_features,) array-like of str
             Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
         sample : int, default=-1
             Which stored sample; the last by default.

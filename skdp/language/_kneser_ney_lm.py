@@ -208,7 +208,7 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         Parameters
         ----------
         path : str or Path
-        feature_names : (n_features_in_,) array-like of str
+        feature_names : (n_features,) array-like of str
             Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
 
         Raises
