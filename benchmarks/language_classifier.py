@@ -6,8 +6,9 @@ president's addresses is for the test, drawn by the seed; the others are cut int
 are fewer). 100 strings of each president's test addresses are classified. All classifiers see the
 same strings.
 
-Every classifier's settings are chosen by cross-validation (4 folds) on the training strings, or on
-100 of each president where there are more:
+Every classifier's settings are chosen by cross-validation on the training strings, or on 100 of
+each president where there are more. There are three folds of whole addresses, since strings of one
+address are alike, and the test is on other addresses:
 
 - TF-IDF of n-grams of 1 to 5 characters, sublinear, and logistic regression: C of 1, 10 and 100;
 - naive Bayes on counts of the same n-grams, up to 3, 4 or 5 characters: alpha of .03, .1, .3 and 1;
@@ -35,7 +36,7 @@ from scipy.linalg import cholesky, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import PredefinedSplit, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 from sotu import read_records
 
@@ -48,10 +49,10 @@ N_TEST = 100
 N_CHOOSE = 100
 """Strings of each president that choose settings."""
 
-FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
+N_FOLDS = 3
 ORDERS = 4, 5, 6
 
-N_DENSE = 6000
+N_DENSE = 2500
 """Strings up to which logistic regression sees inner products."""
 
 
@@ -74,22 +75,27 @@ def load_addresses(folder):
 
 
 def draw_strings(addresses, seed):
-    """Return training and test strings of each president, in random order."""
+    """Return training and test strings of each president with their folds, in random order."""
     rng = np.random.default_rng(seed)
     train, test = {}, {}
     for name, texts in addresses.items():
         order = rng.permutation(len(texts))
         n_test = max(1, len(texts) // 3)
         for part, chosen in ((train, order[n_test:]), (test, order[:n_test])):
-            strings = [s for i in chosen for s in textwrap.wrap(texts[i], 100)]
+            strings = [
+                (s, place % N_FOLDS)
+                for place, i in enumerate(chosen)
+                for s in textwrap.wrap(texts[i], 100)
+            ]
             part[name] = [strings[i] for i in rng.permutation(len(strings))]
     return train, test
 
 
 def flatten(strings, n):
-    """Return the first n strings of each president, and whose they are."""
+    """Return the first n strings of each president, whose they are, and their folds."""
     labels = np.array([name for name in strings for _ in strings[name][:n]])
-    return [s for name in strings for s in strings[name][:n]], labels
+    chosen = [pair for name in strings for pair in strings[name][:n]]
+    return [s for s, _ in chosen], labels, np.array([fold for _, fold in chosen])
 
 
 def first_of_each(y, n):
@@ -111,24 +117,26 @@ def logistic(c):
     return LogisticRegression(C=c, tol=1e-5, class_weight="balanced", max_iter=300)
 
 
-def run_logistic(counts, y, counts_test, y_test):
+def run_logistic(counts, y, folds, counts_test, y_test):
     tfidf = TfidfTransformer(sublinear_tf=True).fit(counts)
     X, X_test = tfidf.transform(counts), tfidf.transform(counts_test)
     few = first_of_each(y, N_CHOOSE)
     rows, _ = to_rows(X[few], X_test[:1])
-    scores = {c: cross_val_score(logistic(c), rows, y[few], cv=FOLDS).mean() for c in (1, 10, 100)}
+    cv = PredefinedSplit(folds[few])
+    scores = {c: cross_val_score(logistic(c), rows, y[few], cv=cv).mean() for c in (1, 10, 100)}
     c = max(scores, key=scores.get)
     if len(y) <= N_DENSE:
         X, X_test = to_rows(X, X_test)
     return logistic(c).fit(X, y).score(X_test, y_test), f"C {c}"
 
 
-def run_bayes(counts, y, counts_test, y_test, lengths):
+def run_bayes(counts, y, folds, counts_test, y_test, lengths):
     few = first_of_each(y, N_CHOOSE)
+    cv = PredefinedSplit(folds[few])
     columns = {n: np.flatnonzero(lengths <= n) for n in (3, 4, 5)}
     scores = {
         (n, alpha): cross_val_score(
-            MultinomialNB(alpha=alpha, fit_prior=False), counts[few][:, kept], y[few], cv=FOLDS
+            MultinomialNB(alpha=alpha, fit_prior=False), counts[few][:, kept], y[few], cv=cv
         ).mean()
         for n, kept in columns.items()
         for alpha in (0.03, 0.1, 0.3, 1.0)
@@ -148,24 +156,25 @@ def kneser_ney(order):
     return LanguageModelClassifier(KneserNeyLM(order, end_of_sequence=False), class_prior="uniform")
 
 
-def out_of_fold(order, X, y):
-    """Return what models of other strings say of each string."""
+def out_of_fold(order, X, y, folds):
+    """Return what models of other addresses say of each string."""
     values = np.empty((len(y), len(np.unique(y))))
-    for seen, unseen in FOLDS.split(y, y):
+    for seen, unseen in PredefinedSplit(folds).split():
         values[unseen] = centered(kneser_ney(order).fit(X[seen], y[seen]), X[unseen])
     return values
 
 
-def run_kneser_ney(X, y, X_test, y_test):
+def run_kneser_ney(X, y, folds, X_test, y_test):
     """Return accuracies, plain, stacked, and of what cross-validation prefers; and the order."""
     few, names = first_of_each(y, N_CHOOSE), np.unique(y)
-    values = {order: out_of_fold(order, X[few], y[few]) for order in ORDERS}
+    values = {order: out_of_fold(order, X[few], y[few], folds[few]) for order in ORDERS}
     scores = {o: np.mean(names[v.argmax(axis=1)] == y[few]) for o, v in values.items()}
     order = max(scores, key=scores.get)
     model = kneser_ney(order).fit(X, y)
     plain = model.score(X_test, y_test), f"order {order}"
-    inner = values[order] if len(few) == len(y) else out_of_fold(order, X, y)
-    scores = {c: cross_val_score(logistic(c), inner, y, cv=FOLDS).mean() for c in (0.001, 0.01)}
+    inner = values[order] if len(few) == len(y) else out_of_fold(order, X, y, folds)
+    cv = PredefinedSplit(folds)
+    scores = {c: cross_val_score(logistic(c), inner, y, cv=cv).mean() for c in (0.001, 0.01)}
     c = max(scores, key=scores.get)
     final = logistic(c).fit(inner, y)
     stacked = final.score(centered(model, X_test), y_test), f"order {order} C {c:g}"
@@ -177,16 +186,16 @@ def run_kneser_ney(X, y, X_test, y_test):
 def run(addresses, size, seed, sweeps):
     """Return accuracy and settings of each classifier."""
     train, test = draw_strings(addresses, seed)
-    (train, y), (test, y_test) = flatten(train, size), flatten(test, N_TEST)
+    (train, y, folds), (test, y_test, _) = flatten(train, size), flatten(test, N_TEST)
     found = {}
     counter = CountVectorizer(analyzer="char", ngram_range=(1, 5), lowercase=False)
     counts, counts_test = counter.fit_transform(train), counter.transform(test)
     lengths = np.array([len(name) for name in counter.get_feature_names_out()])
-    found["TF-IDF, logistic"] = run_logistic(counts, y, counts_test, y_test)
-    found["naive Bayes"] = run_bayes(counts, y, counts_test, y_test, lengths)
+    found["TF-IDF, logistic"] = run_logistic(counts, y, folds, counts_test, y_test)
+    found["naive Bayes"] = run_bayes(counts, y, folds, counts_test, y_test, lengths)
     vectorizer = TokenVectorizer(analyzer="char", min_count=1, unknown_words="single")
     X, X_test = vectorizer.fit_transform(train), vectorizer.transform(test)
-    plain, stacked, chosen, order = run_kneser_ney(X, y, X_test, y_test)
+    plain, stacked, chosen, order = run_kneser_ney(X, y, folds, X_test, y_test)
     found["Kneser-Ney"] = plain
     found["Kneser-Ney, stacked"] = stacked
     found["Kneser-Ney, chosen"] = chosen
