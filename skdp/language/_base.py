@@ -160,7 +160,7 @@ class NgramLanguageModel:
 
         Returns
         -------
-        (n_sequences, n_features_in_ [+ 1]) array
+        (n_sequences, n_outcomes) array
             Probabilities of the words and, with `end_of_sequence`, of the end in the last column.
         """
         check_is_fitted(self)

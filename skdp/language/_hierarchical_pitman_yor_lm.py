@@ -42,29 +42,30 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     Parameters
     ----------
     order : int, default=3
-        Length of the n-grams: a context has up to `order` - 1 words. 1: no context, a Pitman-Yor
-        process.
+        Length of the n-grams: a context has up to `order` - 1 words. 1: no context.
     discount : "auto", float or (order,) array-like, default="auto"
         Discounts d_m, in [0, 1), of contexts of m = 0, ..., `order` - 1 words. "auto": drawn.
     discount_prior : tuple of two floats, default=(1.0, 1.0)
-        Parameters of the Beta prior of each discount that is drawn.
+        Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
     concentration : "auto", float or (order,) array-like, default="auto"
         Concentrations theta_m, > 0. "auto": drawn.
     concentration_prior : tuple of two floats, default=(1.0, 0.1)
-        Shape and rate of the Gamma prior of each concentration that is drawn.
+        Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     end_of_sequence : bool, default=True
         Whether the end of a sentence is an event, the last of its outcomes. If not, the model says
         nothing of lengths.
     max_iter : int, default=60
-        Number of sweeps.
+        Number of sweeps of each chain.
     burn_in : int or None, default=None
-        Number of first sweeps that are not kept. None: half.
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
     thin : int, default=1
         After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
         sweep.
     n_samples : int, default=20
-        Number of kept samples of each chain, evenly spaced, to store. Probabilities are averaged
-        over the samples of all chains, which is worth some percent of perplexity.
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
     n_chains : int, default=1
         Number of independent chains. Attributes come from the one with the highest mean log joint,
         probabilities from all.
@@ -77,12 +78,11 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
     n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend) for chains. Results do not
-        depend on it.
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
-        Print a line every `verbose` sweeps; 0: print nothing.
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
 
     Attributes
     ----------
@@ -111,14 +111,16 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     An event is a word or an end. Its context goes back to the beginning of the sentence, which is
     one symbol: the first word has the context (beginning), the second (beginning, first word).
 
-    Samples are of numbers of tables; who sits where is summed out. A sweep visits every word in
-    every context once, the longest contexts first, then draws discounts and concentrations by slice
-    sampling given sizes of tables. The longest contexts have a concentration near 0 in natural
-    language: nothing is wrong with that.
+    Probabilities are averaged over the stored samples of all chains, which is worth some percent of
+    perplexity. Samples are of numbers of tables; who sits where is summed out. A sweep visits every
+    word in every context once, the longest contexts first, then draws discounts and concentrations
+    by slice sampling given sizes of tables. The longest contexts have a concentration near 0 in
+    natural language: nothing is wrong with that.
 
-    Memory: about 16 bytes for each cell (an outcome seen in a context) and 20 for each context,
-    besides 4 bytes for each stored sample and cell with more than one event. One million words of
-    news at order 3: 1 million cells, 360,000 contexts, 25 MB, and 16 MB for 20 samples.
+    Memory: about 28 bytes for each cell (an outcome seen in a context) and 20 for each context,
+    besides 4 bytes for each stored sample and cell with more than one event; each further chain
+    has 8 bytes for each cell and context. One million words of news at order 3: 1 million cells,
+    360,000 contexts, 37 MB, and 16 MB for 20 samples.
 
     References
     ----------
@@ -324,7 +326,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         Parameters
         ----------
         path : str or Path
-        feature_names : (n_features_in_,) array-like of str
+        feature_names : (n_features,) array-like of str
             Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
         sample : int, default=-1
             Which stored sample; the last by default.

@@ -36,14 +36,15 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
     Parameters
     ----------
     order : int, default=3
-        Length of the n-grams: a context has up to `order` - 1 words.
+        Length of the n-grams: a context has up to `order` - 1 words. 1: no context.
     discount : {"modified", "absolute"}, float or array-like, default="modified"
         "modified": by Chen and Goodman's formulas, one for counts of 1, of 2 and of at least 3, for
         contexts of m = 0, ..., `order` - 1 words each. "absolute": n_1 / (n_1 + 2 n_2) for each m,
         where n_c outcomes have count c. A number in [0, 1), or (order,) numbers, or (order, 3)
         numbers, at most 1, 2 and 3: given.
     end_of_sequence : bool, default=True
-        Whether the end of a sentence is an event, the last of its outcomes.
+        Whether the end of a sentence is an event, the last of its outcomes. If not, the model says
+        nothing of lengths.
 
     Attributes
     ----------
@@ -207,7 +208,7 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         Parameters
         ----------
         path : str or Path
-        feature_names : (n_features_in_,) array-like of str
+        feature_names : (n_features,) array-like of str
             Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
 
         Raises

@@ -42,7 +42,7 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
         Probabilities of the classes, in sorted order. "empirical": shares of the training
         sequences.
     n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend) for the classes' fits.
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
 
     Attributes
     ----------

@@ -24,6 +24,7 @@ PUBLIC = {
     "skdp.grammar": None,
     "skdp.inference": ["Trace"],
     "skdp.inspection": None,
+    "skdp.language": None,
     "skdp.metrics": None,
     "skdp.preprocessing": None,
     "skdp.processes": None,
@@ -69,6 +70,14 @@ OTHER_MEANING = {
         "AutoregressiveEmission": "covariances are full",
         "StudentTEmission": "nu is another number there",
     },
+    "analyzer": {"TokenVectorizer": "words or characters, no n-grams"},
+    "base": {"HierarchicalPitmanYorLM": "or a language model"},
+    "concentration": {"HierarchicalPitmanYorLM": "by length of contexts"},
+    "discount": {
+        "HierarchicalPitmanYorLM": "by length of contexts",
+        "KneserNeyLM": "formulas, not draws",
+    },
+    "n_chains": {"HierarchicalPitmanYorLM": "no features, one first state"},
     "concentration_prior": {"CategoricalEmission": "of a Dirichlet, not of processes"},
     "emission": {"FactorialHMM": "always binary factors"},
     "prior": {
@@ -178,7 +187,7 @@ def test_one_text_for_one_parameter():
             for parameter, text in parameter_texts(found).items():
                 assert text, f"{name}: {parameter} has no text"
                 texts.setdefault(parameter, {})[name] = text
-    assert len(texts["random_state"]) == 9  # chains, and both grammars
+    assert len(texts["random_state"]) == 10  # chains, and both grammars
     for parameter, by_class in texts.items():
         others = OTHER_MEANING.get(parameter, {})
         shared = {text for name, text in by_class.items() if name not in others}
