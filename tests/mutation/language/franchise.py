@@ -71,7 +71,7 @@ MUTATIONS = [
         "        opens = (laws.concentration[j] + d * nodes.tables[u]) * chance[j]",
         "        opens = (laws.concentration[j] + d * nodes.tables[u]) * chance[m]",
         "Above, tables open with the chance of their own depth.",
-        TABLES,
+        f"{LM}::test_tables[one often, trigrams]",
     ),
     Mutation(
         "franchise-street",
@@ -127,7 +127,7 @@ MUTATIONS = [
         "                if (u - int(u)) * size[k] >= discount:",
         "                if u >= 0.0:",
         "A table is joined in proportion to s - d, not to s.",
-        "tests/unit/processes/test_franchise.py::test_discounts_of_many_customers[300]",
+        "tests/exact/processes/test_franchise_sizes.py::test_sizes[8-2-0.5-by the table]",
     ),
     Mutation(
         "franchise-who-opened",
@@ -135,7 +135,7 @@ MUTATIONS = [
         "        smallest = open_ratio(values, row_ptr, i - steps + 1, left - 1, discount)",
         "        smallest = open_ratio(values, row_ptr, i - steps + 1, left, discount)",
         "Customer n opened a table with the chance S^{n-1}_{t-1} / S^n_t.",
-        LEARNT,
+        "tests/exact/processes/test_franchise_sizes.py::test_sizes[8-2-0.5-by the table]",
     ),
     Mutation(
         "franchise-block",
@@ -143,7 +143,7 @@ MUTATIONS = [
         "max(left - steps, 1), discount)",
         "left - 1, discount)",
         "A bound for a block holds for the fewest tables that may be left in it, too.",
-        "tests/unit/processes/test_franchise.py::test_discounts_of_many_customers[300]",
+        "tests/exact/processes/test_franchise_sizes.py::test_sizes[12-4-0.2-in blocks]",
     ),
     Mutation(
         "ngram-padding",
