@@ -103,7 +103,7 @@ def _draw_dates(panel: Any, times: NDArray[Any]) -> None:
         """The round dates in view."""
 
         def __call__(self) -> Any:
-            return self.tick_values(*self.axis.get_view_interval())
+            return self.tick_values(*panel.xaxis.get_view_interval())
 
         def tick_values(self, vmin: float, vmax: float) -> Any:
             view = np.interp(sorted((vmin, vmax)), steps, dates)
