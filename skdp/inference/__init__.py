@@ -8,7 +8,7 @@ from skdp.inference._convergence import (
     warn_unconverged,
     warn_user,
 )
-from skdp.inference._interrupt import InterruptGuard
+from skdp.inference._interrupt import InterruptGuard, check_interrupts
 from skdp.inference._part import Part
 from skdp.inference._schedule import Schedule
 from skdp.inference._slice import draw_slice
@@ -26,6 +26,7 @@ __all__ = [
     "Trace",
     "Walker",
     "align_labels",
+    "check_interrupts",
     "draw_slice",
     "warn_of_climbs",
     "warn_of_truncation",

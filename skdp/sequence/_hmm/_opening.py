@@ -11,6 +11,7 @@ from skdp._checks import as_array
 from skdp._typing import Places
 from skdp.data import SequencePanel
 from skdp.emissions._protocol import CollapsedEmission
+from skdp.inference import check_interrupts
 from skdp.sequence._hmm._split_merge import Regrouping, Splitter, list_steps
 from skdp.sequence._hmm._transitions import Transitions
 
@@ -105,6 +106,7 @@ class Opening(Regrouping):
         best, best_states, best_log_probability = 0.0, None, 0.0
         whole = splitter.log_evidence(np.zeros(len(steps.steps), dtype=np.int8))
         for _ in range(_N_TRIES):
+            check_interrupts()
             model = splitter.launch()
             if model is None:
                 return False
@@ -131,6 +133,7 @@ class Opening(Regrouping):
         """Merge states with those that predict their steps second best, while that gains."""
         everything = np.arange(len(self._states))
         while self._n_used > 1:
+            check_interrupts()
             emission = self._emission.restrict(everything, self._n_used)
             emission.condition(self._states)
             log_obs = np.empty((len(self._states), self._n_used))

@@ -1,5 +1,7 @@
 """First states of hidden Markov models."""
 
+import signal
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -7,8 +9,9 @@ from sklearn.metrics import adjusted_rand_score
 from unit.sequence.hmm_models import GAUSSIAN, MODELS
 
 from skdp._random import make_seed_sequence, make_stream
-from skdp.sequence import HDPHMMLT, GaussianEmission, PoissonEmission
+from skdp.sequence import HDPHMMLT, GaussianEmission, IndependentEmissions, PoissonEmission
 from skdp.sequence._hmm._opening import Opening
+from skdp.sequence._hmm._split_merge import Splitter
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
 
@@ -120,3 +123,30 @@ def test_moves_are_made(name, monkeypatch):
     HDPHMMLT(12, max_iter=300, init="random", random_state=0, **parameters).fit(X)
     assert len(moved) == 125 + 10
     assert any(moved)
+
+
+@pytest.mark.parametrize("emission", ["gaussian", "autoregressive", "student_t", "mixed"])
+def test_ctrl_c_does_not_wait_for_the_end_of_the_start(emission, monkeypatch):
+    """Long sequences take seconds: it ends with the try at hand, of those to split a state."""
+    if emission == "mixed":
+        emission = IndependentEmissions([("a", "gaussian", [0]), ("b", "student_t", [1])])
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(300, 2)) + 6.0 * np.repeat([0.0, 1.0, 2.0], 100)[:, np.newaxis]
+    launches = []
+    launch = Splitter.launch
+
+    def interrupted(self):
+        launches.append(self)
+        if len(launches) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return launch(self)
+
+    model = HDPHMMLT(5, emission=emission, max_iter=10, random_state=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(Splitter, "launch", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(values)
+    assert len(launches) == 2
+    assert not hasattr(model, "n_features_in_")
+    model.fit(values)
+    assert np.isfinite(model.score(values))
