@@ -9,8 +9,14 @@ from sklearn.metrics import adjusted_rand_score
 from unit.sequence.hmm_models import GAUSSIAN, MODELS
 
 from skdp._random import make_seed_sequence, make_stream
-from skdp.sequence import HDPHMMLT, GaussianEmission, IndependentEmissions, PoissonEmission
-from skdp.sequence._hmm._opening import Opening
+from skdp.sequence import (
+    HDPHMMLT,
+    FixedSimilarity,
+    GaussianEmission,
+    IndependentEmissions,
+    PoissonEmission,
+)
+from skdp.sequence._hmm._opening import Opening, find_order
 from skdp.sequence._hmm._split_merge import Splitter
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
@@ -150,3 +156,41 @@ def test_ctrl_c_does_not_wait_for_the_end_of_the_start(emission, monkeypatch):
     assert not hasattr(model, "n_features_in_")
     model.fit(values)
     assert np.isfinite(model.score(values))
+
+
+def left_to_right(n_states):
+    similarity = np.full((n_states, n_states), 1e-12)
+    stays = np.arange(n_states)
+    similarity[stays, stays] = 1.0
+    similarity[stays[:-1], stays[1:]] = 1.0
+    return similarity
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_first_numbers_go_where_known_similarities_are(seed):
+    """However they are mixed up, and with numbers that are not in use."""
+    rng = np.random.default_rng(seed)
+    names = rng.permutation(9)[:6]
+    states = np.tile(np.repeat(names, 4), 3)
+    ptr = np.array([0, 24, 48, 72])
+    order = find_order(ptr, states, np.log(left_to_right(9)))
+    assert_array_equal(np.sort(order), np.arange(9))
+    first = order[names]
+    assert_array_equal(np.diff(first), np.ones(5))
+    assert_array_equal(find_order(ptr, order[states], np.log(left_to_right(9))), np.arange(9))
+    mild = np.maximum(left_to_right(9), 0.1)
+    assert_array_equal(find_order(ptr, states, np.log(mild)), np.arange(9))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_states_that_cannot_follow_each_other(seed):
+    """A model of sequences that go from left to right keeps no jump that is all but impossible."""
+    rng = np.random.default_rng(0)
+    angles = np.repeat(np.arange(5.0), 40)
+    means = 4.0 * np.column_stack([np.cos(angles), np.sin(angles)])
+    sequences = [means + 0.5 * rng.normal(size=means.shape) for _ in range(6)]
+    model = HDPHMMLT(
+        8, similarity=FixedSimilarity(left_to_right(8)), max_iter=60, random_state=seed
+    ).fit(sequences)
+    for path in model.predict(sequences):
+        assert set(np.diff(path)) <= {0, 1}
