@@ -12,7 +12,7 @@ underflows to 0 on a linear scale once in two draws, and a weight that became 0 
 
 import math
 
-from skdp._numba import njit, njit_step
+from skdp._numba import njit, njit_inlined
 from skdp._random._xoshiro import next_double, next_open_double
 from skdp._random._ziggurat import draw_exponential, draw_normal
 
@@ -37,14 +37,14 @@ def draw_categorical(weights, total, rng):
     return last  # where rounding left a rest: the last possible category
 
 
-@njit_step
+@njit_inlined
 def gamma_constants(shape):
     """Return d and c of Marsaglia and Tsang (2000) for a shape >= 1."""
     d = shape - 1.0 / 3.0
     return d, 1.0 / math.sqrt(9.0 * d)
 
 
-@njit_step
+@njit_inlined
 def _draw_gamma_above_one(d, c, rng):
     """Return a Gamma(shape, 1) draw, shape >= 1 (Marsaglia and Tsang, 2000)."""
     while True:
@@ -61,7 +61,7 @@ def _draw_gamma_above_one(d, c, rng):
             return d * v
 
 
-@njit_step
+@njit_inlined
 def draw_log_small_gamma(d, c, reciprocal, rng):
     """Return the logarithm of a Gamma(shape, 1) draw, shape < 1.
 

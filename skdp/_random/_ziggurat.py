@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from skdp._numba import njit, njit_step
+from skdp._numba import njit_part, njit_step
 from skdp._random._xoshiro import next_double, next_open_double, next_uint64
 
 N_LAYERS = 256
@@ -53,7 +53,7 @@ EXPONENTIAL_EDGES, EXPONENTIAL_HEIGHTS = layers(
 )
 
 
-@njit
+@njit_part
 def _draw_normal_beyond(tail, rng):
     """Return a standard normal draw given that it is larger than `tail` (Marsaglia 1964)."""
     while True:

@@ -128,6 +128,7 @@ def check_panel(
         If X is another container, or scikit-learn's ``check_array`` raises it.
     """
     _check_kind(X)
+    _check_columns_are_numbers(X)
     _check_not_empty_list(estimator, X)
     is_single = False
     source = X
@@ -262,6 +263,26 @@ def _check_kind(X: Any) -> None:
             raise ValueError(
                 f"X must hold numbers, got dates or times ({dtype}): turn them into numbers first."
             )
+
+
+def _check_columns_are_numbers(X: Any) -> None:
+    """Raise for a column of text in a data frame, or in one of a list, and name it."""
+    is_list = isinstance(X, (list, tuple))
+    for i, frame in enumerate(X if is_list else [X]):
+        if not (hasattr(frame, "columns") and hasattr(frame, "iloc")):
+            continue
+        for d, dtype in enumerate(frame.dtypes):
+            if getattr(dtype, "kind", "O") in "biuf":
+                continue
+            column = frame.iloc[:, d]
+            try:
+                np.asarray(column[column.notna()], dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                where = f"sequence {i} of X" if is_list else "X"
+                raise ValueError(
+                    f"{where} must hold numbers, but column {frame.columns[d]!r} does not "
+                    f"({error}). Leave it out, or encode it first."
+                ) from None
 
 
 def _holds_text(X: Any) -> bool:

@@ -32,7 +32,7 @@ which maps y_t to D independent standard normal numbers.
 
 import math
 
-from skdp._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numba import njit_apart, njit_inlined, njit_inner, njit_loop, njit_section
 from skdp._random import draw_gamma, draw_normal
 from skdp.emissions._kernels_gaussian import (
     HALF_LOG_2_PI,
@@ -200,7 +200,7 @@ def lay_out_rows(maps, first, j, by_state, offsets):
             by_state[d, e, j] = maps[d, e + 1] * ROOT_HALF
 
 
-@njit_inlined
+@njit_apart
 def subtract_squares_of_rows(x, by_state, offsets, sums, out):
     """Subtract half the squares of n rows of a map, each a column longer than the one before.
 
@@ -226,7 +226,7 @@ def subtract_squares_of_rows(x, by_state, offsets, sums, out):
         subtract_square(x, last, n_columns, by_state[d], sums, out)
 
 
-@njit_inlined
+@njit_section
 def add_products_of_four(rows, begin, maps, sums):
     """Add four products x[e] maps[e] to the sums of each of four steps.
 
@@ -244,7 +244,7 @@ def add_products_of_four(rows, begin, maps, sums):
         sums[3, j] += (a3 * a + b3 * b) + (c3 * c + d3 * d)
 
 
-@njit_inlined
+@njit_section
 def subtract_squares_of_four(rows, by_state, offsets, sums, out):
     """Do what `subtract_squares_of_rows` does for four steps, with the same numbers.
 

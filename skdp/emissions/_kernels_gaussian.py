@@ -35,7 +35,7 @@ Rows with missing values are listed by their pattern, the set of columns that ar
 
 import math
 
-from skdp._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numba import njit_inlined, njit_inner, njit_loop, njit_section
 from skdp._random import draw_gamma, draw_normal, next_double, stream_of_number
 
 HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)
@@ -159,7 +159,7 @@ def posterior_scale(k, masses, centres, scatter, mean, precision, scale, out):
 # Parameters
 
 
-@njit_inlined
+@njit_section
 def draw_precision_factor(factor, dof, bartlett, precision_factor, rng):
     """Draw U with U^T U ~ Wishart(dof, (L L^T)^-1); return log det U.
 
@@ -305,7 +305,7 @@ def log_evidence_of_gaussians(
 # Densities
 
 
-@njit_inlined
+@njit_section
 def lay_out(precision_factor, mean, j, by_state, offsets):
     """Write U and U mu of a component, by sqrt 2, where those of state j are.
 
@@ -364,7 +364,7 @@ def subtract_square(x, begin, end, rows, sums, out):
         out[j] -= y * y
 
 
-@njit_inlined
+@njit_section
 def subtract_squares(x, by_state, offsets, sums, out):
     """Subtract |U x - U mu|^2 / 2 of a block from the log densities of all states.
 

@@ -27,7 +27,7 @@ Rows with missing values are listed as in `_kernels_gaussian`.
 import math
 
 from skdp._elementary import fast_log
-from skdp._numba import njit_inlined, njit_inner, njit_loop, njit_step
+from skdp._numba import njit_inner, njit_loop, njit_section, njit_step
 from skdp.emissions._kernels_gaussian import lay_out, subtract_squares, write_in_order
 
 LARGEST_SQUARE = 1e300
@@ -63,7 +63,7 @@ def log_normaliser_of(freedom, n):
     return log_normaliser(freedom, n)
 
 
-@njit_inlined
+@njit_section
 def subtract_logs(x, by_state, offsets, exponents, sums, squares, out):
     """Subtract (nu + n) / 2 log(1 + |U x - U m|^2) of a block from the log densities of all states.
 

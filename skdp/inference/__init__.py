@@ -9,7 +9,7 @@ from skdp.inference._convergence import (
     warn_unconverged,
     warn_user,
 )
-from skdp.inference._interrupt import InterruptGuard
+from skdp.inference._interrupt import InterruptGuard, check_interrupts
 from skdp.inference._schedule import Schedule
 from skdp.inference._sweeps import Sweeps
 from skdp.inference._trace import Trace
@@ -25,6 +25,7 @@ __all__ = [
     "Trace",
     "Walker",
     "align_labels",
+    "check_interrupts",
     "warn_of_climbs",
     "warn_of_truncation",
     "warn_unconverged",

@@ -12,7 +12,10 @@ from scipy.stats import norm, rankdata, t
 from skdp._typing import Floats
 
 N_BATCHES = 12
-"""Batches of kept sweeps whose means show a climb; with fewer sweeps none is seen."""
+"""Batches of kept sweeps whose means show a climb, if there are as many."""
+
+_NUMBERS_OF_BATCHES = (N_BATCHES, 9, 6)
+"""Fewer sweeps have fewer batches; with less than 6 sweeps no climb is seen."""
 
 _LEVEL = 0.002
 """Of the test for a climb, one-sided, for all chains of a fit together."""
@@ -28,17 +31,28 @@ class Climb(NamedTuple):
 def find_climbs(log_joints: Floats) -> dict[int, Climb]:
     """Return the chains that still climb.
 
-    A chain's kept sweeps are cut into 12 batches. The climb is the mean of the last four batch
-    means less that of the first four. Its Monte Carlo error is taken to be the standard deviation
-    of the 7 steps between neighbors among the last 8 batches, which neither a steady climb nor a
-    late burn-in enlarges. That is about right for batch means with a correlation of 1/2 from one to
-    the next, and too large where it is smaller. A chain climbs if height / error is beyond the
-    (1 - 0.002 / n_chains) quantile of Student's t with 6 degrees of freedom and the climb is larger
-    than the standard deviation of the log joint about the means of the two thirds.
+    A chain's kept sweeps are cut into 12 batches, or 9 or 6 where there are fewer sweeps. The climb
+    is the mean of the last third of the batch means less that of the first. Its Monte Carlo error
+    is taken to be the standard deviation of the steps between neighbors among the last two thirds
+    (7, 5 or 3 steps), which neither a steady climb nor a late burn-in enlarges. That is about right
+    for batch means with a correlation of 1/2 from one to the next, and too large where it is
+    smaller. A chain climbs if height / error is beyond the (1 - 0.002 / n_chains) quantile of
+    Student's t with 6, 4 or 2 degrees of freedom and the climb is larger than the standard
+    deviation of the log joint about the means of the two thirds.
 
-    Where batch means are an autoregressive process with a correlation of 0, 0.5, 0.7 or 0.9, one
-    chain in 10,000, 600, 140 or 30 is said to climb that does not (40,000 simulations each). At
-    0.5 the whole trace is worth four independent draws, at 0.9 less than one.
+    One chain in so many is said to climb that does not, where batch means are an autoregressive
+    process with a correlation of 0 to 0.9 (400,000 simulations each, of single chains):
+
+    ======= ====== === === ===
+    batches    0.0 0.5 0.7 0.9
+    ======= ====== === === ===
+    12      20,000 700 140  30
+    9        4,600 580 190  60
+    6        1,400 470 300 190
+    ======= ====== === === ===
+
+    With 12 batches the whole trace is worth four independent draws at 0.5, and less than one at
+    0.9. With 6 a climb has to be some 16 times its error.
 
     Parameters
     ----------
@@ -47,28 +61,29 @@ def find_climbs(log_joints: Floats) -> dict[int, Climb]:
     Returns
     -------
     dict of int to Climb
-        By chain. Empty with fewer than 12 sweeps.
+        By chain. Empty with fewer than 6 sweeps.
     """
     n_chains, n_kept = log_joints.shape
-    if n_kept < N_BATCHES:
+    n_batches = next((n for n in _NUMBERS_OF_BATCHES if n <= n_kept), 0)
+    if n_batches == 0:
         return {}
-    n_steps = 2 * N_BATCHES // 3 - 1
+    n_steps = 2 * n_batches // 3 - 1
     least = t.isf(_LEVEL / n_chains, n_steps - 1)
     found = {}
     for c, values in enumerate(log_joints):
         if not np.isfinite(values).all():
             continue
-        climb = _measure_climb(values)
+        climb = _measure_climb(values, n_batches)
         if climb.height > max(least * climb.error, _spread(values)):
             found[c] = climb
     return found
 
 
-def _measure_climb(values: Floats) -> Climb:
+def _measure_climb(values: Floats, n_batches: int) -> Climb:
     centred = values - values[-1]  # sums of log joints in the millions would lose digits
-    ends = np.linspace(0, len(values), N_BATCHES + 1).round().astype(int)
+    ends = np.linspace(0, len(values), n_batches + 1).round().astype(int)
     means = np.array([centred[begin:end].mean() for begin, end in pairwise(ends)])
-    third = N_BATCHES // 3
+    third = n_batches // 3
     height = means[-third:].mean() - means[:third].mean()
     return Climb(float(height), float(np.diff(means[third:]).std(ddof=1)))
 

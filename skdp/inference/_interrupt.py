@@ -18,6 +18,17 @@ except ImportError:
 SIGNALS = tuple(int(signum) for signum in signal.valid_signals())
 
 
+_open_guards: list[InterruptGuard] = []
+"""Those of the main thread, the innermost last."""
+
+
+def check_interrupts() -> None:
+    """Raise what guards hold back, if any: for work before the first sweep, which may be cut."""
+    if threading.current_thread() is threading.main_thread():
+        for guard in list(_open_guards):
+            guard.check()
+
+
 class InterruptGuard:
     """Hold back what signal handlers raise until `check` is called, so that no sweep is cut in two.
 
@@ -39,6 +50,7 @@ class InterruptGuard:
         self._replaced: dict[int, tuple[Any, Any]] = {}
         if threading.current_thread() is threading.main_thread():
             try:
+                _open_guards.append(self)
                 for signum in SIGNALS:
                     self._replace(signum)
             except BaseException:  # by a handler that is not held back yet
@@ -67,6 +79,8 @@ class InterruptGuard:
     def _restore(self) -> None:
         # A handler that raises in here may leave some unrestored: they no longer hold back.
         self._is_open = False
+        if self in _open_guards:
+            _open_guards.remove(self)
         for signum, (mine, handler) in self._replaced.items():
             if handler_of(signum) is mine:  # else the user has set another meanwhile
                 set_handler(signum, handler)

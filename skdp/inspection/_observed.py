@@ -69,9 +69,14 @@ def find_times(X: Any, sequence: int | None) -> Any:
 
 
 def draw_times(panel: Any, times: NDArray[Any]) -> None:
-    """Write times at the steps of an axis."""
+    """Write times at an axis of steps: round dates if they ascend, else those of some steps."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+    if times.dtype.kind == "M" and len(times) > 1 and not np.isnat(times).any():
+        numbers = times.astype("M8[us]").astype(np.int64)
+        if np.all(np.diff(numbers) > 0):
+            _draw_dates(panel, times)
+            return
     labels = write_times(times)
 
     def write(x: float, _: Any = None) -> str:
@@ -82,6 +87,54 @@ def draw_times(panel: Any, times: NDArray[Any]) -> None:
     panel.xaxis.set_major_formatter(FuncFormatter(write))
 
 
+def _draw_dates(panel: Any, times: NDArray[Any]) -> None:
+    """Write round dates, where they fall between the steps, and what they share at the end."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num, num2date
+    from matplotlib.ticker import Formatter, Locator
+
+    dates = date2num(times)
+    steps = np.arange(len(dates), dtype=np.float64)
+    names = write_times(times)
+    inner = AutoDateLocator(minticks=3, maxticks=_N_TICKS)
+    concise = ConciseDateFormatter(inner)
+    found: dict[float, float] = {}
+
+    class Dates(Locator):
+        """The round dates in view."""
+
+        def __call__(self) -> Any:
+            return self.tick_values(*panel.xaxis.get_view_interval())
+
+        def tick_values(self, vmin: float, vmax: float) -> Any:
+            view = np.interp(sorted((vmin, vmax)), steps, dates)
+            ticks = np.asarray(inner.tick_values(*num2date(view)))
+            ticks = ticks[(ticks >= view[0]) & (ticks <= view[1])]
+            places = np.interp(ticks, dates, steps)
+            found.clear()
+            # There and back rounding would make a midnight one of the day before.
+            found.update(zip(places.tolist(), ticks.tolist(), strict=True))
+            return places
+
+    class Short(Formatter):
+        """Dates without what all of them share."""
+
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            step = round(x)
+            return names[step] if 0 <= step < len(names) else ""
+
+        def format_ticks(self, values: Any) -> list[str]:
+            exact = np.interp(values, steps, dates)
+            return list(
+                concise.format_ticks([found.get(v, d) for v, d in zip(values, exact, strict=True)])
+            )
+
+        def get_offset(self) -> str:
+            return str(concise.get_offset())
+
+    panel.xaxis.set_major_locator(Dates())
+    panel.xaxis.set_major_formatter(Short())
+
+
 def draw_observations(
     panel: Any,
     observations: NDArray[np.float64],
@@ -90,7 +143,8 @@ def draw_observations(
 ) -> list[Any]:
     """Return lines, one per column, which break where values are missing or sequences meet.
 
-    They are gray: colors are those of states.
+    They are gray: colors are those of states. The first one is the darkest and lies above the
+    others, which shine through.
     """
     from matplotlib.lines import Line2D
 
@@ -98,18 +152,19 @@ def draw_observations(
     values = np.insert(observations, boundaries, np.nan, axis=0)
     shades = np.linspace(0.15, 0.65, values.shape[1])
     lines = []
-    for column, shade in zip(values.T, shades, strict=True):
+    for i, (column, shade) in enumerate(zip(values.T, shades, strict=True)):
         known = np.isfinite(np.concatenate([[np.nan], column, [np.nan]]))
         alone = known[1:-1] & ~known[:-2] & ~known[2:]  # no line goes through it
         (line,) = panel.plot(
-            x, column, color=str(shade), linewidth=0.9, marker=".", markevery=alone.tolist()
-        )
+            x, column, color=str(shade), linewidth=0.9, marker=".", markevery=alone.tolist(),
+            alpha=0.8 if len(shades) > 1 else None, zorder=2.0 - 0.5 * i / len(shades),
+        )  # fmt: skip
         lines.append(line)
     panel.set_xlim(-0.5, len(observations) - 0.5)
     panel.tick_params(axis="y", labelsize="x-small")
     panel.spines[["top", "right"]].set_visible(False)
     if names is not None and len(lines) <= _MOST_NAMES:
-        handles = [Line2D([], [], color=line.get_color()) for line in lines]
+        handles = [Line2D([], [], color=line.get_color(), alpha=line.get_alpha()) for line in lines]
         legend = panel.legend(
             handles, ["label"] * len(lines), loc="best", fontsize="x-small", frameon=False
         )

@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from skdp._checks import as_array, check_count
 from skdp.data import check_panel
+from skdp.inspection._axes import as_names
 from skdp.inspection._states import check_matrix
 
 
@@ -60,6 +61,17 @@ def check_boundaries(boundaries: Any, n_steps: int) -> NDArray[np.int64]:
             f"of steps, both excluded; got {boundaries!r}."
         )
     return inner.astype(np.int64)
+
+
+def check_state_names(names: Any, predicted: NDArray[Any]) -> list[str]:
+    """Return the names of states by their numbers, one for each state that is drawn at least."""
+    found = as_names(names, "state_names", len(names) if hasattr(names, "__len__") else 0)
+    if len(found) <= predicted.max():
+        raise ValueError(
+            f"state_names must hold a name for every state up to {predicted.max()}, got "
+            f"{len(found)}."
+        )
+    return found
 
 
 def predict_states(

@@ -32,6 +32,7 @@ from skdp.inspection._observed import (
 from skdp.inspection._state_paths import (
     check_boundaries,
     check_predicted,
+    check_state_names,
     check_true,
     f1_score,
     find_factors,
@@ -87,7 +88,11 @@ class StateSequenceDisplay:
         Names of the columns of `observations`, shown for up to eight. None: no names.
     times : array-like of shape (n_steps,), default=None
         When the steps were: dates (datetime64, datetime, an index of pandas), numbers or strings,
-        written at the axis of steps. Steps are equally far apart whatever their times.
+        written at the axis of steps. Steps are equally far apart whatever their times. Dates that
+        ascend are written as round ones, where they fall between the steps.
+    state_names : list of str, default=None
+        Names of the states that are numbers, that of state j at position j, for the legend. None:
+        "state 0", "state 1", ...
 
     Attributes
     ----------
@@ -98,7 +103,7 @@ class StateSequenceDisplay:
     boundaries : ndarray of int
         As passed; of length 0 if None was passed.
     observations : ndarray of shape (n_steps, n_columns) or None
-    column_names : list of str or None
+    column_names, state_names : list of str or None
     times : ndarray of shape (n_steps,) or None
         As passed, as arrays.
     matches : dict
@@ -148,6 +153,7 @@ class StateSequenceDisplay:
     labels_: list[str]
     lines_: list[Any]
     observations_ax_: Any
+    state_names: list[str] | None
 
     def __init__(
         self,
@@ -160,6 +166,7 @@ class StateSequenceDisplay:
         observations: ArrayLike | None = None,
         column_names: Sequence[str] | None = None,
         times: ArrayLike | None = None,
+        state_names: Sequence[str] | None = None,
     ):
         self.predicted = check_predicted(predicted, factors)
         n_steps = len(self.predicted)
@@ -177,6 +184,11 @@ class StateSequenceDisplay:
             )
         self.matches: dict[int, Any] = {}
         self.agreement: float | None = None
+        self.state_names = None
+        if state_names is not None:
+            if self.predicted.ndim == 2:
+                raise ValueError("state_names are the names of states, but factors are drawn.")
+            self.state_names = check_state_names(state_names, self.predicted)
         if self.predicted.ndim == 2:
             n_factors = self.predicted.shape[1]
             self.factor_names = check_names(factor_names, "factor_names", n_factors)
@@ -206,6 +218,7 @@ class StateSequenceDisplay:
         factor_names: Sequence[str] | None = None,
         show_observations: bool = False,
         times: ArrayLike | None = None,
+        state_names: Sequence[str] | None = None,
         n_states: int = 12,
         cmap: Any = None,
         ax: Any = None,
@@ -236,6 +249,8 @@ class StateSequenceDisplay:
         times : array-like of shape (n_steps,), default=None
             See the class. None: the dates in the index of X, if X is a data frame (or a list of
             them) that has them.
+        state_names : list of str, default=None
+            Names of the states by their numbers, see the class.
         n_states : int, default=12
             See `plot`.
         cmap : matplotlib colormap or its name, default=None
@@ -281,6 +296,7 @@ class StateSequenceDisplay:
             if show_observations
             else None,
             times=find_times(X, sequence) if times is None else times,
+            state_names=state_names,
         )
         return display.plot(ax, n_states=n_states, cmap=cmap)
 
@@ -296,6 +312,7 @@ class StateSequenceDisplay:
         observations: ArrayLike | None = None,
         column_names: Sequence[str] | None = None,
         times: ArrayLike | None = None,
+        state_names: Sequence[str] | None = None,
         n_states: int = 12,
         cmap: Any = None,
         ax: Any = None,
@@ -320,6 +337,8 @@ class StateSequenceDisplay:
             Names of the columns of `observations`.
         times : array-like of shape (n_steps,), default=None
             When the steps were, see the class.
+        state_names : list of str, default=None
+            Names of the states by their numbers, see the class.
         n_states : int, default=12
             See `plot`.
         cmap : matplotlib colormap or its name, default=None
@@ -347,6 +366,7 @@ class StateSequenceDisplay:
             observations=observations,
             column_names=column_names,
             times=times,
+            state_names=state_names,
         )
         return display.plot(ax, n_states=n_states, cmap=cmap)
 
@@ -496,7 +516,7 @@ class StateSequenceDisplay:
         """Return codes (n_steps,) of what is predicted and of the truth, and what they mean."""
         states, predicted = np.unique(self.predicted, return_inverse=True)
         if self.true is None:
-            return {"predicted": predicted}, [f"state {j}" for j in states]
+            return {"predicted": predicted}, [self._name(j) for j in states.tolist()]
         labels, true = np.unique(self.true, return_inverse=True)
         code_of = {label: i for i, label in enumerate(labels.tolist())}
         keys = [str(label) for label in labels]
@@ -504,11 +524,14 @@ class StateSequenceDisplay:
         for i, j in enumerate(states.tolist()):
             if j in self.matches:
                 codes[i] = code_of[self.matches[j]]
-                keys[codes[i]] += f" (state {j})"
+                keys[codes[i]] += f" ({self._name(j)})"
             else:
                 codes[i] = len(keys)
-                keys.append(f"state {j}")
+                keys.append(self._name(j))
         return {"predicted": codes[predicted], "true": true}, keys
+
+    def _name(self, state: int) -> str:
+        return f"state {state}" if self.state_names is None else self.state_names[state]
 
     def _colors(self, order: NDArray[np.intp], cmap: Any) -> list[Any]:
         """Return the colors of the codes shown."""

@@ -16,6 +16,7 @@ from skdp._sklearn_compat import with_callbacks
 from skdp.base import ChainEstimator
 from skdp.data import SequencePanel, TokenSequences, check_panel
 from skdp.emissions._lags import check_lags
+from skdp.emissions._names import EMISSIONS
 from skdp.inference import NoAverages
 
 
@@ -67,12 +68,13 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
                 f"emission={self._part('emission')!r}."
             )
         n_given = self._n_given()
-        finite = "allow-nan" if self._allows_nan() or n_given > 0 else True
         panel, is_single = check_panel(
-            self, X, reset=reset, ensure_all_finite=finite, accept_tokens=accept_tokens
+            self, X, reset=reset, ensure_all_finite="allow-nan", accept_tokens=accept_tokens
         )
         if n_given > 0:
             check_lags(panel.values, panel.ptr, n_given)
+        elif not self._allows_nan():
+            check_complete(panel, is_single, self._part("emission"))
         return panel, is_single
 
     def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
@@ -279,6 +281,21 @@ def check_no_lengths(y: Any, panel: SequencePanel, is_single: bool) -> None:
             "y holds what look like the lengths of sequences, and would be ignored: pass X as "
             "SequencePanel(X, np.cumsum([0, *lengths])), or as a list of arrays, one per sequence."
         )
+
+
+def check_complete(panel: SequencePanel, is_single: bool, emission: Any) -> None:
+    """Raise if X holds NaN, which the emission does not take, and say which emissions do."""
+    rows = np.isnan(panel.values).any(axis=1)
+    if not rows.any():
+        return
+    row = int(np.argmax(rows))
+    s = int(np.searchsorted(panel.ptr, row, side="right")) - 1
+    place = f"step {row}" if is_single else f"sequence {s}, step {row - panel.ptr[s]}"
+    able = [repr(name) for name, kind in EMISSIONS.items() if getattr(kind, "allows_nan", False)]
+    raise ValueError(
+        f"Input X contains NaN: {place}. {type(emission).__name__} takes no missing values; these "
+        f"emissions do: {', '.join(able)}, BinaryFactorEmission, and IndependentEmissions of these."
+    )
 
 
 def check_columns_observed(panel: SequencePanel, names: Any) -> None:

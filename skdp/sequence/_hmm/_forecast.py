@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from skdp._typing import Floats
+from skdp._typing import Floats, Places
 from skdp.emissions._marginals import Marginals, NumberMarginals
 
 _ROOM = 2**22
@@ -14,6 +14,13 @@ _ROOM = 2**22
 
 _MOST_STEPS = 300
 """Far more than any takes."""
+
+_N_NODES, _N_STAGES = 48, 3
+"""Points at which the distributions of all steps are evaluated to know about where to look, and how
+often there are new ones where that is."""
+
+_PRECISION = 1e-10
+"""Of the probabilities of quantiles, relative to the smaller tail."""
 
 
 def follow(ends: Floats, transmat: Floats, leaving: Floats | None, n_steps: int) -> Floats:
@@ -130,35 +137,76 @@ class Mixture:
         """Return quantiles of a continuous column, (H, Q), by Chandrupatla's method (1997).
 
         Inverse quadratic interpolation where three points say that it is safe, halving elsewhere:
-        mixtures whose modes lie far apart are no trouble.
+        mixtures whose modes lie far apart are no trouble. It begins between two of some nodes at
+        which the distributions of all steps are known, and ends where P(X <= x) is q but for 1e-10
+        of q or 1 - q, whichever is smaller, or where x is as good as numbers allow.
         """
         parts = cast("list[NumberMarginals]", self._parts)
         bounds = np.array([part.brackets(q, column) for part in parts])
-        shape = len(self._weights[0][rows]), len(q)
-        x1 = np.broadcast_to(bounds[:, 1].max(axis=0), shape).copy()
-        x2 = np.broadcast_to(bounds[:, 0].min(axis=0), shape).copy()
-        f1, f2 = self._cdf(x1, column, rows) - q, self._cdf(x2, column, rows) - q
-        share, narrow = np.full(shape, 0.5), 1e-14 * (x1 - x2)
-        best = x1
+        low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
+        steps, levels = np.divmod(np.arange(len(self._weights[0][rows]) * len(q)), len(q))
+        x1, x2, f1, f2 = self._bracket(q, low, high, column, rows)
+        share, narrow = np.full(len(x1), 0.5), 1e-17 * (high - low)[levels]
+        enough = _PRECISION * np.minimum(q, 1.0 - q)[levels]
+        out, left = np.empty(len(x1)), np.arange(len(x1))
         for _ in range(_MOST_STEPS):
             x = x1 + share * (x2 - x1)
-            f = self._cdf(x, column, rows) - q
+            f = self._cdf_of(x, column, rows, steps[left]) - q[levels[left]]
             same = (f > 0.0) == (f1 > 0.0)
             x3, f3 = np.where(same, x1, x2), np.where(same, f1, f2)
             x2, f2 = np.where(same, x2, x1), np.where(same, f2, f1)
             x1, f1 = x, f
             best = np.where(np.abs(f1) < np.abs(f2), x1, x2)
-            least = np.maximum(narrow, 4e-15 * np.abs(best)) / np.maximum(np.abs(x2 - x1), 1e-300)
-            if np.all((least > 0.5) | (f1 == 0.0)):
-                break
+            out[left] = best
+            least = np.maximum(narrow[left], 4e-15 * np.abs(best))
+            least /= np.maximum(np.abs(x2 - x1), 1e-300)
             with np.errstate(divide="ignore", invalid="ignore"):
                 xi, phi = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
                 share = f1 / (f2 - f1) * f3 / (f2 - f3)
                 share += (x3 - x1) / (x2 - x1) * f1 / (f3 - f1) * f2 / (f3 - f2)
                 safe = (phi**2 < xi) & ((1.0 - phi) ** 2 < 1.0 - xi) & np.isfinite(share)
+            open_ = (least <= 0.5) & (np.minimum(np.abs(f1), np.abs(f2)) > enough[left])
+            if not open_.any():
+                break
             least = np.minimum(least, 0.5)
             share = np.clip(np.where(safe, share, 0.5), least, 1.0 - least)
-        return best
+            left, share = left[open_], share[open_]
+            x1, x2, f1, f2 = x1[open_], x2[open_], f1[open_], f2[open_]
+        return out.reshape(-1, len(q))
+
+    def _bracket(
+        self, q: Floats, low: Floats, high: Floats, column: int, rows: slice
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return points above and below quantiles and P(X <= x) - q there: four (H Q,) arrays."""
+        shape = len(self._weights[0][rows]), len(q)
+        if shape[0] * shape[1] <= 2 * _N_NODES:  # so few are found as fast
+            x1, x2 = (np.broadcast_to(end, shape) for end in (high, low))
+            f1, f2 = (self._cdf(x, column, rows) - q for x in (x1, x2))
+        else:
+            nodes, i = np.linspace(low.min(), high.max(), _N_NODES), np.empty(0, dtype=np.intp)
+            for stage in range(_N_STAGES):
+                if stage > 0:  # more of them, where quantiles are
+                    cells = np.unique(i)
+                    shares = np.arange(1.0, 1.0 + max(1, _N_NODES // len(cells)))
+                    shares /= shares[-1] + 1.0
+                    widths = nodes[cells] - nodes[cells - 1]
+                    within = nodes[cells - 1] + shares[:, np.newaxis] * widths
+                    nodes = np.union1d(within, nodes[np.union1d(cells, cells - 1)])
+                table = np.zeros((shape[0], len(nodes)))
+                for weights, part in zip(self._weights, self._parts, strict=True):
+                    table += weights[rows] @ part.cdf(nodes, column).T
+                above = [np.searchsorted(row, q) for row in np.maximum.accumulate(table, axis=1)]
+                i = np.clip(above, 1, len(nodes) - 1)
+            x1, x2 = nodes[i], nodes[i - 1]
+            f1, f2 = (np.take_along_axis(table, k, axis=1) - q for k in (i, i - 1))
+        return x1.ravel(), x2.ravel(), f1.ravel(), f2.ravel()
+
+    def _cdf_of(self, x: Floats, column: int, rows: slice, steps: Places) -> Floats:
+        """Return P(X <= x), (n,), of the mixtures of the steps that go with n points."""
+        total = np.zeros(len(x))
+        for weights, part in zip(self._weights, self._parts, strict=True):
+            total += np.einsum("nj,nj->n", part.cdf(x, column), weights[rows][steps])
+        return total
 
     def _find_integers(self, q: Floats, column: int, rows: slice) -> Floats:
         """Return the smallest integers whose cumulative probability is at least q, (H, Q)."""

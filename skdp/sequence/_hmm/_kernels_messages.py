@@ -141,7 +141,7 @@ def find_largest(x):
 # Filtering
 
 
-@njit_inlined
+@njit_section
 def is_safe(predicted):
     """Tell whether no predicted probability may come from soft zeros alone."""
     unsafe = False
@@ -219,7 +219,7 @@ def take_sequences(ptr, following, room, likelihoods):
 def predict(ptr, startprob, matrix, room):
     """Write p(z_t given x_<t) of the sequences under way; return how many these are."""
     owned, steps, ahead = room.owned, room.steps, room.ahead
-    n_under_way, last = 0, 0
+    n_under_way, last = 0, owned.shape[0] - 1  # no literal: `multiply` would be compiled for it
     for k in range(TOGETHER):
         if owned[k] >= 0:
             n_under_way += 1
@@ -262,8 +262,11 @@ def filter_sequences(
         owned[k] = -1
         for j in range(n):
             now[k, j] = 0.0  # of a row that nobody has: a number, at least
-    following = take_sequences(ptr, 0, room, likelihoods)
-    while predict(ptr, startprob, matrix, room) > 0:
+    following = 0
+    while True:
+        following = take_sequences(ptr, following, room, likelihoods)
+        if predict(ptr, startprob, matrix, room) == 0:
+            break
         for k in range(TOGETHER):
             s, t = owned[k], room.steps[k]
             if s < 0:
@@ -283,7 +286,6 @@ def filter_sequences(
             if filtered.shape[0] > 0:
                 for j in range(n):
                     filtered[t - ptr[0], j] = now[k, j]
-        following = take_sequences(ptr, following, room, likelihoods)
 
 
 @njit_loop

@@ -20,7 +20,7 @@ runs begin after states outside of S and end before such states.
 
 import math
 
-from skdp._numba import njit_inner, njit_loop
+from skdp._numba import njit_inner, njit_loop, njit_section
 from skdp._random import next_double
 
 INSIDE = -1
@@ -48,14 +48,15 @@ def list_steps(ptr, states, n_states, a, b, steps, before, after):
         last = n_states
         for t in range(ptr[s], ptr[s + 1]):
             state = states[t]
-            if state in (a, b):
+            is_one, was_one = (state == a) | (state == b), (last == a) | (last == b)
+            if is_one:
                 steps[n] = t
-                before[n] = INSIDE if last in (a, b) else last
-                if before[n] == INSIDE:
+                before[n] = INSIDE if was_one else last
+                if was_one:
                     after[n - 1] = INSIDE
                 after[n] = n_states
                 n += 1
-            elif last in (a, b):
+            elif was_one:
                 after[n - 1] = state
             last = state
     return n
@@ -82,7 +83,13 @@ def cut_windows(before, width, windows):
 @njit_loop
 def count_groups(before, after, groups, into, out_of, within):
     """Write the transitions into, out of and within the groups."""
-    into[:], out_of[:], within[:] = 0, 0, 0
+    for k in range(into.shape[0]):
+        for g in range(2):
+            into[k, g] = 0
+            out_of[g, k] = 0
+    for g in range(2):
+        for h in range(2):
+            within[g, h] = 0
     for i in range(groups.shape[0]):
         g = groups[i]
         if before[i] == INSIDE:
@@ -124,7 +131,7 @@ def log_add(x, y):
     return max(x, y) + math.log1p(math.exp(-abs(x - y)))
 
 
-@njit_inner
+@njit_section
 def log_odds_before(odds, after, log_within, i, following):
     """Return the log odds of group 1 at step `i` given the group of the step that follows."""
     if after[i] != INSIDE:

@@ -34,7 +34,7 @@ import math
 
 import numpy as np
 
-from skdp._numba import njit, njit_inlined, njit_inner, njit_loop
+from skdp._numba import njit, njit_inlined, njit_inner, njit_loop, njit_section
 from skdp._random import (
     draw_beta,
     draw_binomial,
@@ -92,7 +92,7 @@ def count_changes(ptr, states, counts):
                 before = states[t]
 
 
-@njit_inlined
+@njit_section
 def log_success_rate(log_rates, log_similarity):
     """Return log T_j of a row."""
     largest = -math.inf
@@ -418,7 +418,7 @@ def log_probability_of_plain_transitions(counts, weights, alpha, kappa, gamma, s
     return result
 
 
-@njit_inner
+@njit_section
 def log_probability_of_pair_row(counts, weights, alpha, kappa, j):
     """Return log p(transitions of the row of state j), phi = 1."""
     total, mass, result = 0, kappa, 0.0
@@ -440,10 +440,11 @@ def log_probability_of_pair(counts, weights, alpha, kappa, gamma, a, b):
     n_states = weights.shape[0]
     result = gamma / n_states * (math.log(weights[a]) + math.log(weights[b]))
     for j in range(n_states + 1):
-        if j in (a, b):
+        if (j == a) | (j == b):
             result += log_probability_of_pair_row(counts[j], weights, alpha, kappa, j)
             continue
-        for k in (a, b):
+        for i in range(2):
+            k = a if i == 0 else b
             if counts[j, k] > 0:
                 shape = alpha * weights[k]
                 result += math.lgamma(shape + counts[j, k]) - math.lgamma(shape)

@@ -144,7 +144,8 @@ class HMMPredictions(SequenceEstimator):
         of the best chain and the states: the probabilities of the states at the end of the
         sequence, moved on by the transitions (and durations), weigh the distributions of the next
         observation. Nothing is simulated: moments are exact, quantiles are roots of the mixture's
-        cumulative distribution, each column on its own.
+        cumulative distribution, each column on its own: its value there is the quantile's
+        probability but for 1e-10 of the smaller tail.
 
         With an `AutoregressiveEmission`, means and standard deviations are exact, too, but from the
         second step on quantiles are those of 10,000 simulated continuations, always the same ones.

@@ -14,11 +14,12 @@ from skdp.inference import Part
 from skdp.sequence._durations._protocol import DurationSampler
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._model import HMMModel, count_active
-from skdp.sequence._hmm._opening import Opening
+from skdp.sequence._hmm._opening import Opening, find_order
 from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._split_merge import SplitMerge
 from skdp.sequence._hmm._state import HMMState
 from skdp.sequence._hmm._transitions import Transitions
+from skdp.sequence._similarities._fixed import FixedSimilaritySampler
 from skdp.sequence._similarities._protocol import SimilaritySampler
 
 STATE_SAMPLERS = {
@@ -160,6 +161,9 @@ class HMMWalker(Part):
                 Opening(self._ptr, self.states, self.transitions, emission, rng).run()
             else:
                 emission.start(self.states, rng)
+            if isinstance(self.similarity, FixedSimilaritySampler):
+                known = self.similarity.log_similarity
+                self.states[:] = find_order(self._ptr, self.states, known)[self.states]
         else:
             self.states[:] = init
 

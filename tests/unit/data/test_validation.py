@@ -291,6 +291,16 @@ class TestCheckPanel:
     def test_bad_input(self, X, message):
         assert_refuses(MeanLevel(), X, message)
 
+    @pytest.mark.parametrize("text", [["a", "b"], ["1", "b"]])
+    @pytest.mark.parametrize("dtype", [object, "category"])
+    def test_text_in_data_frames(self, text, dtype):
+        pd = pytest.importorskip("pandas")
+        numbers = pd.DataFrame({"speed": [1.0, 2.0], "gear": pd.Series([1, 2], dtype=object)})
+        frame = numbers.assign(place=pd.Series(text, dtype=dtype))
+        MeanLevel().fit(numbers)
+        assert_refuses(MeanLevel(), frame, "^X must hold numbers, but column 'place' does not")
+        assert_refuses(MeanLevel(), [numbers, frame], "sequence 1 of X must .* column 'place'")
+
     def test_sparse(self):
         assert_refuses(MeanLevel(), sp.csr_matrix(np.eye(2)), "dense data is required", TypeError)
 

@@ -65,6 +65,14 @@ def test_chains_of_sequences_climb_too():
         HDPHMMLT(20, init="random", burn_in=0, **SHORT).fit(EIGHT_STATES)
 
 
+def test_few_sweeps_are_enough_for_a_steep_climb():
+    """As many as a fit of 200 sweeps keeps by default: 11."""
+    with pytest.warns(ConvergenceWarning, match="climbs") as caught:
+        model = SegmentedTopicModel(50, **{**SHORT, "burn_in": 9, "thin": 3}).fit(CORPUS)
+    assert len(model.trace_.sweeps) == 11
+    assert len(caught) == 1
+
+
 def test_it_is_one_line_that_says_how_many_chains():
     model = SegmentedTopicModel(50, n_chains=3, **SHORT)
     with collected() as messages:
@@ -79,7 +87,7 @@ def test_it_is_one_line_that_says_how_many_chains():
     [
         {"n_components": 2},
         {"n_components": 1},
-        {"burn_in": 29},  # 11 sweeps
+        {"burn_in": 35},  # 5 sweeps
         {"thin": 10},
     ],
     ids=str,
@@ -99,8 +107,8 @@ def test_pieces_are_judged_by_what_was_kept():
     straight = SegmentedTopicModel(50, burn_in=20, **SHORT)
     with collected() as expected:
         straight.fit(CORPUS)
-    model = SegmentedTopicModel(50, warm_start=True, **{**SHORT, "burn_in": 20, "max_iter": 30})
-    model.fit(CORPUS)  # 10 sweeps are too few
+    model = SegmentedTopicModel(50, warm_start=True, **{**SHORT, "burn_in": 20, "max_iter": 25})
+    model.fit(CORPUS)  # 5 sweeps are too few
     model.set_params(max_iter=40)
     with collected() as messages:
         model.fit(CORPUS)

@@ -333,3 +333,16 @@ def test_without_matplotlib(monkeypatch, estimator, panel):
         StateSequenceDisplay(PREDICTED).plot()
     with pytest.raises(ImportError, match=r"pip install skdp\[plot\]"):
         StateSequenceDisplay.from_estimator(estimator, panel)
+
+
+def test_names_of_states():
+    names = ["calm", "$x$", "storm", "not seen"]
+    display = StateSequenceDisplay.from_predictions([2, 2, 0, 1, 0], state_names=names)
+    assert display.labels_ == ["calm", "storm", "$x$"]
+    display = StateSequenceDisplay.from_predictions(
+        [2, 2, 0, 0, 1], ["a", "a", "b", "b", "b"], state_names=names
+    )
+    assert display.labels_ == ["b (calm)", "a (storm)", "$x$"]
+    assert [text.get_text() for text in display.legend_.get_texts()] == display.labels_
+    with pytest.raises(ValueError, match="state_names are the names of states, but factors"):
+        StateSequenceDisplay.from_predictions(np.eye(2), state_names=names)

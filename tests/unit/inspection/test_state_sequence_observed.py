@@ -25,7 +25,7 @@ def ticks(axis):
     axis.figure.canvas.draw()
     axis = axis.xaxis
     return {
-        int(place): label.get_text()
+        round(float(place), 6): label.get_text()
         for place, label in zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
         if label.get_text()
     }
@@ -98,18 +98,96 @@ def test_names_of_columns():
     assert display.observations_ax_.get_legend() is None
 
 
+def test_no_line_hides_another():
+    """The darkest is above the others, and they shine through."""
+    display = StateSequenceDisplay.from_predictions(
+        STATES, observations=np.zeros((N, 3)), column_names="abc"
+    )
+    shades = [float(line.get_color()) for line in display.lines_]
+    heights = [line.get_zorder() for line in display.lines_]
+    assert shades == sorted(shades)
+    assert heights == sorted(heights, reverse=True)
+    assert len(set(heights)) == len(set(shades)) == 3
+    assert all(0.0 < line.get_alpha() < 1.0 for line in display.lines_)
+    (line,) = StateSequenceDisplay.from_predictions(STATES, observations=np.zeros(N)).lines_
+    assert line.get_alpha() is None
+
+
+JANUARY = {0.0: "Jan", 4.0: "05", 8.0: "09"}
+FEBRUARY = {2.0: "Feb", 6.0: "05", 10.0: "09"}
+
+
+def end_of_axis(axis):
+    return axis.xaxis.get_offset_text().get_text()
+
+
+@pytest.mark.parametrize(
+    ("times", "expected", "end"),
+    [
+        (np.arange("2024-01-30", "2024-02-11", dtype="M8[D]"), FEBRUARY, "2024-Feb"),
+        (pd.date_range("2024-01-30", periods=N), FEBRUARY, "2024-Feb"),
+        (
+            pd.Series(pd.date_range("2024-01-30 06:00", periods=N)),
+            {1.75: "Feb", 5.75: "05", 9.75: "09"},
+            "2024-Feb",
+        ),
+        (pd.date_range("2024-01-30", periods=N, tz="CET"), FEBRUARY, "2024-Feb"),
+        (
+            pd.date_range("2024-01-30", periods=N, freq="MS"),
+            {2.0: "Apr", 5.0: "Jul", 8.0: "Oct", 11.0: "2025"},
+            "",
+        ),
+        (
+            pd.date_range("2024-01-30", periods=N, freq="YS"),
+            {3.0: "2028", 7.0: "2032", 11.0: "2036"},
+            "",
+        ),
+        (
+            pd.date_range("2024-01-30", periods=N, freq="s"),
+            {0.0: "00:00", 5.0: "05", 10.0: "10"},
+            "2024-Jan-30 00:00",
+        ),
+        (
+            [datetime.date(2024, 1, 30) + datetime.timedelta(d) for d in range(N)],
+            FEBRUARY,
+            "2024-Feb",
+        ),
+        (
+            [datetime.datetime(2024, 1, 30, h) for h in range(N)],
+            {0.0: "Jan-30", 3.0: "03:00", 6.0: "06:00", 9.0: "09:00"},
+            "2024-Jan-30",
+        ),
+        # Working days from a Monday on: the first of March is step 22.
+        (
+            pd.bdate_range("2023-01-30", periods=60),
+            {2.0: "Feb", 12.0: "15", 22.0: "Mar", 32.0: "15", 44 + 1 / 3: "Apr", 54 + 1 / 3: "15"},
+            "2023-Apr",
+        ),
+    ],
+)
+def test_dates(times, expected, end):
+    """Round ones, where they fall between the steps; what they share is at the end of the axis."""
+    display = StateSequenceDisplay.from_predictions(np.zeros(len(times), dtype=int), times=times)
+    assert ticks(display.ax_) == {round(step, 6): text for step, text in expected.items()}
+    assert end_of_axis(display.ax_) == end
+    assert display.ax_.get_xlabel() == "time"
+    plt.close(display.figure_)
+
+
+def test_dates_follow_the_view():
+    dates = pd.date_range("1901-01-01", periods=200, freq="YS")
+    display = StateSequenceDisplay.from_predictions(np.zeros(200, dtype=int), times=dates)
+    assert ticks(display.ax_)[99.0] == "2000"
+    display.ax_.set_xlim(97.5, 104.5)
+    assert ticks(display.ax_) == {99.0: "2000", 101.0: "2002", 103.0: "2004"}
+    assert display.ax_.xaxis.get_major_formatter().format_data(98.2) == "1999"
+
+
 @pytest.mark.parametrize(
     ("times", "third"),
     [
-        (np.arange("2024-01-30", "2024-02-11", dtype="M8[D]"), "2024-02-01"),
-        (pd.date_range("2024-01-30", periods=N), "2024-02-01"),
-        (pd.Series(pd.date_range("2024-01-30 06:00", periods=N)), "2024-02-01 06:00"),
-        (pd.date_range("2024-01-30", periods=N, tz="CET"), "2024-02-01"),
-        (pd.date_range("2024-01-01", periods=N, freq="MS"), "2024-03"),
-        (pd.date_range("2001-01-01", periods=N, freq="YS"), "2003"),
-        (pd.date_range("2024-01-30", periods=N, freq="s"), "2024-01-30 00:00:02"),
-        ([datetime.date(2024, 1, d + 1) for d in range(N)], "2024-01-03"),
-        ([datetime.datetime(2024, 1, 1, d) for d in range(N)], "2024-01-01 02:00"),
+        (pd.date_range("2024-01-30", periods=N)[::-1], "2024-02-08"),
+        (pd.date_range("2024-01-30", periods=6).repeat(2), "2024-01-31"),
         ([f"{d}. $May$" for d in range(N)], "2. $May$"),
         (np.arange(N) * 0.5, "1.0"),
     ],
@@ -129,7 +207,7 @@ def test_times_below_the_last_panel_of_factors():
     display = StateSequenceDisplay.from_predictions(
         factors, factors, times=times, observations=VALUES
     )
-    assert ticks(display.axes_[-1])[2] == "2024-02-01"
+    assert ticks(display.axes_[-1]) == FEBRUARY
     assert display.ax_.get_xlabel() == "time"
 
 
@@ -152,10 +230,10 @@ def test_from_estimator_on_frames(model, sequence):
     np.testing.assert_array_equal(display.observations, VALUES)
     np.testing.assert_array_equal(display.predicted, model.predict(FRAMES)[sequence])
     assert display.column_names == ["level", "cl$ock"]
-    assert ticks(display.ax_)[2] == ["2024-02-01", "2020-01-03"][sequence]
+    assert ticks(display.ax_) == [FEBRUARY, JANUARY][sequence]
     single = StateSequenceDisplay.from_estimator(model, FRAMES[1], show_observations=True)
     np.testing.assert_array_equal(single.observations, VALUES)
-    assert ticks(single.ax_)[2] == "2020-01-03"
+    assert ticks(single.ax_) == JANUARY
 
 
 def test_from_estimator_on_all_frames(model):
@@ -164,7 +242,7 @@ def test_from_estimator_on_all_frames(model):
     )
     np.testing.assert_array_equal(display.observations, np.tile(VALUES, (2, 1)))
     written = ticks(display.ax_)
-    assert all(written[t] == str(display.times[t].astype("M8[D]")) for t in written)
+    assert all(written[t] == str(display.times[int(t)].astype("M8[D]")) for t in written)
     assert len(display.times) == 2 * N
     hidden = StateSequenceDisplay.from_estimator(model, FRAMES, times=np.arange(N))
     assert hidden.observations_ax_ is None
@@ -194,6 +272,8 @@ def test_from_estimator_without_names():
         ({"observations": np.empty((N, 0))}, r"observations must hold real numbers.*\(12, 0\)"),
         ({"observations": VALUES, "column_names": ["a"]}, "column_names must hold 2 names"),
         ({"column_names": ["a", "b"]}, "column_names are the names of observations, which are not"),
+        ({"state_names": ["calm"]}, "state_names must hold a name for every state up to 1, got 1"),
+        ({"state_names": 3}, "state_names must be a list"),
         ({"times": np.arange(3)}, r"times must hold a time for each of the 12 steps.*\(3,\)"),
         ({"times": "2024-01-01"}, r"times must hold a time for each of the 12 steps, got shape \("),
         ({"times": np.zeros((N, 1))}, r"times must hold a time.*\(12, 1\)"),

@@ -182,7 +182,15 @@ class TestBadInput:
             ("categorical", arrays([0.0, 4.0]), "integers from 0 to 3; got 4"),
             ("categorical", arrays([0.0, 0.5]), "integers from 0 to 3; got 0.5"),
             ("categorical", arrays([-1.0]), "integers from 0 to 3; got -1"),
-            ("categorical", arrays([0.0, np.nan]), "Input X contains NaN: sequence 0"),
+            (
+                *("categorical", arrays([0.0], [0.0, np.nan])),
+                "Input X contains NaN: sequence 1, step 1. CategoricalEmission takes no missing "
+                "values; these emissions do: 'gaussian', 'bernoulli', .*BinaryFactorEmission",
+            ),
+            (
+                *("poisson", np.array([[0.0], [np.nan]])),
+                "Input X contains NaN: step 1. PoissonEmission takes no missing values",
+            ),
             ("poisson", arrays([-1.0]), "-1"),
             ("poisson", arrays([0.0], [np.inf]), "Input X contains infinity: sequence 1"),
             ("gaussian", [np.zeros((3, 1))], "X has 1 features, but HDPHMMLT is expecting 2"),

@@ -181,6 +181,26 @@ def test_modes_far_apart():
         assert_allclose(found[h, 0], expected, rtol=1e-12, atol=1e-6)
 
 
+@pytest.mark.parametrize("freedoms", [None, FREEDOMS], ids=["Gaussian", "Student"])
+@pytest.mark.parametrize("distance", [1.0, 1e4])
+def test_many_steps(freedoms, distance):
+    """Quantiles of many steps are looked for together, and are those of each step alone."""
+    weights = np.random.default_rng(3).dirichlet(np.full(5, 0.3), 80)
+    locations = LOCATIONS + distance * np.arange(5.0)[:, np.newaxis]
+    part = StudentMarginals(locations, SCALES, freedoms)
+    found = Mixture([weights], [part]).quantiles(Q)
+    parts = components(freedoms)
+    for h in range(80):
+        alone = Mixture([weights[[h]]], [part]).quantiles(Q)[0]
+        for d in range(2):
+            away = found[h, d, :, np.newaxis] - distance * np.arange(5.0)
+            column = np.array([parts.cdf(x[:, np.newaxis])[:, d] for x in away])
+            value = column @ weights[h]
+            assert_allclose(value, Q, rtol=1e-9)
+            steep = (parts.pdf(away[:, :, np.newaxis])[..., d] @ weights[h]) > 1e-4
+            assert_allclose(found[h, d][steep], alone[d][steep], rtol=1e-9, atol=1e-6)
+
+
 @pytest.mark.parametrize("parts", [student(FREEDOMS), student(None)])
 def test_equal_states(parts):
     """A state whose weight is divided among equal ones."""

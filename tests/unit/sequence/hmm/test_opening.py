@@ -1,5 +1,7 @@
 """First states of hidden Markov models."""
 
+import signal
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -7,8 +9,15 @@ from sklearn.metrics import adjusted_rand_score
 from unit.sequence.hmm_models import GAUSSIAN, MODELS
 
 from skdp._random import make_seed_sequence, make_stream
-from skdp.sequence import HDPHMMLT, GaussianEmission, PoissonEmission
-from skdp.sequence._hmm._opening import Opening
+from skdp.sequence import (
+    HDPHMMLT,
+    FixedSimilarity,
+    GaussianEmission,
+    IndependentEmissions,
+    PoissonEmission,
+)
+from skdp.sequence._hmm._opening import Opening, find_order
+from skdp.sequence._hmm._split_merge import Splitter
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
 
@@ -120,3 +129,68 @@ def test_moves_are_made(name, monkeypatch):
     HDPHMMLT(12, max_iter=300, init="random", random_state=0, **parameters).fit(X)
     assert len(moved) == 125 + 10
     assert any(moved)
+
+
+@pytest.mark.parametrize("emission", ["gaussian", "autoregressive", "student_t", "mixed"])
+def test_ctrl_c_does_not_wait_for_the_end_of_the_start(emission, monkeypatch):
+    """Long sequences take seconds: it ends with the try at hand, of those to split a state."""
+    if emission == "mixed":
+        emission = IndependentEmissions([("a", "gaussian", [0]), ("b", "student_t", [1])])
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(300, 2)) + 6.0 * np.repeat([0.0, 1.0, 2.0], 100)[:, np.newaxis]
+    launches = []
+    launch = Splitter.launch
+
+    def interrupted(self):
+        launches.append(self)
+        if len(launches) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return launch(self)
+
+    model = HDPHMMLT(5, emission=emission, max_iter=10, random_state=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(Splitter, "launch", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(values)
+    assert len(launches) == 2
+    assert not hasattr(model, "n_features_in_")
+    model.fit(values)
+    assert np.isfinite(model.score(values))
+
+
+def left_to_right(n_states):
+    similarity = np.full((n_states, n_states), 1e-12)
+    stays = np.arange(n_states)
+    similarity[stays, stays] = 1.0
+    similarity[stays[:-1], stays[1:]] = 1.0
+    return similarity
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_first_numbers_go_where_known_similarities_are(seed):
+    """However they are mixed up, and with numbers that are not in use."""
+    rng = np.random.default_rng(seed)
+    names = rng.permutation(9)[:6]
+    states = np.tile(np.repeat(names, 4), 3)
+    ptr = np.array([0, 24, 48, 72])
+    order = find_order(ptr, states, np.log(left_to_right(9)))
+    assert_array_equal(np.sort(order), np.arange(9))
+    first = order[names]
+    assert_array_equal(np.diff(first), np.ones(5))
+    assert_array_equal(find_order(ptr, order[states], np.log(left_to_right(9))), np.arange(9))
+    mild = np.maximum(left_to_right(9), 0.1)
+    assert_array_equal(find_order(ptr, states, np.log(mild)), np.arange(9))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_states_that_cannot_follow_each_other(seed):
+    """A model of sequences that go from left to right keeps no jump that is all but impossible."""
+    rng = np.random.default_rng(0)
+    angles = np.repeat(np.arange(5.0), 40)
+    means = 4.0 * np.column_stack([np.cos(angles), np.sin(angles)])
+    sequences = [means + 0.5 * rng.normal(size=means.shape) for _ in range(6)]
+    model = HDPHMMLT(
+        8, similarity=FixedSimilarity(left_to_right(8)), max_iter=60, random_state=seed
+    ).fit(sequences)
+    for path in model.predict(sequences):
+        assert set(np.diff(path)) <= {0, 1}
