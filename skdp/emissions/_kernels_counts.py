@@ -75,6 +75,54 @@ def draw_log_probs(counts, prior, log_probs, sums, rng):
 
 
 @njit_loop
+def move_log_probs(counts, before, after, log_probs, sums, rng):
+    """Move theta_j from Dirichlet(before + n_j) to Dirichlet(after + n_j), for all states.
+
+    theta is g over its sum, g_v ~ Gamma(before_v + n_v), which a Gamma process leads through all
+    values of a parameter: g grows by Gamma(after_v - before_v), or a Beta share of it is left. Such
+    pairs have the same density in both directions.
+
+    Parameters
+    ----------
+    counts : (V, J) int64
+    before, after : (V,) float64
+        Parameters of the prior.
+    log_probs : (V, J) float64, moved
+    sums : (2, J) float64, scratch
+    """
+    n_symbols, n_states = counts.shape
+    for j in range(n_states):
+        sums[1, j] = 0.0
+        for v in range(n_symbols):
+            sums[1, j] += before[v] + counts[v, j]
+        sums[1, j] = draw_log_gamma(sums[1, j], rng)  # of the sum of g, which theta does not know
+        sums[0, j] = -math.inf
+    for v in range(n_symbols):
+        for j in range(n_states):
+            log_g = log_probs[v, j] + sums[1, j]
+            if after[v] > before[v]:
+                more = draw_log_gamma(after[v] - before[v], rng)
+                high, low = max(log_g, more), min(log_g, more)
+                log_g = high + math.log1p(math.exp(low - high))
+            elif after[v] < before[v]:
+                left = draw_log_gamma(after[v] + counts[v, j], rng)
+                gone = draw_log_gamma(before[v] - after[v], rng)
+                log_g -= max(gone - left, 0.0) + math.log1p(math.exp(-abs(gone - left)))
+            log_probs[v, j] = log_g
+            sums[0, j] = max(sums[0, j], log_g)
+    for j in range(n_states):
+        sums[1, j] = 0.0
+    for v in range(n_symbols):
+        for j in range(n_states):
+            sums[1, j] += math.exp(log_probs[v, j] - sums[0, j])
+    for j in range(n_states):
+        sums[1, j] = sums[0, j] + math.log(sums[1, j])
+    for v in range(n_symbols):
+        for j in range(n_states):
+            log_probs[v, j] -= sums[1, j]
+
+
+@njit_loop
 def look_up(symbols, log_probs, log_obs):
     """Write log theta_j of the symbol of every step to `log_obs`."""
     for t in range(symbols.shape[0]):
