@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -184,7 +185,9 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
                 samplers.append(emission.make_sampler(block.of(values), n_states))
             blocks.append(block)
         collapsed = all(isinstance(sampler, CollapsedEmission) for sampler in samplers)
-        kind = CollapsedIndependentSampler if collapsed else IndependentSampler
+        kind: type[IndependentSampler] = IndependentSampler
+        if collapsed:
+            kind = CollapsedIndependentSampler
         if collapsed and all(isinstance(sampler, ComparableEmission) for sampler in samplers):
             kind = ComparableIndependentSampler
         return kind(n_states, tuple(blocks), samplers)

@@ -6,7 +6,7 @@ and 0 on the diagonal, where phi = 1 (or 0, if states do not follow themselves) 
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| distances | D_jk | (J, J), or (2 J, 2 J) | in the latter, proposals come after what they may replace |
+| distances | D_jk | (J, J), or (2 J, 2 J) | in the latter, proposals come last |
 | decay | lambda | | |
 | counts | n_jk | (J + 1, J) int64 | transitions; the last row has phi = 1 |
 | shapes | a_jk + n_jk | (J + 1, J) | of the posterior of the rates |
