@@ -484,6 +484,6 @@ def _transpose(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _invert(precision_factors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return Sigma = U^-1 U^-T of triangular matrices U, (..., W, W)."""
-    roots: NDArray[np.float64] = np.linalg.inv(precision_factors)
+    roots: Any = np.linalg.inv(precision_factors)
     covariances: NDArray[np.float64] = np.matmul(roots, _transpose(roots))
     return covariances
