@@ -19,7 +19,7 @@ and 0 on the diagonal, where phi = 1 (or 0, if states do not follow themselves) 
 
 import math
 
-from skdp._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numba import njit_inlined, njit_loop
 from skdp._random import next_double
 from skdp.sequence._hmm._kernels_transitions import log_1p_exp
 
@@ -44,7 +44,7 @@ def log_likelihood(distances, decay, counts, shapes, log_times):
     return result
 
 
-@njit_inner
+@njit_loop
 def gain_of_proposal(j, distances, decay, counts, shapes, log_times, taken):
     """Return by how much the log likelihood grows if state j takes its proposal."""
     n_states = counts.shape[1]

@@ -24,7 +24,11 @@ BITS = (RNG.random((N_STEPS, 3)) < 0.4).astype(float)
 SYMBOLS = RNG.integers(5, size=(N_STEPS, 1)).astype(float)
 STATES = RNG.integers(N_STATES - 1, size=N_STEPS)  # the last one has none
 MIXED = IndependentEmissions(
-    [("level", GaussianEmission("diag"), [0]), ("events", "poisson", [1]), ("kind", "categorical", [2])]
+    [
+        ("level", GaussianEmission("diag"), [0]),
+        ("events", "poisson", [1]),
+        ("kind", "categorical", [2]),
+    ]
 )
 PARTS = {
     "full": (GaussianEmission(), NUMBERS),
@@ -121,7 +125,7 @@ def log_density_of_parameters(sampler, name):
 @pytest.mark.parametrize("name", PARTS)
 def test_log_posterior_is_what_bayes_says(name):
     """log p(x given z) + log p(parameters given x, z) = log p(x given both) + log p(parameters)."""
-    sampler, values = make_sampler(name)
+    sampler, _ = make_sampler(name)
     log_obs = np.empty((N_STEPS, N_STATES))
     sampler.write_log_obs(log_obs)
     expected = log_obs[np.arange(N_STEPS), STATES].sum() + log_density_of_parameters(sampler, name)

@@ -101,7 +101,7 @@ def test_posterior(case):
     check(CASES[case], N_SWEEPS)
 
 
-@pytest.mark.parametrize("case", ["bits, far", "counts, bhattacharyya"])
+@pytest.mark.parametrize("case", ["bits", "bits, far", "counts, bhattacharyya"])
 def test_posterior_in_short(case):
     """|z| < 5 for 23 figures a case: a false alarm in 1e-5 cases."""
     check(CASES[case], 6_000)
