@@ -355,7 +355,9 @@ def compare_probabilities(log_probs: NDArray[np.float64]) -> NDArray[np.float64]
     """Return log Bhattacharyya coefficients of rows of log theta, (K, K)."""
     log_probs = np.ascontiguousarray(log_probs)
     out = np.empty((len(log_probs), len(log_probs)))
-    affinities.compare_probabilities(log_probs, np.exp(0.5 * log_probs), out)
+    affinities.compare_probabilities(
+        log_probs, np.ascontiguousarray(np.exp(0.5 * log_probs.T)), out
+    )
     return out
 
 

@@ -9,7 +9,7 @@ All tables are symmetric, with zeros on the diagonal.
 | half_log_dets | log det(Sigma_jb) / 2 | (K, B) float64 | |
 | log_intensities | log lambda_jd | (K, D) float64 | |
 | log_probs | log theta_jv | (K, V) float64 | finite, but perhaps as low as -1e9 |
-| roots | sqrt(theta_jv) | (K, V) float64 | 0 where it underflows |
+| roots | sqrt(theta_jv) | (V, K) float64 | by symbol; 0 where it underflows |
 | bits | log(1 - theta_jd), log theta_jd | (K, 2 D) float64 | the two of a column in turns |
 | out | log BC_jk | (K, K) float64 | <= 0 |
 """
@@ -94,17 +94,33 @@ def log_product_of_roots(first, second):
 
 
 @njit_loop
+def add_products(roots, out):
+    """Add sum_v sqrt(theta_jv theta_kv) to the lower triangle of `out`, four symbols at a time."""
+    n_symbols, n_states = roots.shape
+    rest = n_symbols - n_symbols % 4
+    for v in range(0, rest, 4):
+        a, b, c, d = roots[v], roots[v + 1], roots[v + 2], roots[v + 3]
+        for j in range(n_states):
+            row = out[j]
+            for k in range(j):
+                row[k] += (a[j] * a[k] + b[j] * b[k]) + (c[j] * c[k] + d[j] * d[k])
+    for v in range(rest, n_symbols):
+        for j in range(n_states):
+            for k in range(j):
+                out[j, k] += roots[v, j] * roots[v, k]
+
+
+@njit_loop
 def compare_probabilities(log_probs, roots, out):
     """Write log BC of categories: log sum_v sqrt(theta_jv theta_kv)."""
     for j in range(out.shape[0]):
-        out[j, j] = 0.0
+        for k in range(out.shape[0]):
+            out[j, k] = 0.0
+    add_products(roots, out)
+    for j in range(out.shape[0]):
         for k in range(j):
-            first, second = roots[j], roots[k]
-            total = 0.0
-            for v in range(first.shape[0]):
-                total += first[v] * second[v]
-            if total > SMALLEST_SUM:
-                result = math.log(total)
+            if out[j, k] > SMALLEST_SUM:
+                result = math.log(out[j, k])
             else:
                 result = log_product_of_roots(log_probs[j], log_probs[k])
             out[j, k] = min(result, 0.0)

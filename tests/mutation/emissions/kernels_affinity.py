@@ -33,8 +33,8 @@ MUTATIONS = [
     Mutation(
         "affinity-of-symbols-underflows",
         AFFINITY,
-        "if total > SMALLEST_SUM:",
-        "if total > -1.0:",
+        "if out[j, k] > SMALLEST_SUM:",
+        "if out[j, k] > -1.0:",
         "States without a common symbol are infinitely far.",
         f"{TESTS}::test_tiny_probabilities_have_an_affinity",
     ),
