@@ -14,6 +14,7 @@ from skdp.emissions import (
     PoissonEmission,
     StudentTEmission,
 )
+from skdp.emissions import _kernels_counts as kernels
 from skdp.emissions._protocol import CollapsedEmission, ComparableEmission
 
 N_STEPS, N_STATES = 25, 4
@@ -219,6 +220,31 @@ def test_moves_of_the_concentration_keep_the_joint():
     assert np.all(np.abs(z) < 5.0), z
     # Theta moves little where A does: the correlation of log theta is high.
     assert np.corrcoef(before[:, 1], after[:, 1])[0, 1] > 0.5
+
+
+@pytest.mark.parametrize("growth", [3.0, 0.2])
+def test_probabilities_follow_the_prior(growth):
+    """Dirichlet draws become those of another prior; |z| < 5 for 9 figures a case."""
+    n = 20_000
+    counts = np.tile(np.array([[0], [1], [3]]), (1, n))
+    before = np.array([0.4, 1.1, 0.3])
+    after, sums = growth * before, np.empty((2, n))
+    log_probs, rng = np.empty(counts.shape), make_stream(np.random.SeedSequence(2))
+    kernels.draw_log_probs(counts, before, log_probs, sums, rng)
+    old = np.exp(log_probs)
+    kernels.move_log_probs(counts, before, after, log_probs, sums, rng)
+    theta = np.exp(log_probs)
+    law = stats.dirichlet(after + counts[:, 0])
+    deviations = np.sqrt(law.var())
+    z = (theta.mean(axis=1) - law.mean()) / deviations * np.sqrt(n)
+    squares = (theta - law.mean()[:, np.newaxis]) ** 2
+    more = (squares.mean(axis=1) - law.var()) / (squares.std(axis=1) / np.sqrt(n))
+    # log theta of the whole is as expected, too: E log theta = digamma(a) - digamma(sum).
+    shapes = after + counts[:, 0]
+    logs = special.digamma(shapes) - special.digamma(shapes.sum())
+    deep = (log_probs.mean(axis=1) - logs) / (log_probs.std(axis=1) / np.sqrt(n))
+    assert np.all(np.abs([z, more, deep]) < 5.0), (z, more, deep)
+    assert np.corrcoef(old[2], theta[2])[0, 1] > 0.4
 
 
 def test_a_held_or_known_concentration_does_not_move():

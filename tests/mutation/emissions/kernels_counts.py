@@ -3,7 +3,9 @@
 from mutation.mutation import Mutation
 
 COUNTS = "emissions/_kernels_counts.py"
-MOVES = "tests/exact/emissions/test_comparable.py::test_moves_of_the_concentration_keep_the_joint"
+TESTS = "tests/exact/emissions/test_comparable.py"
+GROWN = f"{TESTS}::test_probabilities_follow_the_prior[3.0]"
+SHRUNK = f"{TESTS}::test_probabilities_follow_the_prior[0.2]"
 
 MUTATIONS = [
     Mutation(
@@ -12,7 +14,7 @@ MUTATIONS = [
         "base = draw_log_gamma(after[v] + counts[v, j], rng)",
         "base = draw_log_gamma(after[v], rng)",
         "A share of a Gamma number that counts have made larger.",
-        MOVES,
+        SHRUNK,
     ),
     Mutation(
         "shared-move-grows-too-much",
@@ -20,7 +22,7 @@ MUTATIONS = [
         "away = abs(after[v] - before[v])",
         "away = after[v]",
         "Only the difference of the parameters is new.",
-        MOVES,
+        GROWN,
     ),
     Mutation(
         "shared-move-without-scale",
@@ -28,6 +30,6 @@ MUTATIONS = [
         "log_g = log_probs[v, j] + sums[1, j]",
         "log_g = log_probs[v, j]",
         "What is added is in units of the sum of the Gamma numbers.",
-        MOVES,
+        GROWN,
     ),
 ]
