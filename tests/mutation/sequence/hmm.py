@@ -51,7 +51,8 @@ MUTATIONS = [
         "            transitions.redraw_rates(rng)\n",
         "",
         "Rates were summed out when phi was drawn: those of before know the old one.",
-        f"{SIMILARITY_TESTS}::test_posterior_in_short[bits, far]",
+        "tests/unit/sequence/similarities/test_emission.py"
+        "::test_rates_are_drawn_given_the_new_similarities",
     ),
     Mutation(
         "emission-similarity-joint-without-parameters",

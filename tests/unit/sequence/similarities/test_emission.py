@@ -6,6 +6,7 @@ from skdp._random import make_stream
 from skdp.datasets import make_lt_panel
 from skdp.emissions import CategoricalEmission, GaussianEmission, IndependentEmissions
 from skdp.sequence import HDPHMMLT, EmissionSimilarity, GaussianSimilarity
+from skdp.sequence._hmm._transitions import Transitions
 from skdp.sequence._similarities import _kernels_emission as kernels
 from skdp.sequence._similarities._emission import check_distances
 from skdp.sequence._similarities._protocol import TimedTransitions
@@ -221,6 +222,25 @@ def test_beside_other_options():
     assert model.similarity_.shape == (5, 5)
     np.testing.assert_allclose(np.diag(model.similarity_), 1.0)
     np.testing.assert_allclose(model.similarity_, model.similarity_.T)
+
+
+def test_rates_are_drawn_given_the_new_similarities(monkeypatch):
+    """They were summed out when similarities were drawn."""
+    seen = []
+    redraw = Transitions.redraw_rates
+
+    def spy(self, rng):
+        before = self.log_rates.copy()
+        redraw(self, rng)
+        assert np.all(self.log_rates != before)
+        seen.append(self.log_similarity[:-1].copy())
+
+    monkeypatch.setattr(Transitions, "redraw_rates", spy)
+    model = quick(max_iter=6, burn_in=0, thin=1, n_samples=6).fit(PANEL)
+    assert len(seen) == 7  # one before the first sweep
+    found = [np.sort(np.exp(x).ravel()) for x in seen[1:]]
+    expected = [np.sort(x.similarity.ravel()) for x in model.samples_]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 def test_one_state():
