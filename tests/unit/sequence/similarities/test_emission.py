@@ -165,7 +165,13 @@ def test_held_concentrations_stay():
     similarity.start(sampler, rng)
     counts = np.ones((5, 4), dtype=np.int64)
     timed = TimedTransitions(counts, counts + 0.5, np.zeros(5))
-    before = sampler.concentration
+    before, draw = sampler.concentration, sampler.draw
+
+    def draw_held(*args):
+        assert sampler.held  # theta alone is proposed
+        draw(*args)
+
+    sampler.draw = draw_held
     for held in (True, False):
         sampler.held = held
         similarity.draw_with_emission(timed, states, sampler, rng)
