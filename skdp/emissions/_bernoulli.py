@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from skdp._checks import check_beta_prior
 from skdp._sklearn_compat import EstimatorMixin, validate_parameters
+from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions import _kernels_events as kernels
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._marginals import BinaryMarginals, fill_by_means
@@ -153,6 +154,27 @@ class BernoulliSampler(Part):
         of_one, of_zero = self.prior
         zeros, ones = self.counts[0:-1:2].T, self.counts[1::2].T
         return np.asarray((of_one + ones) / (of_one + of_zero + ones + zeros))
+
+    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+        """Return log(1 - theta) and log theta in turns, (J, 2 D)."""
+        return (self.log_probs[:-1].T,)
+
+    def log_posterior(self) -> float:
+        """Return the log density of the log odds of theta given the states."""
+        of_one, of_zero = self.prior
+        zeros, ones = of_zero + self.counts[0:-1:2], of_one + self.counts[1::2]
+        logs = zeros * self.log_probs[0:-1:2] + ones * self.log_probs[1::2]
+        return float((logs - betaln(ones, zeros)).sum())
+
+    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> BernoulliModel:
+        """Return the distributions of states with known probabilities."""
+        return BernoulliModel(np.exp(parameters[0][:, 1::2]))
+
+    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+        """Return log Bhattacharyya coefficients, (K, K)."""
+        out = np.empty((len(parameters[0]), len(parameters[0])))
+        affinities.compare_bits(np.ascontiguousarray(parameters[0]), out)
+        return out
 
 
 def log_table(probs: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST, SMALLEST, as_floats, check_gamma_prior
@@ -16,6 +17,7 @@ from skdp._memory import check_memory
 from skdp._numba import frozen
 from skdp._random import draw_slice
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions import _kernels_counts as kernels
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._protocol import Coupling
@@ -305,6 +307,59 @@ class CategoricalSampler(Part):
         probs = self.counts.T + self.prior
         probs /= probs.sum(axis=1, keepdims=True)
         return CategoricalModel(probs.astype(np.float32), self.concentration)
+
+    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+        """Return log theta, (J, V)."""
+        return (self.log_probs.T,)
+
+    def log_posterior(self) -> float:
+        """Return the log density of log odds of theta given the states and A."""
+        return log_density_of_probabilities(self.counts, self.prior, self.log_probs)
+
+    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> CategoricalModel:
+        """Return the distributions of states with known probabilities."""
+        return CategoricalModel(np.exp(parameters[0]), self.concentration)
+
+    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+        """Return log Bhattacharyya coefficients, (K, K)."""
+        return compare_probabilities(parameters[0])
+
+    def move_shared(self, rng: NDArray[np.uint64]) -> NDArray[np.float64] | None:
+        """Draw the concentration, theta summed out, and move theta along; return the prior before.
+
+        None: the concentration is known or held.
+        """
+        if self.concentration_prior is None or self.held:
+            return None
+        before = self.prior
+        self._draw_concentration(*self.concentration_prior, rng)
+        kernels.move_log_probs(
+            self.counts, frozen(before), frozen(self.prior), self.log_probs, self._sums, rng
+        )
+        return before
+
+    def restore_shared(self, before: NDArray[np.float64]) -> None:
+        """Put back the prior that `move_shared` returned."""
+        self.prior = before
+
+
+def log_density_of_probabilities(
+    counts: NDArray[np.int64], prior: NDArray[np.float64], log_probs: NDArray[np.float64]
+) -> float:
+    """Return the log density of log odds of theta_j ~ Dirichlet(prior + n_j); arrays are (V, J)."""
+    shapes = counts + prior[:, np.newaxis]
+    logs = (shapes * log_probs - gammaln(shapes)).sum(axis=0) + gammaln(shapes.sum(axis=0))
+    return float(logs.sum())
+
+
+def compare_probabilities(log_probs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log Bhattacharyya coefficients of rows of log theta, (K, K)."""
+    log_probs = np.ascontiguousarray(log_probs)
+    out = np.empty((len(log_probs), len(log_probs)))
+    affinities.compare_probabilities(
+        log_probs, np.ascontiguousarray(np.exp(0.5 * log_probs.T)), out
+    )
+    return out
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import multigammaln
 from sklearn.base import BaseEstimator
 
 from skdp._checks import as_floats
 from skdp._numba import frozen
 from skdp._random import draw_key
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions import _kernels_gaussian as kernels
 from skdp.emissions._gaussian_model import (
     LARGEST,
@@ -425,3 +427,63 @@ class GaussianSampler(Part):
             freedoms if full else freedoms.reshape(self.n_states, n_dims),
             ratios if full else ratios.reshape(self.n_states, n_dims),
         )
+
+    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+        """Return mu, factors of Sigma^-1 and the logs of their determinants, (J, B, ...) each."""
+        shape = self.n_states, len(self.prior.mean)
+        arrays = self.means, self.precision_factors, self.log_dets
+        return tuple(array.reshape(*shape, *array.shape[1:]) for array in arrays)
+
+    def log_posterior(self) -> float:
+        """Return the log density of mu and Sigma^-1 given the states, missing values as drawn."""
+        prior_mean, precision, dof, prior_scale = self.prior
+        width, n_states = prior_mean.shape[1], self.n_states
+        mean, dofs = np.tile(prior_mean, (n_states, 1)), dof + self.counts
+        precisions = precision + self.counts
+        away = self.centres - mean
+        lower = np.tril(self.scatter)
+        scales = np.tile(prior_scale, (n_states, 1, 1)) + lower + _transpose(np.tril(lower, -1))
+        weights = (precision * self.counts / precisions)[:, np.newaxis] * away
+        scales += weights[:, :, np.newaxis] * away[:, np.newaxis]
+        means = mean + (self.counts / precisions)[:, np.newaxis] * away
+        factors, log_dets = self.precision_factors, self.log_dets
+        deviations = np.einsum("kde,ke->kd", factors, self.means - means)
+        logs = 0.5 * width * np.log(precisions / (2.0 * np.pi)) + log_dets
+        logs -= 0.5 * precisions * (deviations**2).sum(axis=1)
+        traces = np.einsum("kde,kde->k", np.matmul(factors, scales), factors)
+        logs += (dofs - width - 1.0) * log_dets - 0.5 * traces
+        logs += 0.5 * dofs * (np.linalg.slogdet(scales)[1] - width * np.log(2.0))
+        return float((logs - multigammaln(0.5 * dofs, width)).sum())
+
+    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> GaussianModel:
+        """Return the distributions of states with known means and covariances."""
+        means, factors, _ = parameters
+        n_states, n_blocks, width = means.shape
+        shape = (width, width) if n_blocks == 1 else (n_blocks,)
+        return GaussianModel(
+            means.reshape(n_states, -1), _invert(factors).reshape(n_states, *shape)
+        )
+
+    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+        """Return log Bhattacharyya coefficients, (K, K)."""
+        means, factors, log_dets = parameters
+        n_states, _, width = means.shape
+        out, scratch = np.empty((n_states, n_states)), (np.empty((width, width)), np.empty(width))
+        means = np.ascontiguousarray(means)
+        if not affinities.compare_gaussians(means, _invert(factors), -log_dets, *scratch, out):
+            raise ValueError(
+                "The mean of the covariances of two states is not positive definite to rounding: "
+                "scale the columns of X, or give a larger covariance_prior."
+            )
+        return out
+
+
+def _transpose(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+    return matrices.swapaxes(-1, -2)
+
+
+def _invert(precision_factors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Sigma = U^-1 U^-T of triangular matrices U, (..., W, W)."""
+    roots: Any = np.linalg.inv(precision_factors)
+    covariances: NDArray[np.float64] = np.matmul(roots, _transpose(roots))
+    return covariances

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from skdp.emissions._binary_factors import BinaryFactorEmission
 from skdp.emissions._columns import check_shared_out, find_columns
 from skdp.emissions._independent_model import Block, IndependentModel, naming
 from skdp.emissions._names import EMISSIONS
-from skdp.emissions._protocol import CollapsedEmission, Coupling
+from skdp.emissions._protocol import CollapsedEmission, ComparableEmission, Coupling
 from skdp.inference import Part
 
 
@@ -184,7 +185,11 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
                 samplers.append(emission.make_sampler(block.of(values), n_states))
             blocks.append(block)
         collapsed = all(isinstance(sampler, CollapsedEmission) for sampler in samplers)
-        kind = CollapsedIndependentSampler if collapsed else IndependentSampler
+        kind: type[IndependentSampler] = IndependentSampler
+        if collapsed:
+            kind = CollapsedIndependentSampler
+        if collapsed and all(isinstance(sampler, ComparableEmission) for sampler in samplers):
+            kind = ComparableIndependentSampler
         return kind(n_states, tuple(blocks), samplers)
 
     def _read_emissions(self) -> dict[str, Any]:
@@ -337,10 +342,10 @@ class CollapsedIndependentSampler(IndependentSampler):
         for sampler in self.samplers:
             sampler.complete(states, rng)
 
-    def restrict(self, steps: NDArray[np.int64], n_states: int) -> CollapsedIndependentSampler:
+    def restrict(self, steps: NDArray[np.int64], n_states: int) -> Self:
         """Return a sampler for some of the observations."""
         samplers = [sampler.restrict(steps, n_states) for sampler in self.samplers]
-        other = CollapsedIndependentSampler(n_states, self.blocks, samplers)
+        other = type(self)(n_states, self.blocks, samplers)
         other._scratch = np.empty((len(steps), n_states))
         return other
 
@@ -352,3 +357,50 @@ class CollapsedIndependentSampler(IndependentSampler):
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
         """Write the sums of the parts' log predictive densities, or nearly that."""
         self._add_up("write_log_predictive", out)
+
+
+class ComparableIndependentSampler(CollapsedIndependentSampler):
+    """Samplers of parts whose drawn parameters can all say how similar states are."""
+
+    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+        """Return the parameters of all parts, one part after the other."""
+        return tuple(array for sampler in self.samplers for array in sampler.parameters())
+
+    def _shared_out(
+        self, parameters: tuple[NDArray[np.float64], ...]
+    ) -> Iterator[tuple[Any, tuple[NDArray[np.float64], ...]]]:
+        """Yield each part with its own parameters."""
+        first = 0
+        for sampler in self.samplers:
+            last = first + len(sampler.parameters())
+            yield sampler, parameters[first:last]
+            first = last
+
+    def log_posterior(self) -> float:
+        """Return the log density of the drawn parameters of all parts given the states."""
+        return float(sum(sampler.log_posterior() for sampler in self.samplers))
+
+    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> IndependentModel:
+        """Return the distributions of states with known parameters."""
+        models = [sampler.known_model(own) for sampler, own in self._shared_out(parameters)]
+        names = [block.name for block in self.blocks]
+        return IndependentModel(self.blocks, dict(zip(names, models, strict=True)))
+
+    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+        """Return log Bhattacharyya coefficients, (K, K): those of independent columns multiply."""
+        parts = [sampler.log_affinity(own) for sampler, own in self._shared_out(parameters)]
+        return np.sum(parts, axis=0)
+
+    def move_shared(self, rng: NDArray[np.uint64]) -> list[Any] | None:
+        """Move what the states share in each part; return what there was, None if nothing is."""
+        moves = [
+            sampler.move_shared(rng) if hasattr(sampler, "held") else None
+            for sampler in self.samplers
+        ]
+        return None if all(before is None for before in moves) else moves
+
+    def restore_shared(self, before: list[Any]) -> None:
+        """Put back what `move_shared` returned."""
+        for sampler, own in zip(self.samplers, before, strict=True):
+            if own is not None:
+                sampler.restore_shared(own)

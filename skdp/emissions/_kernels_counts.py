@@ -24,6 +24,9 @@ from skdp._elementary import fast_exp
 from skdp._numba import njit_loop
 from skdp._random import draw_log_gamma, draw_log_small_gamma, gamma_constants
 
+NEGLIGIBLE = -40.0
+"""Of logarithms: a sum has no digits for a term that is so much smaller."""
+
 # Categorical: theta_j ~ Dirichlet(prior)
 
 
@@ -64,6 +67,60 @@ def draw_log_probs(counts, prior, log_probs, sums, rng):
                 log_probs[v, j] = draw_log_gamma(prior[v] + counts[v, j], rng)
         for j in range(n_states):
             sums[0, j] = max(sums[0, j], log_probs[v, j])
+    for v in range(n_symbols):
+        for j in range(n_states):
+            sums[1, j] += fast_exp(log_probs[v, j] - sums[0, j])
+    for j in range(n_states):
+        sums[1, j] = sums[0, j] + math.log(sums[1, j])
+    for v in range(n_symbols):
+        for j in range(n_states):
+            log_probs[v, j] -= sums[1, j]
+
+
+@njit_loop
+def move_log_probs(counts, before, after, log_probs, sums, rng):
+    """Move theta_j from Dirichlet(before + n_j) to Dirichlet(after + n_j), for all states.
+
+    theta is g over its sum, g_v ~ Gamma(before_v + n_v), which a Gamma process leads through all
+    values of a parameter: g grows by Gamma(after_v - before_v), or a Beta share of it is left. Such
+    pairs have the same density in both directions.
+
+    Parameters
+    ----------
+    counts : (V, J) int64
+    before, after : (V,) float64
+        Parameters of the prior.
+    log_probs : (V, J) float64, moved
+    sums : (2, J) float64, scratch
+    """
+    n_symbols, n_states = counts.shape
+    for j in range(n_states):
+        sums[1, j] = 0.0
+        for v in range(n_symbols):
+            sums[1, j] += before[v] + counts[v, j]
+        sums[1, j] = draw_log_gamma(sums[1, j], rng)  # of the sum of g, which theta does not know
+        sums[0, j] = -math.inf
+    for v in range(n_symbols):
+        away = abs(after[v] - before[v])
+        small = away < 1.0
+        d, c = gamma_constants(1.0 + away)
+        reciprocal = 1.0 / max(away, 1e-300)
+        for j in range(n_states):
+            log_g = log_probs[v, j] + sums[1, j]
+            more = (
+                draw_log_small_gamma(d, c, reciprocal, rng) if small else draw_log_gamma(away, rng)
+            )
+            if after[v] >= before[v]:
+                base = log_g
+            else:
+                base = draw_log_gamma(after[v] + counts[v, j], rng)
+            if more - base > NEGLIGIBLE:
+                change = max(more - base, 0.0) + math.log1p(math.exp(-abs(more - base)))
+                log_g += change if after[v] >= before[v] else -change
+            log_probs[v, j] = log_g
+            sums[0, j] = max(sums[0, j], log_g)
+    for j in range(n_states):
+        sums[1, j] = 0.0
     for v in range(n_symbols):
         for j in range(n_states):
             sums[1, j] += fast_exp(log_probs[v, j] - sums[0, j])

@@ -16,6 +16,7 @@ from skdp._numba import frozen
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.emissions import _kernels_counts as categories
 from skdp.emissions import _kernels_events as kernels
+from skdp.emissions._categorical import compare_probabilities, log_density_of_probabilities
 from skdp.emissions._event_marginals import EventMarginals, Totals, log_rising
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._marginals import fill_by_means
@@ -226,6 +227,22 @@ class MultinomialSampler(Part):
         shapes = self.counts.T + self.prior
         concentrations = shapes.sum(axis=1)
         return MultinomialModel(shapes / concentrations[:, np.newaxis], self.totals, concentrations)
+
+    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+        """Return log theta, (J, V)."""
+        return (self.log_probs.T,)
+
+    def log_posterior(self) -> float:
+        """Return the log density of log odds of theta given the states."""
+        return log_density_of_probabilities(self.counts, self.prior, self.log_probs)
+
+    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> MultinomialModel:
+        """Return the distributions of states with known probabilities."""
+        return MultinomialModel(np.exp(parameters[0]), self.totals)
+
+    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+        """Return log Bhattacharyya coefficients of single events, (K, K)."""
+        return compare_probabilities(parameters[0])
 
 
 @dataclass(frozen=True, eq=False)

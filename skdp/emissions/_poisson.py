@@ -15,6 +15,7 @@ from skdp._checks import LARGEST, SMALLEST
 from skdp._numba import frozen
 from skdp._random import next_double
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
+from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions import _kernels_counts as kernels
 from skdp.emissions._marginals import CountMarginals
 from skdp.emissions._protocol import Coupling
@@ -164,6 +165,26 @@ class PoissonSampler(Part):
         """Return what the next observation follows given the states."""
         shapes = self.shape + self.totals
         return PoissonModel(shapes / (self.rate + self.counts[:, np.newaxis]), shapes)
+
+    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+        """Return log lambda, (J, D)."""
+        return (self.log_intensities,)
+
+    def log_posterior(self) -> float:
+        """Return the log density of log lambda given the states."""
+        shapes, rates = self.shape + self.totals, self.rate + self.counts[:, np.newaxis]
+        logs = shapes * (np.log(rates) + self.log_intensities) - gammaln(shapes)
+        return float((logs - rates * np.exp(self.log_intensities)).sum())
+
+    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> PoissonModel:
+        """Return the distributions of states with known intensities."""
+        return PoissonModel(np.exp(parameters[0]))
+
+    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+        """Return log Bhattacharyya coefficients, (K, K)."""
+        out = np.empty((len(parameters[0]), len(parameters[0])))
+        affinities.compare_intensities(np.ascontiguousarray(parameters[0]), out)
+        return out
 
 
 def log_negative_binomial(

@@ -246,3 +246,56 @@ class CollapsedEmission(Protocol):
 
     def log_evidence(self) -> float:
         """Return log p(x given the states), parameters summed out, without those of no state."""
+
+
+@runtime_checkable
+class ComparableEmission(Protocol):
+    """What samplers offer whose drawn parameters may say how similar states are.
+
+    `EmissionSimilarity` needs an `EmissionSampler` that has these methods as well. It takes what
+    `draw` drew for a proposal, state by state, and puts back what it does not accept.
+
+    Notes
+    -----
+    Given the states, and what all of them share, `draw` has to draw the parameters of each state
+    from their posterior, independent of each other and of the parameters before. What a sampler
+    with an attribute ``held`` draws for all states at once, such as a concentration, it leaves as
+    it is while that is True; such a sampler has two more methods. ``move_shared(rng)`` moves it and
+    the parameters of all states, by a step that would leave their posterior invariant and have the
+    same probability density forward and back; it returns what was shared before, or None if nothing
+    is drawn. ``restore_shared(before)`` puts that back.
+    """
+
+    def parameters(self) -> tuple[NDArray[Any], ...]:
+        """Return the parameters drawn last, states first: views, which may be written to."""
+
+    def log_posterior(self) -> float:
+        """Return the log density of the drawn parameters given the states passed last.
+
+        Of logarithms, or log odds, of those that are positive, or are probabilities.
+        """
+
+    def known_model(self, parameters: tuple[NDArray[Any], ...]) -> EmissionModel:
+        """Return the distributions of states with known parameters.
+
+        Parameters
+        ----------
+        parameters : arrays, (K, ...) each
+            As `parameters` returns them, of any number K of states.
+        """
+
+    def log_affinity(self, parameters: tuple[NDArray[Any], ...]) -> NDArray[Any]:
+        """Return log int sqrt(p_j(x) p_k(x)) dx, the log Bhattacharyya coefficients of states.
+
+        Only `EmissionSimilarity` with a metric that has a name calls it. It raises a TypeError if
+        there is no closed form.
+
+        Parameters
+        ----------
+        parameters : arrays, (K, ...) each
+
+        Returns
+        -------
+        (K, K) array
+            <= 0.
+        """

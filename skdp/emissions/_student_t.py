@@ -186,6 +186,8 @@ class StudentTSampler(GaussianSampler):
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *GaussianSampler._data_attributes, "_weights", "_n_observed", "_first_weights",
     )  # fmt: skip
+    log_affinity = None  # type: ignore[assignment]
+    """There is no closed form, unlike for Gaussian states: no `ComparableEmission`."""
 
     def __init__(
         self,

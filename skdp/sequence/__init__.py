@@ -9,7 +9,12 @@ from skdp.emissions._gaussian import GaussianEmission
 from skdp.emissions._independent import IndependentEmissions
 from skdp.emissions._multinomial import MultinomialEmission
 from skdp.emissions._poisson import PoissonEmission
-from skdp.emissions._protocol import CollapsedEmission, EmissionModel, EmissionSampler
+from skdp.emissions._protocol import (
+    CollapsedEmission,
+    ComparableEmission,
+    EmissionModel,
+    EmissionSampler,
+)
 from skdp.emissions._student_t import StudentTEmission
 from skdp.sequence._durations._negative_binomial import NegativeBinomialDuration
 from skdp.sequence._durations._poisson import PoissonDuration
@@ -22,6 +27,7 @@ from skdp.sequence._hmm_functions import (
     hmm_sample_states,
     hmm_viterbi,
 )
+from skdp.sequence._similarities._emission import EmissionSimilarity
 from skdp.sequence._similarities._fixed import FixedSimilarity
 from skdp.sequence._similarities._gaussian import GaussianSimilarity
 from skdp.sequence._similarities._laplacian import LaplacianSimilarity
@@ -34,10 +40,12 @@ __all__ = [
     "BinaryFactorEmission",
     "CategoricalEmission",
     "CollapsedEmission",
+    "ComparableEmission",
     "DurationModel",
     "DurationSampler",
     "EmissionModel",
     "EmissionSampler",
+    "EmissionSimilarity",
     "FactorialHMM",
     "FixedSimilarity",
     "GaussianEmission",

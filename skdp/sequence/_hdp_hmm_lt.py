@@ -61,10 +61,11 @@ class HDPHMMLT(HMMPredictions):
         Distribution of the observations given the state: an object, such as `GaussianEmission`, or
         its name: "gaussian", "student_t", "autoregressive", "categorical", "poisson", "bernoulli"
         or "multinomial". A name stands for the object with default settings.
-    similarity : "gaussian", similarity object or None, default=None
-        The source of phi: `GaussianSimilarity` (latent locations), `LaplacianSimilarity` (binary
-        factors of `BinaryFactorEmission`), `FixedSimilarity`, or your own object. "gaussian"
-        stands for a `GaussianSimilarity` with its defaults. None: phi = 1.
+    similarity : {"gaussian", "emission"}, similarity object or None, default=None
+        The source of phi: `GaussianSimilarity` (latent locations), `EmissionSimilarity` (the
+        states' own distributions of observations), `LaplacianSimilarity` (binary factors of
+        `BinaryFactorEmission`), `FixedSimilarity`, or your own object. A name stands for one of the
+        first two with its defaults. None: phi = 1.
     stickiness : float or "auto", default=0.0
         kappa, the extra rate of staying, from 0 to 1e8. "auto": drawn, with kappa / (alpha + kappa)
         ~ Beta(stickiness_prior).

@@ -10,10 +10,11 @@ from skdp.emissions._protocol import EmissionSampler
 from skdp.sequence._durations._negative_binomial import NegativeBinomialDuration
 from skdp.sequence._durations._poisson import PoissonDuration
 from skdp.sequence._durations._protocol import DurationSampler
+from skdp.sequence._similarities._emission import EmissionSimilarity
 from skdp.sequence._similarities._gaussian import GaussianSimilarity
 from skdp.sequence._similarities._protocol import SimilaritySampler
 
-SIMILARITIES = {"gaussian": GaussianSimilarity}
+SIMILARITIES = {"gaussian": GaussianSimilarity, "emission": EmissionSimilarity}
 DURATIONS = {"poisson": PoissonDuration, "negative_binomial": NegativeBinomialDuration}
 """What the names of similarities and durations stand for, with defaults."""
 

@@ -78,6 +78,7 @@ ESTIMATORS = {
     "hmm": (HDPHMMLT(5, stickiness="auto", max_iter=100), make_panel),
     "hmm-beam": (HDPHMMLT(5, state_sampler="beam", max_iter=100), make_panel),
     "hmm-locations": (HDPHMMLT(5, similarity=GaussianSimilarity(2), max_iter=60), make_panel),
+    "hmm-near": (HDPHMMLT(5, similarity="emission", max_iter=60), make_panel),
     "hmm-factors": (
         HDPHMMLT(**FACTORS, similarity=LaplacianSimilarity(), max_iter=60),
         make_panel,

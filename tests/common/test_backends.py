@@ -43,6 +43,7 @@ ESTIMATORS = [
     HDPHMMLT(2, n_chains=2, **FEW),
     HDPHMMLT(2, similarity=GaussianSimilarity(2), duration=PoissonDuration(max_duration=9), **FEW),
     HDPHMMLT(2, emission=BinaryFactorEmission(2), similarity=LaplacianSimilarity(), **FEW),
+    HDPHMMLT(2, similarity="emission", n_chains=2, **FEW),
     FactorialHMM(2, n_chains=2, **FEW),
     HDPPCFG(2, **FEW),
     HDPPCFG(2, n_init=2, n_preterminals=2, dtype="float32", **FEW),

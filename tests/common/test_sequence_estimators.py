@@ -9,6 +9,7 @@ from skdp.sequence import (
     HDPHMMLT,
     AutoregressiveEmission,
     BinaryFactorEmission,
+    EmissionSimilarity,
     FactorialHMM,
     FixedSimilarity,
     GaussianEmission,
@@ -41,6 +42,8 @@ def test_scikit_learn(estimator, check):
             {"emission": StudentTEmission("auto", "diag")},
             {"emission": IndependentEmissions([("all", "gaussian", slice(None))])},
             {"similarity": GaussianSimilarity(2), "stickiness": "auto"},
+            {"similarity": "emission", "stickiness": "auto"},
+            {"emission": "categorical", "similarity": EmissionSimilarity("bhattacharyya")},
             {"emission": "categorical", "similarity": FixedSimilarity(PHI)},
             {"emission": "categorical", "duration": PoissonDuration(max_duration=30)},
             {

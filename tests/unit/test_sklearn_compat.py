@@ -120,6 +120,7 @@ class TestDocumentationLinks:
             "emissions.BernoulliEmission", "emissions.MultinomialEmission",
             "emissions.StudentTEmission",
             "sequence.GaussianSimilarity", "sequence.LaplacianSimilarity",
+            "sequence.EmissionSimilarity",
             "sequence.PoissonDuration", "sequence.NegativeBinomialDuration",
             "grammar.HDPPCFG", "grammar.HDPPCFGRefiner",
             "feature_extraction.SegmentVectorizer", "feature_extraction.TokenVectorizer",

@@ -15,6 +15,7 @@ from skdp._typing import Floats, Places
 from skdp.emissions._protocol import CollapsedEmission
 from skdp.sequence._hmm import _kernels_split_merge as kernels
 from skdp.sequence._hmm._transitions import SMALLEST_WEIGHT, Transitions
+from skdp.sequence._similarities._protocol import EmissionCoupledSampler
 
 WIDTHS = 1, 3, 10, 30
 """Steps of a window. Short ones see states that last a step, long ones states that overlap."""
@@ -215,7 +216,29 @@ class SplitMerge(Regrouping):
     steps of the first; a merge gives the steps of two states to one of them. Rates of transitions
     and parameters of observations are summed out, so that those of before say nothing after a move
     was accepted. The weights are those of the transitions, and written to.
+
+    Similarities that depend on the parameters of the observations change with them. Those of the
+    two states are then proposed from their posterior given the states and the observations, so that
+    the evidence, with parameters summed out, is all that counts of observations here, too.
+
+    Parameters
+    ----------
+    ptr, states, transitions, emission, rng : as for `Regrouping`
+    similarity : EmissionCoupledSampler or None, default=None
+        What such similarities come from.
     """
+
+    def __init__(
+        self,
+        ptr: Places,
+        states: Places,
+        transitions: Transitions,
+        emission: Any,
+        rng: NDArray[np.uint64],
+        similarity: EmissionCoupledSampler | None = None,
+    ):
+        super().__init__(ptr, states, transitions, emission, rng)
+        self._similarity = similarity
 
     def try_once(self) -> bool:
         """Propose a split or a merge; return whether it was accepted."""
@@ -245,7 +268,8 @@ class SplitMerge(Regrouping):
         shapes = self._shapes(splitter.steps, groups), self._shapes(splitter.steps, 0 * groups)
         states = self._states.copy()
         states[splitter.steps.steps[groups == 1]] = b
-        return self._accept(states, a, b, *shapes, gain + backward - forward)
+        log_ratio = gain + backward - forward
+        return self._accept(states, (splitter, groups), a, b, *shapes, log_ratio)
 
     def _merge(self, counts: Places, used: Places, empty: Places) -> bool:
         ends = np.cumsum(1.0 / counts[used])
@@ -262,7 +286,8 @@ class SplitMerge(Regrouping):
         shapes = self._shapes(splitter.steps, 0 * groups), self._shapes(splitter.steps, groups)
         states = self._states.copy()
         states[splitter.steps.steps] = a
-        return self._accept(states, a, b, *shapes, gain + backward - forward)
+        log_ratio = gain + backward - forward
+        return self._accept(states, (splitter, 0 * groups), a, b, *shapes, log_ratio)
 
     def _splitter(self, a: int, b: int, other: int) -> Splitter:
         """Return what splits the steps of a and b, whose weights, with the other's, are shared."""
@@ -283,12 +308,21 @@ class SplitMerge(Regrouping):
         return transitions.gamma / transitions.n_states + tables
 
     def _accept(
-        self, states: Places, a: int, b: int, new: Floats, old: Floats, log_ratio: float
+        self,
+        states: Places,
+        grouped: tuple[Splitter, Groups],
+        a: int,
+        b: int,
+        new: Floats,
+        old: Floats,
+        log_ratio: float,
     ) -> bool:
         """Propose weights for the states, then accept all or nothing.
 
         Parameters
         ----------
+        grouped : (Splitter, (n,) array)
+            What proposed the states, and the groups of its steps in them: 0 is a, 1 is b.
         new, old : (2,) arrays
             Parameters of the Beta laws from which the weights would come, there and back.
         """
@@ -302,11 +336,25 @@ class SplitMerge(Regrouping):
         # Densities of the logit of the share, as that of beta is one of log ratios.
         log_ratio += log_density_of_share(transitions.weights[pair], old)
         log_ratio -= log_density_of_share(weights[pair], new)
-        log_ratio += transitions.log_ratio(
-            self._ptr, (states, self._states), (weights, transitions.weights), a, b
-        )
+        if self._similarity is None:
+            log_ratio += transitions.log_ratio(
+                self._ptr, (states, self._states), (weights, transitions.weights), a, b
+            )
+        else:
+            splitter, groups = grouped
+            proposal = self._similarity.propose_pair(
+                self._emission, splitter.emission, groups.astype(np.int64), pair, self._rng
+            )
+            there = transitions.with_log_similarity(proposal.log_similarity)
+            log_ratio += there.log_probability_of(self._ptr, states, weights)
+            log_ratio -= transitions.log_probability_of(
+                self._ptr, self._states, transitions.weights
+            )
         if not np.log1p(-next_double(self._rng)) < log_ratio:
             return False
+        if self._similarity is not None:
+            self._similarity.accept_pair(self._emission, proposal)
+            transitions.log_similarity[:] = there.log_similarity
         self._states[:] = states
         transitions.weights[:] = weights
         return True

@@ -13,7 +13,7 @@ from skdp.emissions._protocol import EmissionSampler
 from skdp.inference import Part
 from skdp.processes._concentration import draw_concentration
 from skdp.sequence._hmm import _kernels_transitions as kernels
-from skdp.sequence._similarities._protocol import SimilaritySampler
+from skdp.sequence._similarities._protocol import SimilaritySampler, TimedTransitions
 
 SMALLEST_WEIGHT = kernels.SMALLEST_WEIGHT
 SMALLEST_CONCENTRATION = 1e-8
@@ -158,6 +158,16 @@ class Transitions(Part):
         self._forbid_self_transitions(log_rates)
         return self.counts, log_rates
 
+    def timed(self) -> TimedTransitions:
+        """Return transitions and the times drawn last: what phi depends on without the rates."""
+        return TimedTransitions(
+            self.counts, self._shapes(self.weights) + self.counts, self._log_times
+        )
+
+    def redraw_rates(self, rng: NDArray[np.uint64]) -> None:
+        """Draw the rates anew, given the times drawn last: similarities have changed."""
+        self._draw_rates(rng)
+
     def take_similarity(self, similarity: SimilaritySampler, emission: EmissionSampler) -> None:
         """Let the transitions have the current similarities."""
         similarity.write(self.log_similarity[:-1], emission)
@@ -219,6 +229,13 @@ class Transitions(Part):
         counts = np.empty_like(self.counts)
         self._count(ptr, states, counts)
         return self._log_probability(counts, weights)
+
+    def with_log_similarity(self, log_similarity: NDArray[np.float64]) -> Self:
+        """Return the same transitions with other similarities between states, log phi, (J, J)."""
+        other = self.copy()
+        other.log_similarity[:-1] = log_similarity
+        other._forbid_self_transitions(other.log_similarity)
+        return other
 
     def log_ratio(
         self,

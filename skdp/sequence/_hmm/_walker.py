@@ -20,7 +20,7 @@ from skdp.sequence._hmm._split_merge import SplitMerge
 from skdp.sequence._hmm._state import HMMState
 from skdp.sequence._hmm._transitions import Transitions
 from skdp.sequence._similarities._fixed import FixedSimilaritySampler
-from skdp.sequence._similarities._protocol import SimilaritySampler
+from skdp.sequence._similarities._protocol import EmissionCoupledSampler, SimilaritySampler
 
 STATE_SAMPLERS = {
     "ffbs": HMMMessages.sample_states,
@@ -181,9 +181,15 @@ class HMMWalker(Part):
         """Return whether the states have changed, so that rates and parameters are out of date."""
         emission: Any = self.emission
         emission.complete(self.states, self.stream)
+        similarity: Any = self.similarity if self._is_coupled else None
         return SplitMerge(
-            self._ptr, self.states, self.transitions, emission, self.stream
+            self._ptr, self.states, self.transitions, emission, self.stream, similarity
         ).try_once()
+
+    @property
+    def _is_coupled(self) -> bool:
+        """Whether similarities depend on the parameters of the observations."""
+        return isinstance(self.similarity, EmissionCoupledSampler)
 
     def _hold_emission(self) -> None:
         """Let an emission that draws a concentration know whether it is held."""
@@ -200,6 +206,11 @@ class HMMWalker(Part):
         if similarity is None:
             self.emission.draw(self.states, rng)
             return
+        if isinstance(similarity, EmissionCoupledSampler):
+            similarity.draw_with_emission(transitions.timed(), self.states, self.emission, rng)
+            transitions.take_similarity(similarity, self.emission)
+            transitions.redraw_rates(rng)
+            return
         given = transitions.counts_and_rates()
         similarity.draw(*given, self.emission, rng, hold=hold)
         self.emission.draw(self.states, rng, similarity.coupling(*given))
@@ -209,9 +220,13 @@ class HMMWalker(Part):
         """Return log p(x, states, beta, parameters of similarities and durations).
 
         Rates of transitions are summed out, and parameters of observations where that can be
-        done: the densities of hundreds of tiny rates would drown everything else.
+        done: the densities of hundreds of tiny rates would drown everything else. It cannot be done
+        where similarities depend on them.
         """
         result = self.transitions.log_probability() + self.emission.log_evidence()
+        if self._is_coupled:
+            emission: Any = self.emission
+            result += emission.log_posterior()
         return result + sum(part.log_density() for part in self._options())
 
     def scalars(self) -> dict[str, float]:
@@ -241,7 +256,10 @@ class HMMWalker(Part):
         model = HMMModel(startprob, transmat, self.emission.model(), self._shares())
         if self.similarity is not None:
             similarity = np.exp(self.transitions.log_similarity[:-1]).astype(np.float32)
-            model = replace(model, similarity=similarity, geometry=self.similarity.model())
+            geometry = self.similarity.model()
+            if isinstance(self.similarity, EmissionCoupledSampler):
+                geometry = self.similarity.model_with_emission(self.emission)
+            model = replace(model, similarity=similarity, geometry=geometry)
         if self.duration is not None:
             model = replace(model, duration=self.duration.model())
         return HMMDraw(model, self.states.astype(np.int32), self.log_joint())

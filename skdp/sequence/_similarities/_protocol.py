@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._typing import Floats, Places
 from skdp.emissions._protocol import Coupling
+
+
+class TimedTransitions(NamedTuple):
+    """Transitions and the times that they took, given which similarities do not need the rates.
+
+    Given the times u the pairs of states are independent. With rates and failed transitions summed
+    out, phi_jj' has the likelihood phi^n / (1 + phi u_j)^(a + n).
+
+    Attributes
+    ----------
+    counts : (J + 1, J) array of int
+        n_jj'; the last row holds transitions to first states and has phi = 1.
+    shapes : (J + 1, J) array
+        a_jj' + n_jj', with a the shapes of the prior of the rates.
+    log_times : (J + 1,) array
+        log u_j; -inf where no transition leaves.
+    """
+
+    counts: Places
+    shapes: Floats
+    log_times: Floats
 
 
 class SimilaritySampler(Protocol):
@@ -121,4 +143,67 @@ class SimilaritySampler(Protocol):
         Returns
         -------
         SimilaritySampler
+        """
+
+
+@runtime_checkable
+class EmissionCoupledSampler(Protocol):
+    """What a `SimilaritySampler` has as well if phi depends on the parameters of the observations.
+
+    A walker then leaves the draws of these parameters to it, and draws the rates of transitions
+    afterwards.
+    """
+
+    def draw_with_emission(
+        self, transitions: TimedTransitions, states: Places, emission: Any, rng: NDArray[np.uint64]
+    ) -> None:
+        """Draw the parameters of the observations and of phi, given states and times.
+
+        Parameters
+        ----------
+        transitions : TimedTransitions
+        states : (N,) array of int
+        emission : ComparableEmission
+            Its parameters are written to.
+        rng : (4,) array of uint64
+            Stream of random numbers.
+        """
+
+    def model_with_emission(self, emission: Any) -> Any:
+        """Return what a stored sample keeps, as `SimilaritySampler.model` does.
+
+        Parameters
+        ----------
+        emission : ComparableEmission
+        """
+
+    def propose_pair(
+        self, emission: Any, pair: Any, groups: Places, places: list[int], rng: NDArray[np.uint64]
+    ) -> Any:
+        """Draw parameters of two states given the steps that they would have.
+
+        Parameters
+        ----------
+        emission : ComparableEmission
+        pair : CollapsedEmission
+            Restricted to these steps, for two states.
+        groups : (n,) array of int
+            0 or 1: which of the two has a step.
+        places : list of two ints
+            The states.
+        rng : (4,) array of uint64
+
+        Returns
+        -------
+        object with an attribute `log_similarity`
+            log phi of all states with these parameters, (J, J).
+        """
+
+    def accept_pair(self, emission: Any, proposal: Any) -> None:
+        """Take what `propose_pair` returned.
+
+        Parameters
+        ----------
+        emission : ComparableEmission
+        proposal : object
         """

@@ -4,7 +4,12 @@ import numpy as np
 from scipy import stats
 
 from skdp.data import SequencePanel
-from skdp.sequence import CategoricalEmission, GaussianSimilarity, PoissonDuration
+from skdp.sequence import (
+    CategoricalEmission,
+    EmissionSimilarity,
+    GaussianSimilarity,
+    PoissonDuration,
+)
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm._walker import HMMWalker
 
@@ -44,3 +49,29 @@ def test_log_joint_with_similarities_and_durations():
                 law = stats.poisson(mean, loc=1)
                 expected += law.logsf(length - 1) if censored else law.logpmf(length)
         np.testing.assert_allclose(sampler.log_joint(), expected, rtol=1e-9)
+
+
+def test_log_joint_with_similarities_of_observations():
+    """log p(x, theta given z) is the likelihood times the prior of log odds of theta."""
+    x = np.array([0, 0, 1, 1, 1, 0, 2.0, 2.0])
+    panel = SequencePanel.from_sequences([x])
+    streams = np.random.SeedSequence(4).generate_state(12, np.uint64).reshape(3, 4)
+    priors = TransitionPriors(2.0, (1.0, 1.0), 1.5, (1.0, 1.0), 1.0, (1.0, 1.0))
+    sampler = HMMWalker(
+        panel,
+        Transitions(N_STATES, priors, streams[0]),
+        CategoricalEmission(3, 0.5).make_sampler(panel.values, N_STATES),
+        streams[1],
+        streams[2],
+        similarity=EmissionSimilarity(decay_prior=(2.0, 3.0)).make_sampler(N_STATES),
+    )
+    for _ in range(20):
+        sampler.sweep()
+        log_theta = sampler.emission.log_probs.T
+        theta = np.exp(log_theta) / np.exp(log_theta).sum(axis=1, keepdims=True)
+        expected = sampler.transitions.log_probability()
+        expected += log_theta[sampler.states, x.astype(int)].sum() + log_theta.sum()
+        expected += sum(stats.dirichlet(np.full(3, 0.5)).logpdf(row) for row in theta)
+        expected += log_density_of_log_gamma(sampler.similarity.decay, 2.0, 3.0)
+        np.testing.assert_allclose(sampler.log_joint(), expected, rtol=1e-9)
+        np.testing.assert_allclose(sampler.scalars()["log_joint"], expected, rtol=1e-9)

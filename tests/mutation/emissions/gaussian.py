@@ -39,4 +39,12 @@ MUTATIONS = [
         "Samples of a stored state are t distributed, as its densities say.",
         f"{PREDICTIVES}::test_draws_follow_the_density[full]",
     ),
+    Mutation(
+        "gaussian-posterior-of-covariances",
+        "emissions/_gaussian.py",
+        "logs += (dofs - width - 1.0) * log_dets",
+        "logs += (dofs - width) * log_dets",
+        "The Wishart density of Sigma^-1.",
+        "tests/exact/emissions/test_comparable.py::test_log_posterior_is_what_bayes_says[full]",
+    ),
 ]

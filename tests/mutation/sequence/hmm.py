@@ -18,6 +18,7 @@ NAMES = "tests/unit/sequence/hmm/test_alignment.py"
 ROWS = "tests/exact/sequence/hmm/test_transitions.py"
 MOVES = "tests/exact/sequence/hmm/test_split_merge.py"
 SEGMENT_DRAWS = "tests/exact/sequence/hmm/test_segment_draws.py"
+SIMILARITY_TESTS = "tests/exact/sequence/similarities/test_emission.py"
 SEGMENT_TESTS = "tests/exact/sequence/hmm/test_segments.py"
 
 ALIGNMENT = "sequence/_hmm/_alignment.py"
@@ -27,6 +28,7 @@ MERGE_KERNELS = "sequence/_hmm/_kernels_split_merge.py"
 MESSAGES = "sequence/_hmm/_kernels_messages.py"
 SEGMENTS = "sequence/_hmm/_kernels_segments.py"
 SPLIT_MERGE = "sequence/_hmm/_split_merge.py"
+WALKER = "sequence/_hmm/_walker.py"
 TRANSITIONS = "sequence/_hmm/_kernels_transitions.py"
 
 
@@ -43,6 +45,31 @@ def _moves(case: str) -> str:
 
 
 MUTATIONS = [
+    Mutation(
+        "emission-similarity-old-rates",
+        WALKER,
+        "            transitions.redraw_rates(rng)\n",
+        "",
+        "Rates were summed out when phi was drawn: those of before know the old one.",
+        "tests/unit/sequence/similarities/test_emission.py"
+        "::test_rates_are_drawn_given_the_new_similarities",
+    ),
+    Mutation(
+        "emission-similarity-joint-without-parameters",
+        WALKER,
+        "result += emission.log_posterior()",
+        "result += 0.0",
+        "Parameters that phi depends on are not summed out.",
+        "tests/exact/sequence/test_log_joint.py::test_log_joint_with_similarities_of_observations",
+    ),
+    Mutation(
+        "emission-similarity-moves-with-swapped-names",
+        SPLIT_MERGE,
+        "self._emission, splitter.emission, groups.astype(np.int64), pair, self._rng",
+        "self._emission, splitter.emission, 1 - groups.astype(np.int64), pair, self._rng",
+        "Each of the two has parameters given its own steps.",
+        f"{SIMILARITY_TESTS}::test_posterior_by_splits_and_merges[bits, far]",
+    ),
     Mutation(
         "symbols-concentration-not-held",
         "sequence/_hmm/_walker.py",

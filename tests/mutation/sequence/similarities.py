@@ -8,8 +8,93 @@ LINK_TESTS = "tests/exact/emissions/test_factor_links.py"
 LAPLACIAN = "sequence/_similarities/_kernels_laplacian.py"
 LOCATIONS = "sequence/_similarities/_kernels_locations.py"
 SPACE = "sequence/_similarities/_gaussian.py"
+EMISSION_TESTS = "tests/exact/sequence/similarities/test_emission.py"
+UNIT_TESTS = "tests/unit/sequence/similarities/test_emission.py"
+IN_SHORT = f"{EMISSION_TESTS}::test_posterior_in_short[bits, far]"
+EMISSION = "sequence/_similarities/_emission.py"
+EMISSION_KERNELS = "sequence/_similarities/_kernels_emission.py"
 
 MUTATIONS = [
+    Mutation(
+        "emission-similarity-without-transitions",
+        EMISSION_KERNELS,
+        "return count * log_similarity - shape",
+        "return -shape",
+        "Transitions that succeed have the probability phi.",
+        IN_SHORT,
+    ),
+    Mutation(
+        "emission-similarity-failures-without-prior",
+        EMISSION_KERNELS,
+        "return count * log_similarity - shape * log_1p_exp(",
+        "return count * log_similarity - count * log_1p_exp(",
+        "Rates are summed out: their prior counts, too.",
+        IN_SHORT,
+    ),
+    Mutation(
+        "emission-similarity-one-way",
+        EMISSION_KERNELS,
+        "        if log_times[k] > -math.inf:\n",
+        "        if log_times[k] > math.inf:\n",
+        "Transitions into a state tell of it as those out of it do.",
+        f"{UNIT_TESTS}::test_acceptance_of_all_proposals_is_the_product",
+    ),
+    Mutation(
+        "emission-similarity-others-as-before",
+        EMISSION_KERNELS,
+        "other = k + n_states * taken[k]",
+        "other = k",
+        "A state is compared with what the others have become.",
+        f"{UNIT_TESTS}::test_acceptance_of_all_proposals_is_the_product",
+    ),
+    Mutation(
+        "emission-similarity-takes-all",
+        EMISSION_KERNELS,
+        "taken[j] = int(math.log1p(-next_double(rng)) < gain)",
+        "taken[j] = int(math.log1p(-next_double(rng)) < gain + 1e9)",
+        "The conjugate draw knows nothing of transitions.",
+        IN_SHORT,
+    ),
+    Mutation(
+        "emission-similarity-keeps-what-it-refused",
+        EMISSION,
+        "_put_back(proposed, before, taken == 0)",
+        "_put_back(proposed, before, taken < 0)",
+        "Distances and parameters must be of the same draw.",
+        f"{UNIT_TESTS}::test_similarity_is_that_of_the_drawn_parameters[bhattacharyya]",
+    ),
+    Mutation(
+        "emission-similarity-squared-hellinger",
+        EMISSION,
+        "np.sqrt(-np.expm1(logs))",
+        "-np.expm1(logs)",
+        "The distance is the root of 1 - BC.",
+        f"{UNIT_TESTS}::test_similarity_is_that_of_the_drawn_parameters[hellinger]",
+    ),
+    Mutation(
+        "emission-similarity-decay-without-jacobian",
+        EMISSION,
+        "return result + shape * log_decay - rate * decay",
+        "return result + (shape - 1.0) * log_decay - rate * decay",
+        "The slice is that of log lambda.",
+        f"{EMISSION_TESTS}::test_posterior_in_short[bits]",
+    ),
+    Mutation(
+        "emission-similarity-concentration-with-all",
+        EMISSION,
+        "held, emission.held = emission.held, True",
+        "held = emission.held",
+        "With theta summed out the concentration is drawn only where theta is accepted with it.",
+        f"{UNIT_TESTS}::test_held_concentrations_stay",
+    ),
+    Mutation(
+        "emission-similarity-shared-always",
+        EMISSION,
+        "self.shared_acceptance = float(math.log1p(-next_double(rng)) < gain)",
+        "self.shared_acceptance = 1.0",
+        "A new concentration moves theta, and with it phi.",
+        f"{UNIT_TESTS}::test_a_refused_move_of_the_concentration_changes_nothing",
+    ),
     Mutation(
         "laplacian-decay-without-jacobian",
         LAPLACIAN,

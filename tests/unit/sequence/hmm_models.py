@@ -7,6 +7,7 @@ from skdp.sequence import (
     HDPHMMLT,
     AutoregressiveEmission,
     BinaryFactorEmission,
+    EmissionSimilarity,
     FixedSimilarity,
     GaussianEmission,
     GaussianSimilarity,
@@ -76,6 +77,18 @@ MODELS = {
     "beam": ({"emission": "categorical", "state_sampler": "beam"}, SYMBOLS),
     "fixed": ({"emission": "categorical", "similarity": FixedSimilarity(PHI)}, SYMBOLS),
     "locations": ({"similarity": GaussianSimilarity(2)}, GAUSSIAN),
+    "near": ({"similarity": "emission", "stickiness": "auto"}, with_gaps(GAUSSIAN)),
+    "near symbols": (
+        {"emission": "categorical", "similarity": EmissionSimilarity("bhattacharyya")}, SYMBOLS
+    ),
+    "near, durations": (
+        {
+            "emission": "bernoulli",
+            "similarity": EmissionSimilarity(decay=2.0),
+            "duration": PoissonDuration(max_duration=12),
+        },
+        [BITS > 1.5, BITS[:9] > 1.5],
+    ),
     "factors": (
         {"emission": BinaryFactorEmission(2), "similarity": LaplacianSimilarity()}, [BITS, BITS[:9]]
     ),
@@ -101,6 +114,9 @@ MODELS = {
 OPTIONAL = {
     "fixed": ["similarity_"],
     "locations": ["similarity_", "locations_", "decay_"],
+    "near": ["similarity_", "decay_"],
+    "near symbols": ["similarity_", "decay_"],
+    "near, durations": ["similarity_", "decay_", "duration_"],
     "factors": ["similarity_", "factors_", "decay_"],
     "durations": ["duration_"],
     "negative binomial": ["duration_"],

@@ -18,6 +18,7 @@ from skdp.data import SequencePanel, TokenSequences
 from skdp.sequence import (
     BinaryFactorEmission,
     CategoricalEmission,
+    EmissionSimilarity,
     FactorialHMM,
     FixedSimilarity,
     GaussianEmission,
@@ -281,6 +282,7 @@ class TestLegalInput:
         ("params", "objects"),
         [
             ({"similarity": "gaussian"}, {"similarity": GaussianSimilarity()}),
+            ({"similarity": "emission"}, {"similarity": EmissionSimilarity()}),
             ({"duration": "poisson"}, {"duration": PoissonDuration()}),
             ({"duration": "negative_binomial"}, {"duration": NegativeBinomialDuration()}),
         ],

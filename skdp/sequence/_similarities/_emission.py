@@ -1,0 +1,392 @@
+"""Similarities of states by the distance of the distributions of their observations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from skdp._checks import check_gamma_prior
+from skdp._random import next_double
+from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp._typing import Floats, Places
+from skdp.emissions._protocol import ComparableEmission, EmissionModel
+from skdp._random import draw_slice
+from skdp.inference import Part
+from skdp.sequence._similarities import _kernels_emission as kernels
+from skdp.sequence._similarities._protocol import TimedTransitions
+
+_LOWEST_DECAY, _HIGHEST_DECAY = 1e-12, 1e6
+
+
+class EmissionSimilarity(EstimatorMixin, BaseEstimator):
+    r"""States whose observations are alike follow each other more often.
+
+    phi_jj' = exp(-lambda d(F_j, F_j')), with F_j the distribution of the observations in state j
+    and d a distance of two distributions. With their Bhattacharyya coefficient
+    BC = int sqrt(f_j(x) f_j'(x)) dx, from 0 to 1, "hellinger" is d = sqrt(1 - BC), at most 1, and
+    "bhattacharyya" is d = -log BC, which has no bound: phi = BC^lambda.
+
+    Parameters
+    ----------
+    metric : {"hellinger", "bhattacharyya"} or callable, default="hellinger"
+        d. The names are for Gaussian, Poisson, Bernoulli, categorical and multinomial emissions and
+        `IndependentEmissions` of these; multinomial ones count as single events. A callable is your
+        own distance, ``metric(model) -> (K, K) array``: it gets the distributions of K states as an
+        object with their parameters, such as ``model.means`` and ``model.covariances`` of Gaussian
+        ones, those that `emission_` has after `fit`; the user guide lists them. K need not be
+        `n_components`. It returns finite distances >= 0, symmetric, with 0 on the diagonal, and has
+        no randomness. (For a similarity S in (0, 1] return -log S: phi = S^lambda.)
+    decay : float or "auto", default="auto"
+        lambda, from 1e-12 to 1e6: the larger, the stronger the preference for similar states.
+        "auto": drawn under `decay_prior`.
+    decay_prior : (shape, rate), default=(1.0, 1.0)
+        Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`, which is cut off at
+        1e-12 and 1e6.
+
+    Notes
+    -----
+    phi depends on the parameters of the observations, so transitions tell of them, too. A sweep
+    proposes new parameters given the observations alone, and accepts or rejects those of each state
+    by what transitions say of phi, rates and failed transitions summed out (Metropolis-Hastings).
+    The trace records the mean acceptance of states in use as "acceptance". Splits and merges of
+    states draw the parameters of the two states with them. The log joint of the trace is
+    log p(x, parameters, states).
+
+    Scores and predictions use the posterior predictive distribution of the observations given the
+    states, as with other similarities: what transitions tell of parameters is in the drawn states
+    and in the transition probabilities, but not in this distribution.
+
+    References
+    ----------
+    C. Dawson, C. Huang, C. T. Morrison (2017), An infinite hidden Markov model with
+    similarity-biased transitions, ICML: 2.2.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "metric": [StrOptions({"hellinger", "bhattacharyya"}), callable],
+        "decay": [Interval(Real, 1e-12, 1e6, closed="both"), StrOptions({"auto"})],
+        "decay_prior": [tuple, list],
+    }
+
+    def __init__(
+        self,
+        metric: str | Callable[[Any], Any] = "hellinger",
+        decay: float | str = "auto",
+        decay_prior: tuple[float, float] = (1.0, 1.0),
+    ):
+        self.metric = metric
+        self.decay = decay
+        self.decay_prior = decay_prior
+
+    def make_sampler(self, n_states: int) -> EmissionSimilaritySampler:
+        """Return the sampler of this similarity.
+
+        Parameters
+        ----------
+        n_states : int
+            J.
+
+        Returns
+        -------
+        SimilaritySampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
+        validate_parameters(self)
+        prior = check_gamma_prior(self.decay_prior, "decay_prior")
+        decay = None if isinstance(self.decay, str) else float(self.decay)
+        return EmissionSimilaritySampler(n_states, self.metric, decay, prior)
+
+
+@dataclass(frozen=True)
+class EmissionDistances:
+    """What similarities come from: phi_jj' = exp(-decay d_jj').
+
+    Attributes
+    ----------
+    emission : EmissionModel
+        Distributions of the observations of all states, with their parameters as drawn.
+    decay : float
+    """
+
+    emission: EmissionModel
+    decay: float
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the same states in another order."""
+        return replace(self, emission=self.emission.reorder(order))
+
+
+class EmissionSimilaritySampler(Part):
+    """Sampler of the parameters of the observations, where similarities come from them.
+
+    Parameters
+    ----------
+    n_states : int
+    metric : str or callable
+    decay : float or None
+        None: drawn.
+    prior : (shape, rate)
+        Of a drawn decay.
+
+    Attributes
+    ----------
+    distances : (J, J) array
+        Of the parameters drawn last.
+    decay : float
+        lambda.
+    acceptance : float
+        Share of the states in use that took the parameters proposed last.
+    shared_acceptance : float
+        1 or 0: whether what all states share took its last proposal.
+    """
+
+    def __init__(
+        self,
+        n_states: int,
+        metric: str | Callable[[Any], Any],
+        decay: float | None,
+        prior: tuple[float, float],
+    ):
+        self.metric, self.prior = metric, prior
+        self.is_drawn = decay is None
+        mean = min(max(prior[0] / prior[1], _LOWEST_DECAY), _HIGHEST_DECAY)
+        self.decay = mean if decay is None else decay
+        self.distances = np.zeros((n_states, n_states))
+        self.acceptance = self.shared_acceptance = 1.0
+
+    # What a walker asks
+
+    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
+        """Take the distances of the first parameters."""
+        if not isinstance(emission, ComparableEmission) or (
+            hasattr(emission, "held") and not hasattr(emission, "move_shared")
+        ):
+            raise TypeError(
+                "EmissionSimilarity compares the distributions of states, which "
+                f"{type(emission).__name__} does not support: use it with GaussianEmission, "
+                "PoissonEmission, BernoulliEmission, CategoricalEmission, MultinomialEmission or "
+                "IndependentEmissions of these, or with your own that is a ComparableEmission."
+            )
+        self.distances = self._measure(emission, emission.parameters())
+
+    def draw(
+        self,
+        counts: NDArray[np.int64],
+        log_rates: NDArray[np.float64],
+        emission: Any,
+        rng: NDArray[np.uint64],
+        *,
+        hold: bool = False,
+    ) -> None:
+        """Draw nothing given the rates: `draw_with_emission` draws without them."""
+
+    def draw_with_emission(
+        self, transitions: TimedTransitions, states: Places, emission: Any, rng: NDArray[np.uint64]
+    ) -> None:
+        """Draw the parameters of the observations, then the decay."""
+        before = _copy(emission.parameters())
+        has_shared = hasattr(emission, "held")
+        if has_shared:
+            held, emission.held = emission.held, True
+        emission.draw(states, rng)
+        if has_shared:
+            emission.held = held
+        n_states = len(self.distances)
+        proposed = emission.parameters()
+        both = self._measure(
+            emission, tuple(np.concatenate(pair) for pair in zip(before, proposed, strict=True))
+        )
+        taken = np.zeros(n_states, dtype=np.int64)
+        kernels.accept_proposals(both, self.decay, *transitions, taken, rng)
+        _put_back(proposed, before, taken == 0)
+        chosen = np.arange(n_states) + n_states * taken
+        self.distances = np.ascontiguousarray(both[np.ix_(chosen, chosen)])
+        used = transitions.counts.any(axis=0)
+        self.acceptance = float(taken[used].mean())
+        if has_shared:
+            self._move_shared(transitions, emission, rng)
+        if self.is_drawn:
+            self._draw_decay(transitions, rng)
+
+    def _move_shared(
+        self, transitions: TimedTransitions, emission: Any, rng: NDArray[np.uint64]
+    ) -> None:
+        """Draw what all states share, all parameters with it; accept both or none."""
+        before = _copy(emission.parameters())
+        shared = emission.move_shared(rng)
+        if shared is None:
+            return
+        moved = emission.parameters()
+        distances = self._measure(emission, moved)
+        gain = self._weigh(distances, self.decay, transitions)
+        gain -= self._weigh(self.distances, self.decay, transitions)
+        self.shared_acceptance = float(math.log1p(-next_double(rng)) < gain)
+        if self.shared_acceptance:
+            self.distances = distances
+        else:
+            _put_back(moved, before, np.ones(len(distances), dtype=bool))
+            emission.restore_shared(shared)
+
+    def _draw_decay(self, transitions: TimedTransitions, rng: NDArray[np.uint64]) -> None:
+        shape, rate = self.prior
+
+        def log_density(log_decay: float) -> float:
+            if not low <= log_decay <= high:
+                return -math.inf
+            decay = math.exp(log_decay)
+            result = self._weigh(self.distances, decay, transitions)
+            return result + shape * log_decay - rate * decay
+
+        low, high = math.log(_LOWEST_DECAY), math.log(_HIGHEST_DECAY)
+        self.decay = math.exp(draw_slice(log_density, math.log(self.decay), rng))
+
+    @staticmethod
+    def _weigh(distances: Floats, decay: float, transitions: TimedTransitions) -> float:
+        return float(kernels.log_likelihood(distances, decay, *transitions))
+
+    def write(self, out: NDArray[np.float64], emission: Any) -> None:
+        """Write log phi, (J, J)."""
+        np.multiply(self.distances, -self.decay, out=out)
+
+    def coupling(self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]) -> None:
+        """Return None: there are no binary factors."""
+
+    def log_density(self) -> float:
+        """Return the log density of log lambda under its prior, 0 if lambda is fixed."""
+        if not self.is_drawn:
+            return 0.0
+        shape, rate = self.prior
+        log_density = shape * math.log(rate * self.decay) - rate * self.decay
+        return log_density - math.lgamma(shape)
+
+    def scalars(self) -> dict[str, float]:
+        """Return the decay, and the acceptance of the last draw."""
+        return {"decay": self.decay, "acceptance": self.acceptance}
+
+    def model(self) -> None:
+        """Return None: see `model_with_emission`."""
+
+    def model_with_emission(self, emission: Any) -> EmissionDistances:
+        """Return the drawn distributions and the decay."""
+        return EmissionDistances(emission.known_model(_copy(emission.parameters())), self.decay)
+
+    # Splits and merges
+
+    def propose_pair(
+        self, emission: Any, pair: Any, groups: Places, places: list[int], rng: NDArray[np.uint64]
+    ) -> ProposedPair:
+        """Draw parameters of two states given the steps that they would have.
+
+        Parameters
+        ----------
+        emission : EmissionSampler
+        pair : CollapsedEmission
+            Restricted to these steps, for two states.
+        groups : (n,) array of int
+            0 or 1: which of the two has a step.
+        places : list of two ints
+            The states.
+        rng : (4,) uint64 array
+        """
+        pair.draw(groups, rng)
+        parameters = _copy(emission.parameters())
+        for array, own in zip(parameters, pair.parameters(), strict=True):
+            array[places] = own
+        distances = self._measure(emission, parameters)
+        return ProposedPair(parameters, distances, -self.decay * distances)
+
+    def accept_pair(self, emission: Any, proposal: ProposedPair) -> None:
+        """Take what `propose_pair` returned."""
+        everywhere = np.ones(len(self.distances), dtype=bool)
+        _put_back(emission.parameters(), proposal.parameters, everywhere)
+        self.distances = proposal.distances
+
+    # Distances
+
+    def _measure(self, emission: Any, parameters: tuple[Floats, ...]) -> Floats:
+        """Return the distances of any number of states, given their parameters."""
+        if not isinstance(self.metric, str):
+            model = emission.known_model(parameters)
+            return check_distances(self.metric(model), len(parameters[0]))
+        logs: Floats = emission.log_affinity(parameters)
+        return np.sqrt(-np.expm1(logs)) if self.metric == "hellinger" else -logs
+
+
+@dataclass(frozen=True)
+class ProposedPair:
+    """Parameters of all states, of which two are proposed.
+
+    Attributes
+    ----------
+    parameters : tuple of (J, ...) arrays
+    distances, log_similarity : (J, J) arrays
+    """
+
+    parameters: tuple[Floats, ...]
+    distances: Floats
+    log_similarity: Floats
+
+
+def _copy(parameters: tuple[Floats, ...]) -> tuple[Floats, ...]:
+    return tuple(np.array(array) for array in parameters)
+
+
+def _put_back(
+    parameters: tuple[Floats, ...], values: tuple[Floats, ...], which: NDArray[np.bool_]
+) -> None:
+    """Write other values to the parameters of some states."""
+    for array, own in zip(parameters, values, strict=True):
+        array[which] = own[which]
+
+
+def check_distances(distances: Any, n_states: int) -> Floats:
+    """Return what a metric of a user's own returned, as an array, or raise.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no matrix of distances.
+    """
+    wanted = f"EmissionSimilarity: metric must return an array of shape ({n_states}, {n_states})"
+    try:
+        array = np.asarray(distances, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{wanted} for {n_states} states, got {type(distances).__name__}."
+        ) from None
+    if array.shape != (n_states, n_states):
+        raise ValueError(f"{wanted} for {n_states} states, got {array.shape}.")
+    wrong = ~((array >= 0.0) & (array < np.inf))
+    if wrong.any():
+        j, k = np.argwhere(wrong)[0]
+        raise ValueError(
+            "EmissionSimilarity: metric must return finite distances >= 0; got "
+            f"{array[j, k]:g} for states {j} and {k} of {n_states}."
+        )
+    if np.any(np.diag(array) > 1e-6 * max(1.0, array.max())):
+        j = int(np.argmax(np.diag(array)))
+        raise ValueError(
+            "EmissionSimilarity: metric must return distances, 0 from a state to itself; got "
+            f"{array[j, j]:g} for state {j}. (Return -log S for a similarity S.)"
+        )
+    uneven = np.abs(array - array.T) > 1e-6 * np.maximum(array, array.T) + 1e-12
+    if uneven.any():
+        j, k = np.argwhere(uneven)[0]
+        raise ValueError(
+            f"EmissionSimilarity: metric must be symmetric; got {array[j, k]:g} from state {j} to "
+            f"state {k}, and {array[k, j]:g} back."
+        )
+    array = 0.5 * (array + array.T)
+    np.fill_diagonal(array, 0.0)
+    return array

@@ -1,0 +1,124 @@
+"""Similarities that come from the observations of states, against sums and integrals."""
+
+import numpy as np
+import pytest
+from exact.oracles.batch_means import assert_means
+from exact.oracles.emission_similarity import (
+    BITS,
+    COUNTS,
+    Problem,
+    bhattacharyya,
+    expect,
+    figures,
+    hellinger,
+)
+
+from skdp._random import make_seed_sequence, make_stream
+from skdp.data import SequencePanel
+from skdp.emissions import (
+    BernoulliEmission,
+    CategoricalEmission,
+    PoissonEmission,
+)
+from skdp.sequence import EmissionSimilarity
+from skdp.sequence._hmm._split_merge import SplitMerge
+from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
+from skdp.sequence._hmm._walker import HMMWalker
+
+ONE = ((0, 0, 1, 1, 0, 1),)
+TWO = ((0, 1, 1), (1, 0, 0))
+FEW = ((0, 3, 4), (5, 0, 1))
+
+CASES = {
+    "bits": Problem(ONE, BITS),
+    "bits, bhattacharyya": Problem(TWO, BITS, bhattacharyya),
+    "bits, far": Problem(TWO, BITS, decay=6.0, alpha=4.0),
+    "bits, sticky": Problem(TWO, BITS, kappa=1.5, decay_prior=(3.0, 0.5)),
+    "symbols": Problem(TWO, BITS, concentration_prior=(3.0, 1.0), decay_prior=(3.0, 0.5)),
+    "symbols, far": Problem(ONE, BITS, bhattacharyya, 5.0, concentration_prior=(2.0, 1.0)),
+    "counts": Problem(FEW, COUNTS, prior=(1.5, 0.7)),
+    "counts, bhattacharyya": Problem(FEW, COUNTS, bhattacharyya, 2.0, prior=(1.5, 0.7)),
+}
+NAMES = {hellinger: "hellinger", bhattacharyya: "bhattacharyya"}
+N_SWEEPS = 24_000
+
+
+def make_emission(problem):
+    if problem.kind is COUNTS:
+        return PoissonEmission(*problem.prior)
+    if problem.concentration_prior is not None:
+        return CategoricalEmission(2, concentration_prior=problem.concentration_prior)
+    return BernoulliEmission(problem.prior)
+
+
+def theta_of(problem, emission):
+    if problem.kind is COUNTS:
+        return np.exp(emission.log_intensities[:, 0])
+    return np.exp(emission.log_probs[1])
+
+
+def make_walker(problem, seed):
+    panel = SequencePanel.from_sequences([np.array(s, float) for s in problem.sequences])
+    streams = [make_stream(make_seed_sequence(seed + i)) for i in range(3)]
+    priors = TransitionPriors(
+        problem.gamma, (1.0, 1.0), problem.alpha, (1.0, 1.0), problem.kappa, (1.0, 1.0)
+    )
+    decay = "auto" if problem.decay is None else problem.decay
+    similarity = EmissionSimilarity(NAMES[problem.metric], decay, problem.decay_prior)
+    return HMMWalker(
+        panel,
+        Transitions(2, priors, streams[0]),
+        make_emission(problem).make_sampler(panel.values, 2),
+        streams[1],
+        streams[2],
+        similarity=similarity.make_sampler(2),
+    ), panel
+
+
+def record(problem, walker):
+    theta = theta_of(problem, walker.emission)
+    log_a = np.log(walker.emission.concentration) if problem.concentration_prior else 0.0
+    phi = np.exp(walker.transitions.log_similarity[0, 1])
+    return figures(walker.states, *theta, walker.similarity.decay, phi, log_a)
+
+
+def check(problem, n_sweeps, seed=0, sweep=None):
+    walker, panel = make_walker(problem, seed)
+    draws = []
+    for _ in range(n_sweeps):
+        if sweep is None:
+            walker.sweep()
+        else:
+            sweep(walker, panel)
+        draws.append(record(problem, walker))
+    assert_means(draws, expect(problem))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_posterior(case):
+    """|z| < 5 for 23 figures a case: a false alarm in 1e-5 cases."""
+    check(CASES[case], N_SWEEPS)
+
+
+@pytest.mark.parametrize("case", ["bits", "bits, far", "counts, bhattacharyya"])
+def test_posterior_in_short(case):
+    """|z| < 5 for 23 figures a case: a false alarm in 1e-5 cases."""
+    check(CASES[case], 6_000)
+
+
+def sweep_by_moves(walker, panel):
+    """Do what a sweep does, but draw states by splits and merges alone."""
+    walker.emission.complete(walker.states, walker.stream)
+    moved = SplitMerge(
+        panel.ptr, walker.states, walker.transitions, walker.emission, walker.stream,
+        walker.similarity,
+    ).try_once()  # fmt: skip
+    walker._draw_parameters(walker.stream, rates_known=not moved)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["bits, far", "symbols", "counts", "counts, bhattacharyya"])
+def test_posterior_by_splits_and_merges(case):
+    """|z| < 5 for 23 figures a case: a false alarm in 1e-5 cases."""
+    check(CASES[case], N_SWEEPS, sweep=sweep_by_moves)
