@@ -20,6 +20,7 @@ from skdp.emissions._binary_factor_model import OUTPUTS
 from skdp.emissions._binary_factors import BinaryFactorEmission
 from skdp.sequence._base import SequenceEstimator, split
 from skdp.sequence._factorial._alignment import name_factors
+from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 from skdp.sequence._factorial._step_factors import StepFactors
 from skdp.sequence._factorial._walker import FactorialWalker
 
@@ -233,13 +234,14 @@ class FactorialHMM(SequenceEstimator):
                 f"factors of one strength. Leave it at 0, got {emission.amplitude_variance!r}."
             )
 
-    def _priors(self) -> NDArray[np.float64]:
+    def _priors(self) -> GivenNumber:
         """Return what priors count for off and for on: at first, after off, after on."""
         start, switch_on, switch_off = (
             check_beta_prior(getattr(self, name), name)
             for name in ("start_prior", "switch_on_prior", "switch_off_prior")
         )
-        return np.array([start[::-1], switch_on[::-1], switch_off])
+        counts = np.array([start[::-1], switch_on[::-1], switch_off])
+        return GivenNumber(counts, self.n_factors)
 
     # Chains
 
