@@ -158,9 +158,7 @@ def find_factors(runs: Runs, weights_scale: float, n_factors: int | None) -> NDA
     return vectors
 
 
-def _group(
-    jumps: Floats, precisions: Floats, inverse: Floats, n_factors: int | None
-) -> Floats:
+def _group(jumps: Floats, precisions: Floats, inverse: Floats, n_factors: int | None) -> Floats:
     """Return what groups of like jumps have in common, (F, D)."""
     n = len(jumps)
     groups, signs = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int8)
@@ -193,9 +191,7 @@ def _decode(
     n, n_atoms = len(jumps), len(atoms)
     n_kept = min(MOST_CODES, len(codes))
     kept, costs = np.empty((n, n_kept), dtype=np.int64), np.empty((n, n_kept))
-    code_kernels.weigh_codes(
-        frozen(jumps), precisions, atoms, codes, COST_OF_SWITCH, kept, costs
-    )
+    code_kernels.weigh_codes(frozen(jumps), precisions, atoms, codes, COST_OF_SWITCH, kept, costs)
     found = kept[:, 0].copy()
     if width > 0:
         code_kernels.search_codes(

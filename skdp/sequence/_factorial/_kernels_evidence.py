@@ -283,7 +283,7 @@ def is_free(board, f, begin, end):
     """Tell whether a factor is off from the step before `begin` to the one at `end`."""
     first = begin if board.is_first[begin] else begin - 1
     last = end if board.is_first[end] else end + 1
+    n_on = 0
     for t in range(first, last):
-        if board.bits[t, f] == 1:
-            return False
-    return True
+        n_on += board.bits[t, f]
+    return n_on == 0

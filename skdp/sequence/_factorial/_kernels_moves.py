@@ -1,22 +1,21 @@
 r"""Moves of whole runs, and of factors, with weights and transitions summed out.
 
 Given weights, one factor is seldom turned into another: both would have to change at once. Here
-weights are summed out, so that a run can go from one factor to another, new factors come, others go
-and two exchange what they stand for. Each move leaves p(bits given y, precisions) invariant. Weights
-and transitions have to be drawn right after these moves.
+weights are summed out, so that a run can go from one factor to another, new factors come, others
+go and two exchange what they stand for. Each move leaves p(bits given y, precisions) invariant.
+Weights and transitions have to be drawn right after these moves.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | board | | | `Board` of `_kernels_evidence` |
-| marks | | (M + 1,) int64 | steps at which runs may begin, those at which sequences begin among them; then N |
-| log_target | | float | log p(bits, y) up to what no bit changes |
+| marks | | (M + 1,) int64 | steps at which sequences and proposed runs begin; then N |
+| now | | float | log evidence of the bits as they are |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
 
 # mypy: ignore-errors
 
 import math
-
 
 from skdp._numba import njit_inner, njit_loop
 from skdp._random import draw_categorical, next_double
@@ -271,8 +270,8 @@ def flip_where_on(board, f, g):
 def exchange_meaning(board, now, rng):
     """Try to flip a factor wherever another one is on, or everywhere; return the log evidence.
 
-    If factors a and b stand for "either of two" and "the second", a becomes "the first". Everywhere:
-    the two values of a factor are exchanged. Either is its own reverse.
+    If factors a and b stand for "either of two" and "the second", a becomes "the first".
+    Everywhere: the two values of a factor are exchanged. Either is its own reverse.
     """
     if count_active(board) == 0:
         return now

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skdp._typing import Floats, Places
 from skdp._random import next_open_double
+from skdp._typing import Floats, Places
 from skdp.inference import Part
 from skdp.processes._indian_buffet import draw_mass, expected_features
 from skdp.sequence._factorial import _kernels_block as kernels
@@ -98,7 +98,7 @@ class BuffetNumber(Part):
 
     @property
     def log_mass(self) -> float:
-        """log alpha."""
+        """Log alpha."""
         return float(np.log(self.mass))
 
     def draw_bits(self, ptr: Places, rng: NDArray[np.uint64]) -> tuple[NDArray[np.int8], Floats]:

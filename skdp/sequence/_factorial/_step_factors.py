@@ -150,7 +150,7 @@ class StepFactors(BinaryFactorSampler):
         priors: GivenNumber | BuffetNumber,
         rng: NDArray[np.uint64],
     ) -> None:
-        """Draw weights and noise: every step is a state. Before that, make moves without weights."""
+        """Draw weights and noise: every step is a state. Moves without weights come first."""
         if moves is None:
             self._draw_weights_and_noise(self._values, self._steps(), rng)
             return

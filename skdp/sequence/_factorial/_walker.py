@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 from skdp.sequence._factorial._run_moves import RunMoves
 from skdp.sequence._factorial._state import FactorialState
 from skdp.sequence._factorial._step_factors import StepFactors
-
 
 N_WIDE_SWEEPS = 120
 WIDEST_NOISE = 4.0
@@ -89,7 +88,7 @@ class FactorialWalker(Part):
         emission.draws_noise, self.stream = False, rng
         if isinstance(priors, GivenNumber):
             self.priors = BuffetNumber(priors.counts, (1.0, 1.0), len(emission.factors))
-            self._keep(emission.factors.any(axis=0))
+            self._keep(np.flatnonzero(emission.factors.any(axis=0)))
         for i in range(N_WIDE_SWEEPS):
             share = WIDEST_NOISE ** (i / N_WIDE_SWEEPS - 1.0)
             emission.precisions = np.where(emission.probit, 1.0, share * narrow)
@@ -106,7 +105,7 @@ class FactorialWalker(Part):
         emission.draw_parameters(None, self.priors, rng)
         self._draw_transitions(rng)
 
-    def _keep(self, chosen: NDArray[Any]) -> None:
+    def _keep(self, chosen: NDArray[np.intp]) -> None:
         """Leave out all factors but some."""
         emission = self.emission
         emission.factors = np.ascontiguousarray(emission.factors[:, chosen])
