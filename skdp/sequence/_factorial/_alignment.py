@@ -38,8 +38,8 @@ def name_factors(
     Factors with given weights have names. Others (`exchangeable`) have those of the sample with the
     highest log joint: by falling share of the time in which a factor is on, at most half of it,
     else its two values are exchanged. Those of every other sample are matched to them, exchanged if
-    need be, so that as many activities as possible are the same (Hungarian method). Samples may have
-    other numbers of factors: `places` of their models tells which of them have a name.
+    need be, so that as many activities as possible are the same (Hungarian method). If they have
+    other numbers of factors, `places` of their models tells which of them have a name.
     """
     reference = int(np.argmax([sample.log_joint for sample in samples]))
     if not exchangeable:

@@ -134,11 +134,11 @@ class StepFactors(BinaryFactorSampler):
                     f"Sequence {impossible} has probability 0 under the current parameters: its "
                     "observations are too far from the others."
                 )
-            # u is Uniform(0, a*) before and after.
-            if before is not None and next_double(rng) * find_least(
-                self.factors, on_probs
-            ) >= find_least(before[0], on_probs):
-                self.factors, fits = before
+            if before is not None:
+                # u is Uniform(0, a*) before and after.
+                ratio = find_least(before[0], on_probs) / find_least(self.factors, on_probs)
+                if next_double(rng) >= ratio:
+                    self.factors, fits = before
         if priors.is_infinite:
             active = self.factors.any(axis=0)
             self.factors = np.ascontiguousarray(self.factors[:, active])
