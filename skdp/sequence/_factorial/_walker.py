@@ -67,7 +67,13 @@ class FactorialWalker(Part):
         self.stream = stream
         self.moves = RunMoves() if emission.draws_weights else None
         self.attach(panel)
-        bits, self.on_probs = priors.draw_bits(panel.ptr, init_stream)
+        if emission.init == "random":
+            bits, self.on_probs = priors.draw_bits(panel.ptr, init_stream)
+        else:
+            n_factors = 0 if priors.is_infinite else emission.factors.shape[1]
+            none = np.zeros((n_factors, 3, 2), dtype=np.int64)
+            self.on_probs = priors.draw_on_probs(none, init_stream)
+            bits = emission.factors
         emission.start_paths(
             bits, None if self.moves is None else self.moves.runs,
             None if priors.is_infinite else bits.shape[1], init_stream,
