@@ -35,7 +35,8 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
     Parameters
     ----------
     n_factors : int or "auto"
-        Number of binary factors, F. "auto": only for `FactorialHMM`, which then learns it.
+        Number of binary factors, F. "auto", only in `FactorialHMM`: as many as the data ask for;
+        they are those of a Markov Indian buffet, infinitely many of which a few are ever on.
     output : {"normal", "probit"} or list of them, default="normal"
         The kind of the columns, one for all or one per column.
     weights : (F + 1, D) array or None, default=None

@@ -41,8 +41,8 @@ class FactorialHMM(SequenceEstimator):
     Parameters
     ----------
     n_factors : int or "auto", default=8
-        Number of binary factors, F. "auto": as many as the data ask for. The factors are then those
-        of a Markov Indian buffet: infinitely many, of which a few are ever on.
+        Number of binary factors, F. "auto", only in `FactorialHMM`: as many as the data ask for;
+        they are those of a Markov Indian buffet, infinitely many of which a few are ever on.
     emission : {"normal", "probit"} or BinaryFactorEmission, default="normal"
         The kind of the columns. A name stands for a `BinaryFactorEmission` of `n_factors` factors
         with this output and otherwise its defaults. An object must have the same `n_factors`. With

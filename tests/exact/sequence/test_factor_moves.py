@@ -126,6 +126,7 @@ def make_walker(problem, n_factors, block_size):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_moves", [True, False])
 @pytest.mark.parametrize("case", CASES)
 def test_sweeps_of_buffets(case, with_moves):
@@ -149,6 +150,7 @@ class NoMoves(RunMoves):
         return bits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["one sequence", "two sequences"])
 def test_draws_of_buffets(case):
     problem = replace(CASES[case], start_prior=(1.0, 1.0))
