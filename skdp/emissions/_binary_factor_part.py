@@ -207,10 +207,17 @@ class BinaryFactorSampler(Part):
     def _draw_weights_and_noise(
         self, filled: NDArray[np.float64], states: NDArray[np.int64], rng: NDArray[np.uint64]
     ) -> None:
-        amplitudes = self.amplitudes
-        amplitudes.draw(filled, states, self._known, rng)
+        self.amplitudes.draw(filled, states, self._known, rng)
         if self.draws_weights:
-            amplitudes.draw_latent(self._known, rng)
+            self.amplitudes.draw_latent(self._known, rng)
+        self._draw_given_latent(filled, states, rng)
+
+    def _draw_given_latent(
+        self, filled: NDArray[np.float64], states: NDArray[np.int64], rng: NDArray[np.uint64]
+    ) -> None:
+        """Draw weights and noise given the latent normals of probit columns, last drawn."""
+        amplitudes = self.amplitudes
+        if self.draws_weights:
             normals = np.empty(self.weights.shape)
             kernels.draw_normals(normals, rng)
             self.weights = self._weights_given(normals)

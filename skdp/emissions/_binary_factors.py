@@ -34,8 +34,9 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_factors : int
-        Number of binary factors, F.
+    n_factors : int or "auto"
+        Number of binary factors, F. "auto", only in `FactorialHMM`: as many as the data ask for;
+        they are those of a Markov Indian buffet, infinitely many of which a few are ever on.
     output : {"normal", "probit"} or list of them, default="normal"
         The kind of the columns, one for all or one per column.
     weights : (F + 1, D) array or None, default=None
@@ -79,7 +80,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
     """NaN is a missing value."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_factors": [Interval(Integral, 1, None, closed="left")],
+        "n_factors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "output": [StrOptions(set(OUTPUTS)), list, tuple],
         "weights": ["array-like", None],
         "weights_scale": [Interval(Real, 1e-30, 1e30, closed="both")],
@@ -95,7 +96,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_factors: int,
+        n_factors: int | str,
         *,
         output: str | list[str] = "normal",
         weights: ArrayLike | None = None,
@@ -158,6 +159,11 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
             As `make_sampler` does.
         """
         validate_parameters(self)
+        if isinstance(self.n_factors, str):
+            raise ValueError(
+                'BinaryFactorEmission: n_factors="auto" is for FactorialHMM(n_factors="auto"); '
+                "states of HDPHMMLT have a given number of factors."
+            )
         n_dims = values.shape[1]
         check_scale(values)
         check_memory(

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_count
+from skdp._checks import check_beta_prior, check_count, check_gamma_prior
 from skdp._memory import check_memory
 from skdp._public import public
 from skdp._random import Role, derive_stream, make_seed_sequence
@@ -20,6 +21,7 @@ from skdp.emissions._binary_factor_model import OUTPUTS
 from skdp.emissions._binary_factors import BinaryFactorEmission
 from skdp.sequence._base import SequenceEstimator, split
 from skdp.sequence._factorial._alignment import name_factors
+from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 from skdp.sequence._factorial._step_factors import StepFactors
 from skdp.sequence._factorial._walker import FactorialWalker
 
@@ -38,18 +40,28 @@ class FactorialHMM(SequenceEstimator):
 
     Parameters
     ----------
-    n_factors : int, default=8
-        Number of binary factors, F.
+    n_factors : int or "auto", default=8
+        Number of binary factors, F. "auto", only in `FactorialHMM`: as many as the data ask for;
+        they are those of a Markov Indian buffet, infinitely many of which a few are ever on.
     emission : {"normal", "probit"} or BinaryFactorEmission, default="normal"
         The kind of the columns. A name stands for a `BinaryFactorEmission` of `n_factors` factors
-        with this output and otherwise its defaults. An object must have `n_factors` factors, too.
+        with this output and otherwise its defaults. An object must have the same `n_factors`. With
+        "auto", weights cannot be given.
         Its `activity_prior` is for states, which this model does not have: leave it at its default.
         If its init is "data" and weights are given, the first activities are found by least
-        squares, cut at .5; otherwise they are a draw from their prior.
+        squares, cut at .5; if weights are drawn, from differences between runs of like
+        observations. If its init is "random" they are a draw from their prior.
     start_prior, switch_on_prior, switch_off_prior : (p, q), default=(1.0, 1.0)
         Beta priors on the probabilities that a factor is on at the first step of a sequence, that
         it is switched on from one step to the next, and that it is switched off; p and q from 1e-8
-        to 1e8. p / (p + q) is the mean, p + q the weight of the prior.
+        to 1e8. p / (p + q) is the mean, p + q the weight of the prior. With ``n_factors="auto"``, a
+        factor at the first step is switched on as after a step at which it is off, `start_prior` is
+        left at its default, and so is the p of `switch_on_prior`: the buffet is the limit of F
+        factors with Beta(mass q / F, q) as F grows.
+    mass_prior : (shape, rate), default=(1.0, 1.0)
+        Gamma prior of the mass of the Indian buffet, both from 1e-8 to 1e8; only used with
+        ``n_factors="auto"``. The number of factors is Poisson with mean mass (q / q + q / (q + 1) +
+        ... + q / (q + N - 1)) for N steps, about mass log N if q is 1.
     block_size : int, default=4
         Number of factors, grouped at random, whose activities are drawn jointly, from 1 to 10.
         Drawing one factor at a time mixes badly if several of them explain the same observation,
@@ -82,23 +94,25 @@ class FactorialHMM(SequenceEstimator):
 
     Attributes
     ----------
-    startprob_ : (n_factors, 2) array
+    startprob_ : (F, 2) array
         Probabilities that factors are off and on at the first step: the posterior mean given the
         activities. This and the following attributes are of the stored sample of the best chain
         that has the highest log joint.
-    transmat_ : (n_factors, 2, 2) array
+    transmat_ : (F, 2, 2) array
         Likewise the transition probabilities: ``transmat_[f, i, j]`` from i to j; 0 is off, 1 is
         on.
-    weights_ : (n_factors + 1, n_features) array
+    weights_ : (F + 1, n_features) array
         Weights w, given or their posterior mean; row 0 is the background.
     noise_variance_ : (n_features,) array
         Variances of the noise, given or learned; 1 for probit columns.
-    factor_shares_ : (n_factors,) array
+    factor_shares_ : (F,) array
         Share of the training observations in which each factor is on.
     n_active_factors_ : int
-        Number of factors that are ever on in the training data.
+        Number of factors that are ever on in the training data. With ``n_factors="auto"`` this is
+        F, the number of factors of the sample that the attributes above are of.
     samples_ : list of FactorialModel
-        All stored samples of the best chain, with the factors aligned.
+        All stored samples of the best chain, with the factors aligned. With ``n_factors="auto"``
+        they may differ in their number of factors.
     trace_ : Trace
         Scalars of every kept sweep of every chain.
     n_iter_ : int
@@ -123,6 +137,13 @@ class FactorialHMM(SequenceEstimator):
     a score takes about 1 ms per step and stored sample, and probabilities about 3 ms, so a small
     `n_samples` is enough. The draws of `iter_sweeps` have no such limit.
 
+    If weights are drawn, further moves sum them and the transitions out: a run of steps goes from
+    one factor to another or to a new one, a factor with one run comes or goes, two factors are
+    flipped together in a run of steps, and one is flipped wherever another is on. A chain begins
+    with 120 sweeps in which the noise is wide at first. With ``n_factors="auto"``, factors also
+    come and go by slice sampling. Held-out scores count with the factors of the samples alone, not
+    with further ones in new data.
+
     Drawn weights determine neither the order of the factors nor which of their values is 1. The
     factors are then ordered by `factor_shares_`, each at most 1/2. Given weights keep their order
     and their sign.
@@ -133,9 +154,10 @@ class FactorialHMM(SequenceEstimator):
     References
     ----------
     Z. Ghahramani, M. I. Jordan (1997), Factorial hidden Markov models, Machine Learning 29: the
-    model, with several values per factor. C. Dawson, C. Huang, C. T. Morrison (2017), An infinite
-    hidden Markov model with similarity-biased transitions, ICML: section 4.1, where it is a
-    baseline.
+    model, with several values per factor. J. Van Gael, Y. W. Teh, Z. Ghahramani (2009), The
+    infinite factorial hidden Markov model, NIPS: the Markov Indian buffet. C. Dawson, C. Huang,
+    C. T. Morrison (2017), An infinite hidden Markov model with similarity-biased transitions, ICML:
+    section 4.1, where it is a baseline.
 
     Examples
     --------
@@ -155,22 +177,24 @@ class FactorialHMM(SequenceEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SequenceEstimator._parameter_constraints,
-        "n_factors": [Interval(Integral, 1, None, closed="left")],
+        "n_factors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "emission": [StrOptions(set(OUTPUTS)), BinaryFactorEmission],
         "block_size": [Interval(Integral, 1, 10, closed="both")],
         "start_prior": [tuple, list],
         "switch_on_prior": [tuple, list],
         "switch_off_prior": [tuple, list],
+        "mass_prior": [tuple, list],
     }
 
     def __init__(
         self,
-        n_factors: int = 8,
+        n_factors: int | str = 8,
         *,
         emission: str | BinaryFactorEmission = "normal",
         start_prior: tuple[float, float] = (1.0, 1.0),
         switch_on_prior: tuple[float, float] = (1.0, 1.0),
         switch_off_prior: tuple[float, float] = (1.0, 1.0),
+        mass_prior: tuple[float, float] = (1.0, 1.0),
         block_size: int = 4,
         max_iter: int = 500,
         burn_in: int | None = None,
@@ -187,6 +211,7 @@ class FactorialHMM(SequenceEstimator):
         self.start_prior = start_prior
         self.switch_on_prior = switch_on_prior
         self.switch_off_prior = switch_off_prior
+        self.mass_prior = mass_prior
         self.block_size = block_size
         self.max_iter = max_iter
         self.burn_in = burn_in
@@ -214,13 +239,16 @@ class FactorialHMM(SequenceEstimator):
 
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
-        self._priors()
         emission = self._emission_object()
         if emission.n_factors != self.n_factors:
             raise ValueError(
                 "n_factors must be the same for FactorialHMM and its emission, got "
                 f"{self.n_factors!r} and {emission.n_factors!r}."
             )
+        self._prior_counts()
+        check_gamma_prior(self.mass_prior, "mass_prior")
+        if self.n_factors == "auto":
+            self._check_buffet(emission)
         if check_beta_prior(emission.activity_prior, "activity_prior") != _NO_PRIOR:
             raise ValueError(
                 "activity_prior of the emission is for states of HDPHMMLT: FactorialHMM has "
@@ -233,7 +261,24 @@ class FactorialHMM(SequenceEstimator):
                 f"factors of one strength. Leave it at 0, got {emission.amplitude_variance!r}."
             )
 
-    def _priors(self) -> NDArray[np.float64]:
+    def _check_buffet(self, emission: BinaryFactorEmission) -> None:
+        if emission.weights is not None:
+            raise ValueError(
+                "weights of the emission are those of a given number of factors: leave them at "
+                'None with n_factors="auto".'
+            )
+        if check_beta_prior(self.start_prior, "start_prior") != _NO_PRIOR:
+            raise ValueError(
+                'With n_factors="auto", factors are switched on at first steps as at others: leave '
+                f"start_prior at {_NO_PRIOR}, got {self.start_prior!r}."
+            )
+        if check_beta_prior(self.switch_on_prior, "switch_on_prior")[0] != 1.0:
+            raise ValueError(
+                'With n_factors="auto", the mass of the Indian buffet stands for the first number '
+                f"of switch_on_prior: leave it at 1.0, got {self.switch_on_prior!r}."
+            )
+
+    def _prior_counts(self) -> NDArray[np.float64]:
         """Return what priors count for off and for on: at first, after off, after on."""
         start, switch_on, switch_off = (
             check_beta_prior(getattr(self, name), name)
@@ -241,23 +286,34 @@ class FactorialHMM(SequenceEstimator):
         )
         return np.array([start[::-1], switch_on[::-1], switch_off])
 
+    def _priors(self, n_steps: int) -> GivenNumber | BuffetNumber:
+        """Return the prior of the paths of factors."""
+        counts = self._prior_counts()
+        if isinstance(self.n_factors, str):
+            return BuffetNumber(counts, check_gamma_prior(self.mass_prior, "mass_prior"), n_steps)
+        return GivenNumber(counts, self.n_factors)
+
     # Chains
 
     def _start_walker(
         self, panel: SequencePanel, root: np.random.SeedSequence, c: int
     ) -> FactorialWalker:
         values = panel.values
-        n_entries = float(self.n_factors) * (len(values) + values.shape[1] + 10)
+        emission = self._emission_object()
+        n_factors = self.n_factors
+        if isinstance(n_factors, str):
+            n_factors = 1  # to begin with
+            emission = clone(emission).set_params(n_factors=n_factors)
+        n_entries = float(n_factors) * (len(values) + values.shape[1] + 10)
         check_memory(
             16.0 * self.n_chains * n_entries,
             f"n_factors={self.n_factors} with {len(values)} observations and "
             f"n_chains={self.n_chains}: activities and weights",
         )
-        emission = StepFactors(*self._emission_object().check_parts(values, len(values)))
         return FactorialWalker(
             panel,
-            emission,
-            self._priors(),
+            StepFactors(*emission.check_parts(values, len(values))),
+            self._priors(len(values)),
             derive_stream(root, Role.INIT, c),
             derive_stream(root, Role.SWEEP, c),
             block_size=self.block_size,
@@ -371,12 +427,14 @@ class FactorialHMM(SequenceEstimator):
         -------
         panel : SequencePanel
         activities : list of n_sequences arrays (n_steps, n_factors)
+            With ``n_factors="auto"`` the factors are those of the sample that the sequence is drawn
+            from.
         """
         check_is_fitted(self)
         n_steps = check_count(n_steps, "n_steps", at_least=1)
         n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
         check_memory(
-            8.0 * n_steps * n_sequences * (self.n_features_in_ + 3.0 + self.n_factors),
+            8.0 * n_steps * n_sequences * (self.n_features_in_ + 3.0 + len(self.factor_shares_)),
             f"n_sequences={n_sequences} of n_steps={n_steps}",
         )
         rng = np.random.default_rng(make_seed_sequence(random_state))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +38,8 @@ def name_factors(
     Factors with given weights have names. Others (`exchangeable`) have those of the sample with the
     highest log joint: by falling share of the time in which a factor is on, at most half of it,
     else its two values are exchanged. Those of every other sample are matched to them, exchanged if
-    need be, so that as many activities as possible are the same (Hungarian method).
+    need be, so that as many activities as possible are the same (Hungarian method). If they have
+    other numbers of factors, `places` of their models tells which of them have a name.
     """
     reference = int(np.argmax([sample.log_joint for sample in samples]))
     if not exchangeable:
@@ -46,14 +48,35 @@ def name_factors(
     often = shares > 0.5
     order = np.argsort(-np.where(often, 1.0 - shares, shares), kind="stable")
     paths = samples[reference].paths[:, order] ^ often[order].astype(np.int8)
-    return [s.model.reorder(*_match(paths, s.paths)) for s in samples], reference
+    return [_rename(s.model, *_match(paths, s.paths)) for s in samples], reference
+
+
+def _rename(
+    model: FactorialModel, matches: NDArray[np.intp], flipped: NDArray[np.bool_]
+) -> FactorialModel:
+    """Return a model with its factors in the order of their matches, -1: none; others come last."""
+    own = matches[matches >= 0]
+    order = np.append(own, np.setdiff1d(np.arange(len(model.shares)), own))
+    turned = np.append(flipped[matches >= 0], np.zeros(len(order) - len(own), dtype=np.bool_))
+    model = model.reorder(order, turned)
+    if len(own) == len(matches) == len(order):
+        return model
+    places = np.where(matches >= 0, np.cumsum(matches >= 0) - 1, -1)
+    return replace(model, places=places)
 
 
 def _match(
     reference: NDArray[np.int8], paths: NDArray[np.int8]
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return for each factor of the reference its match, and whether its values are exchanged."""
+    """Return for each factor of the reference its match, and whether its values are exchanged.
+
+    If there are too few factors, those that agree least with the reference have none: -1.
+    """
     spins, others = 2.0 * reference - 1.0, 2.0 * paths - 1.0
     agreement = spins.T @ others
-    order = linear_sum_assignment(np.abs(agreement), maximize=True)[1]
-    return order, agreement[np.arange(len(order)), order] < 0.0
+    rows, columns = linear_sum_assignment(np.abs(agreement), maximize=True)
+    matches = np.full(reference.shape[1], -1, dtype=np.intp)
+    matches[rows] = columns
+    flipped = np.zeros(len(matches), dtype=np.bool_)
+    flipped[rows] = agreement[rows, columns] < 0.0
+    return matches, flipped

@@ -41,6 +41,9 @@ class FactorialModel:
         "normal" or "probit", for every column.
     shares : (F,) array
         Shares of the training observations in which factors are on.
+    places : (G,) array of int or None
+        Which of the F factors each of the G factors with a name is, -1: none of them. None: the
+        factors in their order.
     """
 
     startprob: NDArray[np.float64]
@@ -49,6 +52,7 @@ class FactorialModel:
     noise_variance: NDArray[np.float64]
     output: tuple[str, ...]
     shares: NDArray[np.float64]
+    places: NDArray[np.intp] | None = None
 
     def log_likelihoods(
         self, ptr: NDArray[np.int64], values: NDArray[np.float64]
@@ -67,7 +71,10 @@ class FactorialModel:
     def posteriors(
         self, ptr: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the probabilities that factors are on given x, (N, F)."""
+        """Return the probabilities that factors are on given x, (N, F).
+
+        With `places` of the factors with a name, (N, G); those that are none of F are never on.
+        """
         out = np.empty((len(values), len(self.shares)))
         impossible = joint.activities(ptr, *self._joint(values), MOST_KEPT, out)
         if impossible >= 0:
@@ -75,6 +82,8 @@ class FactorialModel:
                 f"Sequence {impossible} has probability 0 under a stored sample: its factors have "
                 "no distribution."
             )
+        if self.places is not None:
+            out = np.where(self.places >= 0, np.pad(out, ((0, 0), (0, 1)))[:, self.places], 0.0)
         return out
 
     def draw_paths(self, n_steps: int, rng: np.random.Generator) -> NDArray[np.int8]:

@@ -7,11 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._random import draw_key
-from skdp._typing import Floats
+from skdp._random import draw_key, next_double
+from skdp._typing import Floats, Places
 from skdp.emissions._binary_factor_part import BinaryFactorSampler
 from skdp.emissions._factor_amplitudes import FixedAmplitudes, find_centres
+from skdp.emissions._factor_runs import Runs, find_factors
 from skdp.sequence._factorial import _kernels_block as kernels
+from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber, find_least
+from skdp.sequence._factorial._run_moves import RunMoves
 from skdp.sequence._hmm._batches import find_longest
 
 
@@ -31,6 +34,11 @@ class StepAmplitudes(FixedAmplitudes):
         self.means = np.where(self.counts > 0.0, values, 0.0)
         self._totals = np.where(self.probit, self._totals, self.means)
 
+    @property
+    def totals(self) -> Floats:
+        """Values, or the latent normals last drawn; 0 where missing, (N, D)."""
+        return self._totals
+
     def detach(self) -> None:
         """Drop the observations, and what says the same."""
         super().detach()
@@ -48,30 +56,62 @@ class StepFactors(BinaryFactorSampler):
     *parts : as of `BinaryFactorSampler`
     """
 
+    amplitudes: StepAmplitudes
+
     def __init__(self, *parts: Any):
         super().__init__(*parts)
         self.amplitudes = StepAmplitudes(len(self.factors), self.probit)
 
     def start_paths(
-        self, ptr: NDArray[np.int64], on_probs: NDArray[np.float64], rng: NDArray[np.uint64]
-    ) -> None:
-        """Begin with vectors that the data suggest, or random ones, and what fits them."""
-        if self.init == "random" or self.draws_weights:
-            kernels.draw_paths(ptr, on_probs, self.factors, rng)
-        else:
+        self, bits: NDArray[np.int8], runs: Runs | None, n_factors: int | None,
+        rng: NDArray[np.uint64],
+    ) -> None:  # fmt: skip
+        """Begin with vectors that the data suggest, or given ones, and what fits them.
+
+        Parameters
+        ----------
+        bits : (N, F) array
+            The given ones.
+        runs : Runs or None
+            None if weights are given.
+        n_factors : int or None
+            None: as many as the runs suggest.
+        rng : (4,) uint64 array
+        """
+        if self.init == "random":
+            self.factors = bits
+        elif runs is None:
             self.factors[:] = self._fit_activities() >= 0.5
+        else:
+            self.factors = find_factors(runs, self.weights_scale, n_factors)
+        if self.draws_weights:
+            self.weights = np.zeros((self.factors.shape[1] + 1, len(self.probit)))
         if self.draws_noise:
             self._begin_noise()
-        self._draw_parameters(rng)
+        self._draw_weights_and_noise(self._values, self._steps(), rng)
 
     def draw_paths(
         self,
         ptr: NDArray[np.int64],
+        priors: GivenNumber | BuffetNumber,
         on_probs: NDArray[np.float64],
         block_size: int,
         rng: NDArray[np.uint64],
     ) -> None:
-        """Draw vectors given the probabilities to be on, then weights, then noise."""
+        """Draw vectors given the probabilities to be on, weights and noise.
+
+        Of an Indian buffet, factors that are never on take part if they are switched on with a
+        probability above u ~ Uniform(0, a*), a* the least one of those that are ever on (slice
+        sampling; Teh, Gorur and Ghahramani, 2007). So factors come and go.
+        """
+        if isinstance(priors, BuffetNumber):
+            idle_probs, idle_weights = priors.draw_idle(
+                self.factors, on_probs, self.weights_scale, len(self.probit), rng
+            )
+            on_probs = np.vstack([on_probs, idle_probs])
+            self.weights = np.vstack([self.weights, idle_weights])
+            none = np.zeros((len(self.factors), len(idle_probs)), dtype=np.int8)
+            self.factors = np.hstack([self.factors, none])
         fits = np.ascontiguousarray(find_centres(self._known).T)
         order = np.arange(self.factors.shape[1])
         kernels.shuffle(order, rng)
@@ -83,6 +123,7 @@ class StepFactors(BinaryFactorSampler):
             shifts = np.empty((len(self.precisions), n))
             kernels.write_shifts(block, self.weights, shifts)
             draw_key(rng, key)
+            before = (self.factors.copy(), fits.copy()) if priors.is_infinite else None
             impossible = kernels.draw_block(
                 ptr, block, self.factors, on_probs[block], self._values, fits, self.precisions,
                 self.probit, shifts, np.empty(n), np.empty(n), np.empty((n_rows, n)), key,
@@ -93,8 +134,34 @@ class StepFactors(BinaryFactorSampler):
                     f"Sequence {impossible} has probability 0 under the current parameters: its "
                     "observations are too far from the others."
                 )
-        self._draw_parameters(rng)
+            if before is not None:
+                # u is Uniform(0, a*) before and after.
+                ratio = find_least(before[0], on_probs) / find_least(self.factors, on_probs)
+                if next_double(rng) >= ratio:
+                    self.factors, fits = before
+        if priors.is_infinite:
+            active = self.factors.any(axis=0)
+            self.factors = np.ascontiguousarray(self.factors[:, active])
+            self.weights = self.weights[np.append(True, active)]
 
-    def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw weights and noise: every step is a state."""
-        self._draw_weights_and_noise(self._values, np.arange(len(self._values)), rng)
+    def draw_parameters(
+        self,
+        moves: RunMoves | None,
+        priors: GivenNumber | BuffetNumber,
+        rng: NDArray[np.uint64],
+    ) -> None:
+        """Draw weights and noise: every step is a state. Moves without weights come first."""
+        if moves is None:
+            self._draw_weights_and_noise(self._values, self._steps(), rng)
+            return
+        self.amplitudes.draw_latent(self._known, rng)
+        self.factors = moves.draw(
+            self.factors, self.amplitudes.counts, self.amplitudes.totals, self.precisions,
+            self.weights_scale, priors, rng,
+        )  # fmt: skip
+        self.weights = np.zeros((self.factors.shape[1] + 1, len(self.probit)))
+        self._draw_given_latent(self._values, self._steps(), rng)
+
+    def _steps(self) -> Places:
+        """Return the number of every step: each is a state."""
+        return np.arange(len(self._values))

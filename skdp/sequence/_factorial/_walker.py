@@ -7,13 +7,20 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._typing import Floats
 from skdp.data import SequencePanel
 from skdp.inference import Part
 from skdp.sequence._factorial import _kernels_block as kernels
 from skdp.sequence._factorial._alignment import FactorialDraw
 from skdp.sequence._factorial._model import FactorialModel
+from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
+from skdp.sequence._factorial._run_moves import RunMoves
 from skdp.sequence._factorial._state import FactorialState
 from skdp.sequence._factorial._step_factors import StepFactors
+
+N_WIDE_SWEEPS = 120
+WIDEST_NOISE = 4.0
+"""A variance, in that of the noise."""
 
 
 class FactorialWalker(Part):
@@ -26,8 +33,7 @@ class FactorialWalker(Part):
     ----------
     panel : SequencePanel
     emission : StepFactors
-    priors : (3, 2) array
-        What Beta priors count for off and for on: at first, after off, after on.
+    priors : GivenNumber or BuffetNumber
     init_stream, stream : (4,) uint64 arrays
         Streams of the start and of the sweeps.
     block_size : int
@@ -39,6 +45,8 @@ class FactorialWalker(Part):
         Probabilities to be on: at first, after off, after on.
     counts : (F, 3, 2) array
         How often factors are off and on: at first, after off, after on.
+    moves : RunMoves or None
+        None if weights are given.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr",)
@@ -47,56 +55,107 @@ class FactorialWalker(Part):
         self,
         panel: SequencePanel,
         emission: StepFactors,
-        priors: NDArray[np.float64],
+        priors: GivenNumber | BuffetNumber,
         init_stream: NDArray[np.uint64],
         stream: NDArray[np.uint64],
         *,
         block_size: int,
     ):
-        n_factors = emission.factors.shape[1]
         self.emission = emission
         self.priors = priors
         self.block_size = block_size
         self.stream = stream
-        self.counts = np.zeros((n_factors, 3, 2), dtype=np.int64)
-        self.on_probs = np.empty((n_factors, 3))
+        self.moves = RunMoves() if emission.draws_weights else None
         self.attach(panel)
-        kernels.draw_on_probs(self.counts, priors, self.on_probs, init_stream)
-        emission.start_paths(panel.ptr, self.on_probs, init_stream)
+        if emission.init == "random":
+            bits, self.on_probs = priors.draw_bits(panel.ptr, init_stream)
+        else:
+            n_factors = 0 if priors.is_infinite else emission.factors.shape[1]
+            none = np.zeros((n_factors, 3, 2), dtype=np.int64)
+            self.on_probs = priors.draw_on_probs(none, init_stream)
+            bits = emission.factors
+        emission.start_paths(
+            bits, None if self.moves is None else self.moves.runs,
+            None if priors.is_infinite else bits.shape[1], init_stream,
+        )  # fmt: skip
         self._draw_transitions(init_stream)
+        if self.moves is not None and emission.init == "data":
+            self._anneal(self.moves.runs.scales, init_stream)
+
+    def _anneal(self, scales: Floats, rng: NDArray[np.uint64]) -> None:
+        """Begin with sweeps in which the noise is wide, and less and less so.
+
+        Factors come and go as in an Indian buffet: with room for more of them the right ones are
+        found sooner. A given number of them are then those that move the observations most.
+        """
+        emission, priors, stream = self.emission, self.priors, self.stream
+        draws_noise, n_factors = emission.draws_noise, emission.factors.shape[1]
+        narrow = scales**-2.0 if draws_noise else emission.precisions.copy()
+        emission.draws_noise, self.stream = False, rng
+        if isinstance(priors, GivenNumber):
+            self.priors = BuffetNumber(priors.counts, (1.0, 1.0), len(emission.factors))
+            self._keep(np.flatnonzero(emission.factors.any(axis=0)))
+        for i in range(N_WIDE_SWEEPS):
+            share = WIDEST_NOISE ** (i / N_WIDE_SWEEPS - 1.0)
+            emission.precisions = np.where(emission.probit, 1.0, share * narrow)
+            self.sweep()
+        emission.precisions = np.where(emission.probit, 1.0, narrow)
+        if isinstance(priors, GivenNumber):
+            sizes = (emission.weights[1:] ** 2 @ emission.precisions) * emission.factors.sum(axis=0)
+            self._keep(np.argsort(-sizes, kind="stable")[:n_factors])
+            spare = n_factors - emission.factors.shape[1]
+            emission.factors = np.pad(emission.factors, ((0, 0), (0, spare)))
+            self.priors = priors
+        emission.draws_noise, self.stream = draws_noise, stream
+        emission.weights = np.zeros((emission.factors.shape[1] + 1, len(emission.probit)))
+        emission.draw_parameters(None, self.priors, rng)
+        self._draw_transitions(rng)
+
+    def _keep(self, chosen: NDArray[np.intp]) -> None:
+        """Leave out all factors but some."""
+        emission = self.emission
+        emission.factors = np.ascontiguousarray(emission.factors[:, chosen])
+        emission.weights = np.vstack([emission.weights[:1], emission.weights[1:][chosen]])
+        self.on_probs = self.on_probs[chosen]
 
     def attach(self, panel: SequencePanel) -> None:
         """Take the panel (again)."""
         self._ptr = panel.ptr
         self.emission.attach(panel.values)
+        if self.moves is not None:
+            self.moves.attach(panel.ptr, panel.values)
 
     def sweep(self) -> None:
-        """Draw the activities, weights and noise, then transitions."""
-        self.emission.draw_paths(self._ptr, self.on_probs, self.block_size, self.stream)
+        """Draw the activities, moves of runs, weights and noise, then transitions."""
+        self.emission.draw_paths(
+            self._ptr, self.priors, self.on_probs, self.block_size, self.stream
+        )
+        self.emission.draw_parameters(self.moves, self.priors, self.stream)
         self._draw_transitions(self.stream)
 
     def _draw_transitions(self, rng: NDArray[np.uint64]) -> None:
+        self.counts = np.empty((self.emission.factors.shape[1], 3, 2), dtype=np.int64)
         kernels.count_transitions(self._ptr, self.emission.factors, self.counts)
-        kernels.draw_on_probs(self.counts, self.priors, self.on_probs, rng)
+        self.on_probs = self.priors.draw_on_probs(self.counts, rng)
+        self.priors.draw_mass(self.counts, rng)
 
     def log_joint(self) -> float:
         """Return log p(x, activities, weights, noise), transitions summed out."""
-        log_prior = kernels.log_probability_of_bits(self.counts, self.priors)
-        return float(log_prior + self.emission.log_density())
+        return self.priors.log_probability(self.counts) + self.emission.log_density()
 
     def scalars(self) -> dict[str, float]:
         """Return what the trace records."""
         shares = self.emission.factors.mean(axis=0)
         return {
             "log_joint": self.log_joint(),
-            "activity": float(shares.mean()),
+            "activity": float(shares.sum() / max(len(shares), 1)),
             "n_active_factors": float(np.count_nonzero(shares)),
+            **self.priors.scalars(),
         }
 
     def model(self) -> FactorialDraw:
         """Return the current draw; its model has means of the parameters given the activities."""
-        emission, sums = self.emission.model(), self.counts + self.priors
-        probs = sums / sums.sum(axis=2, keepdims=True)
+        emission, probs = self.emission.model(), self.priors.mean_probs(self.counts)
         model = FactorialModel(
             startprob=probs[:, kernels.FIRST],
             transmat=probs[:, kernels.AFTER_OFF :],

@@ -80,7 +80,12 @@ def make_sampler(problem, block_size):
         switch_off_prior=problem.switch_off_prior,
     )
     return FactorialWalker(
-        panel, StepFactors(*parts), estimator._priors(), stream(1), stream(2), block_size=block_size
+        panel,
+        StepFactors(*parts),
+        estimator._priors(len(panel.values)),
+        stream(1),
+        stream(2),
+        block_size=block_size,
     )
 
 

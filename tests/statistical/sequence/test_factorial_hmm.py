@@ -95,7 +95,7 @@ def start_chain(rng):
     return FactorialWalker(
         SequencePanel(values, PTR),
         StepFactors(*emission.check_parts(values, len(values))),
-        estimator._priors(),
+        estimator._priors(len(values)),
         *streams,
         block_size=2,  # and one of the three alone
     )

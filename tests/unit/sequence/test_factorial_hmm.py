@@ -45,6 +45,16 @@ def quick(**params):
     [
         ({"n_factors": 0}, X, "'n_factors' parameter"),
         ({"n_factors": 1.5}, X, "'n_factors' parameter"),
+        ({"n_factors": "all"}, X, "'n_factors' parameter"),
+        ({"n_factors": "auto", "emission": given()}, X, "the same.* got 'auto' and 2"),
+        (
+            {"n_factors": "auto", "emission": BinaryFactorEmission("auto", weights=WEIGHTS)},
+            X,
+            "leave them at None",
+        ),
+        ({"n_factors": "auto", "start_prior": (1.0, 2.0)}, X, "leave start_prior at"),
+        ({"n_factors": "auto", "switch_on_prior": (2.0, 1.0)}, X, "leave it at 1.0"),
+        ({"n_factors": "auto", "mass_prior": (0.0, 1.0)}, X, "mass_prior must be two positive"),
         ({"emission": "gaussian"}, X, "'emission' parameter"),
         ({"emission": BinaryFactorEmission(3)}, X, "must be the same.* got 2 and 3"),
         ({"emission": given(activity_prior=(2.0, 1.0))}, X, "activity_prior of the emission"),
@@ -133,6 +143,50 @@ def test_drawn_weights_find_the_activities():
     assert_allclose(found.mean(axis=0), shares, atol=0.03)
     assert len(model.samples_) == 5
     assert len(model._models) == 15
+
+
+def test_number_of_factors_from_the_data():
+    """Also with missing values and columns of both kinds."""
+    for weights in (WEIGHTS, np.vstack([WEIGHTS, [[-1.5, 1.0, 2.0]]])):
+        sequences, truth = make_data(weights=weights)
+        sequences[1][3] = np.nan
+        sequences[2][4, 0] = np.nan
+        model = quick(n_factors="auto", max_iter=150).fit(sequences)
+        n = len(weights) - 1
+        assert model.n_active_factors_ == n
+        assert model.weights_.shape == (n + 1, 3)
+        assert model.transmat_.shape == (n, 2, 2)
+        found = np.concatenate(model.predict(sequences))
+        agreement = (found[:, :, np.newaxis] == np.concatenate(truth)[:, np.newaxis]).mean(axis=0)
+        assert np.all(np.maximum(agreement, 1.0 - agreement).max(axis=0) > 0.97)
+        assert set(model.trace_) == {"log_joint", "activity", "n_active_factors", "mass"}
+        assert np.all(model.trace_["mass"] > 0.0)
+        assert np.isfinite(model.score(sequences))
+        assert model.get_feature_names_out().shape == (n,)
+        assert model.sample(5, 2, random_state=0)[0].shape == (2, 3)
+
+
+def test_number_of_factors_of_noise():
+    """There may be none at all."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(80, 2))
+    for init in ("data", "random"):
+        emission = BinaryFactorEmission("auto", init=init)
+        model = quick(n_factors="auto", emission=emission, max_iter=60).fit(values)
+        assert model.n_active_factors_ <= 3
+        assert model.predict(values).shape == (80, model.n_active_factors_)
+        assert np.isfinite(model.score(values))
+    constant = quick(n_factors="auto").fit([np.zeros((1, 2))])
+    assert np.isfinite(constant.score([np.zeros((1, 2))]))
+    probit = quick(n_factors="auto", emission="probit").fit((values > 0.0).astype(float))
+    assert np.isfinite(probit.score((values > 0.0).astype(float)))
+
+
+def test_resumed_number_of_factors():
+    whole = quick(n_factors="auto", max_iter=12, burn_in=2).fit(X)
+    part = quick(n_factors="auto", max_iter=6, burn_in=2, warm_start=True).fit(X)
+    part = pickle.loads(pickle.dumps(part)).set_params(max_iter=12).fit(X)
+    assert_array_equal(part.trace_["log_joint"][:, -1], whole.trace_["log_joint"][:, -1])
 
 
 def test_probit_columns_and_missing_values():
@@ -275,6 +329,32 @@ def test_names_of_factors():
     assert_allclose(named[0].shares, expected)
     same, _ = name_factors(samples, exchangeable=False)
     assert all(a is b.model for a, b in zip(same, samples, strict=True))
+
+
+def test_names_of_samples_with_other_numbers_of_factors():
+    """Factors without a match have no name; factors that a sample lacks are never on."""
+    rng = np.random.default_rng(4)
+    paths = (rng.random((50, 3)) < [0.1, 0.3, 0.45]).astype(np.int8)
+    values, ptr = rng.normal(size=(9, 2)), np.array([0, 4, 9])
+    models = [make_model(rng, n_factors) for n_factors in (3, 2, 4)]
+    columns = [[0, 1, 2], [2, 0], [1, 0, 2, 0]]
+    others = [paths[:, own].copy() for own in columns]
+    others[2][::2, 3] ^= 1  # like none of them
+    samples = []
+    for model, own, log_joint in zip(models, others, (2.0, 1.0, 0.0), strict=True):
+        model = FactorialModel(**{**vars(model), "shares": own.mean(axis=0)})
+        samples.append(FactorialDraw(model, own, log_joint))
+    named, reference = name_factors(samples, exchangeable=True)
+    assert reference == 0
+    for model, sample, own in zip(named, samples, columns, strict=True):
+        found = model.posteriors(ptr, values)
+        alone = sample.model.posteriors(ptr, values)
+        assert found.shape == (9, 3)
+        for g, place in enumerate((2, 1, 0)):  # by falling shares
+            expected = alone[:, own.index(place)] if place in own else np.zeros(9)
+            assert_allclose(found[:, g], expected, atol=1e-12)
+        likelihoods = sample.model.log_likelihoods(ptr, values)
+        assert_allclose(model.log_likelihoods(ptr, values), likelihoods, rtol=1e-12)
 
 
 def test_nested_parameters():

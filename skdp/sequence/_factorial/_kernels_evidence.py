@@ -1,0 +1,289 @@
+r"""What binary paths tell of observations with the weights summed out, kept up while bits change.
+
+With x_t = (1, b_t) column d is normal given the bits: log p(y_.d) = -log|A| / 2 - R log(scale)
++ b^T A^-1 b / 2 + what no bit changes, with A = tau_d G_d + I / scale^2 and b = tau_d r_d. G_d =
+sum_t x_t x_t^T, r_d = sum_t y_td x_t, over the steps t at which y_td is not missing. Factors that
+are never on leave it as it is. For a probit column, y_td is its latent normal.
+
+A run is a longest row of steps of one sequence at which a factor is on.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| board | | | `Board` |
+| f | | int | a factor |
+| begin, end | | int | steps begin to end - 1, of one sequence |
+"""
+
+# mypy: ignore-errors
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numba import njit_inner, njit_loop
+from skdp._typing import Floats, Places
+from skdp.processes._indian_buffet import log_weight_of_feature
+from skdp.sequence._factorial._kernels_joint import AFTER_OFF, AFTER_ON, FIRST
+
+
+class Board(NamedTuple):
+    """Binary paths, and what follows from them.
+
+    Attributes
+    ----------
+    bits : (N, C) array of int8
+        C: room for factors.
+    is_first : (N + 1,) array of bool
+        Which steps are the first of a sequence, and True at the end.
+    counts : (C, 3, 2) array of int64
+        How often factors are off and on: at first, after off, after on.
+    n_on : (C,) array of int64
+        Steps at which factors are on.
+    seen : (N, D) array
+        1 where a value is not missing, else 0.
+    totals : (N, D) array
+        Values, or latent normals; 0 where missing.
+    grams : (G, C + 1, C + 1) array
+        G_d; one for all columns if no value is missing.
+    projections : (D, C + 1) array
+        r_d.
+    precisions : (D,) array
+        tau_d.
+    inverse_variance : float
+        1 / scale^2.
+    priors : (3, 2) array
+        What Beta priors count for off and for on: at first, after off, after on.
+    is_infinite : bool
+        Whether an Indian buffet stands for the first two rows of `priors`.
+    log_mass : float
+        Of the buffet.
+    active : (C,) array of int64
+        Scratch: factors that are ever on.
+    factor, column : (C + 1, C + 1) and (C + 1,) arrays
+        Scratch.
+    """
+
+    bits: NDArray[np.int8]
+    is_first: NDArray[np.bool_]
+    counts: Places
+    n_on: Places
+    seen: Floats
+    totals: Floats
+    grams: Floats
+    projections: Floats
+    precisions: Floats
+    inverse_variance: float
+    priors: Floats
+    is_infinite: bool
+    log_mass: float
+    active: Places
+    factor: Floats
+    column: Floats
+
+
+@njit_loop
+def fill_board(board):
+    """Write all that follows from the bits."""
+    board.grams[:] = 0.0
+    board.projections[:] = 0.0
+    board.counts[:] = 0
+    board.n_on[:] = 0
+    bits, active = board.bits, board.active
+    n_grams = board.grams.shape[0]
+    for t in range(bits.shape[0]):
+        n = 0
+        for f in range(bits.shape[1]):
+            row = FIRST
+            if not board.is_first[t]:
+                row = AFTER_ON if bits[t - 1, f] == 1 else AFTER_OFF
+            board.counts[f, row, bits[t, f]] += 1
+            if bits[t, f] == 1:
+                active[n] = f + 1
+                n += 1
+                board.n_on[f] += 1
+        for d in range(board.seen.shape[1]):
+            total = board.totals[t, d]
+            board.projections[d, 0] += total
+            for i in range(n):
+                board.projections[d, active[i]] += total
+            if d >= n_grams or board.seen[t, d] == 0.0:
+                continue
+            gram = board.grams[d]
+            gram[0, 0] += 1.0
+            for i in range(n):
+                gram[active[i], 0] += 1.0
+                gram[0, active[i]] += 1.0
+                for j in range(n):
+                    gram[active[i], active[j]] += 1.0
+
+
+@njit_inner
+def count_steps(board, f, begin, last, change):
+    """Add to the counts of a factor what steps begin to last - 1 tell, `change` times."""
+    counts = board.counts[f]
+    for t in range(begin, last):
+        row = FIRST
+        if not board.is_first[t]:
+            row = AFTER_ON if board.bits[t - 1, f] == 1 else AFTER_OFF
+        counts[row, board.bits[t, f]] += change
+
+
+@njit_inner
+def flip_steps(board, f, begin, end):
+    """Flip the bits of a factor, and all that follows from them."""
+    bits, n_grams = board.bits, board.grams.shape[0]
+    last = end if board.is_first[end] else end + 1
+    count_steps(board, f, begin, last, -1)
+    for t in range(begin, end):
+        is_on = bits[t, f] == 1
+        sign = -1.0 if is_on else 1.0
+        bits[t, f] = 0  # it does not meet itself below
+        for d in range(board.seen.shape[1]):
+            board.projections[d, f + 1] += sign * board.totals[t, d]
+        for d in range(n_grams):
+            if board.seen[t, d] == 0.0:
+                continue
+            gram = board.grams[d]
+            gram[0, f + 1] += sign
+            gram[f + 1, 0] += sign
+            gram[f + 1, f + 1] += sign
+            for g in range(bits.shape[1]):
+                if bits[t, g] == 1:
+                    gram[f + 1, g + 1] += sign
+                    gram[g + 1, f + 1] += sign
+        if is_on:
+            board.n_on[f] -= 1
+        else:
+            bits[t, f] = 1
+            board.n_on[f] += 1
+    count_steps(board, f, begin, last, 1)
+
+
+@njit_inner
+def log_evidence(board):
+    """Return log p(y given bits), weights summed out, up to what no bit changes."""
+    active, factor, column = board.active, board.factor, board.column
+    n_rows = 1
+    active[0] = 0
+    for f in range(board.n_on.shape[0]):
+        if board.n_on[f] > 0:
+            active[n_rows] = f + 1
+            n_rows += 1
+    log_ratio = math.log(board.inverse_variance)
+    result = 0.0
+    for d in range(board.precisions.shape[0]):
+        precision = board.precisions[d]
+        gram = board.grams[d if d < board.grams.shape[0] else 0]
+        for i in range(n_rows):
+            row = gram[active[i]]
+            column[i] = precision * board.projections[d, active[i]]
+            for j in range(i + 1):
+                factor[i, j] = precision * row[active[j]]
+            factor[i, i] += board.inverse_variance
+        # Cholesky factor and forward substitution in one.
+        for i in range(n_rows):
+            rest = column[i]
+            for j in range(i):
+                entry = factor[i, j]
+                for k in range(j):
+                    entry -= factor[i, k] * factor[j, k]
+                entry /= factor[j, j]
+                factor[i, j] = entry
+                factor[i, i] -= entry * entry
+                rest -= entry * column[j]
+            factor[i, i] = math.sqrt(factor[i, i])
+            rest /= factor[i, i]
+            column[i] = rest
+            result += 0.5 * rest * rest - math.log(factor[i, i]) + 0.5 * log_ratio
+    return result
+
+
+@njit_inner
+def log_beta_ratio(off, on, n_off, n_on):
+    """Return log B(off + n_off, on + n_on) - log B(off, on)."""
+    result = math.lgamma(off + n_off) + math.lgamma(on + n_on)
+    result -= math.lgamma(off + on + n_off + n_on) + math.lgamma(off) + math.lgamma(on)
+    return result + math.lgamma(off + on)
+
+
+@njit_inner
+def log_weight_of_path(counts, priors, is_infinite):
+    """Return what the path of a factor that is ever on weighs beside one that is never on.
+
+    Probabilities are summed out. Of an Indian buffet it is the weight of a feature, without its
+    mass; what is tried is to be switched on.
+
+    Parameters
+    ----------
+    counts : (3, 2) int64
+        Of this factor.
+    """
+    n_off = counts[FIRST, 0] + counts[AFTER_OFF, 0]
+    n_on = counts[FIRST, 1] + counts[AFTER_OFF, 1]
+    result = log_beta_ratio(
+        priors[AFTER_ON, 0], priors[AFTER_ON, 1], counts[AFTER_ON, 0], counts[AFTER_ON, 1]
+    )
+    if is_infinite:
+        return result + log_weight_of_feature(n_on, n_off, priors[AFTER_OFF, 0])
+    n_firsts = counts[FIRST, 0] + counts[FIRST, 1]
+    n_steps = n_off + n_on + counts[AFTER_ON, 0] + counts[AFTER_ON, 1]
+    for row in (FIRST, AFTER_OFF):
+        off, on = priors[row, 0], priors[row, 1]
+        result += log_beta_ratio(off, on, counts[row, 0], counts[row, 1])
+        n_never = n_firsts if row == FIRST else n_steps - n_firsts
+        result -= log_beta_ratio(off, on, n_never, 0)
+    return result
+
+
+@njit_inner
+def log_weight(board, f):
+    """Return what a factor weighs, 0 if it is never on."""
+    if board.n_on[f] == 0:
+        return 0.0
+    return log_weight_of_path(board.counts[f], board.priors, board.is_infinite)
+
+
+@njit_inner
+def count_active(board):
+    """Return how many factors are ever on."""
+    result = 0
+    for f in range(board.n_on.shape[0]):
+        result += board.n_on[f] > 0
+    return result
+
+
+@njit_inner
+def log_rate_of_new(board):
+    """Return log of the number of ways to have one factor more: a mass, or what is left."""
+    if board.is_infinite:
+        return board.log_mass
+    left = board.n_on.shape[0] - count_active(board)
+    return math.log(left) if left > 0 else -math.inf
+
+
+@njit_inner
+def count_runs(board, f):
+    """Return how many runs a factor has."""
+    return board.counts[f, FIRST, 1] + board.counts[f, AFTER_OFF, 1]
+
+
+@njit_inner
+def find_run_end(board, f, begin):
+    """Return the end of the run that begins at a step."""
+    end = begin + 1
+    while not board.is_first[end] and board.bits[end, f] == 1:
+        end += 1
+    return end
+
+
+@njit_inner
+def is_free(board, f, begin, end):
+    """Tell whether a factor is off from the step before `begin` to the one at `end`."""
+    first = begin if board.is_first[begin] else begin - 1
+    last = end if board.is_first[end] else end + 1
+    n_on = 0
+    for t in range(first, last):
+        n_on += board.bits[t, f]
+    return n_on == 0

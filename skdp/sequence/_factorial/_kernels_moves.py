@@ -1,0 +1,345 @@
+r"""Moves of whole runs, and of factors, with weights and transitions summed out.
+
+Given weights, one factor is seldom turned into another: both would have to change at once. Here
+weights are summed out, so that a run can go from one factor to another, new factors come, others
+go and two exchange what they stand for. Each move leaves p(bits given y, precisions) invariant.
+Weights and transitions have to be drawn right after these moves.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| board | | | `Board` of `_kernels_evidence` |
+| marks | | (M + 1,) int64 | steps at which sequences and proposed runs begin; then N |
+| now | | float | log evidence of the bits as they are |
+| rng | | (4,) uint64 | stream, advanced in place |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numba import njit_inner, njit_loop
+from skdp._random import draw_categorical, next_double
+from skdp.processes._indian_buffet import log_ratio_of_birth
+from skdp.sequence._factorial._kernels_evidence import (
+    count_active,
+    count_runs,
+    find_run_end,
+    flip_steps,
+    is_free,
+    log_evidence,
+    log_rate_of_new,
+    log_weight,
+)
+
+N_NEXT_MARKS = 16
+"""A run from a mark that is proposed ends at one of as many next marks, or anywhere."""
+
+
+@njit_inner
+def draw_index(n, rng):
+    """Return a number from 0 to n - 1."""
+    return min(int(next_double(rng) * n), n - 1)
+
+
+@njit_inner
+def draw_active(board, rng):
+    """Return one of the factors that are ever on."""
+    left = draw_index(count_active(board), rng)
+    for f in range(board.n_on.shape[0]):
+        if board.n_on[f] > 0:
+            if left == 0:
+                return f
+            left -= 1
+    return -1
+
+
+@njit_inner
+def draw_free(board, rng):
+    """Return one of the factors that are never on, -1 if there is none."""
+    n = board.n_on.shape[0]
+    n_free = n - count_active(board)
+    if n_free == 0:
+        return -1
+    left = draw_index(n_free, rng)
+    for f in range(n):
+        if board.n_on[f] == 0:
+            if left == 0:
+                return f
+            left -= 1
+    return -1
+
+
+# Proposals of runs
+
+
+@njit_inner
+def find_mark(marks, step):
+    """Return the number of marks up to and including a step."""
+    low, high = 0, marks.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if marks[middle] <= step:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit_inner
+def find_end(board, begin):
+    """Return the end of the sequence of a step."""
+    end = begin + 1
+    while not board.is_first[end]:
+        end += 1
+    return end
+
+
+@njit_inner
+def count_next_marks(marks, first, end):
+    """Return how many of the next marks, `first` the next one, a run may end at."""
+    n = 0
+    while n < N_NEXT_MARKS and first + n < marks.shape[0] and marks[first + n] <= end:
+        n += 1
+    return n
+
+
+@njit_inner
+def propose_run(board, marks, rng):
+    """Return a run: from a mark, or anywhere, to one of the next marks, or anywhere."""
+    n_steps = board.bits.shape[0]
+    if next_double(rng) < 0.5:
+        begin = draw_index(n_steps, rng)
+    else:
+        begin = marks[draw_index(marks.shape[0] - 1, rng)]
+    end = find_end(board, begin)
+    if next_double(rng) < 0.5:
+        return begin, begin + 1 + draw_index(end - begin, rng)
+    first = find_mark(marks, begin)
+    return begin, marks[first + draw_index(count_next_marks(marks, first, end), rng)]
+
+
+@njit_inner
+def log_probability_of_run(board, marks, begin, end):
+    """Return the log of the probability that `propose_run` returns a run."""
+    place = find_mark(marks, begin)
+    from_begin = 0.5 / board.bits.shape[0]
+    if place > 0 and marks[place - 1] == begin:
+        from_begin += 0.5 / (marks.shape[0] - 1)
+    last = find_end(board, begin)
+    to_end = 0.5 / (last - begin)
+    n_next = count_next_marks(marks, place, last)
+    for i in range(n_next):
+        if marks[place + i] == end:
+            to_end += 0.5 / n_next
+    return math.log(from_begin * to_end)
+
+
+# Moves
+
+
+@njit_inner
+def move_run(board, now, weights, rng):
+    """Draw anew which factor has a run: its own, another that is off there, or a new one.
+
+    Of all runs of all factors one is chosen; their number stays as it is. Return the log evidence.
+    """
+    n_factors = board.n_on.shape[0]
+    n_runs = 0
+    for f in range(n_factors):
+        n_runs += count_runs(board, f)
+    if n_runs == 0:
+        return now
+    # Find the run.
+    left = draw_index(n_runs, rng)
+    source = 0
+    while left >= count_runs(board, source):
+        left -= count_runs(board, source)
+        source += 1
+    begin = 0
+    while True:
+        if board.bits[begin, source] == 0:
+            begin += 1
+            continue
+        end = find_run_end(board, source, begin)
+        if left == 0:
+            break
+        left -= 1
+        begin = end
+    # Take it out, and weigh where it may go.
+    flip_steps(board, source, begin, end)
+    log_rate = log_rate_of_new(board)
+    fresh = draw_free(board, rng)
+    largest = -math.inf
+    for f in range(n_factors):
+        weights[f] = -math.inf
+        is_new = board.n_on[f] == 0
+        if is_new and f != fresh:
+            continue
+        if not is_new and not is_free(board, f, begin, end):
+            continue
+        before = log_weight(board, f)
+        flip_steps(board, f, begin, end)
+        weights[f] = log_evidence(board) + log_weight(board, f) - before
+        flip_steps(board, f, begin, end)
+        if is_new:
+            weights[f] += log_rate
+        largest = max(largest, weights[f])
+    total = 0.0
+    for f in range(n_factors):
+        weights[f] = math.exp(weights[f] - largest)
+        total += weights[f]
+    flip_steps(board, draw_categorical(weights, total, rng), begin, end)
+    return log_evidence(board)
+
+
+@njit_inner
+def count_single_runs(board):
+    """Return how many factors have one run."""
+    result = 0
+    for f in range(board.n_on.shape[0]):
+        result += board.n_on[f] > 0 and count_runs(board, f) == 1
+    return result
+
+
+@njit_inner
+def add_factor(board, marks, now, rng):
+    """Try to add a factor that is on in one run; return the log evidence."""
+    log_rate = log_rate_of_new(board)
+    f = draw_free(board, rng)
+    if f < 0:
+        return now
+    begin, end = propose_run(board, marks, rng)
+    flip_steps(board, f, begin, end)
+    after = log_evidence(board)
+    log_ratio = log_ratio_of_birth(
+        log_rate,
+        after - now + log_weight(board, f),
+        log_probability_of_run(board, marks, begin, end),
+        count_single_runs(board),
+    )
+    if next_double(rng) < math.exp(min(log_ratio, 0.0)):
+        return after
+    flip_steps(board, f, begin, end)
+    return now
+
+
+@njit_inner
+def drop_factor(board, marks, now, rng):
+    """Try to drop a factor that is on in one run; return the log evidence."""
+    n_removable = count_single_runs(board)
+    if n_removable == 0:
+        return now
+    left = draw_index(n_removable, rng)
+    f = -1
+    while left >= 0:
+        f += 1
+        left -= board.n_on[f] > 0 and count_runs(board, f) == 1
+    begin = 0
+    while board.bits[begin, f] == 0:
+        begin += 1
+    end = find_run_end(board, f, begin)
+    weight = log_weight(board, f)
+    flip_steps(board, f, begin, end)
+    after = log_evidence(board)
+    log_ratio = -log_ratio_of_birth(
+        log_rate_of_new(board),
+        now - after + weight,
+        log_probability_of_run(board, marks, begin, end),
+        n_removable,
+    )
+    if next_double(rng) < math.exp(min(log_ratio, 0.0)):
+        return after
+    flip_steps(board, f, begin, end)
+    return now
+
+
+@njit_inner
+def flip_where_on(board, f, g):
+    """Flip the bits of a factor wherever another one is on; g == f: everywhere."""
+    begin, n_steps = 0, board.bits.shape[0]
+    while begin < n_steps:
+        if f != g and board.bits[begin, g] == 0:
+            begin += 1
+            continue
+        end = find_end(board, begin) if f == g else find_run_end(board, g, begin)
+        flip_steps(board, f, begin, end)
+        begin = end
+
+
+@njit_inner
+def exchange_meaning(board, now, rng):
+    """Try to flip a factor wherever another one is on, or everywhere; return the log evidence.
+
+    If factors a and b stand for "either of two" and "the second", a becomes "the first".
+    Everywhere: the two values of a factor are exchanged. Either is its own reverse.
+    """
+    if count_active(board) == 0:
+        return now
+    f, g = draw_active(board, rng), draw_active(board, rng)
+    before = log_weight(board, f)
+    flip_where_on(board, f, g)
+    if board.n_on[f] > 0:
+        after = log_evidence(board)
+        log_ratio = after - now + log_weight(board, f) - before
+        if next_double(rng) < math.exp(min(log_ratio, 0.0)):
+            return after
+    flip_where_on(board, f, g)
+    return now
+
+
+@njit_inner
+def redraw_pair(board, marks, now, weights, rng):
+    """Draw anew whether two factors are flipped in a run of steps; return the log evidence.
+
+    Of the four results those count in which neither is never on.
+    """
+    if count_active(board) == 0:
+        return now
+    f, g = draw_active(board, rng), draw_active(board, rng)
+    begin, end = propose_run(board, marks, rng)
+    n_results = 2 if f == g else 4
+    largest = -math.inf
+    # Results 0, 1, 3, 2: from one to the next a single factor is flipped, and so is it at the end.
+    for i in range(n_results):
+        result = i ^ (i >> 1)
+        weights[result] = -math.inf
+        if board.n_on[f] > 0 and board.n_on[g] > 0:
+            weights[result] = log_evidence(board) + log_weight(board, f)
+            if g != f:
+                weights[result] += log_weight(board, g)
+        largest = max(largest, weights[result])
+        flip_steps(board, f if i % 2 == 0 else g, begin, end)
+    total = 0.0
+    for i in range(n_results):
+        weights[i] = math.exp(weights[i] - largest)
+        total += weights[i]
+    result = draw_categorical(weights[:n_results], total, rng)
+    if result == 0:
+        return now
+    if result & 1:
+        flip_steps(board, f, begin, end)
+    if result & 2:
+        flip_steps(board, g, begin, end)
+    return log_evidence(board)
+
+
+@njit_loop
+def make_moves(board, marks, n_rounds, weights, rng):
+    """Make moves of every kind.
+
+    Parameters
+    ----------
+    n_rounds : int
+        Of each a move of a run, of a pair and of the meaning of a factor, and a birth or a death.
+        With an Indian buffet, there must be room for two factors more a round.
+    weights : (max(C, 4),) float64, scratch
+    """
+    now = log_evidence(board)
+    for _ in range(n_rounds):
+        now = move_run(board, now, weights[: board.n_on.shape[0]], rng)
+        if next_double(rng) < 0.5:
+            now = add_factor(board, marks, now, rng)
+        else:
+            now = drop_factor(board, marks, now, rng)
+        now = redraw_pair(board, marks, now, weights, rng)
+        now = exchange_meaning(board, now, rng)

@@ -1,0 +1,97 @@
+"""Moves of runs and of factors, with drawn weights and transitions summed out."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numba import frozen
+from skdp._typing import Floats, Places
+from skdp.emissions._factor_runs import Runs, find_runs
+from skdp.inference import Part
+from skdp.sequence._factorial._kernels_evidence import Board, fill_board
+from skdp.sequence._factorial._kernels_moves import make_moves
+from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
+
+N_ROUNDS = 10
+"""Of moves, in a sweep."""
+
+
+class RunMoves(Part):
+    """Moves that change which factor has which runs, and how many factors there are.
+
+    Proposals prefer runs between places where the observations jump. These follow from the data, or
+    from some other data: the moves are right in any case.
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_is_first", "_marks", "runs")
+
+    runs: Runs
+
+    def attach(self, ptr: Places, values: Floats) -> None:
+        """Take the observations."""
+        self.runs = find_runs(values, ptr)
+        self._is_first = np.zeros(int(ptr[-1]) + 1, dtype=np.bool_)
+        self._is_first[ptr] = True
+        self._marks = frozen(np.union1d(self.runs.begins, ptr))
+
+    def draw(
+        self,
+        bits: NDArray[np.int8],
+        seen: Floats,
+        totals: Floats,
+        precisions: Floats,
+        scale: float,
+        priors: GivenNumber | BuffetNumber,
+        rng: NDArray[np.uint64],
+    ) -> NDArray[np.int8]:
+        """Return paths drawn from a chain that leaves p(paths given totals, precisions) invariant.
+
+        Parameters
+        ----------
+        bits : (N, F) array
+        seen, totals : (N, D) arrays
+            1 where a value is not missing, else 0; values or latent normals.
+        precisions : (D,) array
+        scale : float
+            Standard deviation of weights.
+        priors : GivenNumber or BuffetNumber
+        rng : (4,) uint64 array
+
+        Returns
+        -------
+        (N, F) array
+            With an Indian buffet F may be another, of factors that are ever on.
+        """
+        n_dims = totals.shape[1]
+        if priors.is_infinite:
+            bits = np.hstack([bits, np.zeros((len(bits), 2 * N_ROUNDS), dtype=np.int8)])
+        else:
+            bits = bits.copy()
+        room = bits.shape[1]
+        square = (room + 1, room + 1)
+        board = Board(
+            bits=bits,
+            is_first=self._is_first,
+            counts=np.empty((room, 3, 2), dtype=np.int64),
+            n_on=np.empty(room, dtype=np.int64),
+            seen=seen,
+            totals=totals,
+            grams=np.empty((1 if seen.all() else n_dims, *square)),
+            projections=np.empty((n_dims, room + 1)),
+            precisions=precisions,
+            inverse_variance=scale**-2,
+            priors=priors.counts,
+            is_infinite=priors.is_infinite,
+            log_mass=priors.log_mass,
+            active=np.empty(room + 1, dtype=np.int64),
+            factor=np.empty(square),
+            column=np.empty(room + 1),
+        )
+        fill_board(board)
+        make_moves(board, self._marks, N_ROUNDS, np.empty(max(room, 4)), rng)
+        if priors.is_infinite:
+            return np.ascontiguousarray(bits[:, board.n_on > 0])
+        return bits

@@ -1,0 +1,143 @@
+"""Binary paths with drawn weights by enumeration, in plain Python: F of them, or an Indian buffet.
+
+Column d is normal with mean (1, b_t) w_d and variance 1 / tau_d, w_d ~ N(0, scale^2 I), w_d summed
+out. The paths of F factors have Beta priors. Those of an Indian buffet are a Poisson process: a
+path with m steps on after off (first steps come after off) and r off after off has the intensity
+alpha q B(m, r + q) times the Beta integral of its steps after on; a path never on does not count.
+A multiset of paths has the probability prod intensity / prod multiplicity! x exp(-alpha H); alpha
+is given, or Gamma and summed out.
+"""
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, pairwise, product
+
+import numpy as np
+from scipy import special, stats
+
+
+@dataclass(frozen=True)
+class Problem:
+    sequences: tuple[tuple[tuple[float, ...], ...], ...]
+    precisions: tuple[float, ...]
+    scale: float
+    start_prior: tuple[float, float] = (1.0, 1.0)  # on, off
+    switch_on_prior: tuple[float, float] = (1.0, 1.0)  # on, off
+    switch_off_prior: tuple[float, float] = (1.0, 1.0)  # off, on
+
+    @property
+    def values(self):
+        return np.array([row for sequence in self.sequences for row in sequence])
+
+    @property
+    def lengths(self):
+        return [len(sequence) for sequence in self.sequences]
+
+
+def log_likelihood(problem, bits):
+    """Return log p(y given bits (N, K)), weights summed out."""
+    values = problem.values
+    rows = np.column_stack([np.ones(len(values)), bits])
+    covariance = problem.scale**2 * rows @ rows.T
+    result = 0.0
+    for d, precision in enumerate(problem.precisions):
+        seen = ~np.isnan(values[:, d])
+        if seen.any():
+            own = covariance[np.ix_(seen, seen)] + np.eye(seen.sum()) / precision
+            result += stats.multivariate_normal.logpdf(values[seen, d], cov=own)
+    return float(result)
+
+
+def count(problem, path):
+    """Return the numbers of (on, off) first, (on, off) after off, and (off, on) after on."""
+    first, after_off, after_on = [0, 0], [0, 0], [0, 0]
+    begin = 0
+    for length in problem.lengths:
+        own = path[begin : begin + length]
+        begin += length
+        first[1 - own[0]] += 1
+        for before, bit in pairwise(own):
+            if before == 0:
+                after_off[1 - bit] += 1
+            else:
+                after_on[bit] += 1
+    return first, after_off, after_on
+
+
+def log_path(problem, path):
+    """Return log p(path) of one factor, probabilities of transitions summed out."""
+    priors = problem.start_prior, problem.switch_on_prior, problem.switch_off_prior
+    return sum(
+        float(special.betaln(p + n, q + m) - special.betaln(p, q))
+        for (p, q), (n, m) in zip(priors, count(problem, path), strict=True)
+    )
+
+
+def log_intensity(problem, path):
+    """Return the log intensity of a path of the buffet, without alpha."""
+    first, after_off, after_on = count(problem, path)
+    on, off = first[0] + after_off[0], first[1] + after_off[1]
+    q = problem.switch_on_prior[1]
+    p_off, p_on = problem.switch_off_prior
+    stays = special.betaln(p_off + after_on[0], p_on + after_on[1]) - special.betaln(p_off, p_on)
+    return float(math.log(q) + special.betaln(on, off + q) + stays)
+
+
+@dataclass(frozen=True)
+class Posterior:
+    numbers: np.ndarray  # p(K active factors)
+    pairs: np.ndarray  # (N, N): expected number of factors on at both steps
+    squares: np.ndarray  # (N,): of the square of the number of factors on
+    mass: float  # E[alpha]
+
+
+def features(bits, most):
+    """Return what the posterior means are of, of the paths of a draw."""
+    bits = np.asarray(bits, dtype=float)
+    numbers = np.zeros(most + 1)
+    numbers[min(int(bits.any(axis=0).sum()), most)] = 1.0
+    return numbers, bits @ bits.T, bits.sum(axis=1) ** 2
+
+
+def _average(logs, parts, masses):
+    probs = special.softmax(logs)
+    return Posterior(
+        *(np.tensordot(probs, np.array(part), 1) for part in zip(*parts, strict=True)),
+        mass=float(probs @ masses),
+    )
+
+
+def expect_finite(problem, n_factors, *, with_data=True):
+    n = sum(problem.lengths)
+    logs, parts = [], []
+    for flat in product((0, 1), repeat=n * n_factors):
+        bits = np.array(flat).reshape(n, n_factors)
+        log_prior = sum(log_path(problem, path) for path in bits.T.tolist())
+        logs.append(log_prior + (log_likelihood(problem, bits) if with_data else 0.0))
+        parts.append(features(bits, n_factors))
+    return _average(logs, parts, np.zeros(len(logs)))
+
+
+def expect_buffet(problem, most, *, mass=None, mass_prior=None, with_data=True):
+    """Return posterior means over all multisets of at most `most` paths."""
+    n = sum(problem.lengths)
+    q = problem.switch_on_prior[1]
+    expected = sum(q / (q + i) for i in range(n))
+    paths = [path for path in product((0, 1), repeat=n) if any(path)]
+    logs, parts, masses = [], [], []
+    for k in range(most + 1):
+        for chosen in combinations_with_replacement(paths, k):
+            if mass is not None:
+                log_prior, mean = k * math.log(mass), mass
+            else:
+                shape, rate = mass_prior
+                log_prior = math.lgamma(shape + k) - (shape + k) * math.log(rate + expected)
+                mean = (shape + k) / (rate + expected)
+            log_prior += sum(log_intensity(problem, path) for path in chosen)
+            log_prior -= sum(math.lgamma(m + 1) for m in Counter(chosen).values())
+            bits = np.array(chosen).T if chosen else np.zeros((n, 0))
+            logs.append(log_prior + (log_likelihood(problem, bits) if with_data else 0.0))
+            parts.append(features(bits, most))
+            masses.append(mean)
+    return _average(logs, parts, np.array(masses))

@@ -1,0 +1,179 @@
+"""Moves of runs and factors, and Indian buffets, against enumeration of all sets of paths.
+
+Runs of a chain in 40 batches; |z| < 5 fails a right sampler once in 80,000 comparisons (see
+`exact.oracles.batch_means`). There are about 300.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from exact.oracles import factor_sets as oracle
+from exact.oracles.batch_means import assert_means
+from exact.oracles.factor_sets import Problem, features
+
+from skdp._random import make_seed_sequence, make_stream
+from skdp.data import SequencePanel
+from skdp.sequence import BinaryFactorEmission, FactorialHMM
+from skdp.sequence._factorial._kernels_block import count_transitions
+from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
+from skdp.sequence._factorial._run_moves import RunMoves
+from skdp.sequence._factorial._step_factors import StepFactors
+from skdp.sequence._factorial._walker import FactorialWalker
+
+NAN = np.nan
+N_DRAWS = 20_000
+MOST = 6
+"""Paths of a buffet: more have a posterior probability below 1e-5 in these cases."""
+
+BASE = Problem(
+    sequences=(((0.4, 1.1), (1.7, 0.2), (1.3, -0.3), (-0.5, 0.9)),),
+    precisions=(2.5, 1.2),
+    scale=1.3,
+)
+PRIORS = {
+    "start_prior": (0.7, 1.6),
+    "switch_on_prior": (1.0, 2.0),
+    "switch_off_prior": (0.4, 1.1),
+}
+CASES = {
+    "one sequence": BASE,
+    "two sequences": replace(
+        BASE, sequences=(BASE.sequences[0][:3], BASE.sequences[0][3:]), **PRIORS
+    ),
+    "missing": replace(
+        BASE, sequences=(((0.4, NAN), (1.7, 0.2)), ((NAN, NAN), (NAN, 1.9))), **PRIORS
+    ),
+}
+MASS_PRIOR = (2.0, 6.0)
+
+
+def stream(seed=0):
+    return make_stream(make_seed_sequence(seed))
+
+
+def make_panel(problem):
+    return SequencePanel.from_sequences([np.array(s) for s in problem.sequences])
+
+
+def make_priors(problem, n_factors):
+    estimator = FactorialHMM(
+        n_factors,
+        start_prior=problem.start_prior,
+        switch_on_prior=problem.switch_on_prior,
+        switch_off_prior=problem.switch_off_prior,
+        mass_prior=MASS_PRIOR,
+    )
+    return estimator._priors(sum(problem.lengths))
+
+
+def run_moves(problem, priors, bits):
+    """Return what moves alone make of paths, one draw after the other."""
+    panel = make_panel(problem)
+    moves, rng = RunMoves(), stream(3)
+    moves.attach(panel.ptr, panel.values)
+    seen = (~np.isnan(panel.values)).astype(float)
+    totals = np.where(seen > 0.0, panel.values, 0.0)
+    draws = []
+    for _ in range(N_DRAWS):
+        bits = moves.draw(
+            bits, seen, totals, np.array(problem.precisions), problem.scale, priors, rng
+        )
+        draws.append(bits)
+    return draws
+
+
+def compare(draws, expected):
+    parts = [features(bits, len(expected.numbers) - 1) for bits in draws]
+    for i, name in enumerate(("numbers", "pairs", "squares")):
+        assert_means([part[i] for part in parts], getattr(expected, name), name)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_moves_of_given_numbers(case):
+    problem = CASES[case]
+    priors = make_priors(problem, 2)
+    draws = run_moves(problem, priors, np.zeros((4, 2), dtype=np.int8))
+    compare(draws, oracle.expect_finite(problem, 2))
+    # Neither of the two is preferred.
+    assert_means([bits[:, 0] - bits[:, 1] for bits in draws], np.zeros(4), "names")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_moves_of_buffets(case):
+    problem = replace(CASES[case], start_prior=(1.0, 1.0))
+    priors = make_priors(problem, "auto")
+    priors.mass = 0.4
+    draws = run_moves(problem, priors, np.zeros((4, 0), dtype=np.int8))
+    assert all(bits.any(axis=0).all() for bits in draws)
+    compare(draws, oracle.expect_buffet(problem, MOST, mass=0.4))
+
+
+def make_walker(problem, n_factors, block_size):
+    panel = make_panel(problem)
+    emission = BinaryFactorEmission(
+        1,
+        weights_scale=problem.scale,
+        noise_variance=1.0 / np.array(problem.precisions),
+    )
+    return FactorialWalker(
+        panel,
+        StepFactors(*emission.check_parts(panel.values, len(panel.values))),
+        make_priors(problem, n_factors),
+        stream(1),
+        stream(2),
+        block_size=block_size,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("with_moves", [True, False])
+@pytest.mark.parametrize("case", CASES)
+def test_sweeps_of_buffets(case, with_moves):
+    """Without moves of runs slices alone let factors come and go."""
+    problem = replace(CASES[case], start_prior=(1.0, 1.0))
+    walker = make_walker(problem, "auto", 2)
+    if not with_moves:
+        walker.moves = NoMoves()
+    draws, masses = [], []
+    for _ in range(N_DRAWS):
+        walker.sweep()
+        draws.append(walker.emission.factors)
+        masses.append(walker.priors.mass)
+    expected = oracle.expect_buffet(problem, MOST, mass_prior=MASS_PRIOR)
+    compare(draws, expected)
+    assert_means(masses, expected.mass, "mass")
+
+
+class NoMoves(RunMoves):
+    def draw(self, bits, *_):
+        return bits
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["one sequence", "two sequences"])
+def test_draws_of_buffets(case):
+    problem = replace(CASES[case], start_prior=(1.0, 1.0))
+    priors, rng, ptr = make_priors(problem, "auto"), stream(4), make_panel(problem).ptr
+    priors.mass = 0.6
+    draws = [priors.draw_bits(ptr, rng)[0] for _ in range(N_DRAWS)]
+    compare(draws, oracle.expect_buffet(problem, MOST + 1, mass=0.6, with_data=False))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_log_probability_of_paths(case):
+    problem = replace(CASES[case], start_prior=(1.0, 1.0))
+    bits = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 1], [1, 1, 0]], dtype=np.int8)
+    panel, counts = make_panel(problem), np.empty((3, 3, 2), dtype=np.int64)
+    count_transitions(panel.ptr, bits, counts)
+    buffet, given = make_priors(problem, "auto"), make_priors(problem, 3)
+    assert isinstance(buffet, BuffetNumber)
+    assert isinstance(given, GivenNumber)
+    buffet.mass = 0.7
+    q, (shape, rate) = problem.switch_on_prior[1], MASS_PRIOR
+    expected = sum(oracle.log_intensity(problem, path) for path in bits.T.tolist())
+    expected += 3 * np.log(0.7) - 0.7 * sum(q / (q + i) for i in range(4))
+    expected += shape * np.log(rate * 0.7) - rate * 0.7 - np.log(1.0)  # Gamma(2) = 1
+    assert buffet.log_probability(counts) == pytest.approx(expected, abs=1e-10)
+    expected = sum(oracle.log_path(problem, path) for path in bits.T.tolist())
+    assert given.log_probability(counts) == pytest.approx(expected, abs=1e-10)
