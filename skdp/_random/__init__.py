@@ -18,6 +18,7 @@ from skdp._random._draws import (
     gamma_constants,
 )
 from skdp._random._generator import make_generator
+from skdp._random._slice import draw_slice
 from skdp._random._streams import (
     Role,
     derive_stream,
@@ -46,6 +47,7 @@ __all__ = [
     "draw_log_small_gamma",
     "draw_normal",
     "draw_poisson",
+    "draw_slice",
     "gamma_constants",
     "make_generator",
     "make_seed_sequence",

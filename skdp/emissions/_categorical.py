@@ -14,11 +14,12 @@ from sklearn.base import BaseEstimator
 from skdp._checks import LARGEST, SMALLEST, as_floats, check_gamma_prior
 from skdp._memory import check_memory
 from skdp._numba import frozen
+from skdp._random import draw_slice
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_counts as kernels
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._protocol import Coupling
-from skdp.inference import Part, draw_slice
+from skdp.inference import Part
 
 
 class CategoricalEmission(EstimatorMixin, BaseEstimator):

@@ -11,6 +11,7 @@ from scipy.special import gammaln
 
 from skdp._checks import check_gamma_prior
 from skdp._numba import frozen
+from skdp._random import draw_slice
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_gaussian as gaussian
 from skdp.emissions import _kernels_scale_mixture as kernels
@@ -18,7 +19,6 @@ from skdp.emissions._gaussian import GaussianEmission, GaussianPrior, GaussianSa
 from skdp.emissions._gaussian_model import write_student_log_densities
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._student_t_model import StudentTModel
-from skdp.inference import draw_slice
 
 FIRST_FREEDOM = 4.0
 """Degrees of freedom, where these are drawn, until they are drawn."""

@@ -9,9 +9,8 @@ from skdp.inference._convergence import (
     warn_user,
 )
 from skdp.inference._interrupt import InterruptGuard
-from skdp.inference._part import Part
+from skdp._part import Part
 from skdp.inference._schedule import Schedule
-from skdp.inference._slice import draw_slice
 from skdp.inference._sweeps import Sweeps
 from skdp.inference._trace import Trace
 
@@ -26,7 +25,6 @@ __all__ = [
     "Trace",
     "Walker",
     "align_labels",
-    "draw_slice",
     "warn_of_climbs",
     "warn_of_truncation",
     "warn_unconverged",

@@ -15,6 +15,7 @@ TESTS = Path(__file__).parents[1]
 LAYERS = {
     0: (
         "_checks",
+        "_part",
         "_public",
         "_typing",
         "_versions",

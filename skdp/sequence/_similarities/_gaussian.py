@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator
 
 from skdp._checks import check_gamma_prior
 from skdp._memory import check_memory
-from skdp._random import draw_normal
+from skdp._random import draw_normal, draw_slice
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
-from skdp.inference import Part, draw_slice
+from skdp.inference import Part
 from skdp.sequence._similarities import _kernels_locations as kernels
 
 FEWEST_STEPS, MOST_STEPS, TRANSITIONS_PER_STEP = 20, 80, 70

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._random import next_double, next_open_double
+from skdp._random._xoshiro import next_double, next_open_double
 
 
 def draw_slice(

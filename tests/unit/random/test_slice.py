@@ -3,8 +3,7 @@ import pytest
 from exact.oracles.batch_means import assert_means
 from scipy.stats import expon
 
-from skdp._random import make_seed_sequence, make_stream
-from skdp.inference import draw_slice
+from skdp._random import draw_slice, make_seed_sequence, make_stream
 
 
 @pytest.mark.parametrize(("width", "max_steps"), [(0.1, 100), (2.0, 100), (50.0, 100), (0.5, 2)])

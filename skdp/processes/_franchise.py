@@ -1,0 +1,263 @@
+"""A Chinese restaurant franchise whose dishes are known: its state, its sweeps, its joint."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._part import Part
+from skdp._typing import Floats, Ints, Places
+from skdp.processes._franchise_hyper import (
+    Histogram,
+    Seats,
+    slice_concentration,
+    slice_discount,
+)
+from skdp.processes._kernels_franchise import (
+    Cells,
+    Laws,
+    Nodes,
+    Scratch,
+    count_customers,
+    count_sizes,
+    sum_log_stirling,
+    sweep_cells,
+)
+from skdp.processes._stirling import StirlingRatios
+
+_TABULATED = 1000
+"""Customers up to which all ratios are tabulated: the table is made anew in every sweep."""
+
+
+@dataclass(frozen=True)
+class FranchiseLayout:
+    """Which cells and restaurants there are, and who comes in from the street.
+
+    Cells and restaurants of a depth have consecutive numbers, the root's first.
+
+    Attributes
+    ----------
+    cell_ptr, node_ptr : (n_depths + 1,) int64
+        Where the cells and the restaurants of each depth begin.
+    parent : (n_cells,) int32
+        The cell with the same dish in the restaurant above; -1 at the root.
+    node : (n_cells,) int32
+        The restaurant of each cell.
+    street : (n_cells,) int32
+        Customers who are nobody's table.
+    capacity : (n_cells,) int32
+        The most customers that a cell can have: those of the street here and in all cells below.
+    """
+
+    cell_ptr: Places
+    node_ptr: Places
+    parent: Ints
+    node: Ints
+    street: Ints
+    capacity: Ints
+
+    @classmethod
+    def of(
+        cls, cell_ptr: Places, node_ptr: Places, parent: Ints, node: Ints, street: Ints
+    ) -> FranchiseLayout:
+        """Return a layout; the capacities follow from the rest."""
+        capacity = street.copy()
+        for m in range(len(cell_ptr) - 2, 0, -1):
+            cells = slice(cell_ptr[m], cell_ptr[m + 1])
+            np.add.at(capacity, parent[cells], capacity[cells])
+        return cls(cell_ptr, node_ptr, parent, node, street, capacity)
+
+    @property
+    def n_depths(self) -> int:
+        """Depths of restaurants, the root's among them."""
+        return len(self.cell_ptr) - 1
+
+    def cells_at(self, m: int) -> slice:
+        """Return the cells of depth m."""
+        return slice(int(self.cell_ptr[m]), int(self.cell_ptr[m + 1]))
+
+    def nodes_at(self, m: int) -> slice:
+        """Return the restaurants of depth m."""
+        return slice(int(self.node_ptr[m]), int(self.node_ptr[m + 1]))
+
+    def shared_cells(self, m: int) -> Ints:
+        """Return the cells of depth m that may have two customers. The others have one table."""
+        cells = self.cells_at(m)
+        return (np.flatnonzero(self.capacity[cells] > 1) + cells.start).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class FranchisePriors:
+    """What discounts and concentrations are, or how they are distributed.
+
+    Attributes
+    ----------
+    discount, concentration : (n_depths,) arrays or None
+        Fixed values by depth; None: drawn.
+    discount_prior : (p, q)
+        Of the Beta prior.
+    concentration_prior : (shape, rate)
+        Of the Gamma prior.
+    """
+
+    discount: Floats | None
+    concentration: Floats | None
+    discount_prior: tuple[float, float]
+    concentration_prior: tuple[float, float]
+
+
+class Franchise(Part):
+    """The tables of a franchise, and the discounts and concentrations of its depths.
+
+    It starts with one table in each cell.
+
+    Parameters
+    ----------
+    layout : FranchiseLayout
+    base : (cells of the root,) array
+        Probability of the dish of each cell of the root, > 0.
+    priors : FranchisePriors
+
+    Attributes
+    ----------
+    cells : Cells
+    nodes : Nodes
+    discount, concentration : (n_depths,) arrays
+    """
+
+    _data_attributes = ("layout", "_visited", "_base", "_scratch")
+
+    def __init__(self, layout: FranchiseLayout, base: Floats, priors: FranchisePriors):
+        self.priors = priors
+        n = layout.n_depths
+        self.discount = np.full(n, 0.5) if priors.discount is None else priors.discount.copy()
+        self.concentration = np.ones(n)
+        if priors.concentration is not None:
+            self.concentration[:] = priors.concentration
+        self.tables = np.ones(len(layout.parent), np.int32)
+        self.attach(layout, base)
+
+    def attach(self, layout: FranchiseLayout, base: Floats) -> None:
+        """Take the layout, and make all counts from the tables."""
+        self.layout = layout
+        self._base = base
+        self._visited = [layout.shared_cells(m) for m in range(layout.n_depths)]
+        self._scratch = Scratch(np.zeros(layout.n_depths, np.int32), np.zeros(layout.n_depths + 1))
+        self.customers = np.zeros(len(layout.parent), np.int32)
+        self.node_customers = np.zeros(int(layout.node_ptr[-1]), np.int32)
+        self.node_tables = np.zeros(int(layout.node_ptr[-1]), np.int32)
+        for m in range(layout.n_depths - 1, -1, -1):
+            cells = layout.cells_at(m)
+            count_customers(cells.start, cells.stop, layout.street, self._cells(), self._nodes())
+
+    def _cells(self) -> Cells:
+        return Cells(self.customers, self.tables, self.layout.parent, self.layout.node)
+
+    def _nodes(self) -> Nodes:
+        return Nodes(self.node_customers, self.node_tables)
+
+    def _laws(self) -> Laws:
+        """Return discounts, concentrations, and the ratios of Stirling numbers that follow."""
+        values, row_ptrs = [], []
+        for m in range(self.layout.n_depths):
+            n_max = int(self.layout.capacity[self.layout.cells_at(m)].max(initial=1))
+            ratios = StirlingRatios.for_counts(
+                n_max, float(self.discount[m]), max_rows=_TABULATED
+            )
+            values.append(ratios.values)
+            row_ptrs.append(ratios.row_ptr)
+        return Laws(
+            self.discount, self.concentration, self._base,
+            np.concatenate(values), _ends(values), np.concatenate(row_ptrs), _ends(row_ptrs),
+        )  # fmt: skip
+
+    def sweep(self, rng: NDArray[np.uint64]) -> None:
+        """Draw all tables anew, from the deepest depth up, then discounts and concentrations."""
+        laws, cells, nodes = self._laws(), self._cells(), self._nodes()
+        for m in range(self.layout.n_depths - 1, -1, -1):
+            sweep_cells(self._visited[m], m, cells, nodes, laws, self._scratch, rng)
+        self._draw_laws(laws, rng)
+
+    def _draw_laws(self, laws: Laws, rng: NDArray[np.uint64]) -> None:
+        """Draw discounts and concentrations, the sizes of tables summed out as far as may be."""
+        draws_discount = self.priors.discount is None
+        draws_concentration = self.priors.concentration is None
+        if not (draws_discount or draws_concentration):
+            return
+        for m in range(self.layout.n_depths):
+            nodes = self.layout.nodes_at(m)
+            seats = Seats(
+                self._sizes(m, laws, rng) if draws_discount else Histogram.none(),
+                Histogram.of(self.node_tables[nodes]),
+                Histogram.of(self.node_customers[nodes]),
+            )
+            if draws_discount:
+                self.discount[m] = slice_discount(
+                    seats, self.discount[m], self.concentration[m],
+                    self.priors.discount_prior, rng,
+                )  # fmt: skip
+            if draws_concentration:
+                self.concentration[m] = slice_concentration(
+                    seats, self.discount[m], self.concentration[m],
+                    self.priors.concentration_prior, rng,
+                )  # fmt: skip
+
+    def _sizes(self, m: int, laws: Laws, rng: NDArray[np.uint64]) -> Histogram:
+        """Return the sizes of the tables of depth m, drawn; those of one customer are left out."""
+        most = int(self.customers[self.layout.cells_at(m)].max(initial=1))
+        counts = np.zeros(most + 1, np.int64)
+        opened, seat, size = np.zeros(most, np.bool_), *np.zeros((2, most), np.int32)
+        count_sizes(self._visited[m], m, self._cells(), laws, opened, seat, size, counts, rng)
+        counts[1] = 0  # the discount does not depend on them
+        return Histogram.of_counts(counts)
+
+    def log_joint(self) -> float:
+        """Return log p(dishes, tables, and what is drawn of discounts and concentrations)."""
+        laws = self._laws()
+        root = self.layout.cells_at(0)
+        total = float(self.tables[root] @ np.log(self._base))
+        for m in range(self.layout.n_depths):
+            nodes, cells = self.layout.nodes_at(m), self._visited[m]
+            seats = Seats(
+                Histogram.none(),
+                Histogram.of(self.node_tables[nodes]),
+                Histogram.of(self.node_customers[nodes]),
+            )
+            d, theta = float(self.discount[m]), float(self.concentration[m])
+            total += seats.log_likelihood(d, theta)
+            pairs, counts = np.unique(
+                self.customers[cells] * np.int64(2**32) + self.tables[cells], return_counts=True
+            )
+            n, t = pairs >> 32, pairs & (2**32 - 1)
+            total += sum_log_stirling(n[n > 0], t[n > 0], counts[n > 0], m, laws)
+            if self.priors.discount is None:
+                total += _log_beta(d, *self.priors.discount_prior)
+            if self.priors.concentration is None:
+                total += _log_gamma(theta, *self.priors.concentration_prior)
+        return float(total)
+
+    def tables_by_depth(self) -> Places:
+        """Return the number of tables of each depth."""
+        depths = range(self.layout.n_depths)
+        return np.array([self.tables[self.layout.cells_at(m)].sum(dtype=np.int64) for m in depths])
+
+
+def _ends(arrays: Sequence[NDArray]) -> Places:
+    """Return where each array begins once they are joined, and where the last ends."""
+    return np.cumsum([0, *map(len, arrays)])
+
+
+def _log_beta(x: float, p: float, q: float) -> float:
+    """Return the log density of Beta(p, q) at x."""
+    constant = math.lgamma(p + q) - math.lgamma(p) - math.lgamma(q)
+    return constant + (p - 1.0) * math.log(x) + (q - 1.0) * math.log1p(-x)
+
+
+def _log_gamma(x: float, shape: float, rate: float) -> float:
+    """Return the log density of Gamma(shape, rate) at x."""
+    constant = shape * math.log(rate) - math.lgamma(shape)
+    return constant + (shape - 1.0) * math.log(x) - rate * x

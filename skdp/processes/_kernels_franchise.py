@@ -1,0 +1,280 @@
+"""The Chinese restaurant franchise whose dishes are known: tables of cells, and their sweeps.
+
+A franchise is a tree of restaurants; a restaurant of depth m serves what those above it hand down,
+with discount d_m and concentration theta_m. Here every pair of a restaurant and a dish that may
+ever meet, a *cell*, is known beforehand and has a number, the cells of a depth one after the other:
+no hash map, no allocation. The customers of a cell are the tables of the cells below it, and those
+who came in from the street. The joint is
+
+    prod_u (theta | d)_(T_u) / (theta)_(C_u) prod_w S_d(c_uw, t_uw)  prod_w H(w)^(t_w at the root)
+
+with generalized Stirling numbers S_d: who sits where is summed out, and a removed customer leaves
+no table behind with probability S^{c-1}_{t-1} / S^c_t.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| cells.customers, tables | c_uw, t_uw | (X,) int32 | of each cell |
+| cells.parent | | (X,) int32 | the cell above; -1 at the root |
+| cells.node | u | (X,) int32 | the restaurant |
+| nodes.customers, tables | C_u, T_u | (U,) int32 | of each restaurant |
+| base | H | (X_0,) | probability of the dish of each cell of the root, the first cells |
+| discount, concentration | d_m, theta_m | (depths,) | by depth |
+| values, values_ptr, row_ptr, rows_ptr | U, V | | ratios of Stirling numbers of each depth, end to end |
+| chance | | (depths + 1,) scratch | chance[m]: that the restaurant above hands down the dish |
+| path | | (depths,) scratch | the cell and those above it, by depth |
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._numba import njit, njit_apart, njit_inlined, njit_step
+from skdp._random import next_double
+from skdp.processes._kernels_franchise_hyper import add_sizes
+from skdp.processes._kernels_stirling import log_stirling, open_ratio
+
+_FEW_VISITS = 4
+"""Visits that are not worth two logarithms."""
+
+
+class Cells(NamedTuple):
+    """Customers, tables, the cell above and the restaurant of every cell."""
+
+    customers: np.ndarray
+    tables: np.ndarray
+    parent: np.ndarray
+    node: np.ndarray
+
+
+class Nodes(NamedTuple):
+    """Customers and tables of every restaurant."""
+
+    customers: np.ndarray
+    tables: np.ndarray
+
+
+class Laws(NamedTuple):
+    """What the restaurants of each depth share, and the base of the root."""
+
+    discount: np.ndarray
+    concentration: np.ndarray
+    base: np.ndarray
+    values: np.ndarray
+    values_ptr: np.ndarray
+    row_ptr: np.ndarray
+    rows_ptr: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """A path from a cell to the root, and the chances on it."""
+
+    path: np.ndarray
+    chance: np.ndarray
+
+
+@njit_apart
+def _rare_ratio(laws, m, n, t):
+    """Return V = S^{n+1}_{t+1} / S^n_t of depth m, in or beyond the table."""
+    values = laws.values[laws.values_ptr[m] : laws.values_ptr[m + 1]]
+    row_ptr = laws.row_ptr[laws.rows_ptr[m] : laws.rows_ptr[m + 1]]
+    return open_ratio(values, row_ptr, n, t, laws.discount[m])
+
+
+@njit_step
+def _drop_chance(laws, m, c, t):
+    """Return the chance S^{c-1}_{t-1} / S^c_t that one of c customers sits alone, c >= 1."""
+    if t == 1:
+        return 1.0 if c == 1 else 0.0
+    if t == c:
+        return 1.0
+    n = c - 1
+    first = laws.rows_ptr[m]
+    if first + n < laws.rows_ptr[m + 1] - 1:
+        row = laws.row_ptr[first + n]
+        if row + t - 1 < laws.row_ptr[first + n + 1]:
+            return 1.0 / laws.values[laws.values_ptr[m] + row + t - 1, 1]
+    return 1.0 / _rare_ratio(laws, m, n, t - 1)
+
+
+@njit_step
+def _find_path(x, m, cells, path):
+    """Write the cell x of depth m and those above it."""
+    for j in range(m, -1, -1):
+        path[j] = x
+        x = cells.parent[x]
+
+
+@njit_step
+def _find_chances(m, cells, nodes, laws, path, chance):
+    """Write the chances that the restaurants above hand down the dish, depths 0 to m.
+
+    With t tables of c customers, a restaurant serves the dish with probability
+    (c - d t + (theta + d T) chance) / (theta + C).
+    """
+    chance[0] = laws.base[path[0]]
+    for j in range(m):
+        x = path[j]
+        u = cells.node[x]
+        d, theta = laws.discount[j], laws.concentration[j]
+        opens = theta + d * nodes.tables[u]
+        served = cells.customers[x] - d * cells.tables[x] + opens * chance[j]
+        chance[j + 1] = served / (theta + nodes.customers[u])
+
+
+@njit_step
+def _leave(m, cells, nodes, laws, path, rng):
+    """Take a customer out of the cell at depth m, and what goes with it out of those above."""
+    for j in range(m, -1, -1):
+        x = path[j]
+        u = cells.node[x]
+        drops = _drop_chance(laws, j, cells.customers[x], cells.tables[x])
+        cells.customers[x] -= 1
+        nodes.customers[u] -= 1
+        if drops == 0.0 or (drops < 1.0 and next_double(rng) >= drops):
+            return
+        cells.tables[x] -= 1
+        nodes.tables[u] -= 1
+
+
+@njit_step
+def _enter(m, cells, nodes, laws, path, chance, rng):
+    """Seat a customer in the cell at depth m, given the chances down to there."""
+    for j in range(m, -1, -1):
+        x = path[j]
+        u = cells.node[x]
+        d = laws.discount[j]
+        joins = cells.customers[x] - d * cells.tables[x]
+        opens = (laws.concentration[j] + d * nodes.tables[u]) * chance[j]
+        is_first = cells.customers[x] == 0
+        cells.customers[x] += 1
+        nodes.customers[u] += 1
+        if not is_first and next_double(rng) * (joins + opens) < joins:
+            return
+        cells.tables[x] += 1
+        nodes.tables[u] += 1
+
+
+@njit_inlined
+def _visit_customers(x, m, cells, nodes, laws, path, chance, rng):
+    """Draw anew where every customer of cell x, at depth m, sits: one after the other.
+
+    A visited customer, any of them, leaves and enters again. That changes nothing with the same
+    probability from visit to visit, until something does change; so how many visits that takes is
+    drawn at once.
+    """
+    _find_path(x, m, cells, path)
+    _find_chances(m, cells, nodes, laws, path, chance)
+    u = cells.node[x]
+    d, theta = laws.discount[m], laws.concentration[m]
+    c = cells.customers[x]
+    left = c
+    while left > 0:
+        t = cells.tables[x]
+        drops = _drop_chance(laws, m, c, t)
+        joins = c - 1 - d * t
+        opens = (theta + d * nodes.tables[u]) * chance[m]
+        if drops < 1.0:
+            stays = (1.0 - drops) * joins / (joins + opens)
+            if stays >= 1.0:
+                return
+            if left <= _FEW_VISITS:
+                v = next_double(rng)
+                left -= 1
+                if v < stays:
+                    continue
+                v = (v - stays) / (1.0 - stays)
+            else:
+                # The number of visits that change nothing is geometric.
+                idle = math.log(1.0 - next_double(rng)) / math.log(stays)
+                if idle >= left:
+                    return
+                left -= int(idle) + 1
+                v = next_double(rng)
+            dropped = v * (1.0 - stays) < drops
+        else:
+            left -= 1
+            dropped = True
+        if not dropped:
+            cells.tables[x] += 1
+            nodes.tables[u] += 1
+            if m > 0:
+                _enter(m - 1, cells, nodes, laws, path, chance, rng)
+        else:
+            cells.tables[x] -= 1
+            nodes.tables[u] -= 1
+            if m > 0:
+                _leave(m - 1, cells, nodes, laws, path, rng)
+                _find_chances(m, cells, nodes, laws, path, chance)
+            joins = c - 1 - d * (t - 1)
+            opens = (theta + d * nodes.tables[u]) * chance[m]
+            if next_double(rng) * (joins + opens) >= joins:
+                cells.tables[x] += 1
+                nodes.tables[u] += 1
+                if m > 0:
+                    _enter(m - 1, cells, nodes, laws, path, chance, rng)
+        _find_chances(m, cells, nodes, laws, path, chance)
+
+
+@njit
+def sweep_cells(visited, m, cells, nodes, laws, scratch, rng):
+    """Draw anew the tables of cells of depth m, one customer after the other.
+
+    Parameters
+    ----------
+    visited : (n,) int32
+        The cells that may have two customers: where there is one, there is nothing to draw.
+    m : int
+    cells, nodes, laws, scratch : as in the table above
+    rng : (4,) uint64
+    """
+    path, chance = scratch
+    for i in range(visited.shape[0]):
+        x = visited[i]
+        if cells.customers[x] >= 2:
+            _visit_customers(x, m, cells, nodes, laws, path, chance, rng)
+
+
+@njit
+def count_sizes(visited, m, cells, laws, opened, seat, size, counts, rng):
+    """Draw the sizes of the tables of `visited` cells of depth m, and add them to `counts`."""
+    values = laws.values[laws.values_ptr[m] : laws.values_ptr[m + 1]]
+    row_ptr = laws.row_ptr[laws.rows_ptr[m] : laws.rows_ptr[m + 1]]
+    d = laws.discount[m]
+    for i in range(visited.shape[0]):
+        c, t = cells.customers[visited[i]], cells.tables[visited[i]]
+        if c > 0:
+            add_sizes(c, t, d, values, row_ptr, opened, seat, size, counts, rng)
+
+
+@njit
+def count_customers(first, last, street, cells, nodes):
+    """Count the customers and tables of cells ``first:last``, all of one depth, and hand them up.
+
+    Called from the deepest depth up, on cells and restaurants whose customers are zero, it makes
+    all counts from the tables of the cells and from who came in from the street.
+
+    Parameters
+    ----------
+    first, last : int
+    street : (X,) int32
+    cells, nodes : as in the table above
+    """
+    for x in range(first, last):
+        cells.customers[x] += street[x]
+        u = cells.node[x]
+        nodes.customers[u] += cells.customers[x]
+        nodes.tables[u] += cells.tables[x]
+        if cells.parent[x] >= 0:
+            cells.customers[cells.parent[x]] += cells.tables[x]
+
+
+@njit
+def sum_log_stirling(n, t, counts, m, laws):
+    """Return the sum of log S_d(n, t) over pairs, each as often as `counts` says, at depth m."""
+    values = laws.values[laws.values_ptr[m] : laws.values_ptr[m + 1]]
+    row_ptr = laws.row_ptr[laws.rows_ptr[m] : laws.rows_ptr[m + 1]]
+    total = 0.0
+    for i in range(n.shape[0]):
+        total += counts[i] * log_stirling(values, row_ptr, n[i], t[i], laws.discount[m])
+    return total
