@@ -1,0 +1,328 @@
+"""The chain of the nested Pitman-Yor model: cuts, seats and hyper-parameters."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from skdp._random import draw_slice
+from skdp._typing import Floats, Ints
+from skdp.inference import Part
+from skdp.language._nested._kernels_filter import empty_scratch
+from skdp.language._nested._kernels_lengths import draw_lengths
+from skdp.language._nested._kernels_sweeps import seat_strings, shuffle, sweep_strings
+from skdp.language._nested._layout import Layout, lay_out, open_restaurants
+from skdp.processes._franchise_hyper import (
+    Histogram,
+    Seats,
+    slice_concentration,
+    slice_discount,
+)
+from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, TABLES, Franchise, list_sizes
+
+N_DRAWN = 10_000
+"""Words drawn from the letters once a sweep, for their lengths."""
+
+
+class Strings(NamedTuple):
+    """The data of a fit.
+
+    Attributes
+    ----------
+    tokens : (n_letters,) int32
+    ptr : (n_strings + 1,) int64
+    known : (n_letters,) int8
+        1: a word ends behind the letter; 0: none does; -1: who knows.
+    n_symbols : int
+    """
+
+    tokens: Ints
+    ptr: NDArray[np.int64]
+    known: NDArray[np.int8]
+    n_symbols: int
+
+
+class Settings(NamedTuple):
+    """What does not change during a fit.
+
+    Attributes
+    ----------
+    word_order, character_order, max_length : int
+    length_correction : "none", "poisson" or (max_length,) array
+    word_length : float or "auto"
+    length_prior : (float, float)
+    end_probability : float
+    discounts, concentrations : (character_order + word_order,) arrays
+        Letters first; nan: learned.
+    discount_prior, concentration_prior : (float, float)
+    init : "online", "random" or "whole"
+    anneal : (float, int) or None
+    """
+
+    word_order: int
+    character_order: int
+    max_length: int
+    length_correction: Any
+    word_length: Any
+    length_prior: tuple[float, float]
+    end_probability: float
+    discounts: Floats
+    concentrations: Floats
+    discount_prior: tuple[float, float]
+    concentration_prior: tuple[float, float]
+    init: Any
+    anneal: tuple[float, int] | None
+
+
+class NestedWalker(Part):
+    """Markov chain over the ways to cut strings into words.
+
+    Parameters
+    ----------
+    strings : Strings
+    settings : Settings
+    init_stream, stream : (4,) uint64 arrays
+        Streams of the first state and of the sweeps.
+    """
+
+    _data_attributes = ("_layout", "_strings", "_scratch")
+
+    def __init__(
+        self,
+        strings: Strings,
+        settings: Settings,
+        init_stream: NDArray[np.uint64],
+        stream: NDArray[np.uint64],
+    ):
+        self.settings = settings
+        self.stream = stream
+        self.n_sweeps = 0
+        self.acceptance = 1.0
+        auto = isinstance(settings.word_length, str)
+        shape, rate = settings.length_prior
+        self.word_length = shape / rate if auto else float(settings.word_length)
+        self.attach(strings)
+        n, n_strings = len(strings.tokens), len(strings.ptr) - 1
+        longest = int(np.diff(strings.ptr).max(initial=0))
+        n_levels = settings.character_order, settings.word_order
+        self._f = open_restaurants(
+            self._layout,
+            n_levels[1] * (n + n_strings) + 2 * n_levels[0] * n + 1,
+            2 * ((longest + 1) * n_levels[1] + 2 * longest * n_levels[0]),
+        )
+        prior = self._f.prior
+        prior[:, 0] = np.where(np.isnan(settings.discounts), 0.5, settings.discounts)
+        prior[:, 1] = np.where(np.isnan(settings.concentrations), 1.0, settings.concentrations)
+        self.cuts = np.zeros(n, dtype=np.bool_)
+        self.cuts[strings.ptr[1:][np.diff(strings.ptr) > 0] - 1] = True
+        self.prices = np.zeros(settings.max_length + 1)
+        self._weigh_lengths(init_stream)
+        self._start(init_stream)
+
+    def attach(self, strings: Strings) -> None:
+        """Take the data, again or for the first time."""
+        s = self.settings
+        self._strings = strings
+        self._layout = lay_out(
+            strings.tokens,
+            strings.ptr,
+            strings.known,
+            s.max_length,
+            s.character_order,
+            s.word_order,
+            strings.n_symbols,
+        )
+        longest = int(np.diff(strings.ptr).max(initial=0))
+        self._scratch = empty_scratch(longest, s.max_length, s.character_order)
+
+    def copy(self) -> Self:
+        """Return the same state in arrays of its own."""
+        other = super().copy()
+        other._f = Franchise(*(array.copy() for array in self._f))
+        return other
+
+    # The first state
+
+    def _start(self, rng: NDArray[np.uint64]) -> None:
+        lengths = np.diff(self._strings.ptr)
+        order = np.arange(len(lengths), dtype=np.int64)
+        shuffle(order, rng)
+        if self.settings.init == "online":
+            order = order[np.argsort(lengths[order], kind="stable")]
+            power = 1.0 / self._temperature(0)
+            done, step = 0, 50
+            while done < len(order):
+                part = order[done : done + step]
+                self._sweep(part, power, False, rng)
+                done += len(part)
+                step = min(max(50, done // 4), 1000)
+                self._draw_parameters(rng)
+            return
+        text = self._layout.text
+        seat_strings(self._f, text, self.prices, order, self.cuts, self._scratch, rng)
+        self._draw_parameters(rng)
+
+    def _sweep(self, order: Any, power: float, seated: bool, rng: Any) -> int:
+        return int(
+            sweep_strings(
+                self._f, self._layout.text, self.prices, order, self.cuts, power, seated,
+                self._scratch, rng,
+            )
+        )  # fmt: skip
+
+    # Sweeps
+
+    def _temperature(self, sweep: int) -> float:
+        """Return the temperature of a sweep, counted from 0."""
+        if self.settings.anneal is None:
+            return 1.0
+        highest, n_sweeps = self.settings.anneal
+        return 1.0 + (highest - 1.0) * max(0.0, 1.0 - sweep / n_sweeps) if n_sweeps else 1.0
+
+    def sweep(self) -> None:
+        """Draw every variable once."""
+        order = np.arange(len(self._strings.ptr) - 1, dtype=np.int64)
+        shuffle(order, self.stream)
+        power = 1.0 / self._temperature(self.n_sweeps)
+        self.acceptance = self._sweep(order, power, True, self.stream) / len(order)
+        self._draw_parameters(self.stream)
+        self.n_sweeps += 1
+
+    def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        self._draw_discounts(rng)
+        if isinstance(self.settings.word_length, str):
+            self._draw_word_length(rng)
+        self._weigh_lengths(rng)
+
+    def _nodes_of_levels(self) -> list[Any]:
+        """Return, per level, where its nodes are."""
+        text, s = self._layout.text, self.settings
+        depths = self._layout.letters.depths
+        nodes: list[Any] = [np.flatnonzero(depths == m) for m in range(s.character_order)]
+        nodes.append(slice(text.root_node, text.root_node + 1))
+        if s.word_order > 1:
+            nodes.append(slice(text.root_node + 1, text.pair_node))
+        if s.word_order > 2:
+            nodes.append(slice(text.pair_node, None))
+        return nodes
+
+    def _sizes(self) -> NDArray[np.int32]:
+        """Return rows (level, size, number of tables)."""
+        f, levels = self._f, self._layout.node_levels
+        arguments = f, 0, len(f.cells), 0, len(f.nodes), levels
+        out = np.zeros((list_sizes(*arguments, np.zeros((0, 3), dtype=np.int32)), 3), np.int32)
+        list_sizes(*arguments, out)
+        return out
+
+    def _seats(self) -> list[Seats]:
+        """Return the histograms of every level."""
+        rows, f = self._sizes(), self._f
+        seats = []
+        for level, nodes in enumerate(self._nodes_of_levels()):
+            mine = rows[rows[:, 0] == level]
+            sizes = np.bincount(mine[:, 1], weights=mine[:, 2], minlength=1).astype(np.int64)
+            seats.append(
+                Seats(
+                    Histogram.of_counts(sizes),
+                    Histogram.of(f.nodes[nodes, 1]),
+                    Histogram.of(f.nodes[nodes, 0]),
+                )
+            )
+        return seats
+
+    def _draw_discounts(self, rng: NDArray[np.uint64]) -> None:
+        s, prior = self.settings, self._f.prior
+        for level, seats in enumerate(self._seats()):
+            if np.isnan(s.discounts[level]):
+                prior[level, 0] = slice_discount(seats, *prior[level], s.discount_prior, rng)
+            if np.isnan(s.concentrations[level]):
+                prior[level, 1] = slice_concentration(
+                    seats, *prior[level], s.concentration_prior, rng
+                )
+
+    # Lengths of words
+
+    def _root_lengths(self) -> NDArray[np.int64]:
+        """Return how many tables of the root hold words of 1, 2, ... letters."""
+        text = self._layout.text
+        tables = self._f.cells[text.root_cell : text.hashed_cell - 1, TABLES]
+        counts = np.bincount(
+            text.span_lengths, weights=tables, minlength=self.settings.max_length + 1
+        )
+        return counts[1:].astype(np.int64)
+
+    def _draw_word_length(self, rng: NDArray[np.uint64]) -> None:
+        """Draw lambda by slice sampling on its logarithm; Poisson lengths are 1 to L."""
+        (shape, rate), counts = self.settings.length_prior, self._root_lengths()
+        lengths = np.arange(1, len(counts) + 1)
+        n, total = int(counts.sum()), int(counts @ lengths)
+
+        def log_density(x: float) -> float:
+            if abs(x) > 50.0:
+                return -math.inf
+            mass = np.logaddexp.reduce(lengths * x - gammaln(lengths + 1.0))
+            return (shape + total) * x - rate * math.exp(x) - n * float(mass)
+
+        self.word_length = math.exp(draw_slice(log_density, math.log(self.word_length), rng))
+
+    def _weigh_lengths(self, rng: NDArray[np.uint64]) -> None:
+        """Set the prices of words; where lengths are corrected, by words drawn from the letters."""
+        s = self.settings
+        self.prices[0] = s.end_probability
+        self.prices[1:] = 1.0 - s.end_probability
+        if not isinstance(s.length_correction, str):
+            self.prices[1:] *= s.length_correction
+        elif s.length_correction == "poisson":
+            counts = np.zeros(s.max_length + 1, dtype=np.int64)
+            draw_lengths(
+                self._f,
+                self._layout.contexts,
+                self._layout.letters.start,
+                self._strings.n_symbols + 1,
+                N_DRAWN,
+                counts,
+                rng,
+            )
+            lengths = np.arange(1, s.max_length + 1)
+            logs = lengths * math.log(self.word_length) - gammaln(lengths + 1.0)
+            poisson = np.exp(logs - np.logaddexp.reduce(logs))
+            self.prices[1:] *= poisson * (N_DRAWN + s.max_length) / (counts[1:] + 1.0)
+
+    # What is shown
+
+    def log_joint(self) -> float:
+        """Return the log probability of cuts, seats and parameters, lengths' factors as they are."""
+        f, text, s = self._f, self._layout.text, self.settings
+        total = sum(
+            seats.log_likelihood(*f.prior[level]) for level, seats in enumerate(self._seats())
+        )
+        letters = f.cells[: text.root_cell]
+        n_roots = letters[letters[:, NODE] == 0, TABLES].sum()
+        total += float(n_roots) * math.log(text.uniform)
+        total += float(self._root_lengths() @ np.log(self.prices[1:]))
+        total += float(f.cells[text.hashed_cell - 1, TABLES]) * math.log(self.prices[0])
+        for level, (d, theta) in enumerate(f.prior):
+            if np.isnan(s.discounts[level]):
+                a, b = s.discount_prior
+                total += (a - 1.0) * math.log(d) + (b - 1.0) * math.log1p(-d)
+            if np.isnan(s.concentrations[level]):
+                shape, rate = s.concentration_prior
+                total += (shape - 1.0) * math.log(theta) - rate * theta
+        return total
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        text, f = self._layout.text, self._f
+        return {
+            "log_joint": self.log_joint(),
+            "n_words": float(self.cuts.sum()),
+            "n_types": float(
+                np.count_nonzero(f.cells[text.root_cell : text.hashed_cell - 1, CUSTOMERS])
+            ),
+            "word_length": self.word_length,
+            "acceptance": self.acceptance,
+        }
