@@ -1,0 +1,116 @@
+"""Chinese restaurants in a tree, straight from the joint distribution of outcomes and tables.
+
+An event is a pair (context, outcome): the symbols before it, a tuple in reading order, and what
+came after them. A context has a restaurant; without its first symbol it is the context of the
+parent, whose customers are the tables of its children and its own events. The root is (). A cell
+is a pair (context, outcome) of a restaurant and a dish. With c customers and t tables a cell,
+
+    p(events, t) = prod_u (theta_m|d_m)_{t_u.} / (theta_m)_{c_u.} prod_w S_{d_m}(c_uw, t_uw)
+                   prod_w H(w)^{t_()w},    m = the number of symbols of u.
+
+Numbers may be floats, fractions or arrays of nodes of a quadrature.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from math import prod
+
+Context = tuple[Hashable, ...]
+Cell = tuple[Context, Hashable]
+Counts = dict[Cell, int]
+
+BEGIN = -1
+"""What stands once before a sentence or a word; nothing is padded."""
+
+
+def events_of(symbols: Sequence, order: int, end: Hashable = None) -> list[Cell]:
+    """Return an event a symbol, and that of the end if there is one."""
+    before = [BEGIN, *symbols]
+    outcomes = list(symbols) if end is None else [*symbols, end]
+    return [(tuple(before[max(0, i + 2 - order) : i + 1]), w) for i, w in enumerate(outcomes)]
+
+
+def cells_of(events: Counter[Cell]) -> list[Cell]:
+    """Return all cells that hold a customer whatever the seats, contexts before their suffixes."""
+    found = {(u[i:], w): None for u, w in events for i in range(len(u) + 1)}
+    return sorted(found, key=lambda cell: -len(cell[0]))
+
+
+def table_counts(events: Counter[Cell]) -> Iterator[tuple[Counts, Counts]]:
+    """Yield the customers and tables of all cells, for every possible choice of the tables."""
+    cells = cells_of(events)
+
+    def choose(i: int, customers: Counts, tables: Counts) -> Iterator[tuple[Counts, Counts]]:
+        if i == len(cells):
+            yield customers, tables
+            return
+        u, w = cells[i]
+        for t in range(1, customers[u, w] + 1):
+            above = dict(customers)
+            if u:
+                above[u[1:], w] += t
+            yield from choose(i + 1, above, {**tables, (u, w): t})
+
+    yield from choose(0, {cell: events[cell] for cell in cells}, {})
+
+
+def rising(x, n: int, step=1):
+    """Pochhammer symbol (x|step)_n = x (x + step) ... (x + (n - 1) step)."""
+    return prod((x + i * step for i in range(n)), start=1 + 0 * x)
+
+
+def stirling(n: int, d) -> list[list]:
+    """Return the generalised Stirling numbers S_d(i, t), i = 0, ..., n, t = 0, ..., i."""
+    rows = [[1 + 0 * d]]
+    for i in range(n):
+        last = [*rows[-1], 0 * d]
+        rows.append(
+            [0 * d, *(last[t - 1] + (i - d * t) * last[t] for t in range(1, i + 2))]
+        )  # fmt: skip
+    return rows
+
+
+def restaurant_weight(cells: Sequence[tuple[int, int]], d, theta, numbers: list[list]):
+    """Return the factor of a restaurant with (customers, tables) a cell; `numbers` are S_d.
+
+    The first factors of (theta|d)_T and (theta)_C cancel, so that theta may be 0.
+    """
+    n_customers, n_tables = map(sum, zip(*cells, strict=True))
+    seated = rising(theta + d, n_tables - 1, d) / rising(theta + 1, n_customers - 1)
+    return seated * prod(numbers[c][t] for c, t in cells)
+
+
+def by_restaurant(customers: Counts, tables: Counts) -> dict[Context, list[tuple[int, int]]]:
+    """Return the (customers, tables) of the cells of each restaurant."""
+    result = defaultdict(list)
+    for (u, w), c in customers.items():
+        result[u].append((c, tables[u, w]))
+    return result
+
+
+def joint(customers: Counts, tables: Counts, discounts, concentrations, base: Mapping):
+    """Return p(events, t)."""
+    weight = prod(base[w] ** t for (u, w), t in tables.items() if not u)
+    for u, cells in by_restaurant(customers, tables).items():
+        d, theta = discounts[len(u)], concentrations[len(u)]
+        most = max(c for c, _ in cells)
+        weight = weight * restaurant_weight(cells, d, theta, stirling(most, d))
+    return weight
+
+
+def predictive(
+    context: Context, w: Hashable, customers: Counts, tables: Counts, discounts, concentrations,
+    base: Mapping,
+):  # fmt: skip
+    """Return the probability of the next outcome given all seats; `base` maps w to H(w)."""
+    above = (
+        predictive(context[1:], w, customers, tables, discounts, concentrations, base)
+        if context else base[w]
+    )  # fmt: skip
+    n_customers = sum(c for (u, _), c in customers.items() if u == context)
+    if not n_customers:
+        return above
+    n_tables = sum(t for (u, _), t in tables.items() if u == context)
+    d, theta = discounts[len(context)], concentrations[len(context)]
+    own = customers.get((context, w), 0) - d * tables.get((context, w), 0)
+    return (own + (theta + d * n_tables) * above) / (theta + n_customers)
