@@ -14,9 +14,10 @@ Numbers may be floats, fractions or arrays of nodes of a quadrature.
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from math import prod
+from typing import Any
 
-Context = tuple[Hashable, ...]
-Cell = tuple[Context, Hashable]
+Context = tuple[Any, ...]
+Cell = tuple[Context, Any]
 Counts = dict[Cell, int]
 
 BEGIN = -1

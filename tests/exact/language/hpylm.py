@@ -112,6 +112,7 @@ class Posterior:
     Attributes
     ----------
     configurations : list of Configuration
+    log_joints : (n_configurations,) log p(words, tables)
     probabilities : (n_configurations,) posterior of the tables
     log_evidence : log p(words)
     tables, customers : {(context, word): posterior mean}
@@ -127,6 +128,7 @@ class Posterior:
         self._of_depth: dict = {}
         self.configurations = [self._configuration(*both) for both in table_counts(counts)]
         weights = np.array([of.weight for of in self.configurations])
+        self.log_joints = np.log(weights)
         self.log_evidence = float(np.log(weights.sum()))
         self.probabilities = weights / weights.sum()
         self.tables = self._mean_counts([of.tables for of in self.configurations])

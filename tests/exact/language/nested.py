@@ -29,6 +29,7 @@ from exact.language.franchise import (
     joint,
     predictive,
     restaurant_weight,
+    rising,
     stirling,
     table_counts,
 )
@@ -115,80 +116,100 @@ class Evidence:
     problem: Problem
     _of_words: dict = field(default_factory=dict)
     _of_letters: dict = field(default_factory=dict)
+    _of_roots: dict = field(default_factory=dict)
     _of_restaurants: dict = field(default_factory=dict)
-    _numbers: dict = field(default_factory=dict)
 
     def segmented(self, chosen: Sequence[Words]) -> float:
         """Return p(segmentations)."""
-        events = self.problem.word_events(chosen)
+        p = self.problem
+        events = p.word_events(chosen)
         key = frozenset(events.items())
         if key not in self._of_words:
-            p = self.problem
-            tables = self._root_tables(events, p.word_discounts, p.word_concentrations)
+            hyper = p.word_discounts, p.word_concentrations
             self._of_words[key] = sum(
-                weight * self.spelled(Counter(dict(t)))
-                * prod(p.prior_of_outcome(w) ** n for w, n in t)
-                for t, weight in tables.items()
+                weight * factor * self.spelled(Counter(tables))
+                * prod(p.prior_of_outcome(w) ** t for w, t in tables.items())
+                for customers, weight in self._root_customers(events, *hyper)
+                for tables, factor in self._restaurant(dict(customers), hyper[0][0], hyper[1][0])
             )  # fmt: skip
         return self._of_words[key]
 
     def spelled(self, spellings: Counter[str]) -> float:
         """Return p_char(spellings) of words that are spelled so many times."""
+        p = self.problem
         key = frozenset((word, n) for word, n in spellings.items() if word)
         if key not in self._of_letters:
-            p = self.problem
-            tables = self._root_tables(
-                p.letter_events(spellings), p.character_discounts, p.character_concentrations
-            )
-            base = 1.0 / (p.n_characters + 1)
+            hyper = p.character_discounts, p.character_concentrations
+            events = p.letter_events(spellings)
             self._of_letters[key] = sum(
-                weight * base ** sum(n for _, n in t) for t, weight in tables.items()
+                weight * self._root_of_letters(tuple(sorted(c for _, c in customers)))
+                for customers, weight in self._root_customers(events, *hyper)
             )
         return self._of_letters[key]
 
-    def _root_tables(self, events: Counter[Cell], discounts, concentrations) -> dict:
-        """Return {tables of the root: weight}, the base left out; () if there are no events."""
-        states = {frozenset(events.items()): 1.0}  # customers, and the weight of what is above
-        for depth in range(len(discounts) - 1, -1, -1):
+    def _root_of_letters(self, customers: tuple[int, ...]) -> float:
+        """Return the factor of the characters' root, whose outcomes have one probability.
+
+        Its tables matter by their number alone: a product of polynomials sums over the rest.
+        """
+        p = self.problem
+        if customers not in self._of_roots:
+            d, theta = p.character_discounts[0], p.character_concentrations[0]
+            polynomial = np.ones(1)
+            for c in customers:
+                polynomial = np.convolve(polynomial, stirling(c, d)[c])
+            self._of_roots[customers] = sum(
+                of_t * rising(theta + d, t - 1, d) / (p.n_characters + 1) ** t
+                for t, of_t in enumerate(polynomial.tolist()) if of_t
+            ) / rising(theta + 1, sum(customers) - 1)  # fmt: skip
+        return self._of_roots[customers]
+
+    def _root_customers(self, events: Counter[Cell], discounts, concentrations) -> list[tuple]:
+        """Return ((outcome, customers), ...) of the root, and the weights of all tables above."""
+        states = {frozenset(events.items()): 1.0}  # customers not yet seated
+        for depth in range(len(discounts) - 1, 0, -1):
             d, theta = discounts[depth], concentrations[depth]
             merged: dict[frozenset, float] = defaultdict(float)
             for customers, weight in states.items():
                 for above, factor in self._depth(customers, depth, d, theta).items():
                     merged[above] += weight * factor
             states = merged
-        return {frozenset((w, t) for (_, w), t in of): weight for of, weight in states.items()}
+        return [([(w, c) for (_, w), c in of], weight) for of, weight in states.items()]
 
     def _depth(self, customers: frozenset, depth: int, d: float, theta: float) -> dict:
         """Return {customers one depth up: weight}, over all tables of a depth's restaurants."""
-        waiting: Counter[Cell] = Counter()  # customers above who are there already
-        restaurants = defaultdict(dict)
+        waiting: dict[Cell, int] = {}  # those above who are there already
+        restaurants: dict = defaultdict(dict)
         for (u, w), c in customers:
             if len(u) == depth:
                 restaurants[u][w] = c
             else:
-                waiting[u, w] += c
+                waiting[u, w] = c
         states = {frozenset(waiting.items()): 1.0}
         for u, cells in restaurants.items():
             merged: dict[frozenset, float] = defaultdict(float)
-            for tables, factor in self._restaurant(cells, d, theta):
-                for above, weight in states.items():
-                    counts = Counter(dict(above))
-                    for w, t in zip(cells, tables, strict=True):
-                        counts[u[1:], w] += t
+            for above, weight in states.items():
+                for tables, factor in self._restaurant(cells, d, theta):
+                    counts = dict(above)
+                    for w, t in tables.items():
+                        counts[u[1:], w] = counts.get((u[1:], w), 0) + t
                     merged[frozenset(counts.items())] += weight * factor
             states = merged
         return states
 
-    def _restaurant(self, cells: dict, d: float, theta: float) -> list[tuple]:
-        """Return the factors of all table counts of a restaurant."""
-        customers = tuple(cells.values())
-        key = customers, d, theta
+    def _restaurant(self, customers: dict, d: float, theta: float) -> list[tuple]:
+        """Return all tables {outcome: t} of a restaurant, and their factors."""
+        key = frozenset(customers.items()), d, theta
         if key not in self._of_restaurants:
-            most = max(customers)
-            numbers = self._numbers.setdefault((most, d), stirling(most, d))
+            numbers = stirling(max(customers.values()), d)
             self._of_restaurants[key] = [
-                (t, restaurant_weight(list(zip(customers, t, strict=True)), d, theta, numbers))
-                for t in product(*(range(1, c + 1) for c in customers))
+                (
+                    dict(zip(customers, t, strict=True)),
+                    restaurant_weight(
+                        list(zip(customers.values(), t, strict=True)), d, theta, numbers
+                    ),
+                )
+                for t in product(*(range(1, c + 1) for c in customers.values()))
             ]
         return self._of_restaurants[key]
 

@@ -3,7 +3,7 @@
 from math import log
 
 import pytest
-from exact.language.franchise import predictive
+from exact.language.franchise import events_of, predictive
 from exact.language.kneser_ney import KneserNey
 
 CORPUS = [[0, 1, 0], [0, 1, 2], [1, 1], [0, 1, 0, 0, 2, 1], []]
@@ -58,6 +58,13 @@ def test_discounts_without_counts_of_counts():
     once = KneserNey([[0, 1]], 2, 1, "absolute", end_of_sequence=False)
     assert once.discounts[0] == (0.5, 0.5, 0.5)  # n_1 / (n_1 + 2 n_2) = 1
     assert once.fallbacks == {(0, 1)}
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_events(order):
+    model = KneserNey(CORPUS, 4, order)
+    for words in CORPUS:
+        assert model.events(words) == events_of(words, order, 4)
 
 
 @pytest.mark.parametrize("end_of_sequence", [False, True])
