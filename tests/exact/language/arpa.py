@@ -18,6 +18,8 @@ from dataclasses import dataclass
 
 Ngram = tuple[str, ...]
 
+BEFORE, HEAD, END = -2, -1, 0  # parts of a file; the section of n-grams is n
+
 
 @dataclass(frozen=True)
 class Arpa:
@@ -56,23 +58,23 @@ def read_arpa(text: str) -> Arpa:
     weights: dict[Ngram, float] = {}
     announced: dict[int, int] = {}
     found: dict[int, int] = {}
-    section: int | str = "before"
+    section = BEFORE
     for number, line in enumerate(text.split("\n"), 1):
         line = line.rstrip("\r")
-        if section == "end" and line.strip():
+        if section == END and line.strip():
             raise ValueError(f"line {number}: text after \\end\\")
-        if section == "before":
-            section = "data" if line == "\\data\\" else section
+        if section == BEFORE:
+            section = HEAD if line == "\\data\\" else section
         elif not line.strip():
             continue
         elif line == "\\end\\":
-            section = "end"
+            section = END
         elif head := re.fullmatch(r"\\(\d+)-grams:", line):
             section = int(head[1])
             if section != len(found) + 1:
                 raise ValueError(f"line {number}: sections are to be 1, 2, ...")
             found[section] = 0
-        elif section == "data":
+        elif section == HEAD:
             if not (count := re.fullmatch(r"ngram (\d+)=(\d+)", line)):
                 raise ValueError(f"line {number}: not a count of n-grams")
             announced[int(count[1])] = int(count[2])
@@ -84,7 +86,7 @@ def read_arpa(text: str) -> Arpa:
             if weight is not None:
                 weights[ngram] = weight
             found[section] += 1
-    if section != "end":
+    if section != END:
         raise ValueError("no \\end\\")
     if found != announced:
         raise ValueError(f"the head announces {announced}, but there are {found}")

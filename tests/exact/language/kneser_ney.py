@@ -59,10 +59,11 @@ class KneserNey:
         share = n[1] / (n[1] + 2 * n[2]) if n[1] else 0.0
         if discount == "absolute":
             return (self._checked(depth, 1, share),) * 3
-        return tuple(  # Chen and Goodman, 1999
+        one, two, three = (  # Chen and Goodman, 1999
             self._checked(depth, k, k - (k + 1) * share * n[k + 1] / n[k] if n[k] else 0.0)
             for k in (1, 2, 3)
         )
+        return one, two, three
 
     def _checked(self, depth: int, k: int, value: float) -> float:
         if 0.0 < value < k:

@@ -279,7 +279,7 @@ class State:
 def states(problem: Problem) -> Iterator[State]:
     """Yield all table counts of all segmentations: for three or four characters in all."""
     p = problem
-    letter_base = defaultdict(lambda: 1.0 / (p.n_characters + 1))
+    letter_base: dict = defaultdict(lambda: 1.0 / (p.n_characters + 1))
     remembered: dict[frozenset, list] = {}
     for chosen in joint_segmentations(p):
         events = p.word_events(chosen)
@@ -311,7 +311,7 @@ def frozen_spelling(problem: Problem, state: State, word: str) -> float:
     """Return p_char(letters, end of the word | all seats), 1 for the end of a string."""
     p = problem
     order = len(p.character_discounts)
-    letter_base = defaultdict(lambda: 1.0 / (p.n_characters + 1))
+    letter_base: dict = defaultdict(lambda: 1.0 / (p.n_characters + 1))
     return prod(
         predictive(u, x, *state.letters, p.character_discounts, p.character_concentrations,
                    letter_base)

@@ -54,10 +54,10 @@ def seatings(franchise: Franchise, events: Iterable[Cell], state: State | None =
 
     Every seating of every customer is visited, so that probabilities sum to the evidence.
     """
-    first, *rest = *events, None
-    if first is None:
+    events = list(events)
+    if not events:
         yield 1, state or {}
         return
-    for probability, after in arrive(franchise, state or {}, *first):
-        for of_rest, last in seatings(franchise, rest[:-1], after):
+    for probability, after in arrive(franchise, state or {}, *events[0]):
+        for of_rest, last in seatings(franchise, events[1:], after):
             yield probability * of_rest, last

@@ -23,6 +23,16 @@ def test_backs_off():
         model.log10_probability(("a",), "unknown")
 
 
+def test_backs_off_twice():
+    trigrams = "\\3-grams:\n-0.05\t<s> a b\n\n"
+    text = TEXT.replace("2=2", "2=2\nngram 3=1").replace("-0.25\ta b", "-0.25\ta b\t-0.6")
+    model = read_arpa(text.replace("\\end", trigrams + "\\end"))
+    assert model.log10_events(["a", "b", "b"]) == pytest.approx([-0.1, -0.05, -0.6 - 0.7, -0.5])
+    assert model.log10_probability(("b", "a"), "b") == -0.25
+    assert model.log10_probability(("b", "a"), "a") == pytest.approx(-0.2 - 0.4)
+    assert model.log10_probability(("a", "b"), "a") == pytest.approx(-0.6 - 0.4)
+
+
 def test_events_of_a_sentence():
     model = read_arpa(TEXT.replace("\n", "\r\n"))
     assert model.log10_events(["a", "b"]) == [-0.1, -0.25, -0.5]

@@ -40,7 +40,7 @@ def model_of(order, **changes):
 
 def sum_by_tables(weighted_states):
     """Return {tables of cells: probability} of (probability, {(name, *cell): sizes})."""
-    result = Counter()
+    result: Counter = Counter()
     for probability, state in weighted_states:
         result[frozenset((u, w, len(sizes)) for (_, u, w), sizes in state.items())] += probability
     return result
@@ -117,7 +117,7 @@ def test_order_one_is_a_chinese_restaurant():
 
 def test_order_one_without_discount_is_a_dirichlet_process():
     base, theta = np.array([0.5, 0.3, 0.2]), 1.5
-    model = Model(3, [0.0], [theta], end_of_sequence=False, base=base)
+    model = Model(3, [0.0], [theta], end_of_sequence=False, base=base.tolist())
     posterior = enumerate_posterior(model, [[0, 0, 1, 0, 1]])
     evidence = prod(rising(theta * h, c) for h, c in zip(base, (3, 2, 0), strict=True))
     assert posterior.log_evidence == pytest.approx(log(evidence / rising(theta, 5)), rel=1e-12)

@@ -24,17 +24,18 @@ from exact.language.nested import (
 from exact.language.story import Franchise, seatings
 
 G = (0.7, 1.9, 0.4, 1.2, 0.8)
-ORDERS = [(1, 1), (1, 2), (2, 1), (2, 2)]
+ORDERS = [(1, 1), (1, 2), (2, 1), (2, 2), (3, 3)]
+LEVELS = "word", "character"
 
 
 def problem_of(strings, orders=(2, 2), **changes):
     """Return a problem whose words are cheap, so that all segmentations have a share."""
     word, character = orders
     given = {
-        "word_discounts": (0.3, 0.5)[:word],
-        "word_concentrations": (1.0, 0.7)[:word],
-        "character_discounts": (0.2, 0.4)[:character],
-        "character_concentrations": (0.8, 0.5)[:character],
+        "word_discounts": (0.3, 0.5, 0.6)[:word],
+        "word_concentrations": (1.0, 0.7, 0.4)[:word],
+        "character_discounts": (0.2, 0.4, 0.7)[:character],
+        "character_concentrations": (0.8, 0.5, 0.3)[:character],
         "length_factors": G,
         "max_word_length": 5,
         "end_probability": 0.3,
@@ -47,7 +48,7 @@ def naive_seatings(problem, chosen):
     n_symbols = problem.n_characters + 1
     characters = Franchise(
         problem.character_discounts, problem.character_concentrations,
-        lambda state, letter: [(1.0 / n_symbols, state)], "characters",
+        lambda state, letter: [(1.0 / n_symbols, state)], "character",
     )  # fmt: skip
 
     def spell(state, word):
@@ -56,7 +57,7 @@ def naive_seatings(problem, chosen):
         for probability, after in seatings(characters, letters, state):
             yield factor * probability, after
 
-    words = Franchise(problem.word_discounts, problem.word_concentrations, spell, "words")
+    words = Franchise(problem.word_discounts, problem.word_concentrations, spell, "word")
     events = [e for of in chosen for e in events_of(of, len(problem.word_discounts), END)]
     yield from seatings(words, events)
 
@@ -73,7 +74,7 @@ def test_all_segmentations():
 
 @pytest.mark.parametrize("factors", [None, G])
 @pytest.mark.parametrize("orders", ORDERS, ids=str)
-@pytest.mark.parametrize("strings", [["aa"], ["aba"], ["a", "a"]], ids=str)
+@pytest.mark.parametrize("strings", [["aa"], ["aba"], ["a", "a"], ["b", "b", "ab"]], ids=str)
 def test_evidence_sums_all_seatings(strings, orders, factors):
     problem = problem_of(strings, orders, length_factors=factors)
     found = enumerate_segmentations(problem)
@@ -89,25 +90,22 @@ def test_evidence_sums_all_seatings(strings, orders, factors):
 @pytest.mark.parametrize("orders", ORDERS, ids=str)
 def test_tables_sum_all_seatings(orders):
     problem = problem_of(["aa", "a"], orders)
-    total, tables = 0.0, Counter()
-    names = {"words": "word", "characters": "character"}
+    total = 0.0
+    tables: Counter = Counter()
+    means = {(name, kind): np.zeros(order) for name, order in zip(LEVELS, orders, strict=True)
+             for kind in ("tables", "customers")}  # fmt: skip
     for chosen in joint_segmentations(problem):
         for probability, state in naive_seatings(problem, chosen):
             total += probability
             for (name, u, w), sizes in state.items():
-                tables[names[name], u, w] += probability * len(sizes)
+                tables[name, u, w] += probability * len(sizes)
+                means[name, "tables"][len(u)] += probability * len(sizes)
+                means[name, "customers"][len(u)] += probability * sum(sizes)
     found = enumerate_tables(problem)
     assert found.log_evidence == pytest.approx(log(total), rel=1e-12)
     assert found.cells == pytest.approx({c: t / total for c, t in tables.items()}, rel=1e-12)
-    for name, by_depth in (("word", found.word_tables), ("character", found.character_tables)):
-        for depth, value in enumerate(by_depth):
-            of_depth = [t for (n, u, _), t in tables.items() if n == name and len(u) == depth]
-            assert value == pytest.approx(sum(of_depth) / total, rel=1e-12)
-    assert found.word_customers[-1] == pytest.approx(
-        sum(p * sum(map(len, c)) for p, c in zip(
-            enumerate_segmentations(problem).probabilities,
-            joint_segmentations(problem), strict=True)) + 2
-    )  # fmt: skip
+    for (name, kind), expected in means.items():
+        np.testing.assert_allclose(getattr(found, f"{name}_{kind}"), expected / total, rtol=1e-12)
 
 
 def test_two_roads_to_the_evidence():
