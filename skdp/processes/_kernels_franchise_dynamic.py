@@ -371,3 +371,15 @@ def list_sizes(f, first_cell, end_cell, first_node, end_node, levels, out):
             n += 1
             entry = np.int64(f.entries[entry, NEXT])
     return n
+
+
+# Restaurants that do not change
+
+
+@njit_loop
+def put_hashed_cells(f, nodes, outcomes, counts):
+    """Put hashed cells of given customers and tables; their parents are not set."""
+    for i in range(nodes.shape[0]):
+        cell = find_or_add_cell(f, np.int64(nodes[i]), np.int64(outcomes[i]), -1)
+        f.cells[cell, CUSTOMERS] = counts[i, 0]
+        f.cells[cell, TABLES] = counts[i, 1]

@@ -111,15 +111,15 @@ def weigh_words(f, text, prices, string, power, s):
 
 
 @njit_step
-def _word(text, start, t, k):
+def span_word(text, start, t, k):
     """Return the word of k letters that ends at t."""
     return np.int64(text.span_ids[start + t - k, k - 1])
 
 
 @njit_step
-def _context(text, start, t, k):
+def context_word(text, start, t, k):
     """Return the word of k letters that ends at t, or the start."""
-    return _word(text, start, t, k) if t > 0 else np.int64(text.n_spans)
+    return span_word(text, start, t, k) if t > 0 else np.int64(text.n_spans)
 
 
 @njit_step
@@ -188,7 +188,7 @@ def filter_forward(f, text, string, power, s):
                 s.alpha[t, k - 1] = 0.0
                 continue
             b = t - k
-            w = _word(text, start, t, k)
+            w = span_word(text, start, t, k)
             weight = s.tempered[t, k - 1] * s.reach[b]
             if has_contexts and f.cells[text.root_cell + w, CUSTOMERS] > 0:
                 alone = s.alone[t, k - 1]
@@ -196,7 +196,7 @@ def filter_forward(f, text, string, power, s):
                     j = s.shown[b, q]
                     if j < 0:
                         break
-                    v = _context(text, start, b, j)
+                    v = context_word(text, start, b, j)
                     extra = extra_weight(f, text, v, w, alone, power)
                     if extra > 0.0:
                         weight += s.alpha[b, j - 1] * extra
@@ -263,7 +263,7 @@ def log_total(f, text, prices, string, power, s):
     total = 0.0
     for k in range(1, max(min(text.span_ids.shape[1], n), 1) + 1):  # no letters: the start
         if s.alpha[n, k - 1] > 0.0:
-            end = end_probability(f, text, prices, _context(text, start, n, k))
+            end = end_probability(f, text, prices, context_word(text, start, n, k))
             total += s.alpha[n, k - 1] * _tempered(end, power)
     return math.log(total) + s.scale_log[n]
 
@@ -290,18 +290,18 @@ def draw_words(f, text, prices, string, power, s, rng):
         for j in range(1, longest + 1):
             weight = s.alpha[t, j - 1] if j <= t else 0.0
             if weight > 0.0:
-                v = _word(text, start, t, j)
+                v = span_word(text, start, t, j)
                 if t == n:
                     probability = end_probability(f, text, prices, v)
                 else:
-                    w = _word(text, start, t + k, k)
+                    w = span_word(text, start, t + k, k)
                     probability = following_probability(f, text, v, w, s.alone[t + k, k - 1])
                 weight *= _tempered(probability, power)
             weights[j - 1] = weight
             total += weight
         k = _pick(weights, total, rng) + 1
         free -= 1
-        s.new_words[free] = _word(text, start, t, k)
+        s.new_words[free] = span_word(text, start, t, k)
         t -= k
     n_words = s.new_words.shape[0] - free
     for e in range(n_words):

@@ -65,7 +65,9 @@ def lay_out(
     letters = number_letters(tokens, ptr, character_order)
     n_cells, n_nodes, n_spans = len(letters.nodes), len(letters.depths), len(spans.first)
     if n_hashed is None:
-        n_hashed = (word_order - 1) * (len(tokens) + len(ptr) - 1)
+        # Those of a string stay until its new words are seated.
+        longest = int(np.diff(ptr).max(initial=0))
+        n_hashed = (word_order - 1) * (len(tokens) + len(ptr) + longest)
     root_cell, hashed_cell = n_cells, n_cells + n_spans + 1
     pair_node = n_nodes + 1 + (n_spans + 1) * (word_order > 1)
     text = Text(

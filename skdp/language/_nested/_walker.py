@@ -16,6 +16,7 @@ from skdp.language._nested._kernels_filter import empty_scratch
 from skdp.language._nested._kernels_lengths import draw_lengths
 from skdp.language._nested._kernels_sweeps import seat_strings, shuffle, sweep_strings
 from skdp.language._nested._layout import Layout, lay_out, open_restaurants
+from skdp.language._nested._model import NestedModel
 from skdp.processes._franchise_hyper import (
     Histogram,
     Seats,
@@ -236,6 +237,8 @@ class NestedWalker(Part):
 
     def _draw_discounts(self, rng: NDArray[np.uint64]) -> None:
         s, prior = self.settings, self._f.prior
+        if not (np.isnan(s.discounts) | np.isnan(s.concentrations)).any():
+            return
         for level, seats in enumerate(self._seats()):
             if np.isnan(s.discounts[level]):
                 prior[level, 0] = slice_discount(seats, *prior[level], s.discount_prior, rng)
@@ -326,3 +329,14 @@ class NestedWalker(Part):
             "word_length": self.word_length,
             "acceptance": self.acceptance,
         }
+
+    def model(self) -> NestedModel:
+        """Return the current sample as a model."""
+        return NestedModel.of(
+            self._f,
+            self._layout,
+            self._strings.tokens,
+            cuts=self.cuts,
+            prices=self.prices,
+            n_symbols=self._strings.n_symbols,
+        )
