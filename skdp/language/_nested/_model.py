@@ -235,4 +235,3 @@ def _look_up(keys: Places, order: Places, wanted: Places) -> Places:
         return np.full(len(wanted), -1, dtype=np.int64)
     at = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
     return np.where(keys[order[at]] == wanted, order[at], -1)
-

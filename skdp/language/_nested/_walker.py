@@ -16,7 +16,9 @@ from skdp.language._nested._kernels_filter import empty_scratch
 from skdp.language._nested._kernels_lengths import draw_lengths
 from skdp.language._nested._kernels_sweeps import seat_strings, shuffle, sweep_strings
 from skdp.language._nested._layout import Layout, lay_out, open_restaurants
+from skdp.language._nested._lexicon import split_texts
 from skdp.language._nested._model import NestedModel
+from skdp.language._nested._state import NestedState
 from skdp.processes._franchise_hyper import (
     Histogram,
     Seats,
@@ -297,6 +299,23 @@ class NestedWalker(Part):
 
     # What is shown
 
+    @property
+    def prior(self) -> Floats:
+        """Discounts and concentrations of the levels, (n_levels, 2)."""
+        return self._f.prior
+
+    def tables_of_levels(self) -> NDArray[np.int64]:
+        """Return the number of tables of each level, letters first."""
+        return np.array([self._f.nodes[nodes, 1].sum() for nodes in self._nodes_of_levels()])
+
+    def segmentation(self) -> list[list[Ints]]:
+        """Return the words of the strings."""
+        return split_texts(self.cuts, self._strings.tokens, self._strings.ptr, None)
+
+    def state(self) -> NestedState:
+        """Return a read-only view of the state."""
+        return NestedState(self)
+
     def log_joint(self) -> float:
         """Return the log probability of cuts, seats and parameters, lengths' factors as they are."""
         f, text, s = self._f, self._layout.text, self.settings
@@ -321,7 +340,7 @@ class NestedWalker(Part):
         """Return what the trace records."""
         text, f = self._layout.text, self._f
         return {
-            "log_joint": self.log_joint(),
+            "log_joint": float(self.log_joint()),
             "n_words": float(self.cuts.sum()),
             "n_types": float(
                 np.count_nonzero(f.cells[text.root_cell : text.hashed_cell - 1, CUSTOMERS])
