@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 
@@ -72,7 +73,7 @@ def segmentation_scores(
             for word in words:
                 seen.add(_key(word))
                 ends.append(ends[-1] + len(word))
-            spans.append(set(zip(ends[:-1], ends[1:], strict=True)))
+            spans.append(set(pairwise(ends)))
             inner.append(set(ends[1:-1]))
         if _letters(pair[0]) != _letters(pair[1]):
             raise ValueError(f"true and predicted must have the same letters: string {i} has not.")

@@ -165,7 +165,9 @@ class Franchise(Part):
         values, row_ptrs = [], []
         for m in range(self.layout.n_depths):
             n_max = int(self.layout.capacity[self.layout.cells_at(m)].max(initial=1))
-            ratios = StirlingRatios.for_counts(n_max, float(self.discount[m]), max_rows=_TABULATED)
+            ratios = StirlingRatios.for_counts(
+                n_max, float(self.discount[m]), max_rows=_TABULATED
+            )
             values.append(ratios.values)
             row_ptrs.append(ratios.row_ptr)
         return Laws(

@@ -57,7 +57,9 @@ class Seats(NamedTuple):
     def log_likelihood(self, discount: float, concentration: float) -> float:
         """Return log p(tables | d, theta), up to what does not depend on them."""
         return float(
-            log_tables_given(discount, concentration, *self.sizes, *self.tables, *self.customers)
+            log_tables_given(
+                discount, concentration, *self.sizes, *self.tables, *self.customers
+            )
         )
 
 

@@ -258,7 +258,7 @@ def _drop_single(f, cell):
 @njit_inner
 def change_seats(f, kind, cell, size):
     """Let a customer join or leave a table of `size`, or open or close one of its own."""
-    step = 1 if kind == JOINED or kind == OPENED else -1
+    step = 1 if kind in (JOINED, OPENED) else -1
     node = f.cells[cell, NODE]
     f.cells[cell, CUSTOMERS] += step
     f.nodes[node, 0] += step

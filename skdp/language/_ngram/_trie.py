@@ -109,7 +109,9 @@ class NgramTrie:
                 street.append(np.bincount(cell[deep[~longer]], minlength=len(outcome[-1])))
                 deep = deep[longer]
                 far = events.symbols[events.slots[deep] - m]
-                keys, node[deep] = np.unique(node[deep] * (n_words + 1) + far, return_inverse=True)
+                keys, node[deep] = np.unique(
+                    node[deep] * (n_words + 1) + far, return_inverse=True
+                )
                 symbols.append(keys % (n_words + 1))
                 first_node, first_cell = node_ptr[-2], cell_ptr[-2]
                 above.append(keys // (n_words + 1) + first_node)
