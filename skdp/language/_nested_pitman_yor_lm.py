@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -42,9 +43,9 @@ class NestedPitmanYorLM(ChainEstimator):
         w_i \sim \mathrm{HPY}(w_{i-n+1}, \ldots, w_{i-1}), \quad
         H(w) = (1 - p_\$) \, g_{|w|} \prod_{j=1}^{|w|+1} p(x_j \mid x_{j-m+1}, \ldots, x_{j-1})
 
-    Each table of a word at the root is one spelling of it in the letters' restaurants. A sweep draws
-    the words of each string as a block by a forward filter, with a Metropolis-Hastings step: it is
-    exact for given length factors g.
+    Each table of a word at the root is one spelling of it in the letters' restaurants. A sweep
+    draws the words of each string as a block by a forward filter, with a Metropolis-Hastings step:
+    it is exact for given length factors g.
 
     Parameters
     ----------
@@ -473,7 +474,7 @@ class NestedPitmanYorLM(ChainEstimator):
         out = np.zeros(len(tokens))
         sum_cuts(ptr, self._posteriors(tokens, ptr), out)
         out = np.minimum(out, 1.0)
-        return [out[a : max(b - 1, a)].copy() for a, b in zip(ptr[:-1], ptr[1:], strict=True)]
+        return [out[a : max(b - 1, a)].copy() for a, b in pairwise(ptr)]
 
     def transform(self, X: Any) -> TokenSequences:
         """Return the words of strings as ids in `lexicon_`.

@@ -1,14 +1,14 @@
 """Forward filter over all ways to cut a string into words, and draws from it.
 
-The seats do not change meanwhile. A word that was never seen after v has the probability of the word
-by itself times one factor of v: so all words before it need one sum, and only pairs that were seen
-one term each.
+The seats do not change meanwhile. A word that was never seen after v has the probability of the
+word by itself times one factor of v: so all words before it need one sum, and only pairs that were
+seen one term each.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | letter_p | | (n, order) | probability of a letter, r < order letters (or more) into its word |
 | end_p | | (n, order) | probability that a word of that many letters ends behind a letter |
-| alone | p(w) | (n + 1, L) | probability of the word that ends at t, by length less 1, without context |
+| alone | p(w) | (n + 1, L) | probability, without context, of the word that ends at t, by length - 1 |
 | tempered | p(w)^(1/T) | (n + 1, L) | its power |
 | alpha | | (n + 1, L) | weight of all ways to a word that ends at t, its length less 1 |
 | beta | | (n + 1, L) | weight of all ways on from there |
@@ -311,7 +311,7 @@ def draw_words(f, text, prices, string, power, s, rng):
 
 @njit_inner
 def log_path(f, text, prices, words, n_words, s):
-    """Return the log probability of words with all seats as they are when the words were weighed."""
+    """Return the log probability of words with the seats with which they were weighed."""
     total, t = 0.0, 0
     v = np.int64(text.n_spans)
     for e in range(n_words - 1):

@@ -2,7 +2,7 @@
 
 | name | shape | meaning |
 |---|---|---|
-| first_cells | (n_nodes + 1,) | the cells of a context are first_cells[u]:first_cells[u + 1], by outcome |
+| first_cells | (n_nodes + 1,) | cells of a context: first_cells[u]:first_cells[u + 1], by outcome |
 | outcomes | (C,) | letter + 1, or 0, the end |
 | following | (C,) | longest context behind a cell's letter |
 | node_parents, depths | (n_nodes,) | the context without its oldest letter, and its level |

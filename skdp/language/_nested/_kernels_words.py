@@ -1,14 +1,14 @@
 """Seats of words and of the letters that spell them.
 
-Levels of the tree: letters after 0, 1, ... symbols, then words after 0, 1, ... words. Outcome V of a
-word restaurant is the end of the sentence; V as a context is its start.
+Levels of the tree: letters after 0, 1, ... symbols, then words after 0, 1, ... words. Outcome V of
+a word restaurant is the end of the sentence; V as a context is its start.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | f | | | restaurants: `skdp.processes._kernels_franchise_dynamic` |
 | text | | | the strings and where the restaurants of their spans are: `Text` |
 | w, v | | scalar | number of a span, as outcome and as context |
-| pair | | scalar | cell of the last word after the one before it: the context of two words; or -1 |
+| pair | | scalar | cell of the last word after the one before it, a context of two words; or -1 |
 | depth | | scalar | number of words in the context |
 | prices | (1 - p_$) g_k | (L + 1,) | weight of words by length in the base; entry 0: p_$, of the end |
 | base | H(w) | scalar | base probability of a word |
@@ -39,7 +39,7 @@ from skdp.processes._kernels_franchise_dynamic import (
 class Text(NamedTuple):
     """Strings, and the places of their restaurants.
 
-    Cells are numbered: letters, spans at the root, the end at the root, hashed cells. Nodes: letters,
+    Cells in order: letters, spans at the root, the end at the root, hashed cells. Nodes: letters,
     the root of words, contexts of one word, the start, contexts of two words.
     """
 

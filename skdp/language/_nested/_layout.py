@@ -46,7 +46,7 @@ def lay_out(
     n_symbols: int,
     n_hashed: int | None = None,
 ) -> Layout:
-    """Number all that strings may be cut into.
+    """Return numbers for all that strings may be cut into.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,8 +67,8 @@ def split_texts(
 ) -> list[list[Any]]:
     """Return strings, or arrays of letters where there are none, as lists of words."""
     out: list[list[Any]] = []
-    for i, (start, end) in enumerate(zip(ptr[:-1], ptr[1:], strict=True)):
+    for i, (start, end) in enumerate(pairwise(ptr)):
         ends = np.flatnonzero(cuts[start:end]) + 1
         whole: Any = tokens[start:end] if texts is None else texts[i]
-        out.append([whole[a:b] for a, b in zip([0, *ends], ends, strict=False)])
+        out.append([whole[a:b] for a, b in pairwise([0, *ends])])
     return out

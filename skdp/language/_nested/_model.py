@@ -163,7 +163,7 @@ class Reader(NamedTuple):
 
 
 def lay_out_strings(model: NestedModel, tokens: Ints, ptr: Places) -> Layout:
-    """Number all that new strings may be cut into, for samples of as many letters and orders."""
+    """Return numbers for all that new strings may be cut into; of any sample of a fit."""
     known = np.full(len(tokens), -1, dtype=np.int8)
     return lay_out(
         tokens,

@@ -68,7 +68,7 @@ def place_in_strings(ptr: Ints) -> NDArray[np.int64]:
 
 
 def number_spans(tokens: Ints, ptr: Ints, max_length: int) -> Spans:
-    """Number all spans of strings, those of fewer letters first."""
+    """Give all spans of strings numbers, those of fewer letters first."""
     width = int(tokens.max(initial=0)) + 1
     rest = rest_of_strings(ptr)
     ids = np.full((len(tokens), max_length), -1, dtype=np.int32)
@@ -138,7 +138,7 @@ class Letters(NamedTuple):
 
 
 def number_letters(tokens: Ints, ptr: Ints, order: int) -> Letters:
-    """Number the contexts and cells of all letters of strings."""
+    """Give the contexts and cells of all letters of strings numbers."""
     n, width = len(tokens), int(tokens.max(initial=0)) + 1
     place = place_in_strings(ptr)
     # Contexts that end before a letter (rows 0 to n - 1) or behind it (n to 2 n - 1).

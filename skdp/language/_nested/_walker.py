@@ -15,7 +15,7 @@ from skdp.inference import Part
 from skdp.language._nested._kernels_filter import empty_scratch
 from skdp.language._nested._kernels_lengths import draw_lengths
 from skdp.language._nested._kernels_sweeps import seat_strings, shuffle, sweep_strings
-from skdp.language._nested._layout import Layout, lay_out, open_restaurants
+from skdp.language._nested._layout import lay_out, open_restaurants
 from skdp.language._nested._lexicon import split_texts
 from skdp.language._nested._model import NestedModel
 from skdp.language._nested._state import NestedState
@@ -317,7 +317,7 @@ class NestedWalker(Part):
         return NestedState(self)
 
     def log_joint(self) -> float:
-        """Return the log probability of cuts, seats and parameters, lengths' factors as they are."""
+        """Return the log probability of cuts, seats and parameters, with the prices as they are."""
         f, text, s = self._f, self._layout.text, self.settings
         total = sum(
             seats.log_likelihood(*f.prior[level]) for level, seats in enumerate(self._seats())

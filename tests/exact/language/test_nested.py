@@ -99,9 +99,9 @@ def test_posterior_of_tables(strings, orders):
     problem = problem_of(strings, orders)
     expected = enumerate_tables(problem)
     estimator = model(problem, max_iter=BURN_IN + N_SWEEPS)
-    states = list(
-        (s.word_tables, s.character_tables) for s in estimator.iter_sweeps(strings)
-    )[BURN_IN:]
+    states = list((s.word_tables, s.character_tables) for s in estimator.iter_sweeps(strings))[
+        BURN_IN:
+    ]
     words, characters = (np.array(tables) for tables in zip(*states, strict=True))
     assert_means(words, expected.word_tables, "tables of words")
     assert_means(characters, expected.character_tables, "tables of characters")
