@@ -45,6 +45,7 @@ def lay_out(
     word_order: int,
     n_symbols: int,
     n_hashed: int | None = None,
+    n_spare: int = 0,
 ) -> Layout:
     """Return numbers for all that strings may be cut into.
 
@@ -60,6 +61,8 @@ def lay_out(
     n_hashed : int or None
         Pairs and triples of words that may have customers at the same time. None: all that the
         strings can hold.
+    n_spare : int
+        Then as many more, if they are more than the longest string's.
     """
     spans = number_spans(tokens, ptr, max_length)
     letters = number_letters(tokens, ptr, character_order)
@@ -67,7 +70,7 @@ def lay_out(
     if n_hashed is None:
         # Those of a string stay until its new words are seated.
         longest = int(np.diff(ptr).max(initial=0))
-        n_hashed = (word_order - 1) * (len(tokens) + len(ptr) + longest)
+        n_hashed = (word_order - 1) * (len(tokens) + len(ptr) + max(longest, n_spare))
     root_cell, hashed_cell = n_cells, n_cells + n_spans + 1
     pair_node = n_nodes + 1 + (n_spans + 1) * (word_order > 1)
     text = Text(

@@ -15,6 +15,7 @@ from skdp.inference import Part
 from skdp.language._nested._kernels_filter import empty_scratch
 from skdp.language._nested._kernels_lengths import draw_lengths
 from skdp.language._nested._kernels_sweeps import seat_strings, shuffle, sweep_strings
+from skdp.language._nested._kernels_types import find_occurrences, sweep_types
 from skdp.language._nested._layout import lay_out, open_restaurants
 from skdp.language._nested._lexicon import split_texts
 from skdp.language._nested._model import NestedModel
@@ -29,6 +30,12 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, TABLES, F
 
 N_DRAWN = 10_000
 """Words drawn from the letters once a sweep, for their lengths."""
+
+TYPES_A_LETTER = 0.1
+"""Flips of word types that a sweep proposes, for each letter of the text."""
+
+MOST_SITES = 2000
+"""Words with more sites are not flipped at once."""
 
 
 class Strings(NamedTuple):
@@ -92,7 +99,7 @@ class NestedWalker(Part):
         Streams of the first state and of the sweeps.
     """
 
-    _data_attributes = ("_layout", "_strings", "_scratch")
+    _data_attributes = ("_layout", "_strings", "_scratch", "_occurrences")
 
     def __init__(
         self,
@@ -104,23 +111,16 @@ class NestedWalker(Part):
         self.settings = settings
         self.stream = stream
         self.n_sweeps = 0
-        self.acceptance = 1.0
+        self.acceptance, self.n_flips = 1.0, 0
         auto = isinstance(settings.word_length, str)
         shape, rate = settings.length_prior
         self.word_length = shape / rate if auto else float(settings.word_length)
         self.attach(strings)
-        n, n_strings = len(strings.tokens), len(strings.ptr) - 1
-        longest = int(np.diff(strings.ptr).max(initial=0))
-        n_levels = settings.character_order, settings.word_order
-        self._f = open_restaurants(
-            self._layout,
-            n_levels[1] * (n + n_strings) + 2 * n_levels[0] * n + 1,
-            2 * ((longest + 1) * n_levels[1] + 2 * longest * n_levels[0]),
-        )
+        self._open_restaurants()
         prior = self._f.prior
         prior[:, 0] = np.where(np.isnan(settings.discounts), 0.5, settings.discounts)
         prior[:, 1] = np.where(np.isnan(settings.concentrations), 1.0, settings.concentrations)
-        self.cuts = np.zeros(n, dtype=np.bool_)
+        self.cuts = np.zeros(len(strings.tokens), dtype=np.bool_)
         self.cuts[strings.ptr[1:][np.diff(strings.ptr) > 0] - 1] = True
         self.prices = np.zeros(settings.max_length + 1)
         self._weigh_lengths(init_stream)
@@ -138,9 +138,28 @@ class NestedWalker(Part):
             s.character_order,
             s.word_order,
             strings.n_symbols,
+            n_spare=3 * self._most_sites(),
         )
         longest = int(np.diff(strings.ptr).max(initial=0))
         self._scratch = empty_scratch(longest, s.max_length, s.character_order)
+        self._occurrences = find_occurrences(self._layout.text, longest, self._most_sites())
+
+    def _most_sites(self) -> int:
+        """Return the largest number of sites of a word that are flipped at once."""
+        return min(len(self._strings.tokens), MOST_SITES)
+
+    def _open_restaurants(self) -> None:
+        """Empty the restaurants, with room for whatever the sweeps may do."""
+        s, lengths = self.settings, np.diff(self._strings.ptr)
+        n, longest = int(lengths.sum()), int(lengths.max(initial=0))
+        # A string's words and their letters; three words at each site of a word that is flipped.
+        of_string = (longest + 1) * s.word_order + 2 * longest * s.character_order
+        of_site = 3 * s.word_order + (2 * s.max_length + 3) * s.character_order
+        self._f = open_restaurants(
+            self._layout,
+            s.word_order * (n + len(lengths)) + 2 * s.character_order * n + 1,
+            2 * max(of_string, self._most_sites() * of_site),
+        )
 
     def copy(self) -> Self:
         """Return the same state in arrays of its own."""
@@ -155,19 +174,27 @@ class NestedWalker(Part):
         order = np.arange(len(lengths), dtype=np.int64)
         shuffle(order, rng)
         if self.settings.init == "online":
-            order = order[np.argsort(lengths[order], kind="stable")]
-            power = 1.0 / self._temperature(0)
-            done, step = 0, 50
-            while done < len(order):
-                part = order[done : done + step]
-                self._sweep(part, power, False, rng)
-                done += len(part)
-                step = min(max(50, done // 4), 1000)
-                self._draw_parameters(rng)
+            self._cut_online(order[np.argsort(lengths[order], kind="stable")], rng)
+            # What the first strings were cut with were the first values of the parameters.
+            prior = self._f.prior.copy()
+            self._open_restaurants()
+            self._f.prior[:] = prior
+            shuffle(order, rng)
+            self._cut_online(order[np.argsort(lengths[order], kind="stable")], rng)
             return
         text = self._layout.text
         seat_strings(self._f, text, self.prices, order, self.cuts, self._scratch, rng)
         self._draw_parameters(rng)
+
+    def _cut_online(self, order: Any, rng: NDArray[np.uint64]) -> None:
+        """Cut strings one after the other, parameters again after more and more of them."""
+        done, step = 0, 50
+        while done < len(order):
+            part = order[done : done + step]
+            self._sweep(part, 1.0, False, rng)
+            done += len(part)
+            step = min(max(50, done // 4), 1000)
+            self._draw_parameters(rng)
 
     def _sweep(self, order: Any, power: float, seated: bool, rng: Any) -> int:
         return int(
@@ -192,6 +219,10 @@ class NestedWalker(Part):
         shuffle(order, self.stream)
         power = 1.0 / self._temperature(self.n_sweeps)
         self.acceptance = self._sweep(order, power, True, self.stream) / len(order)
+        self.n_flips = sweep_types(
+            self._f, self._layout.text, self.prices, self._occurrences,
+            int(TYPES_A_LETTER * len(self.cuts)), self.cuts, power, self._scratch, self.stream,
+        )  # fmt: skip
         self._draw_parameters(self.stream)
         self.n_sweeps += 1
 
@@ -347,6 +378,7 @@ class NestedWalker(Part):
             ),
             "word_length": self.word_length,
             "acceptance": self.acceptance,
+            "n_flips": float(self.n_flips),
         }
 
     def model(self) -> NestedModel:
