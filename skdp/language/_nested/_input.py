@@ -148,7 +148,7 @@ def strip_spaces(texts: Any) -> tuple[list[str], list[NDArray[np.int8]]]:
         words = text.split()
         X.append("".join(words))
         cuts = np.zeros(max(len(X[-1]) - 1, 0), dtype=np.int8)
-        ends = np.cumsum([len(word) for word in words])[:-1]
+        ends = np.cumsum([len(word) for word in words], dtype=np.int64)[:-1]
         cuts[ends - 1] = 1
         y.append(cuts)
     return X, y

@@ -8,7 +8,7 @@ seen one term each.
 |---|---|---|---|
 | letter_p | | (n, order) | probability of a letter, r < order letters (or more) into its word |
 | end_p | | (n, order) | probability that a word of that many letters ends behind a letter |
-| alone | p(w) | (n + 1, L) | probability, without context, of the word that ends at t, by length - 1 |
+| alone | p(w) | (n + 1, L) | probability without context of a word that ends at t, by length - 1 |
 | tempered | p(w)^(1/T) | (n + 1, L) | its power |
 | alpha | | (n + 1, L) | weight of all ways to a word that ends at t, its length less 1 |
 | beta | | (n + 1, L) | weight of all ways on from there |
@@ -312,7 +312,7 @@ def draw_words(f, text, prices, string, power, s, rng):
 @njit_inner
 def log_path(f, text, prices, words, n_words, s):
     """Return the log probability of words with the seats with which they were weighed."""
-    total, t = 0.0, 0
+    total, t = 0.0, np.int64(0)
     v = np.int64(text.n_spans)
     for e in range(n_words - 1):
         w = np.int64(words[e])

@@ -8,7 +8,7 @@ a word restaurant is the end of the sentence; V as a context is its start.
 | f | | | restaurants: `skdp.processes._kernels_franchise_dynamic` |
 | text | | | the strings and where the restaurants of their spans are: `Text` |
 | w, v | | scalar | number of a span, as outcome and as context |
-| pair | | scalar | cell of the last word after the one before it, a context of two words; or -1 |
+| pair | | scalar | cell of the last word after the one before, as context; or -1 |
 | depth | | scalar | number of words in the context |
 | prices | (1 - p_$) g_k | (L + 1,) | weight of words by length in the base; entry 0: p_$, of the end |
 | base | H(w) | scalar | base probability of a word |

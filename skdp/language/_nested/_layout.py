@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdp._numba import frozen
-from skdp._typing import Ints
+from skdp._typing import Ints, Places
 from skdp.language._nested._kernels_lengths import Contexts
 from skdp.language._nested._kernels_words import Text
 from skdp.language._nested._numbering import Letters, Spans, number_letters, number_spans
@@ -38,8 +39,8 @@ class Layout(NamedTuple):
 
 def lay_out(
     tokens: Ints,
-    ptr: Ints,
-    known: Ints,
+    ptr: Places,
+    known: NDArray[np.int8],
     max_length: int,
     character_order: int,
     word_order: int,
@@ -108,7 +109,7 @@ def lay_out(
     return Layout(text, spans, letters, contexts, frozen(node_levels), n_hashed)
 
 
-def _first_of_each(nodes: Ints, n_nodes: int) -> Ints:
+def _first_of_each(nodes: Ints, n_nodes: int) -> Places:
     """Return the first cell of each node; every node has some, and they lie side by side."""
     first = np.zeros(n_nodes, dtype=np.int64)
     changes = np.flatnonzero(np.diff(nodes, prepend=-1))

@@ -7,12 +7,12 @@ and what follows it: a letter, or the end of the word.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Ints
+from skdp._typing import Ints, Places
 
 END = 0
 """The end of a word as an outcome; letter x is x + 1."""
@@ -57,17 +57,17 @@ class Spans(NamedTuple):
     lengths: NDArray[np.int32]
 
 
-def rest_of_strings(ptr: Ints) -> NDArray[np.int64]:
+def rest_of_strings(ptr: Places) -> NDArray[np.int64]:
     """Return how many letters there are from each letter to the end of its string."""
     return np.repeat(ptr[1:], np.diff(ptr)) - np.arange(ptr[-1])
 
 
-def place_in_strings(ptr: Ints) -> NDArray[np.int64]:
+def place_in_strings(ptr: Places) -> NDArray[np.int64]:
     """Return how many letters come before each letter in its string."""
     return np.arange(ptr[-1]) - np.repeat(ptr[:-1], np.diff(ptr))
 
 
-def number_spans(tokens: Ints, ptr: Ints, max_length: int) -> Spans:
+def number_spans(tokens: Ints, ptr: Places, max_length: int) -> Spans:
     """Give all spans of strings numbers, those of fewer letters first."""
     width = int(tokens.max(initial=0)) + 1
     rest = rest_of_strings(ptr)
@@ -88,7 +88,7 @@ def number_spans(tokens: Ints, ptr: Ints, max_length: int) -> Spans:
     return Spans(ids, levels, np.concatenate(firsts), np.concatenate(lengths))
 
 
-def find_spans(spans: Spans, tokens: Ints, ptr: Ints) -> NDArray[np.int32]:
+def find_spans(spans: Spans, tokens: Ints, ptr: Places) -> NDArray[np.int32]:
     """Return the numbers of whole strings as spans, -1 for those that are none."""
     found = np.zeros(len(ptr) - 1, dtype=np.int32)
     lengths = np.diff(ptr)
@@ -137,7 +137,7 @@ class Letters(NamedTuple):
     start: int
 
 
-def number_letters(tokens: Ints, ptr: Ints, order: int) -> Letters:
+def number_letters(tokens: Ints, ptr: Places, order: int) -> Letters:
     """Give the contexts and cells of all letters of strings numbers."""
     n, width = len(tokens), int(tokens.max(initial=0)) + 1
     place = place_in_strings(ptr)
@@ -151,7 +151,7 @@ def number_letters(tokens: Ints, ptr: Ints, order: int) -> Letters:
     parents, nodes, cell_outcomes = [], [], []
     n_nodes, n_cells = 1, 0
 
-    def number_cells(column: int, at: Ints, context: NDArray[np.int64], above: int) -> None:
+    def number_cells(column: int, at: Any, context: NDArray[np.int64], above: int) -> None:
         nonlocal n_cells
         keys, first, inverse = np.unique(
             context * (width + 1) + outcomes[at], return_index=True, return_inverse=True
@@ -194,12 +194,19 @@ def number_letters(tokens: Ints, ptr: Ints, order: int) -> Letters:
             behind = starts[n:, m + 1]
         at = np.flatnonzero(cells[:n, column] >= 0)
         following[cells[at, column]] = behind[at]
+    found = {
+        "parents": parents,
+        "nodes": nodes,
+        "outcomes": cell_outcomes,
+        "depths": depths,
+        "node_parents": node_parents,
+        "node_letters": node_letters,
+    }
+    arrays: Any = {name: np.concatenate(each).astype(np.int32) for name, each in found.items()}
     return Letters(
-        cells[:n].copy(),
-        cells[n:].copy(),
-        *(np.concatenate(each).astype(np.int32) for each in (
-            parents, nodes, cell_outcomes, depths, node_parents, node_letters
-        )),
-        following,
-        int(starts[0, 0]) if order > 1 and n else 0,
-    )  # fmt: skip
+        letter_cells=cells[:n].copy(),
+        end_cells=cells[n:].copy(),
+        following=following,
+        start=int(starts[0, 0]) if order > 1 and n else 0,
+        **arrays,
+    )

@@ -31,9 +31,6 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, TABLES, F
 N_DRAWN = 10_000
 """Words drawn from the letters once a sweep, for their lengths."""
 
-TYPES_A_LETTER = 0.1
-"""Flips of word types that a sweep proposes, for each letter of the text."""
-
 MOST_SITES = 2000
 """Words with more sites are not flipped at once."""
 
@@ -71,6 +68,8 @@ class Settings(NamedTuple):
     discount_prior, concentration_prior : (float, float)
     init : "online", "random" or "whole"
     anneal : (float, int) or None
+    type_moves : float
+        Flips of word types that a sweep proposes, for each letter of the text.
     """
 
     word_order: int
@@ -86,6 +85,7 @@ class Settings(NamedTuple):
     concentration_prior: tuple[float, float]
     init: Any
     anneal: tuple[float, int] | None
+    type_moves: float
 
 
 class NestedWalker(Part):
@@ -142,11 +142,12 @@ class NestedWalker(Part):
         )
         longest = int(np.diff(strings.ptr).max(initial=0))
         self._scratch = empty_scratch(longest, s.max_length, s.character_order)
-        self._occurrences = find_occurrences(self._layout.text, longest, self._most_sites())
+        if s.type_moves:
+            self._occurrences = find_occurrences(self._layout.text, longest, self._most_sites())
 
     def _most_sites(self) -> int:
         """Return the largest number of sites of a word that are flipped at once."""
-        return min(len(self._strings.tokens), MOST_SITES)
+        return min(len(self._strings.tokens), MOST_SITES) if self.settings.type_moves else 0
 
     def _open_restaurants(self) -> None:
         """Empty the restaurants, with room for whatever the sweeps may do."""
@@ -164,7 +165,8 @@ class NestedWalker(Part):
     def copy(self) -> Self:
         """Return the same state in arrays of its own."""
         other = super().copy()
-        other._f = Franchise(*(array.copy() for array in self._f))
+        arrays: Any = [array.copy() for array in self._f]
+        other._f = Franchise(*arrays)
         return other
 
     # The first state
@@ -219,10 +221,12 @@ class NestedWalker(Part):
         shuffle(order, self.stream)
         power = 1.0 / self._temperature(self.n_sweeps)
         self.acceptance = self._sweep(order, power, True, self.stream) / len(order)
-        self.n_flips = sweep_types(
-            self._f, self._layout.text, self.prices, self._occurrences,
-            int(TYPES_A_LETTER * len(self.cuts)), self.cuts, power, self._scratch, self.stream,
-        )  # fmt: skip
+        n_moves = int(np.ceil(self.settings.type_moves * len(self.cuts)))
+        if n_moves and self.settings.max_length > 1:
+            self.n_flips = sweep_types(
+                self._f, self._layout.text, self.prices, self._occurrences, n_moves, self.cuts,
+                power, self._scratch, self.stream,
+            )  # fmt: skip
         self._draw_parameters(self.stream)
         self.n_sweeps += 1
 
@@ -274,11 +278,11 @@ class NestedWalker(Part):
             return
         for level, seats in enumerate(self._seats()):
             if np.isnan(s.discounts[level]):
-                prior[level, 0] = slice_discount(seats, *prior[level], s.discount_prior, rng)
+                d, theta = prior[level]
+                prior[level, 0] = slice_discount(seats, d, theta, s.discount_prior, rng)
             if np.isnan(s.concentrations[level]):
-                prior[level, 1] = slice_concentration(
-                    seats, *prior[level], s.concentration_prior, rng
-                )
+                d, theta = prior[level]
+                prior[level, 1] = slice_concentration(seats, d, theta, s.concentration_prior, rng)
 
     # Lengths of words
 

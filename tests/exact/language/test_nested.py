@@ -20,7 +20,6 @@ from exact.oracles.batch_means import N_SWEEPS, assert_means
 
 from skdp._random import make_stream
 from skdp.language import NestedPitmanYorLM
-from skdp.language._nested import _walker
 from skdp.language._nested._walker import NestedWalker, Strings
 
 BURN_IN = 400
@@ -71,22 +70,21 @@ CASES = {
     "two strings": ["aab", "ab"],
     "an empty one": ["abab", "", "ab", "a"],
     "five letters": ["abcab", "cab"],
+    "self-overlapping": ["aab", "aaa", "ab"],
 }
 
 
-@pytest.fixture(params=["strings", "types"])
-def moves(request, monkeypatch):
-    """Let a sweep have no flips of word types, as with so short texts, or many."""
-    monkeypatch.setattr(_walker, "TYPES_A_LETTER", 3.0 if request.param == "types" else 0.0)
+every_move = pytest.mark.parametrize("moves", [0.0, 3.0], ids=["strings", "types"])
 
 
 @every_order
+@every_move
 @pytest.mark.parametrize("case", CASES)
 def test_posterior_of_cuts(case, orders, moves):
     strings = CASES[case]
     problem = problem_of(strings, orders)
     expected = np.concatenate(enumerate_segmentations(problem).boundaries)
-    estimator = model(problem, max_iter=BURN_IN + N_SWEEPS)
+    estimator = model(problem, max_iter=BURN_IN + N_SWEEPS, type_moves=moves)
     cuts = np.array([s.cuts.copy() for s in estimator.iter_sweeps(strings)])[BURN_IN:]
     assert cuts[:, ~inner_places(strings)].all()
     assert_means(cuts[:, inner_places(strings)], expected, "P(cut)")
@@ -101,25 +99,25 @@ def test_words_longer_than_allowed():
 
 
 @pytest.mark.parametrize("orders", [(1, 1), (1, 2), (2, 1), (2, 2)], ids=str)
+@every_move
 @pytest.mark.parametrize("strings", [["aab"], ["ab", "a"]], ids=str)
 def test_posterior_of_tables(strings, orders, moves):
     problem = problem_of(strings, orders)
     expected = enumerate_tables(problem)
-    estimator = model(problem, max_iter=BURN_IN + N_SWEEPS)
-    states = list((s.word_tables, s.character_tables) for s in estimator.iter_sweeps(strings))[
-        BURN_IN:
-    ]
-    words, characters = (np.array(tables) for tables in zip(*states, strict=True))
+    estimator = model(problem, max_iter=BURN_IN + N_SWEEPS, type_moves=moves)
+    states = [(s.word_tables, s.character_tables) for s in estimator.iter_sweeps(strings)]
+    words, characters = (np.array(tables)[BURN_IN:] for tables in zip(*states, strict=True))
     assert_means(words, expected.word_tables, "tables of words")
     assert_means(characters, expected.character_tables, "tables of characters")
 
 
 @every_order
+@every_move
 def test_known_cuts(orders, moves):
     y = [np.array([-1, 1, -1, 0]), None]
     problem = problem_of(["aabab", "ab"], orders, known_cuts=y)
     expected = np.concatenate(enumerate_segmentations(problem).boundaries)
-    estimator = model(problem)
+    estimator = model(problem, type_moves=moves)
     known = np.array([-1, 1, -1, 0, -1, -1, -1], dtype=np.int8)
     strings = Strings(np.array([0, 0, 1, 0, 1, 0, 1], np.int32), np.array([0, 5, 7]), known, 2)
     streams = [make_stream(np.random.SeedSequence(seed)) for seed in (1, 2)]

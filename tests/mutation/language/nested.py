@@ -11,6 +11,7 @@ WORDS = "language/_nested/_kernels_words.py"
 FILTER = "language/_nested/_kernels_filter.py"
 PREDICT = "language/_nested/_kernels_predict.py"
 LENGTHS = "language/_nested/_kernels_lengths.py"
+TYPES = "language/_nested/_kernels_types.py"
 WALKER = "language/_nested/_walker.py"
 FRANCHISE = "processes/_kernels_franchise_dynamic.py"
 
@@ -21,7 +22,7 @@ MUTATIONS = [
         "accepted = not is_exact or math.log(next_open_double(rng)) < new - old",
         "accepted = True",
         "ERRATA D4: a blocked draw with frozen seats needs a Metropolis-Hastings step.",
-        f"{POSTERIOR}[two strings-(2, 2)]",
+        f"{POSTERIOR}[two strings-strings-(2, 2)]",
     ),
     Mutation(
         "nested-step-without-the-filter-of-the-old-words",
@@ -29,7 +30,7 @@ MUTATIONS = [
         "        old -= log_path(f, text, prices, s.words, n_words, s)\n",
         "",
         "The ratio has the probability of drawing the old words, too.",
-        f"{POSTERIOR}[two strings-(2, 2)]",
+        f"{POSTERIOR}[two strings-strings-(2, 2)]",
     ),
     Mutation(
         "nested-step-without-the-filter-of-the-new-words",
@@ -37,7 +38,7 @@ MUTATIONS = [
         "        new -= log_path(f, text, prices, s.new_words, n_new, s)\n",
         "",
         "The ratio has the probability of drawing the new words.",
-        f"{POSTERIOR}[two strings-(2, 2)]",
+        f"{POSTERIOR}[two strings-strings-(2, 2)]",
     ),
     Mutation(
         "nested-removed-words-are-weighed-before-they-go",
@@ -51,7 +52,7 @@ MUTATIONS = [
         "        ratio = remove_event(f, text, w, v, pair, depth, rng)\n"
         "        if log_wanted:\n",
         "A word's probability is that without itself.",
-        f"{POSTERIOR}[two strings-(2, 2)]",
+        f"{POSTERIOR}[two strings-strings-(2, 2)]",
     ),
     Mutation(
         "nested-spelling-of-a-new-table-counts-once-frozen",
@@ -59,7 +60,7 @@ MUTATIONS = [
         "    return probability, add_spelling(f, text, w, rng) / frozen",
         "    add_spelling(f, text, w, rng)\n    return probability, frozen / frozen",
         "Letters of a new table change each other's probabilities.",
-        f"{POSTERIOR}[two strings-(2, 2)]",
+        f"{POSTERIOR}[two strings-strings-(2, 2)]",
     ),
     Mutation(
         "nested-spelling-of-a-closed-table-counts-once-frozen",
@@ -67,7 +68,7 @@ MUTATIONS = [
         "    return product / spelling_probability(f, text, w)",
         "    return 1.0",
         "The same for the old words.",
-        f"{POSTERIOR}[two strings-(2, 2)]",
+        f"{POSTERIOR}[two strings-strings-(2, 2)]",
     ),
     Mutation(
         "nested-tables-close-without-their-spelling",
@@ -75,14 +76,14 @@ MUTATIONS = [
         "    if not remove_customer(f, cell, rng) or w == text.n_spans:",
         "    if remove_customer(f, cell, rng) or True:",
         "Each table at the root is one spelling in the letters' restaurants.",
-        f"{TABLES}[strings0-(1, 1)]",
+        f"{TABLES}[strings0-strings-(1, 1)]",
     ),
     Mutation(
         "nested-words-without-their-end",
         WORDS,
-        "    product = 1.0\n    for r in range(k + 1):\n        cell, level = symbol_cell(text, at, k, r)\n"
+        "    for r in range(k + 1):\n        cell, level = symbol_cell(text, at, k, r)\n"
         "        product *= letter_probability",
-        "    product = 1.0\n    for r in range(k):\n        cell, level = symbol_cell(text, at, k, r)\n"
+        "    for r in range(k):\n        cell, level = symbol_cell(text, at, k, r)\n"
         "        product *= letter_probability",
         "A word's base has the end of the word as a factor.",
         f"{EXACT}::test_most_probable_words[(2, 2)]",
@@ -93,15 +94,16 @@ MUTATIONS = [
         "            change_seats(f, LEFT, cell, size + 1)",
         "            change_seats(f, CLOSED, cell, 1)",
         "A rejected string has its old seats again.",
-        f"{TABLES}[strings0-(2, 2)]",
+        f"{TABLES}[strings0-strings-(2, 2)]",
     ),
     Mutation(
         "nested-any-table-as-likely",
         FRANCHISE,
         "        left -= f.entries[entry, COUNT] * f.entries[entry, SIZE]\n",
-        "        left -= f.entries[entry, COUNT] * f.cells[cell, CUSTOMERS] / f.cells[cell, TABLES]\n",
+        "        left -= f.entries[entry, COUNT] * f.cells[cell, CUSTOMERS] "
+        "/ f.cells[cell, TABLES]\n",
         "A customer leaves: its table is drawn in proportion to its size.",
-        f"{TABLES}[strings0-(1, 1)]",
+        f"{TABLES}[strings0-strings-(1, 1)]",
     ),
     Mutation(
         "nested-tables-without-discount",
@@ -110,7 +112,7 @@ MUTATIONS = [
         "        left -= f.entries[entry, COUNT] * (f.entries[entry, SIZE] - 0.99 * "
         "(f.entries[entry, SIZE] > 1))",
         "A customer joins a table in proportion to its size less d.",
-        f"{TABLES}[strings0-(1, 1)]",
+        f"{TABLES}[strings0-strings-(1, 1)]",
     ),
     Mutation(
         "nested-back-off-without-discount",
@@ -118,7 +120,7 @@ MUTATIONS = [
         "    return own, (concentration + discount * f.nodes[node, 1]) * scale",
         "    return own, concentration * scale",
         "What tables give away goes to the parent.",
-        f"{POSTERIOR}[two strings-(1, 1)]",
+        f"{POSTERIOR}[two strings-strings-(1, 1)]",
     ),
     Mutation(
         "nested-filter-forgets-the-pairs-seen",
@@ -150,7 +152,7 @@ MUTATIONS = [
         "                    probability = end_probability(f, text, prices, v)\n",
         "                    probability = 1.0\n",
         "ERRATA D3: the last word is drawn with p($ | word).",
-        f"{POSTERIOR}[an empty one-(2, 2)]",
+        f"{POSTERIOR}[an empty one-strings-(2, 2)]",
     ),
     Mutation(
         "nested-known-cuts-are-passed-over",
@@ -158,7 +160,7 @@ MUTATIONS = [
         "            is_open = not _must_end(text, start, b)",
         "            is_open = True",
         "A word does not extend over a known cut.",
-        f"{EXACT}::test_known_cuts[(2, 2)]",
+        f"{EXACT}::test_known_cuts[strings-(2, 2)]",
     ),
     Mutation(
         "nested-posterior-of-the-back-off-alone",
@@ -191,5 +193,29 @@ MUTATIONS = [
         "            poisson = np.exp(logs - self.word_length)",
         "ERRATA D4: the Poisson distribution is cut off at 1 and L.",
         f"{EXACT}::test_factors_of_lengths_that_drawn_words_have",
+    ),
+    Mutation(
+        "nested-types-flip-to-other-sites",
+        TYPES,
+        "    same = n_after == n and joined_after != joined\n",
+        "    same = True\n    n_after = n\n",
+        "The reverse move starts from the same sites.",
+        f"{POSTERIOR}[self-overlapping-types-(2, 2)]",
+    ),
+    Mutation(
+        "nested-every-flip-is-accepted",
+        TYPES,
+        "    accepted = math.log(next_open_double(rng)) < power * (new - old)",
+        "    accepted = True",
+        "A flip needs a Metropolis-Hastings step.",
+        f"{POSTERIOR}[two strings-types-(2, 2)]",
+    ),
+    Mutation(
+        "nested-flips-leave-what-follows",
+        TYPES,
+        "    return word_at[at] == words[e] and before_at[at] == before\n",
+        "    return word_at[at] == words[e]\n",
+        "The word behind a site changes its context.",
+        f"{TABLES}[strings0-types-(2, 2)]",
     ),
 ]
