@@ -27,9 +27,6 @@ from skdp.language._nested._lexicon import Lexicon, split_texts
 from skdp.language._nested._model import NestedModel, lay_out_strings, read_strings
 from skdp.language._nested._walker import NestedWalker, Settings, Strings
 
-_BYTES_A_LETTER = 700.0
-"""What a chain may take: a word of twelve letters, four of context, two words."""
-
 
 @public
 class NestedPitmanYorLM(ChainEstimator):
@@ -151,8 +148,9 @@ class NestedPitmanYorLM(ChainEstimator):
 
     Notes
     -----
-    Strings are taken as they are: white space is a character like others. A chain takes about 700
-    bytes a character of the training text.
+    Strings are taken as they are: white space is a character like others. With the default orders,
+    a chain takes about 600 bytes per character of the training strings, a stored sample about 20
+    bytes per word that it holds.
 
     References
     ----------
@@ -348,9 +346,17 @@ class NestedPitmanYorLM(ChainEstimator):
                 f"Found 0 character(s) in X while a minimum of 1 is required by "
                 f"{type(self).__name__}."
             )
-        check_memory(_BYTES_A_LETTER * n * self.n_chains, f"X: {n} characters: the restaurants")
+        check_memory(self._bytes_a_letter() * n, f"X: {n} characters: the restaurants")
         known = read_cuts(y, sequences.ptr, self.max_word_length)
         return Strings(sequences.tokens, sequences.ptr, known, sequences.n_features)
+
+    def _bytes_a_letter(self) -> float:
+        """Return what the chains take per character, with four new spans to each of them."""
+        spans = 4.0 * self.max_word_length + 4.0 * 52.0
+        letters = 8.0 * (2 * self.character_order - 1)
+        tables = 12.0 * (2 * self.character_order + self.word_order)
+        pairs = 80.0 * (self.word_order - 1)
+        return self.n_chains * (spans + letters + tables + pairs + 60.0)
 
     # Chains
 

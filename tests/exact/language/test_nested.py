@@ -100,7 +100,7 @@ def test_words_longer_than_allowed():
 
 @pytest.mark.parametrize("orders", [(1, 1), (1, 2), (2, 1), (2, 2)], ids=str)
 @every_move
-@pytest.mark.parametrize("strings", [["aab"], ["ab", "a"]], ids=str)
+@pytest.mark.parametrize("strings", [["aab"], ["ab", "a"]], ids=["one string", "two strings"])
 def test_posterior_of_tables(strings, orders, moves):
     problem = problem_of(strings, orders)
     expected = enumerate_tables(problem)

@@ -76,7 +76,7 @@ MUTATIONS = [
         "    if not remove_customer(f, cell, rng) or w == text.n_spans:",
         "    if remove_customer(f, cell, rng) or True:",
         "Each table at the root is one spelling in the letters' restaurants.",
-        f"{TABLES}[strings0-strings-(1, 1)]",
+        f"{TABLES}[one string-strings-(1, 1)]",
     ),
     Mutation(
         "nested-words-without-their-end",
@@ -94,7 +94,7 @@ MUTATIONS = [
         "            change_seats(f, LEFT, cell, size + 1)",
         "            change_seats(f, CLOSED, cell, 1)",
         "A rejected string has its old seats again.",
-        f"{TABLES}[strings0-strings-(2, 2)]",
+        f"{TABLES}[one string-strings-(2, 2)]",
     ),
     Mutation(
         "nested-any-table-as-likely",
@@ -103,7 +103,7 @@ MUTATIONS = [
         "        left -= f.entries[entry, COUNT] * f.cells[cell, CUSTOMERS] "
         "/ f.cells[cell, TABLES]\n",
         "A customer leaves: its table is drawn in proportion to its size.",
-        f"{TABLES}[strings0-strings-(1, 1)]",
+        f"{TABLES}[one string-strings-(1, 1)]",
     ),
     Mutation(
         "nested-tables-without-discount",
@@ -112,7 +112,7 @@ MUTATIONS = [
         "        left -= f.entries[entry, COUNT] * (f.entries[entry, SIZE] - 0.99 * "
         "(f.entries[entry, SIZE] > 1))",
         "A customer joins a table in proportion to its size less d.",
-        f"{TABLES}[strings0-strings-(1, 1)]",
+        f"{TABLES}[one string-strings-(1, 1)]",
     ),
     Mutation(
         "nested-back-off-without-discount",
@@ -216,6 +216,6 @@ MUTATIONS = [
         "    return word_at[at] == words[e] and before_at[at] == before\n",
         "    return word_at[at] == words[e]\n",
         "The word behind a site changes its context.",
-        f"{TABLES}[strings0-types-(2, 2)]",
+        f"{TABLES}[one string-types-(2, 2)]",
     ),
 ]
