@@ -76,7 +76,8 @@ class NestedPitmanYorLM(ChainEstimator):
         Shape and rate of the Gamma prior on every learned concentration.
     init : {"online", "whole"}, default="online"
         The first state. "online": from empty restaurants the strings are cut one after the other,
-        the shortest first. "whole": each string is cut only where it has to be.
+        the shortest first; this three times, with the parameters that were learned. "whole": no
+        string is cut, but where it has to be.
     anneal : (float, int) or None, default=(1.5, 15)
         Temperature T of the first sweep, and the sweep at which it has fallen to 1: a way to cut a
         string is drawn in proportion to its probability to the power of 1 / T. These sweeps have to

@@ -31,6 +31,9 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, TABLES, F
 N_DRAWN = 10_000
 """Words drawn from the letters once a sweep, for their lengths."""
 
+N_PASSES = 3
+"""Passes over the strings before the first sweep, each from empty restaurants."""
+
 MOST_SITES = 2000
 """Words with more sites are not flipped at once."""
 
@@ -176,13 +179,14 @@ class NestedWalker(Part):
         order = np.arange(len(lengths), dtype=np.int64)
         shuffle(order, rng)
         if self.settings.init == "online":
-            self._cut_online(order[np.argsort(lengths[order], kind="stable")], rng)
-            # What the first strings were cut with were the first values of the parameters.
-            prior = self._f.prior.copy()
-            self._open_restaurants()
-            self._f.prior[:] = prior
-            shuffle(order, rng)
-            self._cut_online(order[np.argsort(lengths[order], kind="stable")], rng)
+            for i in range(N_PASSES):
+                if i:
+                    # The first strings were cut with the first values of the parameters.
+                    prior = self._f.prior.copy()
+                    self._open_restaurants()
+                    self._f.prior[:] = prior
+                    shuffle(order, rng)
+                self._cut_online(order[np.argsort(lengths[order], kind="stable")], rng)
             return
         text = self._layout.text
         seat_strings(self._f, text, self.prices, order, self.cuts, self._scratch, rng)
