@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -69,7 +70,7 @@ class Settings(NamedTuple):
     discounts, concentrations : (character_order + word_order,) arrays
         Letters first; nan: learned.
     discount_prior, concentration_prior : (float, float)
-    init : "online", "random" or "whole"
+    init : "online" or "whole"
     anneal : (float, int) or None
     type_moves : float
         Flips of word types that a sweep proposes, for each letter of the text.
@@ -188,9 +189,25 @@ class NestedWalker(Part):
                     shuffle(order, rng)
                 self._cut_online(order[np.argsort(lengths[order], kind="stable")], rng)
             return
+        self._cut_where_needed()
         text = self._layout.text
         seat_strings(self._f, text, self.prices, order, self.cuts, self._scratch, rng)
         self._draw_parameters(rng)
+
+    def _cut_where_needed(self) -> None:
+        """Cut strings where it is known, and in between the last place before a word is too long."""
+        known, longest = self._strings.known, self.settings.max_length
+        for begin, end in pairwise(self._strings.ptr):
+            start = begin
+            while start < end:
+                stop = min(start + longest, end)
+                sure = np.flatnonzero(known[start : min(stop, end - 1)] == 1)
+                if len(sure):
+                    stop = start + sure[0] + 1
+                while stop < end and known[stop - 1] == 0:
+                    stop -= 1
+                self.cuts[stop - 1] = True
+                start = stop
 
     def _cut_online(self, order: Any, rng: NDArray[np.uint64]) -> None:
         """Cut strings one after the other, parameters again after more and more of them."""

@@ -228,6 +228,23 @@ def test_every_parameter(params):
         assert estimator.trace_["word_length"].std() > 0.0
 
 
+@pytest.mark.parametrize("longest", [3, 12])
+def test_first_state_of_whole_strings(longest):
+    """No cut but those that are known, or that the longest word asks for."""
+    texts = ["abcdefgh", "ab", "abcabcab", "a"]
+    cuts = [None, [0], [-1, 0, 0, 1, 0, -1, -1], None]
+    y = [cut if cut is None else np.array(cut) for cut in cuts]
+    estimator = model(init="whole", anneal=None, max_word_length=longest)
+    strings = estimator._check_input(texts, y)
+    walker = estimator._start_walker(strings, np.random.SeedSequence(0), 0)
+    words = [["".join("abcdefgh"[x] for x in word) for word in of] for of in walker.segmentation()]
+    if longest == 12:
+        assert words == [["abcdefgh"], ["ab"], ["abca", "bcab"], ["a"]]
+    else:
+        assert words == [["abc", "def", "gh"], ["ab"], ["a", "bca", "bca", "b"], ["a"]]
+    assert walker.tables_of_levels()[-1] >= len(set(sum(words, [])))
+
+
 def test_jobs_do_not_matter():
     one, two = (model(n_chains=2, n_jobs=n).fit(X) for n in (1, 2))
     assert one.score(X) == two.score(X)
