@@ -10,7 +10,7 @@ a word restaurant is the end of the sentence; V as a context is its start.
 | w, v | | scalar | number of a span, as outcome and as context |
 | pair | | scalar | cell of the last word after the one before, as context; or -1 |
 | depth | | scalar | number of words in the context |
-| prices | (1 - p_$) g_k | (L + 1,) | weights of words by length in the base; of the end in entry 0 |
+| prices | (1 - p_$) g_k | (L + 1,) | weights of words by length in the base; [0]: of the end |
 | base | H(w) | scalar | base probability of a word |
 """
 

@@ -195,7 +195,7 @@ class NestedWalker(Part):
         self._draw_parameters(rng)
 
     def _cut_where_needed(self) -> None:
-        """Cut strings where it is known, and in between the last place before a word is too long."""
+        """Cut strings where that is known, and as late as possible where a word is too long."""
         known, longest = self._strings.known, self.settings.max_length
         for begin, end in pairwise(self._strings.ptr):
             start = begin

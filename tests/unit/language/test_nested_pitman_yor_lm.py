@@ -242,7 +242,7 @@ def test_first_state_of_whole_strings(longest):
         assert words == [["abcdefgh"], ["ab"], ["abca", "bcab"], ["a"]]
     else:
         assert words == [["abc", "def", "gh"], ["ab"], ["a", "bca", "bca", "b"], ["a"]]
-    assert walker.tables_of_levels()[-1] >= len(set(sum(words, [])))
+    assert walker.tables_of_levels()[-1] >= len({word for of in words for word in of})
 
 
 def test_jobs_do_not_matter():
