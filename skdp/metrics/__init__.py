@@ -9,6 +9,7 @@ from skdp.metrics._hellinger import (
     hellinger_to_previous,
 )
 from skdp.metrics._segmentation import pk, window_diff
+from skdp.metrics._segmentation_scores import segmentation_scores
 from skdp.metrics._variability import segment_deviation, segment_entropy
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "pk",
     "segment_deviation",
     "segment_entropy",
+    "segmentation_scores",
     "topic_coherence",
     "window_diff",
 ]

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from skdp._checks import check_gamma_prior
-from skdp._random import next_double
+from skdp._random import draw_slice, next_double
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp._typing import Floats, Places
 from skdp.emissions._protocol import ComparableEmission, EmissionModel
-from skdp._random import draw_slice
 from skdp.inference import Part
 from skdp.sequence._similarities import _kernels_emission as kernels
 from skdp.sequence._similarities._protocol import TimedTransitions

@@ -1,0 +1,1 @@
+"""Words in text without spaces: numbering, kernels, walker and stored samples."""

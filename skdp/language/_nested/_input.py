@@ -1,0 +1,154 @@
+"""Strings and known cuts as arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._typing import Ints, Places
+from skdp.data import TokenSequences, check_sentences
+
+
+def holds_strings(X: Any) -> bool:
+    """Tell whether X is a list or 1-D array of strings."""
+    if isinstance(X, str) or not isinstance(X, list | tuple | np.ndarray):
+        return False
+    return len(X) > 0 and np.ndim(X[0]) == 0 and all(isinstance(text, str) for text in X)
+
+
+def code_points(X: Any) -> tuple[NDArray[np.uint32], Places]:
+    """Return the code points of strings, end to end, and their offsets."""
+    ptr = np.concatenate([[0], np.cumsum([len(text) for text in X])]).astype(np.int64)
+    joined = "".join(X)
+    # Lone surrogates, which no file holds but Python allows, are code points too.
+    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    return codes, ptr
+
+
+def read_fit_input(estimator: Any, X: Any) -> TokenSequences:
+    """Return X as sequences of letters, and record the alphabet.
+
+    Sets `alphabet_`, a list of characters, or None where X holds ids.
+    """
+    if isinstance(X, str):
+        raise ValueError(f"X must be a list of strings, got one string, {X!r:.60}.")
+    if not holds_strings(X):
+        sequences = check_sentences(estimator, X, reset=True)
+        estimator.alphabet_ = None
+        return sequences
+    codes, ptr = code_points(X)
+    alphabet, ids = np.unique(codes, return_inverse=True)
+    sequences = TokenSequences(ids.astype(np.int32), ptr, len(alphabet))
+    check_sentences(estimator, sequences, reset=True)
+    estimator.alphabet_ = [chr(code) for code in alphabet]
+    return sequences
+
+
+def read_new_input(estimator: Any, X: Any) -> tuple[Ints, Places, Any]:
+    """Return the letters of X, their offsets, and X as strings if it holds some.
+
+    Characters that were not in `fit` are numbered from ``len(alphabet_)`` up.
+    """
+    if not holds_strings(X):
+        sequences = check_sentences(estimator, X, reset=False)
+        return sequences.tokens, sequences.ptr, None
+    if estimator.alphabet_ is None:
+        raise ValueError(
+            f"X holds strings, but this {type(estimator).__name__} was fitted on ids of characters."
+        )
+    codes, ptr = code_points(X)
+    alphabet = np.array([ord(letter) for letter in estimator.alphabet_], dtype=np.uint32)
+    ids = np.searchsorted(alphabet, codes)
+    is_known = alphabet[np.minimum(ids, len(alphabet) - 1)] == codes
+    _, new = np.unique(codes[~is_known], return_inverse=True)
+    ids[~is_known] = len(alphabet) + new
+    return ids.astype(np.int32), ptr, list(X)
+
+
+def read_cuts(y: Any, ptr: Places, max_length: int) -> NDArray[np.int8]:
+    """Return what is known of the cuts behind letters: 1 cut, 0 no cut, -1 unknown.
+
+    Parameters
+    ----------
+    y : None, or a list of None or sequences of len - 1 numbers
+        Labels of samples, one number each, say nothing of cuts.
+    ptr : (n_strings + 1,) int64
+    max_length : int
+    """
+    known = np.full(ptr[-1], -1, dtype=np.int8)
+    if y is None or _holds_labels(y):
+        return known
+    if len(y) != len(ptr) - 1:
+        raise ValueError(f"y must hold known cuts of {len(ptr) - 1} samples, got {len(y)}.")
+    for i, cuts in enumerate(y):
+        if cuts is None:
+            continue
+        n = max(int(ptr[i + 1] - ptr[i]) - 1, 0)
+        values = np.asarray(cuts)
+        if values.shape != (n,) or (n and not np.isin(values, [-1, 0, 1]).all()):
+            raise ValueError(
+                f"y must hold, for each sample, None or a 1, 0 or -1 for each place between two "
+                f"characters: sample {i} has {n} places, got {cuts!r:.60}."
+            )
+        if n:
+            known[ptr[i] : ptr[i + 1] - 1] = values
+        edges = np.flatnonzero(np.concatenate([[True], values != 0, [True]]))
+        # A word may be cut wherever that is not forbidden: the longest run that must stay whole.
+        if n and np.diff(edges).max() > max_length:
+            raise ValueError(
+                f"y forbids cuts in sample {i} so that a word would have {np.diff(edges).max()} "
+                f"characters, more than max_word_length={max_length}."
+            )
+    return known
+
+
+def _holds_labels(y: Any) -> bool:
+    """Tell whether y holds one number, or one string, a sample."""
+    if isinstance(y, list | tuple):
+        return len(y) > 0 and all(np.ndim(value) == 0 and value is not None for value in y)
+    array = np.asarray(y)
+    return bool(array.ndim == 1 and array.dtype != object)
+
+
+def strip_spaces(texts: Any) -> tuple[list[str], list[NDArray[np.int8]]]:
+    """Return strings without their white space, and where it was.
+
+    Parameters
+    ----------
+    texts : list of str
+        White space is what :meth:`str.isspace` says, in runs of any length.
+
+    Returns
+    -------
+    X : list of str
+        The strings without white space.
+    y : list of (len - 1,) int8 arrays
+        For each place between two of the characters left, 1 where white space was, otherwise 0.
+        `NestedPitmanYorLM.fit` takes them as known cuts, and they are the truth for
+        `skdp.metrics.segmentation_scores`.
+
+    Raises
+    ------
+    TypeError
+        If `texts` is not a list of strings.
+
+    Examples
+    --------
+    >>> from skdp.language import strip_spaces
+    >>> X, y = strip_spaces(["a dog ran", "no"])
+    >>> X, y[0].tolist(), y[1].tolist()
+    (['adogran', 'no'], [1, 0, 0, 1, 0, 0], [0])
+    """
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise TypeError(f"texts must be a list of strings, got {texts!r:.60}.")
+    X, y = [], []
+    for text in texts:
+        words = text.split()
+        X.append("".join(words))
+        cuts = np.zeros(max(len(X[-1]) - 1, 0), dtype=np.int8)
+        ends = np.cumsum([len(word) for word in words], dtype=np.int64)[:-1]
+        cuts[ends - 1] = 1
+        y.append(cuts)
+    return X, y

@@ -1,0 +1,323 @@
+"""Forward filter over all ways to cut a string into words, and draws from it.
+
+The seats do not change meanwhile. A word that was never seen after v has the probability of the
+word by itself times one factor of v: so all words before it need one sum, and only pairs that were
+seen one term each.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| letter_p | | (n, order) | probability of a letter, r < order letters (or more) into its word |
+| end_p | | (n, order) | probability that a word of that many letters ends behind a letter |
+| alone | p(w) | (n + 1, L) | probability without context of a word that ends at t, by length - 1 |
+| tempered | p(w)^(1/T) | (n + 1, L) | its power |
+| alpha | | (n + 1, L) | weight of all ways to a word that ends at t, its length less 1 |
+| beta | | (n + 1, L) | weight of all ways on from there |
+| reach | B | (n + 1,) | sum of alpha times the words' factors of back-off |
+| shown | | (n + 1, L) | lengths of the words that end at t and are contexts; -1 behind the last |
+| scale_log | | (n + 1,) | what alpha and reach of t are divided by, as a logarithm |
+| power | 1 / T | scalar | |
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numba import njit_inner, njit_step
+from skdp._random import next_double
+from skdp.language._nested._kernels_words import context_node, event_probability
+from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, find_cell, split_share
+
+_SMALL = 1e-60
+
+
+class Scratch(NamedTuple):
+    """Room for the longest string: see the table above, and `words`, its words."""
+
+    letter_p: NDArray[np.float64]
+    end_p: NDArray[np.float64]
+    alone: NDArray[np.float64]
+    tempered: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    beta: NDArray[np.float64]
+    reach: NDArray[np.float64]
+    shown: NDArray[np.int32]
+    scale_log: NDArray[np.float64]
+    words: NDArray[np.int32]
+    new_words: NDArray[np.int32]
+
+
+def empty_scratch(longest: int, max_length: int, character_order: int) -> Scratch:
+    """Return room for strings of at most `longest` letters."""
+    n = longest + 1
+    return Scratch(
+        np.zeros((n, character_order)),
+        np.zeros((n, character_order)),
+        np.zeros((n, max_length)),
+        np.zeros((n, max_length)),
+        np.zeros((n, max_length)),
+        np.zeros((n, max_length)),
+        np.zeros(n),
+        np.zeros((n, max_length), dtype=np.int32),
+        np.zeros(n),
+        np.zeros(n + 1, dtype=np.int32),
+        np.zeros(n + 1, dtype=np.int32),
+    )
+
+
+@njit_inner
+def _follow_contexts(f, cells, n_letters, order, uniform, out):
+    """Write the probabilities of one symbol after each context.
+
+    A context that begins with the word has the parent without that beginning, which is on the way
+    to the longer contexts: 2 * order - 1 restaurants are asked.
+    """
+    probability = uniform
+    for m in range(min(n_letters, order - 1) + 1):
+        cell = cells[m]
+        own, back = split_share(f, cell, f.cells[cell, NODE], m)
+        probability = own + back * probability
+        if m == order - 1:
+            out[m] = probability
+        elif cells[order + m] >= 0:
+            cell = cells[order + m]
+            own, back = split_share(f, cell, f.cells[cell, NODE], m + 1)
+            out[m] = own + back * probability
+
+
+@njit_inner
+def weigh_words(f, text, prices, string, power, s):
+    """Write the probabilities of all words of a string, without context."""
+    start = text.ptr[string]
+    n = text.ptr[string + 1] - start
+    order, longest = text.character_order, text.span_ids.shape[1]
+    last = order - 1
+    for i in range(n):
+        _follow_contexts(f, text.letter_cells[start + i], i, order, text.uniform, s.letter_p[i])
+        _follow_contexts(f, text.end_cells[start + i], i + 1, order, text.uniform, s.end_p[i])
+    level = np.int64(order)
+    root = np.int64(text.root_node)
+    for b in range(n):
+        product = 1.0
+        for k in range(1, min(longest, n - b) + 1):
+            i = b + k - 1
+            product *= s.letter_p[i, min(k - 1, last)]
+            w = np.int64(text.span_ids[start + b, k - 1])
+            own, back = split_share(f, np.int64(text.root_cell) + w, root, level)
+            alone = own + back * (prices[k] * product * s.end_p[i, min(k, last)])
+            s.alone[b + k, k - 1] = alone
+            s.tempered[b + k, k - 1] = alone if power == 1.0 else alone**power
+
+
+@njit_step
+def span_word(text, start, t, k):
+    """Return the word of k letters that ends at t."""
+    return np.int64(text.span_ids[start + t - k, k - 1])
+
+
+@njit_step
+def context_word(text, start, t, k):
+    """Return the word of k letters that ends at t, or the start."""
+    return span_word(text, start, t, k) if t > 0 else np.int64(text.n_spans)
+
+
+@njit_step
+def _tempered(x, power):
+    return x if power == 1.0 else x**power
+
+
+@njit_inner
+def extra_weight(f, text, v, w, alone, power):
+    """Return what a word that was seen after v has beyond its share of the back-off."""
+    node = context_node(text, v)
+    cell = find_cell(f, node, w)
+    if cell < 0 or f.cells[cell, CUSTOMERS] == 0:
+        return 0.0
+    own, back = split_share(f, cell, node, np.int64(text.character_order) + 1)
+    if power == 1.0:
+        return own
+    return (own + back * alone) ** power - (back * alone) ** power
+
+
+@njit_step
+def back_off(f, text, v, power):
+    """Return the factor of words that were never seen after v."""
+    if text.word_order == 1:
+        return 1.0
+    _, back = split_share(f, -1, context_node(text, v), np.int64(text.character_order) + 1)
+    return _tempered(back, power)
+
+
+@njit_step
+def _may_end(text, start, t, n):
+    """Tell whether a word may end at t."""
+    return t == n or text.known[start + t - 1] != 0
+
+
+@njit_step
+def _must_end(text, start, t):
+    """Tell whether a word must end at t."""
+    return t > 0 and text.known[start + t - 1] == 1
+
+
+@njit_inner
+def filter_forward(f, text, string, power, s):
+    """Write `alpha`, `reach` and `shown` of a string; `weigh_words` comes first."""
+    start = text.ptr[string]
+    n = text.ptr[string + 1] - start
+    longest = text.span_ids.shape[1]
+    has_contexts = text.word_order > 1
+    v_start = np.int64(text.n_spans)
+    # The start is as good as a word: the only one that ends at 0.
+    s.alpha[0, :] = 0.0
+    s.alpha[0, 0] = 1.0
+    s.reach[0] = back_off(f, text, v_start, power)
+    s.shown[0, 0] = 1
+    if longest > 1:
+        s.shown[0, 1] = -1
+    s.scale_log[0] = 0.0
+    log_scale = 0.0
+    for t in range(1, n + 1):
+        n_shown = 0
+        reach = total = 0.0
+        may_end = _may_end(text, start, t, n)
+        is_open = may_end
+        for k in range(1, min(longest, t) + 1):
+            if not is_open:
+                s.alpha[t, k - 1] = 0.0
+                continue
+            b = t - k
+            w = span_word(text, start, t, k)
+            weight = s.tempered[t, k - 1] * s.reach[b]
+            if has_contexts and f.cells[text.root_cell + w, CUSTOMERS] > 0:
+                alone = s.alone[t, k - 1]
+                for q in range(longest):
+                    j = s.shown[b, q]
+                    if j < 0:
+                        break
+                    v = context_word(text, start, b, j)
+                    extra = extra_weight(f, text, v, w, alone, power)
+                    if extra > 0.0:
+                        weight += s.alpha[b, j - 1] * extra
+            s.alpha[t, k - 1] = weight
+            total += weight
+            if weight > 0.0:
+                reach += weight * back_off(f, text, w, power)
+                if has_contexts and f.nodes[context_node(text, w), 0] > 0:
+                    s.shown[t, n_shown] = k
+                    n_shown += 1
+            is_open = not _must_end(text, start, b)
+        if n_shown < longest:
+            s.shown[t, n_shown] = -1
+        s.reach[t] = reach
+        s.scale_log[t] = log_scale
+        if 0.0 < total < _SMALL:
+            # All that later words look back to gets the same scale: their ratios count.
+            factor = 1.0 / total
+            log_scale += math.log(total)
+            for b in range(max(0, t - longest + 1), t + 1):
+                s.reach[b] *= factor
+                s.scale_log[b] = log_scale
+                for k in range(longest):
+                    s.alpha[b, k] *= factor
+
+
+@njit_step
+def end_probability(f, text, prices, v):
+    """Return the probability of the end of a sentence after v."""
+    return event_probability(
+        f, text, np.int64(text.n_spans), v, np.int64(-1), min(text.word_order - 1, 1), prices[0]
+    )
+
+
+@njit_step
+def following_probability(f, text, v, w, alone):
+    """Return the probability of a word after v."""
+    if text.word_order == 1:
+        return alone
+    node = context_node(text, v)
+    own, back = split_share(f, find_cell(f, node, w), node, np.int64(text.character_order) + 1)
+    return own + back * alone
+
+
+@njit_step
+def _pick(weights, total, rng):
+    """Return a place by weight; never one of weight 0."""
+    left = next_double(rng) * total
+    last = 0
+    for k in range(weights.shape[0]):
+        if weights[k] > 0.0:
+            last = k
+            left -= weights[k]
+            if left < 0.0:
+                break
+    return last
+
+
+@njit_inner
+def log_total(f, text, prices, string, power, s):
+    """Return the log of the summed weight of all ways to cut a string."""
+    start = text.ptr[string]
+    n = text.ptr[string + 1] - start
+    total = 0.0
+    for k in range(1, max(min(text.span_ids.shape[1], n), 1) + 1):  # no letters: the start
+        if s.alpha[n, k - 1] > 0.0:
+            end = end_probability(f, text, prices, context_word(text, start, n, k))
+            total += s.alpha[n, k - 1] * _tempered(end, power)
+    return math.log(total) + s.scale_log[n]
+
+
+@njit_inner
+def draw_words(f, text, prices, string, power, s, rng):
+    """Draw a way to cut a string, the last word first.
+
+    Returns
+    -------
+    int
+        Number of words, the end among them; they are in ``s.new_words``.
+    """
+    start = text.ptr[string]
+    t = n = text.ptr[string + 1] - start
+    longest = text.span_ids.shape[1]
+    k = 0
+    free = s.new_words.shape[0] - 1
+    s.new_words[free] = text.n_spans
+    while t > 0:
+        # Weights of the words that end at t, given the one that follows.
+        weights = s.beta[t]
+        total = 0.0
+        for j in range(1, longest + 1):
+            weight = s.alpha[t, j - 1] if j <= t else 0.0
+            if weight > 0.0:
+                v = span_word(text, start, t, j)
+                if t == n:
+                    probability = end_probability(f, text, prices, v)
+                else:
+                    w = span_word(text, start, t + k, k)
+                    probability = following_probability(f, text, v, w, s.alone[t + k, k - 1])
+                weight *= _tempered(probability, power)
+            weights[j - 1] = weight
+            total += weight
+        k = _pick(weights, total, rng) + 1
+        free -= 1
+        s.new_words[free] = span_word(text, start, t, k)
+        t -= k
+    n_words = s.new_words.shape[0] - free
+    for e in range(n_words):
+        s.new_words[e] = s.new_words[free + e]
+    return n_words
+
+
+@njit_inner
+def log_path(f, text, prices, words, n_words, s):
+    """Return the log probability of words with the seats with which they were weighed."""
+    total, t = 0.0, np.int64(0)
+    v = np.int64(text.n_spans)
+    for e in range(n_words - 1):
+        w = np.int64(words[e])
+        k = np.int64(text.span_lengths[w])
+        t += k
+        total += math.log(following_probability(f, text, v, w, s.alone[t, k - 1]))
+        v = w
+    return total + math.log(end_probability(f, text, prices, v))

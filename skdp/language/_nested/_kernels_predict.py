@@ -1,0 +1,189 @@
+"""What a sample of the model says of strings: probabilities, spans, the best way to cut.
+
+Names are as in `_kernels_filter`.
+
+| name | shape | meaning |
+|---|---|---|
+| spans | (N, L) | posterior of the word that begins at a letter, by its length less 1 |
+| log_p | (n_strings,) | log probability of a string |
+| best | (n + 1, L) | log probability of the best way to a word that ends at t |
+| price | scalar | what a word must be worth |
+| cuts | (N,) | whether a word ends behind a letter |
+"""
+
+import math
+
+from skdp._numba import njit_inner, njit_loop
+from skdp.language._nested._kernels_filter import (
+    back_off,
+    context_word,
+    end_probability,
+    extra_weight,
+    filter_forward,
+    following_probability,
+    log_total,
+    span_word,
+    weigh_words,
+)
+from skdp.processes._kernels_franchise_dynamic import CUSTOMERS
+
+
+@njit_inner
+def _smooth_backward(f, text, prices, string, s, spans):
+    """Write the posterior of all words of a string, after `filter_forward`.
+
+    From the end to the start: what the words that follow one have of the posterior is shared out
+    among the words before, each in proportion to its alpha. ``beta[t]`` gathers what those that
+    were never seen together receive in ``beta[t, 0]`` of position t, the rest goes to `spans`.
+    """
+    start = text.ptr[string]
+    n = text.ptr[string + 1] - start
+    longest = text.span_ids.shape[1]
+    has_contexts = text.word_order > 1
+    for b in range(start, start + n):
+        for k in range(longest):
+            spans[b, k] = 0.0
+    for t in range(n + 1):
+        s.beta[t, 0] = 0.0
+    total = 0.0
+    for j in range(1, min(longest, n) + 1):
+        if s.alpha[n, j - 1] > 0.0:
+            v = span_word(text, start, n, j)
+            weight = s.alpha[n, j - 1] * end_probability(f, text, prices, v)
+            spans[start + n - j, j - 1] = weight
+            total += weight
+    for j in range(1, min(longest, n) + 1):
+        spans[start + n - j, j - 1] /= total
+    for t in range(n, 0, -1):
+        for k in range(1, min(longest, t) + 1):
+            b = t - k
+            if t < n and s.alpha[t, k - 1] > 0.0:
+                v = span_word(text, start, t, k)
+                spans[start + b, k - 1] += (
+                    s.beta[t, 0] * s.alpha[t, k - 1] * back_off(f, text, v, 1.0)
+                )
+            posterior = spans[start + b, k - 1]
+            if posterior <= 0.0 or b == 0:
+                continue
+            w = span_word(text, start, t, k)
+            alone = s.alone[t, k - 1]
+            is_seen = has_contexts and f.cells[text.root_cell + w, CUSTOMERS] > 0
+            weight = alone * s.reach[b]
+            if is_seen:
+                for q in range(longest):
+                    j = s.shown[b, q]
+                    if j < 0:
+                        break
+                    v = span_word(text, start, b, j)
+                    weight += s.alpha[b, j - 1] * extra_weight(f, text, v, w, alone, 1.0)
+            share = posterior / weight
+            s.beta[b, 0] += share * alone
+            if is_seen:
+                for q in range(longest):
+                    j = s.shown[b, q]
+                    if j < 0:
+                        break
+                    v = span_word(text, start, b, j)
+                    extra = extra_weight(f, text, v, w, alone, 1.0)
+                    spans[start + b - j, j - 1] += share * s.alpha[b, j - 1] * extra
+
+
+@njit_loop
+def score_strings(f, text, prices, first, end, s, log_p):
+    """Write the log probabilities of strings."""
+    for string in range(first, end):
+        weigh_words(f, text, prices, string, 1.0, s)
+        filter_forward(f, text, string, 1.0, s)
+        log_p[string] = log_total(f, text, prices, string, 1.0, s)
+
+
+@njit_loop
+def find_posteriors(f, text, prices, first, end, s, spans):
+    """Write the posteriors of the words of strings."""
+    for string in range(first, end):
+        if text.ptr[string + 1] == text.ptr[string]:
+            continue
+        weigh_words(f, text, prices, string, 1.0, s)
+        filter_forward(f, text, string, 1.0, s)
+        _smooth_backward(f, text, prices, string, s, spans)
+
+
+@njit_inner
+def _find_best(f, text, prices, string, s, cuts):
+    """Write the most probable cuts of a string, after `weigh_words`.
+
+    ``alpha`` holds the best log probability up to a word, ``shown`` the length of the word before.
+    """
+    start = text.ptr[string]
+    n = text.ptr[string + 1] - start
+    longest = text.span_ids.shape[1]
+    last_k, last = 0, -math.inf
+    s.alpha[0, 0] = 0.0
+    for t in range(1, n + 1):
+        for k in range(1, min(longest, t) + 1):
+            b = t - k
+            w = span_word(text, start, t, k)
+            best, best_j = -math.inf, 1
+            for j in range(1, max(min(longest, b), 1) + 1):
+                v = context_word(text, start, b, j)
+                weight = s.alpha[b, j - 1] + math.log(
+                    following_probability(f, text, v, w, s.alone[t, k - 1])
+                )
+                if weight > best:
+                    best, best_j = weight, j
+            s.alpha[t, k - 1] = best
+            s.shown[t, k - 1] = best_j
+            if t == n:
+                best += math.log(end_probability(f, text, prices, w))
+                if best > last:
+                    last, last_k = best, k
+    t, k = n, last_k
+    for i in range(start, start + n):
+        cuts[i] = False
+    while t > 0:
+        cuts[start + t - 1] = True
+        t, k = t - k, s.shown[t, k - 1]
+
+
+@njit_loop
+def find_best_cuts(f, text, prices, first, end, s, cuts):
+    """Write the most probable cuts of strings."""
+    for string in range(first, end):
+        weigh_words(f, text, prices, string, 1.0, s)
+        _find_best(f, text, prices, string, s, cuts)
+
+
+@njit_loop
+def choose_cuts(ptr, spans, price, best, cuts):
+    """Write the cuts whose words have the largest sum of posteriors less a price for each.
+
+    `best` has room for the longest string and 1; of as good ways the one of longer last words.
+    """
+    longest = spans.shape[1]
+    for string in range(ptr.shape[0] - 1):
+        start = ptr[string]
+        n = ptr[string + 1] - start
+        best[0, 0] = 0.0
+        for t in range(1, n + 1):
+            best[t, 0] = -math.inf
+            for k in range(1, min(longest, t) + 1):
+                value = best[t - k, 0] + spans[start + t - k, k - 1] - price
+                if value >= best[t, 0]:
+                    best[t, 0], best[t, 1] = value, k
+        for i in range(start, start + n):
+            cuts[i] = False
+        t = n
+        while t > 0:
+            cuts[start + t - 1] = True
+            t -= int(best[t, 1])
+
+
+@njit_loop
+def sum_cuts(ptr, spans, out):
+    """Write the posterior of a cut behind each letter: the sum over the words that end there."""
+    longest = spans.shape[1]
+    for string in range(ptr.shape[0] - 1):
+        for i in range(ptr[string], ptr[string + 1]):
+            out[i] = 0.0
+            for k in range(1, min(longest, i + 1 - ptr[string]) + 1):
+                out[i] += spans[i + 1 - k, k - 1]

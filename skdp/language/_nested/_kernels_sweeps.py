@@ -1,0 +1,96 @@
+"""Sweeps over strings, each string a block that is cut and seated anew.
+
+A string's words are removed, a new way to cut it is drawn with all other seats held, its words are
+seated, and a Metropolis-Hastings step makes up for what changes while they are: without it the
+draw is not exact. Names are as in `_kernels_filter`.
+
+| name | shape | meaning |
+|---|---|---|
+| cuts | (N,) | whether a word ends behind a letter; the last letter of a string has one |
+| order | (n_strings,) | strings in the order of the sweep |
+| seated | scalar | whether the strings have seats already |
+"""
+
+import math
+
+from skdp._numba import njit_inner, njit_loop
+from skdp._random import next_double, next_open_double
+from skdp.language._nested._kernels_filter import (
+    draw_words,
+    filter_forward,
+    log_path,
+    weigh_words,
+)
+from skdp.language._nested._kernels_words import (
+    add_words,
+    drop_empty_cells,
+    list_words,
+    remove_words,
+)
+from skdp.processes._kernels_franchise_dynamic import N_CHANGES, undo_changes
+
+
+@njit_inner
+def write_cuts(text, string, words, n_words, cuts):
+    """Write where the words of a string end."""
+    start = text.ptr[string]
+    for i in range(start, text.ptr[string + 1]):
+        cuts[i] = False
+    for e in range(n_words - 1):
+        start += text.span_lengths[words[e]]
+        cuts[start - 1] = True
+
+
+@njit_inner
+def move_string(f, text, prices, string, cuts, power, seated, s, rng):
+    """Cut one string anew; return whether the new seats were accepted."""
+    is_exact = seated and power == 1.0
+    old = new = 0.0
+    n_words = 0
+    if seated:
+        n_words = list_words(text, string, cuts, s.words)
+        old = remove_words(f, text, prices, s.words, n_words, is_exact, rng)
+    weigh_words(f, text, prices, string, power, s)
+    filter_forward(f, text, string, power, s)
+    n_new = draw_words(f, text, prices, string, power, s, rng)
+    if is_exact:
+        old -= log_path(f, text, prices, s.words, n_words, s)
+        new -= log_path(f, text, prices, s.new_words, n_new, s)
+    new += add_words(f, text, prices, s.new_words, n_new, rng)
+    accepted = not is_exact or math.log(next_open_double(rng)) < new - old
+    n_changes = f.counters[N_CHANGES]
+    if accepted:
+        f.counters[N_CHANGES] = 0
+        write_cuts(text, string, s.new_words, n_new, cuts)
+    else:
+        undo_changes(f, 0)
+    drop_empty_cells(f, text, n_changes)
+    return accepted
+
+
+@njit_loop
+def sweep_strings(f, text, prices, order, cuts, power, seated, s, rng):
+    """Cut strings anew, one after the other; return how many new cuts were accepted."""
+    n_accepted = 0
+    for i in range(order.shape[0]):
+        n_accepted += move_string(f, text, prices, order[i], cuts, power, seated, s, rng)
+    return n_accepted
+
+
+@njit_loop
+def seat_strings(f, text, prices, order, cuts, s, rng):
+    """Seat strings that are cut, one after the other."""
+    for i in range(order.shape[0]):
+        n_words = list_words(text, order[i], cuts, s.words)
+        add_words(f, text, prices, s.words, n_words, rng)
+        n_changes = f.counters[N_CHANGES]
+        f.counters[N_CHANGES] = 0
+        drop_empty_cells(f, text, n_changes)
+
+
+@njit_loop
+def shuffle(order, rng):
+    """Put numbers into a random order."""
+    for i in range(order.shape[0] - 1, 0, -1):
+        j = int(next_double(rng) * (i + 1))
+        order[i], order[j] = order[j], order[i]

@@ -1,0 +1,246 @@
+"""Moves of word types: all places where a word may be cut in two are flipped at once.
+
+A site is a place where the text reads like a word, with a cut before and behind it and none within
+but perhaps at the split point. Where all sites of a word are joined, all are split, or all joined
+where all are split: strings alone would have to pass through states that are far less probable.
+The word and the split point are drawn from the text, whatever its cuts, and a flip after which the
+sites are not the same ones is refused; so the reverse move is as likely (Liang, Jordan and Klein,
+2010).
+
+| name | shape | meaning |
+|---|---|---|
+| place_ptr, places | (V + 1,), (n,) | where in the text each span occurs |
+| strings_of | (N,) | string of each letter |
+| sites | (M,) | first letters of the sites, ascending; M: more are not moved |
+| split | scalar | letters before the split point |
+| found | (M,) | the same after the flip |
+| word_at, before_at | (n + 1,) | words of a string that begin at a letter, and those before them |
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numba import njit_inner, njit_loop
+from skdp._random import next_double, next_open_double
+from skdp.language._nested._kernels_words import (
+    Text,
+    add_event,
+    base_probability,
+    context_of,
+    drop_empty_cells,
+    event_probability,
+    list_words,
+    remove_event,
+)
+from skdp.processes._kernels_franchise_dynamic import N_CHANGES, undo_changes
+
+
+class Occurrences(NamedTuple):
+    """Where spans occur: see the table above."""
+
+    place_ptr: NDArray[np.int64]
+    places: NDArray[np.int32]
+    strings_of: NDArray[np.int32]
+    sites: NDArray[np.int64]
+    found: NDArray[np.int64]
+    word_at: NDArray[np.int32]
+    before_at: NDArray[np.int32]
+
+
+def find_occurrences(text: Text, longest: int, most_sites: int) -> Occurrences:
+    """Return where the spans of a text occur.
+
+    Parameters
+    ----------
+    text : Text
+    longest : int
+        Letters of the longest string.
+    most_sites : int
+    """
+    ids = text.span_ids.ravel()
+    order = np.argsort(ids, kind="stable")
+    order = order[np.searchsorted(ids[order], 0) :]
+    counts = np.bincount(ids[order], minlength=text.n_spans)
+    lengths = np.diff(text.ptr)
+    return Occurrences(
+        np.concatenate([[0], np.cumsum(counts)]),
+        (order // text.span_ids.shape[1]).astype(np.int32),
+        np.repeat(np.arange(len(lengths), dtype=np.int32), lengths),
+        np.zeros(most_sites, dtype=np.int64),
+        np.zeros(most_sites, dtype=np.int64),
+        np.zeros(longest + 1, dtype=np.int32),
+        np.zeros(longest + 1, dtype=np.int32),
+    )
+
+
+@njit_inner
+def _find_sites(text, where, w, k, split, cuts, sites):
+    """Write the sites of a word.
+
+    Returns
+    -------
+    (int, int)
+        How many there are, -1 where they are too many or differ; 1: all are joined, 0: all split.
+    """
+    n, joined = 0, -1
+    for q in range(where.place_ptr[w], where.place_ptr[w + 1]):
+        p = np.int64(where.places[q])
+        is_first = p == text.ptr[where.strings_of[p]]
+        if not (is_first or cuts[p - 1]) or not cuts[p + k - 1]:
+            continue
+        if text.known[p + split - 1] != -1:
+            continue
+        has_other = False
+        for i in range(p, p + k - 1):
+            has_other |= cuts[i] and i != p + split - 1
+        if has_other:
+            continue
+        here = 0 if cuts[p + split - 1] else 1
+        if joined == -1:
+            joined = here
+        if joined != here or n == sites.shape[0]:
+            return -1, joined
+        sites[n] = p
+        n += 1
+    return n, joined
+
+
+@njit_inner
+def _flip_sites(sites, first, end, split, cuts):
+    """Cut joined sites, join those that are cut."""
+    for i in range(first, end):
+        cuts[sites[i] + split - 1] = not cuts[sites[i] + split - 1]
+
+
+@njit_inner
+def _mark_words(text, words, n_words, word_at, before_at):
+    """Write the word that begins at each letter of a string, or -1, and the one before it."""
+    for i in range(word_at.shape[0]):
+        word_at[i] = -1
+    at = 0
+    before = text.n_spans
+    for e in range(n_words):
+        word_at[at] = words[e]
+        before_at[at] = before
+        if e < n_words - 1:
+            at += text.span_lengths[words[e]]
+            before = np.int64(words[e]) if text.word_order > 1 else text.n_spans
+
+
+@njit_inner
+def _is_marked(text, words, e, at, word_at, before_at):
+    """Tell whether the same word was marked after the same word."""
+    before = np.int64(words[e - 1]) if e > 0 and text.word_order > 1 else text.n_spans
+    return word_at[at] == words[e] and before_at[at] == before
+
+
+@njit_inner
+def _remove_unmarked(f, text, prices, words, n_words, word_at, before_at, rng):
+    """Remove the words that are not marked, the last first; as `remove_words`."""
+    total = 0.0
+    at = 0
+    for e in range(n_words - 1):
+        at += text.span_lengths[words[e]]
+    for e in range(n_words - 1, -1, -1):
+        if e < n_words - 1:
+            at -= text.span_lengths[words[e]]
+        if not _is_marked(text, words, e, at, word_at, before_at):
+            w = np.int64(words[e])
+            v, pair, depth = context_of(f, text, words, e)
+            ratio = remove_event(f, text, w, v, pair, depth, rng)
+            base = base_probability(f, text, prices, w)
+            total += math.log(event_probability(f, text, w, v, pair, depth, base) * ratio)
+    return total
+
+
+@njit_inner
+def _add_unmarked(f, text, prices, words, n_words, word_at, before_at, rng):
+    """Seat the words that are not marked, in order; as `add_words`."""
+    total = 0.0
+    at = 0
+    for e in range(n_words):
+        if not _is_marked(text, words, e, at, word_at, before_at):
+            w = np.int64(words[e])
+            v, pair, depth = context_of(f, text, words, e)
+            base = base_probability(f, text, prices, w)
+            probability, ratio = add_event(f, text, prices, w, v, pair, depth, base, rng)
+            total += math.log(probability * ratio)
+        if e < n_words - 1:
+            at += text.span_lengths[words[e]]
+    return total
+
+
+@njit_inner
+def _move_type(f, text, prices, where, w, split, cuts, power, s, rng):
+    """Flip all sites of a word; return whether the flip was accepted."""
+    k = np.int64(text.span_lengths[w])
+    sites = where.sites
+    n, joined = _find_sites(text, where, w, k, split, cuts, sites)
+    if n <= 0:
+        return False
+    _flip_sites(sites, 0, n, split, cuts)
+    n_after, joined_after = _find_sites(text, where, w, k, split, cuts, where.found)
+    same = n_after == n and joined_after != joined
+    for i in range(n):
+        same = same and sites[i] == where.found[i]
+    if not same:
+        _flip_sites(sites, 0, n, split, cuts)
+        return False
+    old = new = 0.0
+    end = n
+    while end > 0:
+        string = where.strings_of[sites[end - 1]]
+        first = end - 1
+        while first > 0 and where.strings_of[sites[first - 1]] == string:
+            first -= 1
+        n_new = list_words(text, string, cuts, s.new_words)
+        _mark_words(text, s.new_words, n_new, where.word_at, where.before_at)
+        _flip_sites(sites, first, end, split, cuts)
+        n_old = list_words(text, string, cuts, s.words)
+        _flip_sites(sites, first, end, split, cuts)
+        old += _remove_unmarked(
+            f, text, prices, s.words, n_old, where.word_at, where.before_at, rng
+        )
+        end = first
+    first = 0
+    while first < n:
+        string = where.strings_of[sites[first]]
+        end = first + 1
+        while end < n and where.strings_of[sites[end]] == string:
+            end += 1
+        _flip_sites(sites, first, end, split, cuts)
+        n_old = list_words(text, string, cuts, s.words)
+        _flip_sites(sites, first, end, split, cuts)
+        _mark_words(text, s.words, n_old, where.word_at, where.before_at)
+        n_new = list_words(text, string, cuts, s.new_words)
+        new += _add_unmarked(
+            f, text, prices, s.new_words, n_new, where.word_at, where.before_at, rng
+        )
+        first = end
+    accepted = math.log(next_open_double(rng)) < power * (new - old)
+    n_changes = f.counters[N_CHANGES]
+    if accepted:
+        f.counters[N_CHANGES] = 0
+    else:
+        undo_changes(f, 0)
+        _flip_sites(sites, 0, n, split, cuts)
+    drop_empty_cells(f, text, n_changes)
+    return accepted
+
+
+@njit_loop
+def sweep_types(f, text, prices, where, n_moves, cuts, power, s, rng):
+    """Propose flips of words drawn from the text; return how many were accepted."""
+    n_letters, longest = text.span_ids.shape
+    n_accepted = 0
+    for _ in range(n_moves):
+        p = np.int64(next_double(rng) * n_letters)
+        k = 2 + np.int64(next_double(rng) * (longest - 1))
+        split = 1 + np.int64(next_double(rng) * (k - 1))
+        w = np.int64(text.span_ids[p, k - 1]) if k <= longest else np.int64(-1)
+        if w >= 0:
+            n_accepted += _move_type(f, text, prices, where, w, split, cuts, power, s, rng)
+    return n_accepted

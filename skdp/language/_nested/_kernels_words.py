@@ -1,0 +1,383 @@
+"""Seats of words and of the letters that spell them.
+
+Levels of the tree: letters after 0, 1, ... symbols, then words after 0, 1, ... words. Outcome V of
+a word restaurant is the end of the sentence; V as a context is its start.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| f | | | restaurants: `skdp.processes._kernels_franchise_dynamic` |
+| text | | | the strings and where the restaurants of their spans are: `Text` |
+| w, v | | scalar | number of a span, as outcome and as context |
+| pair | | scalar | cell of the last word after the one before, as context; or -1 |
+| depth | | scalar | number of words in the context |
+| prices | (1 - p_$) g_k | (L + 1,) | weights of words by length in the base; [0]: of the end |
+| base | H(w) | scalar | base probability of a word |
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numba import njit_inner, njit_step
+from skdp._random import next_double
+from skdp.processes._kernels_franchise_dynamic import (
+    CUSTOMERS,
+    NODE,
+    OPENED,
+    drop_cell,
+    find_cell,
+    find_or_add_cell,
+    leave_seat,
+    record_change,
+    split_share,
+    take_seat,
+)
+
+
+class Text(NamedTuple):
+    """Strings, and the places of their restaurants.
+
+    Cells in order: letters, spans at the root, the end at the root, hashed cells. Nodes: letters,
+    the root of words, contexts of one word, the start, contexts of two words.
+    """
+
+    ptr: NDArray[np.int64]
+    span_ids: NDArray[np.int32]
+    letter_cells: NDArray[np.int32]
+    end_cells: NDArray[np.int32]
+    span_first: NDArray[np.int64]
+    span_lengths: NDArray[np.int32]
+    known: NDArray[np.int8]
+    n_spans: int
+    character_order: int
+    word_order: int
+    root_cell: int
+    root_node: int
+    hashed_cell: int
+    pair_node: int
+    uniform: float
+
+
+# Letters
+
+
+@njit_step
+def letter_cell(text, at, r):
+    """Return the cell of the letter at a place, r letters into its word, and its level."""
+    last = text.character_order - 1
+    if r < last:
+        return np.int64(text.letter_cells[at, text.character_order + r]), r + 1
+    return np.int64(text.letter_cells[at, last]), last
+
+
+@njit_step
+def end_cell(text, at, k):
+    """Return the cell of the end of a word of k letters behind a place, and its level."""
+    last = text.character_order - 1
+    if k < last:
+        return np.int64(text.end_cells[at, text.character_order + k]), k + 1
+    return np.int64(text.end_cells[at, last]), last
+
+
+@njit_step
+def symbol_cell(text, at, k, r):
+    """Return the cell of symbol r of the word of k letters at a place; symbol k is its end."""
+    if r < k:
+        return letter_cell(text, at + r, r)
+    return end_cell(text, at + k - 1, k)
+
+
+@njit_inner
+def letter_probability(f, cell, level, uniform):
+    """Return the predictive probability of the outcome of a cell of letters."""
+    probability, weight = 0.0, 1.0
+    while cell >= 0:
+        own, back = split_share(f, cell, f.cells[cell, NODE], level)
+        probability += weight * own
+        weight *= back
+        cell = np.int64(f.parents[cell])
+        level -= 1
+    return probability + weight * uniform
+
+
+@njit_inner
+def spelling_probability(f, text, w):
+    """Return the probability of a word's letters and its end, with all seats as they are."""
+    at, k = text.span_first[w], np.int64(text.span_lengths[w])
+    product = 1.0
+    for r in range(k + 1):
+        cell, level = symbol_cell(text, at, k, r)
+        product *= letter_probability(f, cell, level, text.uniform)
+    return product
+
+
+@njit_inner
+def seat_letter(f, cell, level, probability, rng):
+    """Seat a customer in a cell of letters; `probability` is that of its outcome."""
+    left = next_double(rng) * probability
+    while cell >= 0:
+        node = f.cells[cell, NODE]
+        own, back = split_share(f, cell, node, level)
+        if left < own:
+            take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + f.nodes[node, 0]))
+            return
+        record_change(f, OPENED, cell, 1)
+        left = (left - own) / back
+        cell = np.int64(f.parents[cell])
+        level -= 1
+
+
+@njit_inner
+def remove_customer(f, cell, rng):
+    """Remove a customer of a cell, and where its table closes one of the parent, and so on.
+
+    Returns
+    -------
+    bool
+        Whether a table of the root closed.
+    """
+    while cell >= 0:
+        if not leave_seat(f, cell, next_double(rng)):
+            return False
+        cell = np.int64(f.parents[cell])
+    return True
+
+
+@njit_inner
+def add_spelling(f, text, w, rng):
+    """Seat the letters of a word one by one.
+
+    Returns
+    -------
+    float
+        Product of their probabilities, each given the letters before it.
+    """
+    at, k = text.span_first[w], np.int64(text.span_lengths[w])
+    product = 1.0
+    for r in range(k + 1):
+        cell, level = symbol_cell(text, at, k, r)
+        probability = letter_probability(f, cell, level, text.uniform)
+        product *= probability
+        seat_letter(f, cell, level, probability, rng)
+    return product
+
+
+@njit_inner
+def remove_spelling(f, text, w, rng):
+    """Remove the letters of a word, the last first.
+
+    Returns
+    -------
+    float
+        Product of their probabilities, each after its removal.
+    """
+    at, k = text.span_first[w], np.int64(text.span_lengths[w])
+    product = 1.0
+    for r in range(k, -1, -1):
+        cell, level = symbol_cell(text, at, k, r)
+        remove_customer(f, cell, rng)
+        product *= letter_probability(f, cell, level, text.uniform)
+    return product
+
+
+# Words
+
+
+@njit_inner
+def base_probability(f, text, prices, w):
+    """Return the base probability of a word, or of the end of the sentence."""
+    if w == text.n_spans:
+        return prices[0]
+    return prices[text.span_lengths[w]] * spelling_probability(f, text, w)
+
+
+@njit_step
+def context_node(text, v):
+    """Return the node of words after v."""
+    return np.int64(text.root_node) + 1 + v
+
+
+@njit_step
+def two_word_node(text, pair):
+    """Return the node of words after a pair of words."""
+    return np.int64(text.pair_node) + pair - text.hashed_cell
+
+
+@njit_inner
+def event_probability(f, text, w, v, pair, depth, base):
+    """Return the predictive probability of a word in its context."""
+    level = np.int64(text.character_order)
+    own, back = split_share(f, np.int64(text.root_cell) + w, np.int64(text.root_node), level)
+    probability = own + back * base
+    if depth >= 1:
+        node = context_node(text, v)
+        own, back = split_share(f, find_cell(f, node, w), node, level + 1)
+        probability = own + back * probability
+    if depth >= 2 and pair >= 0:
+        node = two_word_node(text, pair)
+        own, back = split_share(f, find_cell(f, node, w), node, level + 2)
+        probability = own + back * probability
+    return probability
+
+
+@njit_inner
+def _seat_in(f, cell, node, level, left):
+    """Seat a customer at a table of a cell."""
+    take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + f.nodes[node, 0]))
+
+
+@njit_inner
+def add_event(f, text, prices, w, v, pair, depth, base, rng):
+    """Seat a word in its context, with the seats as they are as weights.
+
+    Returns
+    -------
+    (float, float)
+        Its probability, and what the letters of a new table have for `base`.
+    """
+    probability = event_probability(f, text, w, v, pair, depth, base)
+    left = next_double(rng) * probability
+    level = np.int64(text.character_order)
+    root = np.int64(text.root_cell) + w
+    if depth >= 2:
+        node = two_word_node(text, pair)
+        cell = find_cell(f, node, w)
+        own, back = split_share(f, cell, node, level + 2)
+        if left < own:
+            _seat_in(f, cell, node, level + 2, left)
+            return probability, 1.0
+        if cell < 0:
+            parent = find_or_add_cell(f, context_node(text, v), w, root)
+            cell = find_or_add_cell(f, node, w, parent)
+        record_change(f, OPENED, cell, 1)
+        left = (left - own) / back
+    if depth >= 1:
+        node = context_node(text, v)
+        cell = find_cell(f, node, w)
+        own, back = split_share(f, cell, node, level + 1)
+        if left < own:
+            _seat_in(f, cell, node, level + 1, left)
+            return probability, 1.0
+        record_change(f, OPENED, find_or_add_cell(f, node, w, root), 1)
+        left = (left - own) / back
+    own, _ = split_share(f, root, np.int64(text.root_node), level)
+    if left < own:
+        _seat_in(f, root, np.int64(text.root_node), level, left)
+        return probability, 1.0
+    record_change(f, OPENED, root, 1)
+    if w == text.n_spans:
+        return probability, 1.0
+    frozen = base / prices[text.span_lengths[w]]
+    return probability, add_spelling(f, text, w, rng) / frozen
+
+
+@njit_inner
+def remove_event(f, text, w, v, pair, depth, rng):
+    """Remove a word from its context: one of its customers there, each as likely.
+
+    Returns
+    -------
+    float
+        What the letters of the table that it takes along had for their base probability.
+    """
+    if depth == 0:
+        cell = np.int64(text.root_cell) + w
+    elif depth == 1:
+        cell = find_cell(f, context_node(text, v), w)
+    else:
+        cell = find_cell(f, two_word_node(text, pair), w)
+    if not remove_customer(f, cell, rng) or w == text.n_spans:
+        return 1.0
+    product = remove_spelling(f, text, w, rng)
+    return product / spelling_probability(f, text, w)
+
+
+@njit_inner
+def drop_empty_cells(f, text, n_changes):
+    """Free the cells of the first changes in the journal, made or undone, that have no customers.
+
+    Not before: a change that is taken back needs its cell.
+    """
+    for i in range(n_changes):
+        cell = np.int64(f.journal[i, 1])
+        if cell < text.hashed_cell:
+            continue
+        if f.cells[cell, CUSTOMERS] == 0 and f.cells[cell, NODE] >= 0:
+            root = np.int64(f.parents[cell])
+            if root >= text.hashed_cell:
+                root = np.int64(f.parents[root])
+            drop_cell(f, root - text.root_cell, cell)
+
+
+# Strings as words
+
+
+@njit_inner
+def list_words(text, string, cuts, words):
+    """Write the words of a string by its cuts, and the end; return how many there are."""
+    start, n = text.ptr[string], 0
+    for i in range(text.ptr[string], text.ptr[string + 1]):
+        if cuts[i]:
+            words[n] = text.span_ids[start, i - start]
+            start = i + 1
+            n += 1
+    words[n] = text.n_spans
+    return n + 1
+
+
+@njit_step
+def context_of(f, text, words, e):
+    """Return the context of word e: the word before, the pair before, and how many words it has.
+
+    The start is the last word of any context that reaches so far.
+    """
+    if text.word_order == 1:
+        return np.int64(-1), np.int64(-1), 0
+    v = np.int64(words[e - 1]) if e > 0 else np.int64(text.n_spans)
+    if text.word_order == 2 or e == 0:
+        return v, np.int64(-1), 1
+    u = np.int64(words[e - 2]) if e > 1 else np.int64(text.n_spans)
+    return v, find_cell(f, context_node(text, u), v), 2
+
+
+@njit_inner
+def remove_words(f, text, prices, words, n_words, log_wanted, rng):
+    """Remove the words of a string, the last first.
+
+    Returns
+    -------
+    float
+        Log of the product of what `add_words` would return.
+    """
+    total = 0.0
+    for e in range(n_words - 1, -1, -1):
+        w = np.int64(words[e])
+        v, pair, depth = context_of(f, text, words, e)
+        ratio = remove_event(f, text, w, v, pair, depth, rng)
+        if log_wanted:
+            base = base_probability(f, text, prices, w)
+            probability = event_probability(f, text, w, v, pair, depth, base)
+            total += math.log(probability * ratio)
+    return total
+
+
+@njit_inner
+def add_words(f, text, prices, words, n_words, rng):
+    """Seat the words of a string in order.
+
+    Returns
+    -------
+    float
+        Log of the product of their probabilities, each given the seats so far, and of what the
+        letters of new tables have for their base probabilities.
+    """
+    total = 0.0
+    for e in range(n_words):
+        w = np.int64(words[e])
+        v, pair, depth = context_of(f, text, words, e)
+        base = base_probability(f, text, prices, w)
+        probability, ratio = add_event(f, text, prices, w, v, pair, depth, base, rng)
+        total += math.log(probability * ratio)
+    return total

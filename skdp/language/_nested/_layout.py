@@ -1,0 +1,144 @@
+"""A text with all of its spans and letters numbered, and the restaurants that it may need."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numba import frozen
+from skdp._typing import Ints, Places
+from skdp.language._nested._kernels_lengths import Contexts
+from skdp.language._nested._kernels_words import Text
+from skdp.language._nested._numbering import Letters, Spans, number_letters, number_spans
+from skdp.processes._kernels_franchise_dynamic import NODE, Franchise, empty_franchise
+
+
+class Layout(NamedTuple):
+    """Where the restaurants of a text are.
+
+    Attributes
+    ----------
+    text : Text
+    spans : Spans
+    letters : Letters
+    contexts : Contexts
+    node_levels : (n_nodes,) int32
+    n_hashed : int
+        How many cells there may be beside those of fixed places.
+    """
+
+    text: Text
+    spans: Spans
+    letters: Letters
+    contexts: Contexts
+    node_levels: Ints
+    n_hashed: int
+
+
+def lay_out(
+    tokens: Ints,
+    ptr: Places,
+    known: NDArray[np.int8],
+    max_length: int,
+    character_order: int,
+    word_order: int,
+    n_symbols: int,
+    n_hashed: int | None = None,
+    n_spare: int = 0,
+) -> Layout:
+    """Return numbers for all that strings may be cut into.
+
+    Parameters
+    ----------
+    tokens : (n_letters,) int32
+    ptr : (n_strings + 1,) int64
+    known : (n_letters,) int8
+        1: a word ends behind the letter; 0: none does; -1: who knows.
+    max_length, character_order, word_order : int
+    n_symbols : int
+        Size of the alphabet.
+    n_hashed : int or None
+        Pairs and triples of words that may have customers at the same time. None: all that the
+        strings can hold.
+    n_spare : int
+        Then as many more, if they are more than the longest string's.
+    """
+    spans = number_spans(tokens, ptr, max_length)
+    letters = number_letters(tokens, ptr, character_order)
+    n_cells, n_nodes, n_spans = len(letters.nodes), len(letters.depths), len(spans.first)
+    if n_hashed is None:
+        # Those of a string stay until its new words are seated.
+        longest = int(np.diff(ptr).max(initial=0))
+        n_hashed = (word_order - 1) * (len(tokens) + len(ptr) + max(longest, n_spare))
+    root_cell, hashed_cell = n_cells, n_cells + n_spans + 1
+    pair_node = n_nodes + 1 + (n_spans + 1) * (word_order > 1)
+    text = Text(
+        frozen(np.asarray(ptr, dtype=np.int64)),
+        frozen(spans.ids),
+        frozen(letters.letter_cells),
+        frozen(letters.end_cells),
+        frozen(spans.first),
+        frozen(spans.lengths),
+        frozen(np.asarray(known, dtype=np.int8)),
+        n_spans,
+        character_order,
+        word_order,
+        root_cell,
+        n_nodes,
+        hashed_cell,
+        pair_node,
+        1.0 / (n_symbols + 1),
+    )
+    sizes = [1]
+    if word_order > 1:
+        sizes.append(n_spans + 1)
+    if word_order > 2:
+        sizes.append(n_hashed)
+    levels = [np.full(size, character_order + m) for m, size in enumerate(sizes)]
+    first_cells = np.append(_first_of_each(letters.nodes, n_nodes), n_cells)
+    contexts = Contexts(
+        frozen(first_cells.astype(np.int32)),
+        frozen(letters.outcomes),
+        frozen(letters.following),
+        frozen(letters.node_parents),
+        frozen(letters.depths),
+    )
+    node_levels = np.concatenate([letters.depths, *levels]).astype(np.int32)
+    return Layout(text, spans, letters, contexts, frozen(node_levels), n_hashed)
+
+
+def _first_of_each(nodes: Ints, n_nodes: int) -> Places:
+    """Return the first cell of each node; every node has some, and they lie side by side."""
+    first = np.zeros(n_nodes, dtype=np.int64)
+    changes = np.flatnonzero(np.diff(nodes, prepend=-1))
+    first[nodes[changes]] = changes
+    return first
+
+
+def open_restaurants(layout: Layout, n_tables: int, n_changes: int) -> Franchise:
+    """Return empty restaurants for a text.
+
+    Parameters
+    ----------
+    layout : Layout
+    n_tables : int
+        At most as many different sizes of tables in all cells together.
+    n_changes : int
+        At most as many changes before the journal is cleared.
+    """
+    text = layout.text
+    f = empty_franchise(
+        text.hashed_cell,
+        layout.n_hashed,
+        len(layout.node_levels),
+        n_tables,
+        n_changes,
+        text.character_order + text.word_order,
+    )
+    n_cells = text.root_cell
+    f.cells[:n_cells, NODE] = layout.letters.nodes
+    f.parents[:n_cells] = layout.letters.parents
+    f.cells[n_cells : text.hashed_cell, NODE] = text.root_node
+    return f

@@ -1,0 +1,237 @@
+"""One stored sample of the nested model, and what it says of strings."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._typing import Floats, Ints, Places
+from skdp.language._nested._kernels_filter import Scratch, empty_scratch
+from skdp.language._nested._kernels_predict import find_best_cuts, find_posteriors, score_strings
+from skdp.language._nested._layout import Layout, lay_out, open_restaurants
+from skdp.language._nested._numbering import find_spans
+from skdp.processes._kernels_franchise_dynamic import Franchise, put_hashed_cells
+
+
+class Table(NamedTuple):
+    """Cells: (n, 2) customers and tables, of the rows of `of`."""
+
+    of: NDArray[np.int32]
+    counts: NDArray[np.int32]
+
+
+class NestedModel(NamedTuple):
+    """A sample: the restaurants that have customers.
+
+    Attributes
+    ----------
+    word_letters, word_ptr : arrays
+        The letters of the words that have customers at the root, end to end, and their offsets.
+    root : (n_words + 1, 2) int32
+        Customers and tables of these words, and of the end.
+    pairs : Table
+        Rows (v, w); n_words as v is the start, as w the end.
+    contexts : (n_contexts, 2) int32
+        Parent and oldest letter of the letters' contexts, parents first; -1: the start of a word.
+    letters : Table
+        Rows (context, outcome).
+    tokens : (n_words,) int32
+        Words in the cut text.
+    prices : (L + 1,) float64
+    prior : (n_levels, 2) float64
+    n_symbols : int
+    """
+
+    word_letters: Ints
+    word_ptr: Places
+    root: Ints
+    pairs: Table
+    contexts: Ints
+    letters: Table
+    tokens: Ints
+    prices: Floats
+    prior: Floats
+    n_symbols: int
+    character_order: int
+
+    @property
+    def word_order(self) -> int:
+        """Words in an n-gram."""
+        return len(self.prior) - self.character_order
+
+    @classmethod
+    def of(cls, f: Franchise, layout: Layout, tokens: Ints, **rest: Any) -> NestedModel:
+        """Return the restaurants that have customers.
+
+        Parameters
+        ----------
+        f : Franchise
+        layout : Layout
+        tokens : (n_letters,) int32
+            The text.
+        **rest : the attributes `prices` and `n_symbols`, and `cuts` of the text
+        """
+        text, letters = layout.text, layout.letters
+        root = f.cells[text.root_cell : text.hashed_cell, :2]
+        words = np.flatnonzero(root[:-1, 0])
+        number = np.full(text.n_spans + 1, -1, dtype=np.int32)
+        number[words] = np.arange(len(words))
+        number[-1] = len(words)
+        lengths = text.span_lengths[words]
+        ptr = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.repeat(text.span_first[words] - ptr[:-1], lengths) + np.arange(ptr[-1])
+        hashed = f.cells[text.hashed_cell :]
+        pairs = text.hashed_cell + np.flatnonzero(
+            (hashed[:, 3] > text.root_node) & (hashed[:, 3] < text.pair_node) & (hashed[:, 0] > 0)
+        )
+        of_pairs = np.stack(
+            [
+                number[f.cells[pairs, 3] - text.root_node - 1],
+                number[f.parents[pairs] - text.root_cell],
+            ],
+            axis=1,
+        )
+        contexts = np.flatnonzero(f.nodes[: text.root_node, 0])
+        context_number = np.full(text.root_node + 1, -1, dtype=np.int32)
+        context_number[contexts] = np.arange(len(contexts))
+        cells = np.flatnonzero(f.cells[: text.root_cell, 0])
+        ends = np.flatnonzero(rest["cuts"])
+        strings = np.zeros(len(tokens), dtype=np.bool_)
+        strings[text.ptr[:-1][np.diff(text.ptr) > 0]] = True
+        is_start = strings.copy()
+        is_start[1:] |= rest["cuts"][:-1]
+        starts = np.flatnonzero(is_start)
+        spelled = number[text.span_ids[starts, ends - starts]]
+        return cls(
+            tokens[places],
+            ptr,
+            np.concatenate([root[words], root[-1:]]),
+            Table(of_pairs, f.cells[pairs, :2].copy()),
+            np.stack(
+                [
+                    context_number[letters.node_parents[contexts]],
+                    letters.node_letters[contexts],
+                ],
+                axis=1,
+            ),
+            Table(
+                np.stack([context_number[letters.nodes[cells]], letters.outcomes[cells]], axis=1),
+                f.cells[cells, :2].copy(),
+            ),
+            np.bincount(spelled, minlength=len(words)).astype(np.int32),
+            rest["prices"].copy(),
+            f.prior.copy(),
+            rest["n_symbols"],
+            text.character_order,
+        )
+
+    def words(self) -> list[NDArray[np.int32]]:
+        """Return the words as arrays of letters."""
+        return np.split(self.word_letters, self.word_ptr[1:-1]) if len(self.word_ptr) > 1 else []
+
+
+class Reader(NamedTuple):
+    """Strings and a sample's restaurants among those that they may need."""
+
+    layout: Layout
+    f: Franchise
+    prices: Floats
+    scratch: Scratch
+
+    def log_probabilities(self) -> Floats:
+        """Return the log probability of each string."""
+        n = len(self.layout.text.ptr) - 1
+        out = np.zeros(n)
+        score_strings(self.f, self.layout.text, self.prices, 0, n, self.scratch, out)
+        return out
+
+    def posteriors(self) -> Floats:
+        """Return the posterior of all words, (n_letters, L)."""
+        text = self.layout.text
+        out = np.zeros(text.span_ids.shape)
+        find_posteriors(self.f, text, self.prices, 0, len(text.ptr) - 1, self.scratch, out)
+        return out
+
+    def best_cuts(self) -> NDArray[np.bool_]:
+        """Return the most probable cuts."""
+        text = self.layout.text
+        out = np.zeros(len(text.span_ids), dtype=np.bool_)
+        find_best_cuts(self.f, text, self.prices, 0, len(text.ptr) - 1, self.scratch, out)
+        return out
+
+
+def lay_out_strings(model: NestedModel, tokens: Ints, ptr: Places) -> Layout:
+    """Return numbers for all that new strings may be cut into; of any sample of a fit."""
+    known = np.full(len(tokens), -1, dtype=np.int8)
+    return lay_out(
+        tokens,
+        ptr,
+        known,
+        len(model.prices) - 1,
+        model.character_order,
+        model.word_order,
+        model.n_symbols,
+        0,
+    )
+
+
+def read_strings(model: NestedModel, layout: Layout) -> Reader:
+    """Give strings the restaurants of a sample: those that they share; the rest are empty."""
+    n_pairs = len(model.pairs.of)
+    text = layout.text
+    f = open_restaurants(layout._replace(n_hashed=n_pairs), 1, 1)
+    f.prior[:] = model.prior
+    _set_letters(f, layout, model)
+    # Words: those of the sample that are spans of the strings.
+    found = find_spans(layout.spans, model.word_letters, model.word_ptr)
+    number = np.append(found, text.n_spans)
+    is_there = number >= 0
+    f.cells[text.root_cell + number[is_there], :2] = model.root[is_there]
+    f.nodes[text.root_node] = model.root.sum(axis=0)
+    if n_pairs:
+        of, counts = model.pairs
+        totals = np.zeros((len(number), 2), dtype=np.int32)
+        np.add.at(totals, of[:, 0], counts)
+        f.nodes[text.root_node + 1 + number[is_there]] = totals[is_there]
+        both = is_there[of[:, 0]] & is_there[of[:, 1]]
+        nodes = text.root_node + 1 + number[of[both, 0]]
+        put_hashed_cells(f, nodes, number[of[both, 1]], counts[both])
+    longest = int(np.diff(text.ptr).max(initial=0))
+    scratch = empty_scratch(longest, len(model.prices) - 1, model.character_order)
+    return Reader(layout, f, model.prices, scratch)
+
+
+def _set_letters(f: Franchise, layout: Layout, model: NestedModel) -> None:
+    """Copy the counts of letters to the contexts and cells that the strings have too."""
+    letters, (of, counts) = layout.letters, model.letters
+    width = 1 + max(int(letters.outcomes.max(initial=0)), int(of[:, 1].max(initial=0)))
+    # Contexts of the sample by those of the strings: parents come first, level by level.
+    mine = np.full(len(letters.depths), -1, dtype=np.int64)
+    keys = model.contexts[:, 0].astype(np.int64) * width + model.contexts[:, 1] + 1
+    by_key = np.argsort(keys, kind="stable")
+    if len(keys):
+        mine[0] = 0
+        for depth in range(1, int(letters.depths.max(initial=0)) + 1):
+            at = np.flatnonzero(letters.depths == depth)
+            parents = mine[letters.node_parents[at]]
+            wanted = parents * width + letters.node_letters[at] + 1
+            mine[at] = np.where(parents >= 0, _look_up(keys, by_key, wanted), -1)
+    totals = np.zeros((len(keys), 2), dtype=np.int32)
+    np.add.at(totals, of[:, 0], counts)
+    known = mine >= 0
+    f.nodes[: len(mine)][known] = totals[mine[known]]
+    keys = of[:, 0].astype(np.int64) * width + of[:, 1]
+    above = mine[letters.nodes]
+    place = _look_up(keys, np.argsort(keys, kind="stable"), above * width + letters.outcomes)
+    known = (above >= 0) & (place >= 0)
+    f.cells[: len(place), :2][known] = counts[place[known]]
+
+
+def _look_up(keys: Places, order: Places, wanted: Places) -> Places:
+    """Return the place of each wanted number among keys, -1 where it is none of them."""
+    if not len(keys):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    at = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+    return np.where(keys[order[at]] == wanted, order[at], -1)

@@ -1,0 +1,73 @@
+"""What a chain of the nested model shows of itself after a sweep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class NestedState:
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
+
+    def __init__(self, walker: Any):
+        self._walker = walker
+
+    @property
+    def cuts(self) -> NDArray[np.bool_]:
+        """Whether a word ends behind a character, (n_characters,): all strings end to end."""
+        view = self._walker.cuts.view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def word_tables(self) -> NDArray[np.int64]:
+        """Tables of words after 0, 1, ... words, (word_order,)."""
+        return self._walker.tables_of_levels()[self._walker.settings.character_order :]
+
+    @property
+    def character_tables(self) -> NDArray[np.int64]:
+        """Tables of letters after 0, 1, ... symbols, (character_order,)."""
+        return self._walker.tables_of_levels()[: self._walker.settings.character_order]
+
+    def _prior(self, column: int, *, words: bool) -> NDArray[np.float64]:
+        n = self._walker.settings.character_order
+        prior = self._walker.prior[:, column]
+        return (prior[n:] if words else prior[:n]).copy()
+
+    @property
+    def word_discounts(self) -> NDArray[np.float64]:
+        """Discounts of words, (word_order,)."""
+        return self._prior(0, words=True)
+
+    @property
+    def word_concentrations(self) -> NDArray[np.float64]:
+        """Concentrations of words, (word_order,)."""
+        return self._prior(1, words=True)
+
+    @property
+    def character_discounts(self) -> NDArray[np.float64]:
+        """Discounts of letters, (character_order,)."""
+        return self._prior(0, words=False)
+
+    @property
+    def character_concentrations(self) -> NDArray[np.float64]:
+        """Concentrations of letters, (character_order,)."""
+        return self._prior(1, words=False)
+
+    @property
+    def word_length(self) -> float:
+        """Lambda of the lengths of new words."""
+        return float(self._walker.word_length)
+
+    def log_joint(self) -> float:
+        """Return log p(cuts, seats, learned parameters), length factors as they are.
+
+        Seats count customer by customer; constants of the priors are left out.
+        """
+        return float(self._walker.log_joint())
+
+    def copy(self) -> NestedState:
+        """Return a state that later sweeps do not change."""
+        return type(self)(self._walker.copy())

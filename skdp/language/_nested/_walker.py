@@ -1,0 +1,418 @@
+"""The chain of the nested Pitman-Yor model: cuts, seats and hyper-parameters."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from skdp._random import draw_slice
+from skdp._typing import Floats, Ints
+from skdp.inference import Part
+from skdp.language._nested._kernels_filter import empty_scratch
+from skdp.language._nested._kernels_lengths import draw_lengths
+from skdp.language._nested._kernels_sweeps import seat_strings, shuffle, sweep_strings
+from skdp.language._nested._kernels_types import find_occurrences, sweep_types
+from skdp.language._nested._layout import lay_out, open_restaurants
+from skdp.language._nested._lexicon import split_texts
+from skdp.language._nested._model import NestedModel
+from skdp.language._nested._state import NestedState
+from skdp.processes._franchise_hyper import (
+    Histogram,
+    Seats,
+    slice_concentration,
+    slice_discount,
+)
+from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, TABLES, Franchise, list_sizes
+
+N_DRAWN = 10_000
+"""Words drawn from the letters once a sweep, for their lengths."""
+
+N_PASSES = 3
+"""Passes over the strings before the first sweep, each from empty restaurants."""
+
+MOST_SITES = 2000
+"""Words with more sites are not flipped at once."""
+
+
+class Strings(NamedTuple):
+    """The data of a fit.
+
+    Attributes
+    ----------
+    tokens : (n_letters,) int32
+    ptr : (n_strings + 1,) int64
+    known : (n_letters,) int8
+        1: a word ends behind the letter; 0: none does; -1: who knows.
+    n_symbols : int
+    """
+
+    tokens: Ints
+    ptr: NDArray[np.int64]
+    known: NDArray[np.int8]
+    n_symbols: int
+
+
+class Settings(NamedTuple):
+    """What does not change during a fit.
+
+    Attributes
+    ----------
+    word_order, character_order, max_length : int
+    length_correction : "none", "poisson" or (max_length,) array
+    word_length : float or "auto"
+    length_prior : (float, float)
+    end_probability : float
+    discounts, concentrations : (character_order + word_order,) arrays
+        Letters first; nan: learned.
+    discount_prior, concentration_prior : (float, float)
+    init : "online" or "whole"
+    anneal : (float, int) or None
+    type_moves : float
+        Flips of word types that a sweep proposes, for each letter of the text.
+    """
+
+    word_order: int
+    character_order: int
+    max_length: int
+    length_correction: Any
+    word_length: Any
+    length_prior: tuple[float, float]
+    end_probability: float
+    discounts: Floats
+    concentrations: Floats
+    discount_prior: tuple[float, float]
+    concentration_prior: tuple[float, float]
+    init: Any
+    anneal: tuple[float, int] | None
+    type_moves: float
+
+
+class NestedWalker(Part):
+    """Markov chain over the ways to cut strings into words.
+
+    Parameters
+    ----------
+    strings : Strings
+    settings : Settings
+    init_stream, stream : (4,) uint64 arrays
+        Streams of the first state and of the sweeps.
+    """
+
+    _data_attributes = ("_layout", "_strings", "_scratch", "_occurrences")
+
+    def __init__(
+        self,
+        strings: Strings,
+        settings: Settings,
+        init_stream: NDArray[np.uint64],
+        stream: NDArray[np.uint64],
+    ):
+        self.settings = settings
+        self.stream = stream
+        self.n_sweeps = 0
+        self.acceptance, self.n_flips = 1.0, 0
+        auto = isinstance(settings.word_length, str)
+        shape, rate = settings.length_prior
+        self.word_length = shape / rate if auto else float(settings.word_length)
+        self.attach(strings)
+        self._open_restaurants()
+        prior = self._f.prior
+        prior[:, 0] = np.where(np.isnan(settings.discounts), 0.5, settings.discounts)
+        prior[:, 1] = np.where(np.isnan(settings.concentrations), 1.0, settings.concentrations)
+        self.cuts = np.zeros(len(strings.tokens), dtype=np.bool_)
+        self.cuts[strings.ptr[1:][np.diff(strings.ptr) > 0] - 1] = True
+        self.prices = np.zeros(settings.max_length + 1)
+        self._weigh_lengths(init_stream)
+        self._start(init_stream)
+
+    def attach(self, strings: Strings) -> None:
+        """Take the data, again or for the first time."""
+        s = self.settings
+        self._strings = strings
+        self._layout = lay_out(
+            strings.tokens,
+            strings.ptr,
+            strings.known,
+            s.max_length,
+            s.character_order,
+            s.word_order,
+            strings.n_symbols,
+            n_spare=3 * self._most_sites(),
+        )
+        longest = int(np.diff(strings.ptr).max(initial=0))
+        self._scratch = empty_scratch(longest, s.max_length, s.character_order)
+        if s.type_moves:
+            self._occurrences = find_occurrences(self._layout.text, longest, self._most_sites())
+
+    def _most_sites(self) -> int:
+        """Return the largest number of sites of a word that are flipped at once."""
+        return min(len(self._strings.tokens), MOST_SITES) if self.settings.type_moves else 0
+
+    def _open_restaurants(self) -> None:
+        """Empty the restaurants, with room for whatever the sweeps may do."""
+        s, lengths = self.settings, np.diff(self._strings.ptr)
+        n, longest = int(lengths.sum()), int(lengths.max(initial=0))
+        # A string's words and their letters; three words at each site of a word that is flipped.
+        of_string = (longest + 1) * s.word_order + 2 * longest * s.character_order
+        of_site = 3 * s.word_order + (2 * s.max_length + 3) * s.character_order
+        self._f = open_restaurants(
+            self._layout,
+            s.word_order * (n + len(lengths)) + 2 * s.character_order * n + 1,
+            2 * max(of_string, self._most_sites() * of_site),
+        )
+
+    def copy(self) -> Self:
+        """Return the same state in arrays of its own."""
+        other = super().copy()
+        arrays: Any = [array.copy() for array in self._f]
+        other._f = Franchise(*arrays)
+        return other
+
+    # The first state
+
+    def _start(self, rng: NDArray[np.uint64]) -> None:
+        lengths = np.diff(self._strings.ptr)
+        order = np.arange(len(lengths), dtype=np.int64)
+        shuffle(order, rng)
+        if self.settings.init == "online":
+            for i in range(N_PASSES):
+                if i:
+                    # The first strings were cut with the first values of the parameters.
+                    prior = self._f.prior.copy()
+                    self._open_restaurants()
+                    self._f.prior[:] = prior
+                    shuffle(order, rng)
+                self._cut_online(order[np.argsort(lengths[order], kind="stable")], rng)
+            return
+        self._cut_where_needed()
+        text = self._layout.text
+        seat_strings(self._f, text, self.prices, order, self.cuts, self._scratch, rng)
+        self._draw_parameters(rng)
+
+    def _cut_where_needed(self) -> None:
+        """Cut strings where that is known, and as late as possible where a word is too long."""
+        known, longest = self._strings.known, self.settings.max_length
+        for begin, end in pairwise(self._strings.ptr):
+            start = begin
+            while start < end:
+                stop = min(start + longest, end)
+                sure = np.flatnonzero(known[start : min(stop, end - 1)] == 1)
+                if len(sure):
+                    stop = start + sure[0] + 1
+                while stop < end and known[stop - 1] == 0:
+                    stop -= 1
+                self.cuts[stop - 1] = True
+                start = stop
+
+    def _cut_online(self, order: Any, rng: NDArray[np.uint64]) -> None:
+        """Cut strings one after the other, parameters again after more and more of them."""
+        done, step = 0, 50
+        while done < len(order):
+            part = order[done : done + step]
+            self._sweep(part, 1.0, False, rng)
+            done += len(part)
+            step = min(max(50, done // 4), 1000)
+            self._draw_parameters(rng)
+
+    def _sweep(self, order: Any, power: float, seated: bool, rng: Any) -> int:
+        return int(
+            sweep_strings(
+                self._f, self._layout.text, self.prices, order, self.cuts, power, seated,
+                self._scratch, rng,
+            )
+        )  # fmt: skip
+
+    # Sweeps
+
+    def _temperature(self, sweep: int) -> float:
+        """Return the temperature of a sweep, counted from 0."""
+        if self.settings.anneal is None:
+            return 1.0
+        highest, n_sweeps = self.settings.anneal
+        return 1.0 + (highest - 1.0) * max(0.0, 1.0 - sweep / n_sweeps) if n_sweeps else 1.0
+
+    def sweep(self) -> None:
+        """Draw every variable once."""
+        order = np.arange(len(self._strings.ptr) - 1, dtype=np.int64)
+        shuffle(order, self.stream)
+        power = 1.0 / self._temperature(self.n_sweeps)
+        self.acceptance = self._sweep(order, power, True, self.stream) / len(order)
+        n_moves = int(np.ceil(self.settings.type_moves * len(self.cuts)))
+        if n_moves and self.settings.max_length > 1:
+            self.n_flips = sweep_types(
+                self._f, self._layout.text, self.prices, self._occurrences, n_moves, self.cuts,
+                power, self._scratch, self.stream,
+            )  # fmt: skip
+        self._draw_parameters(self.stream)
+        self.n_sweeps += 1
+
+    def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        self._draw_discounts(rng)
+        if isinstance(self.settings.word_length, str):
+            self._draw_word_length(rng)
+        self._weigh_lengths(rng)
+
+    def _nodes_of_levels(self) -> list[Any]:
+        """Return, per level, where its nodes are."""
+        text, s = self._layout.text, self.settings
+        depths = self._layout.letters.depths
+        nodes: list[Any] = [np.flatnonzero(depths == m) for m in range(s.character_order)]
+        nodes.append(slice(text.root_node, text.root_node + 1))
+        if s.word_order > 1:
+            nodes.append(slice(text.root_node + 1, text.pair_node))
+        if s.word_order > 2:
+            nodes.append(slice(text.pair_node, None))
+        return nodes
+
+    def _sizes(self) -> NDArray[np.int32]:
+        """Return rows (level, size, number of tables)."""
+        f, levels = self._f, self._layout.node_levels
+        arguments = f, 0, len(f.cells), 0, len(f.nodes), levels
+        out = np.zeros((list_sizes(*arguments, np.zeros((0, 3), dtype=np.int32)), 3), np.int32)
+        list_sizes(*arguments, out)
+        return out
+
+    def _seats(self) -> list[Seats]:
+        """Return the histograms of every level."""
+        rows, f = self._sizes(), self._f
+        seats = []
+        for level, nodes in enumerate(self._nodes_of_levels()):
+            mine = rows[rows[:, 0] == level]
+            sizes = np.bincount(mine[:, 1], weights=mine[:, 2], minlength=1).astype(np.int64)
+            seats.append(
+                Seats(
+                    Histogram.of_counts(sizes),
+                    Histogram.of(f.nodes[nodes, 1]),
+                    Histogram.of(f.nodes[nodes, 0]),
+                )
+            )
+        return seats
+
+    def _draw_discounts(self, rng: NDArray[np.uint64]) -> None:
+        s, prior = self.settings, self._f.prior
+        if not (np.isnan(s.discounts) | np.isnan(s.concentrations)).any():
+            return
+        for level, seats in enumerate(self._seats()):
+            if np.isnan(s.discounts[level]):
+                d, theta = prior[level]
+                prior[level, 0] = slice_discount(seats, d, theta, s.discount_prior, rng)
+            if np.isnan(s.concentrations[level]):
+                d, theta = prior[level]
+                prior[level, 1] = slice_concentration(seats, d, theta, s.concentration_prior, rng)
+
+    # Lengths of words
+
+    def _root_lengths(self) -> NDArray[np.int64]:
+        """Return how many tables of the root hold words of 1, 2, ... letters."""
+        text = self._layout.text
+        tables = self._f.cells[text.root_cell : text.hashed_cell - 1, TABLES]
+        counts = np.bincount(
+            text.span_lengths, weights=tables, minlength=self.settings.max_length + 1
+        )
+        return counts[1:].astype(np.int64)
+
+    def _draw_word_length(self, rng: NDArray[np.uint64]) -> None:
+        """Draw lambda by slice sampling on its logarithm; Poisson lengths are 1 to L."""
+        (shape, rate), counts = self.settings.length_prior, self._root_lengths()
+        lengths = np.arange(1, len(counts) + 1)
+        n, total = int(counts.sum()), int(counts @ lengths)
+
+        def log_density(x: float) -> float:
+            if abs(x) > 50.0:
+                return -math.inf
+            mass = np.logaddexp.reduce(lengths * x - gammaln(lengths + 1.0))
+            return (shape + total) * x - rate * math.exp(x) - n * float(mass)
+
+        self.word_length = math.exp(draw_slice(log_density, math.log(self.word_length), rng))
+
+    def _weigh_lengths(self, rng: NDArray[np.uint64]) -> None:
+        """Set the prices of words; where lengths are corrected, by words drawn from the letters."""
+        s = self.settings
+        self.prices[0] = s.end_probability
+        self.prices[1:] = 1.0 - s.end_probability
+        if not isinstance(s.length_correction, str):
+            self.prices[1:] *= s.length_correction
+        elif s.length_correction == "poisson":
+            counts = np.zeros(s.max_length + 1, dtype=np.int64)
+            draw_lengths(
+                self._f,
+                self._layout.contexts,
+                self._layout.letters.start,
+                self._strings.n_symbols + 1,
+                N_DRAWN,
+                counts,
+                rng,
+            )
+            lengths = np.arange(1, s.max_length + 1)
+            logs = lengths * math.log(self.word_length) - gammaln(lengths + 1.0)
+            poisson = np.exp(logs - np.logaddexp.reduce(logs))
+            self.prices[1:] *= poisson * (N_DRAWN + s.max_length) / (counts[1:] + 1.0)
+
+    # What is shown
+
+    @property
+    def prior(self) -> Floats:
+        """Discounts and concentrations of the levels, (n_levels, 2)."""
+        return self._f.prior
+
+    def tables_of_levels(self) -> NDArray[np.int64]:
+        """Return the number of tables of each level, letters first."""
+        return np.array([self._f.nodes[nodes, 1].sum() for nodes in self._nodes_of_levels()])
+
+    def segmentation(self) -> list[list[Ints]]:
+        """Return the words of the strings."""
+        return split_texts(self.cuts, self._strings.tokens, self._strings.ptr, None)
+
+    def state(self) -> NestedState:
+        """Return a read-only view of the state."""
+        return NestedState(self)
+
+    def log_joint(self) -> float:
+        """Return the log probability of cuts, seats and parameters, with the prices as they are."""
+        f, text, s = self._f, self._layout.text, self.settings
+        total = sum(
+            seats.log_likelihood(*f.prior[level]) for level, seats in enumerate(self._seats())
+        )
+        letters = f.cells[: text.root_cell]
+        n_roots = letters[letters[:, NODE] == 0, TABLES].sum()
+        total += float(n_roots) * math.log(text.uniform)
+        total += float(self._root_lengths() @ np.log(self.prices[1:]))
+        total += float(f.cells[text.hashed_cell - 1, TABLES]) * math.log(self.prices[0])
+        for level, (d, theta) in enumerate(f.prior):
+            if np.isnan(s.discounts[level]):
+                a, b = s.discount_prior
+                total += (a - 1.0) * math.log(d) + (b - 1.0) * math.log1p(-d)
+            if np.isnan(s.concentrations[level]):
+                shape, rate = s.concentration_prior
+                total += (shape - 1.0) * math.log(theta) - rate * theta
+        return total
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        text, f = self._layout.text, self._f
+        return {
+            "log_joint": float(self.log_joint()),
+            "n_words": float(self.cuts.sum()),
+            "n_types": float(
+                np.count_nonzero(f.cells[text.root_cell : text.hashed_cell - 1, CUSTOMERS])
+            ),
+            "word_length": self.word_length,
+            "acceptance": self.acceptance,
+            "n_flips": float(self.n_flips),
+        }
+
+    def model(self) -> NestedModel:
+        """Return the current sample as a model."""
+        return NestedModel.of(
+            self._f,
+            self._layout,
+            self._strings.tokens,
+            cuts=self.cuts,
+            prices=self.prices,
+            n_symbols=self._strings.n_symbols,
+        )

@@ -1,0 +1,606 @@
+"""The nested Pitman-Yor language model: words in text without spaces."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import as_floats, check_beta_prior, check_gamma_prior, is_number
+from skdp._memory import check_memory
+from skdp._public import public
+from skdp._random import Role, derive_stream
+from skdp._resumable import SavedRuns
+from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
+from skdp._typing import Floats, Ints, Places
+from skdp.base import ChainEstimator
+from skdp.data import TokenSequences
+from skdp.inference import NoAverages
+from skdp.language._nested._input import read_cuts, read_fit_input, read_new_input
+from skdp.language._nested._kernels_predict import choose_cuts, sum_cuts
+from skdp.language._nested._lexicon import Lexicon, split_texts
+from skdp.language._nested._model import NestedModel, lay_out_strings, read_strings
+from skdp.language._nested._walker import NestedWalker, Settings, Strings
+
+
+@public
+class NestedPitmanYorLM(ChainEstimator):
+    r"""Nested Pitman-Yor language model: words in text without spaces.
+
+    It cuts strings into words without a dictionary. Words follow a hierarchical Pitman-Yor n-gram
+    model. Its base, which new words come from, is a hierarchical Pitman-Yor model of their letters:
+
+    .. math::
+
+        w_i \sim \mathrm{HPY}(w_{i-n+1}, \ldots, w_{i-1}), \quad
+        H(w) = (1 - p_\$) \, g_{|w|} \prod_{j=1}^{|w|+1} p(x_j \mid x_{j-m+1}, \ldots, x_{j-1})
+
+    Each table of a word at the root is one spelling of it in the letters' restaurants. A sweep
+    draws the words of each string as a block by a forward filter, with a Metropolis-Hastings step:
+    it is exact for given length factors g.
+
+    Parameters
+    ----------
+    word_order : {1, 2}, default=2
+        Words in an n-gram: 1 unigrams, 2 bigrams.
+    character_order : int, default=4
+        Letters in an n-gram of letters.
+    max_word_length : int, default=12
+        Largest number L of characters in a word.
+    length_correction : {"none", "poisson"} or (max_word_length,) array, default="poisson"
+        Factors g_k of words of k letters. "none": 1. "poisson": so that the lengths of new words
+        are Poisson(lambda), from 1 to L; what the letters alone would make of them is estimated
+        from drawn words after each sweep, and held during the next. An array: fixed, positive.
+    word_length : float or "auto", default=6.0
+        lambda, the mean length of new words before it is cut off at L. "auto": learned under
+        `length_prior`; it then becomes smaller, and words too short.
+    length_prior : (float, float), default=(4.0, 1.0)
+        Shape and rate of the Gamma prior on lambda.
+    end_probability : float, default=0.95
+        p_$: share of the base that goes to the end of the sentence. What is left is the price of a
+        new word: the larger, the fewer word types.
+    discount : float, (words, characters) or "auto", default="auto"
+        Discounts d, in [0, 1). "auto": one for each length of context, learned under
+        `discount_prior`. A pair holds, for words and for characters, "auto", a number, or an array
+        with an entry per length of context.
+    discount_prior : (float, float), default=(1.0, 1.0)
+        p and q of the Beta prior on every learned discount.
+    concentration : float, (words, characters) or "auto", default="auto"
+        Concentrations theta > 0, likewise.
+    concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate of the Gamma prior on every learned concentration.
+    init : {"online", "whole"}, default="online"
+        The first state. "online": from empty restaurants the strings are cut one after the other,
+        the shortest first; this three times, with the parameters that were learned. "whole": no
+        string is cut, but where it has to be.
+    anneal : (float, int) or None, default=(1.5, 15)
+        Temperature T of the first sweep, and the sweep at which it has fallen to 1: a way to cut a
+        string is drawn in proportion to its probability to the power of 1 / T. These sweeps have to
+        be part of the burn-in. None: no annealing.
+    type_moves : float, default=0.0
+        Moves of word types that a sweep proposes, for each character of X: all places where a word
+        may be cut in two are cut, or joined, at once. 0.1 doubles the time of a sweep, and finds
+        states of a much higher log joint, in which frequent phrases are words.
+    predict_method : {"mbr", "viterbi"}, default="mbr"
+        "mbr": the words with the largest sum of posterior probabilities less `word_price`, averaged
+        over the stored samples of all chains. "viterbi": the most probable words under the last
+        sample of the chain with the highest mean log joint.
+    word_price : float, default=0.2
+        What a word must be worth with "mbr": the larger, the fewer words.
+    max_iter : int, default=30
+        Number of sweeps of each chain.
+    burn_in : int or None, default=None
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
+    thin : int, default=2
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
+    n_samples : int, default=5
+        Number of kept samples of each chain, evenly spaced, to store as models.
+    n_chains : int, default=4
+        Number of independent chains, each from its own first state.
+    warm_start : bool, default=False
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+    verbose : int, default=0
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
+
+    Attributes
+    ----------
+    lexicon_ : list of str, or of arrays of ids
+        Words by their expected number of tokens in the training strings, the most frequent first.
+    lexicon_counts_ : (n_words,) array
+        These numbers: means over the stored samples of all chains.
+    alphabet_ : list of str or None
+        Characters, if X held strings. A character is a code point.
+    word_discounts_, word_concentrations_ : (word_order,) arrays
+    character_discounts_, character_concentrations_ : (character_order,) arrays
+        Posterior means, or the given values; entry m belongs to contexts of m symbols.
+    word_length_ : float
+        lambda: its posterior mean, or the given value.
+    segmentations_ : list of lists of words
+        The training strings as the last sweep of the best chain has cut them. Only with
+        ``warm_start=True``.
+    trace_ : Trace
+        Scalars of every kept sweep of every chain.
+    n_iter_ : int
+        Number of sweeps done.
+    n_words_ : int
+        Size of the alphabet.
+    n_features_in_ : int
+        Size of the alphabet, or the length of a string if X was an array.
+    feature_names_in_ : array
+        Only if X was a data frame with string column names.
+
+    See Also
+    --------
+    strip_spaces : Strings without their spaces, and where these were.
+    skdp.metrics.segmentation_scores : How well words are found.
+
+    Notes
+    -----
+    Strings are taken as they are: white space is a character like others. With the default orders,
+    a chain takes about 600 bytes per character of the training strings, a stored sample about 20
+    bytes per word that it holds.
+
+    References
+    ----------
+    D. Mochihashi, T. Yamada and N. Ueda (2009). Bayesian unsupervised word segmentation with nested
+    Pitman-Yor language modeling. ACL-IJCNLP.
+
+    Examples
+    --------
+    >>> from skdp.language import NestedPitmanYorLM
+    >>> texts = ["thedog", "thecat", "adog", "acat", "thedogsawacat", "thecatsawthedog"] * 5
+    >>> model = NestedPitmanYorLM(n_chains=1, random_state=0).fit(texts)
+    >>> len(model.transform(["thedog"]))
+    1
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ChainEstimator._parameter_constraints,
+        "word_order": [Interval(Integral, 1, 2, closed="both")],
+        "character_order": [Interval(Integral, 1, 20, closed="both")],
+        "max_word_length": [Interval(Integral, 1, 100, closed="both")],
+        "length_correction": [StrOptions({"none", "poisson"}), "array-like"],
+        "word_length": [Interval(Real, 1e-3, 1e3, closed="both"), StrOptions({"auto"})],
+        "length_prior": [tuple, list],
+        "end_probability": [Interval(Real, 0, 1, closed="neither")],
+        "discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"}), tuple, list],
+        "discount_prior": [tuple, list],
+        "concentration": [
+            Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), tuple, list
+        ],
+        "concentration_prior": [tuple, list],
+        "init": [StrOptions({"online", "whole"})],
+        "anneal": [tuple, list, None],
+        "type_moves": [Interval(Real, 0, 100, closed="both")],
+        "predict_method": [StrOptions({"mbr", "viterbi"})],
+        "word_price": [Interval(Real, 0, 1, closed="both")],
+    }  # fmt: skip
+
+    _of_predictions: ClassVar[frozenset[str]] = frozenset(["predict_method", "word_price"])
+
+    _free_in_warm_start = ChainEstimator._free_in_warm_start | _of_predictions
+    _free_in_checkpoints = ChainEstimator._free_in_checkpoints | _of_predictions
+
+    _feature_attributes = (
+        *ChainEstimator._feature_attributes, "n_words_", "_sentence_length", "alphabet_"
+    )  # fmt: skip
+
+    _optional_attributes: ClassVar[frozenset[str]] = frozenset(["segmentations_"])
+
+    _sample_kind = "sentence"
+    """What `skdp.utils.estimator_checks` feeds it."""
+
+    def __init__(
+        self,
+        word_order: int = 2,
+        *,
+        character_order: int = 4,
+        max_word_length: int = 12,
+        length_correction: Any = "poisson",
+        word_length: Any = 6.0,
+        length_prior: tuple[float, float] = (4.0, 1.0),
+        end_probability: float = 0.95,
+        discount: Any = "auto",
+        discount_prior: tuple[float, float] = (1.0, 1.0),
+        concentration: Any = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        init: str = "online",
+        anneal: tuple[float, int] | None = (1.5, 15),
+        type_moves: float = 0.0,
+        predict_method: str = "mbr",
+        word_price: float = 0.2,
+        max_iter: int = 30,
+        burn_in: int | None = None,
+        thin: int = 2,
+        n_samples: int = 5,
+        n_chains: int = 4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.word_order = word_order
+        self.character_order = character_order
+        self.max_word_length = max_word_length
+        self.length_correction = length_correction
+        self.word_length = word_length
+        self.length_prior = length_prior
+        self.end_probability = end_probability
+        self.discount = discount
+        self.discount_prior = discount_prior
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.init = init
+        self.anneal = anneal
+        self.type_moves = type_moves
+        self.predict_method = predict_method
+        self.word_price = word_price
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.categorical = True
+        return tags
+
+    # Validation
+
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
+        self._settings_of_chain()
+        if self.anneal is not None and self.anneal[1] > self._burn_in():
+            raise ValueError(
+                f"anneal must not outlast the burn-in: got anneal={self.anneal!r} and a burn-in of "
+                f"{self._burn_in()} sweeps. Raise max_iter or burn_in, or give anneal=None."
+            )
+
+    def _settings_of_chain(self) -> Settings:
+        return Settings(
+            int(self.word_order),
+            int(self.character_order),
+            int(self.max_word_length),
+            self._length_correction(),
+            self.word_length if isinstance(self.word_length, str) else float(self.word_length),
+            check_gamma_prior(self.length_prior, "length_prior"),
+            float(self.end_probability),
+            self._levels("discount", lambda d: 0.0 <= d < 1.0, "in [0, 1)"),
+            self._levels("concentration", lambda theta: 1e-8 <= theta <= 1e8, "from 1e-8 to 1e8"),
+            check_beta_prior(self.discount_prior, "discount_prior"),
+            check_gamma_prior(self.concentration_prior, "concentration_prior"),
+            self.init,
+            self._anneal(),
+            float(self.type_moves),
+        )
+
+    def _length_correction(self) -> Any:
+        given = self.length_correction
+        if isinstance(given, str):
+            return given
+        factors = as_floats(given, "length_correction")
+        if factors.shape != (self.max_word_length,) or not np.all(
+            (factors > 0.0) & (factors < np.inf)
+        ):
+            raise ValueError(
+                f"length_correction must hold max_word_length={self.max_word_length} positive "
+                f"numbers, got {given!r}."
+            )
+        return factors
+
+    def _anneal(self) -> tuple[float, int] | None:
+        given = self.anneal
+        if given is None:
+            return None
+        is_pair = len(given) == 2 and all(map(is_number, given))
+        if not is_pair or not 1.0 <= given[0] <= 100.0 or given[1] < 0 or given[1] != int(given[1]):
+            raise ValueError(
+                "anneal must be a temperature from 1 to 100 and a number of sweeps, or None, got "
+                f"{given!r}."
+            )
+        return float(given[0]), int(given[1])
+
+    def _levels(self, name: str, is_valid: Any, wanted: str) -> Floats:
+        """Return a parameter for each level, letters first; nan: learned."""
+        given = getattr(self, name)
+        pair = given if isinstance(given, tuple | list) else (given, given)
+        if len(pair) != 2:
+            raise ValueError(f"{name} must be a number, 'auto' or a pair of them, got {given!r}.")
+        levels = []
+        for order, part in ((self.character_order, pair[1]), (self.word_order, pair[0])):
+            if isinstance(part, str) and part == "auto":
+                levels.append(np.full(order, np.nan))
+                continue
+            values = np.full(order, part) if is_number(part) else as_floats(part, name)
+            if values.shape != (order,) or not all(map(is_valid, values)):
+                raise ValueError(
+                    f"{name} must hold, for words and for characters, 'auto', a number {wanted} or "
+                    f"one for each length of context, got {given!r}."
+                )
+            levels.append(values.astype(np.float64))
+        return np.concatenate(levels)
+
+    def _check_input(self, X: Any, y: Any = None) -> Strings:
+        sequences = read_fit_input(self, X)
+        n = len(sequences.tokens)
+        if n == 0:
+            raise ValueError(
+                f"Found 0 character(s) in X while a minimum of 1 is required by "
+                f"{type(self).__name__}."
+            )
+        check_memory(self._bytes_a_letter() * n, f"X: {n} characters: the restaurants")
+        known = read_cuts(y, sequences.ptr, self.max_word_length)
+        return Strings(sequences.tokens, sequences.ptr, known, sequences.n_features)
+
+    def _bytes_a_letter(self) -> float:
+        """Return what the chains take per character, with four new spans to each of them."""
+        spans = 4.0 * self.max_word_length + 4.0 * 52.0
+        letters = 8.0 * (2 * self.character_order - 1)
+        tables = 12.0 * (2 * self.character_order + self.word_order)
+        pairs = 80.0 * (self.word_order - 1)
+        return self.n_chains * (spans + letters + tables + pairs + 60.0)
+
+    # Chains
+
+    def _start_walker(self, data: Strings, root: np.random.SeedSequence, c: int) -> NestedWalker:
+        return NestedWalker(
+            data,
+            self._settings_of_chain(),
+            derive_stream(root, Role.INIT, c),
+            derive_stream(root, Role.SWEEP, c),
+        )
+
+    def _make_averages(self) -> NoAverages:
+        return NoAverages()
+
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(saved, final=final)
+        chain = saved.runs[attributes["_best_chain"]]
+        models: list[NestedModel] = attributes["_models"]
+        mine = list(chain.models.values())
+        prior = np.mean([model.prior for model in mine], axis=0)
+        n = int(self.character_order)
+        lexicon = Lexicon.of(models)
+        attributes |= {
+            "_last_model": mine[-1],
+            "_lexicon": lexicon,
+            "lexicon_": self._show(lexicon.words()),
+            "lexicon_counts_": lexicon.counts,
+            "word_discounts_": prior[n:, 0],
+            "word_concentrations_": prior[n:, 1],
+            "character_discounts_": prior[:n, 0],
+            "character_concentrations_": prior[:n, 1],
+            "word_length_": float(np.mean([row["word_length"] for row in chain.trace])),
+        }
+        if self.warm_start:
+            attributes["segmentations_"] = [
+                self._show(words) for words in chain.walker.segmentation()
+            ]
+        return attributes
+
+    def _show(self, words: list[Ints]) -> list[Any]:
+        """Return words, arrays of ids, as strings where X held strings."""
+        if self.alphabet_ is None:
+            return words
+        return ["".join(self.alphabet_[letter] for letter in word) for word in words]
+
+    # Public methods
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find words.
+
+        Parameters
+        ----------
+        X : list of str, TokenSequences, list of id lists, or (n_strings, length) array of int
+            Strings, or sequences of ids of characters.
+        y : None, or a list of None or (len - 1,) arrays of 1, 0 or -1
+            What is known of the cuts of each string, a number for each place between two
+            characters: 1 a cut, 0 no cut, -1 unknown. None: nothing. One label per sample is
+            ignored.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X, y or a parameter is invalid. The estimator is left unchanged.
+        KeyboardInterrupt
+            If interrupted, at the end of the current sweep. If a sample has been kept by then, the
+            estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
+            continues.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then.
+        """
+        return self._fit(X, y)
+
+    def _posteriors(self, tokens: Ints, ptr: Places) -> Floats:
+        """Return the mean posterior of all words over the samples, (n_letters, L)."""
+        layout = lay_out_strings(self._models[0], tokens, ptr)
+        total = np.zeros(layout.text.span_ids.shape)
+        for model in self._models:
+            total += read_strings(model, layout).posteriors()
+        return total / len(self._models)
+
+    def _predict_cuts(self, tokens: Ints, ptr: Places) -> NDArray[np.bool_]:
+        if self.predict_method == "viterbi":
+            layout = lay_out_strings(self._last_model, tokens, ptr)
+            return read_strings(self._last_model, layout).best_cuts()
+        cuts = np.zeros(len(tokens), dtype=np.bool_)
+        best = np.zeros((int(np.diff(ptr).max(initial=0)) + 1, 2))
+        choose_cuts(ptr, self._posteriors(tokens, ptr), float(self.word_price), best, cuts)
+        return cuts
+
+    def predict(self, X: Any) -> list[list[Any]]:
+        """Return the words of strings.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            Strings may hold characters that were not in `fit`; ids must be known.
+
+        Returns
+        -------
+        list of lists of str, or of arrays of ids
+        """
+        check_is_fitted(self)
+        self._validate_parameters()
+        tokens, ptr, texts = read_new_input(self, X)
+        return split_texts(self._predict_cuts(tokens, ptr), tokens, ptr, texts)
+
+    def predict_proba(self, X: Any) -> list[Floats]:
+        """Return the probability of a cut at each place between two characters.
+
+        Parameters
+        ----------
+        X : as in `predict`
+
+        Returns
+        -------
+        list of (len - 1,) arrays
+            Means over the stored samples of all chains.
+        """
+        check_is_fitted(self)
+        tokens, ptr, _ = read_new_input(self, X)
+        out = np.zeros(len(tokens))
+        sum_cuts(ptr, self._posteriors(tokens, ptr), out)
+        out = np.minimum(out, 1.0)
+        return [out[a : max(b - 1, a)].copy() for a, b in pairwise(ptr)]
+
+    def transform(self, X: Any) -> TokenSequences:
+        """Return the words of strings as ids in `lexicon_`.
+
+        Parameters
+        ----------
+        X : as in `predict`
+
+        Returns
+        -------
+        TokenSequences
+            Words outside of `lexicon_` have one id, ``len(lexicon_)``.
+        """
+        check_is_fitted(self)
+        self._validate_parameters()
+        tokens, ptr, _ = read_new_input(self, X)
+        cuts = self._predict_cuts(tokens, ptr)
+        ids, word_ptr = self._lexicon.look_up(tokens, ptr, cuts)
+        return TokenSequences(ids, word_ptr, len(self._lexicon.counts) + 1)
+
+    def fit_transform(self, X: Any, y: Any = None) -> TokenSequences:
+        """Find words, then return ``transform(X)``.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+
+        Returns
+        -------
+        TokenSequences
+        """
+        return self.fit(X, y).transform(X)
+
+    def inverse_transform(self, X: Any) -> list[list[Any]]:
+        """Return the words of ids in `lexicon_`.
+
+        Parameters
+        ----------
+        X : TokenSequences or list of id lists
+            What `transform` returns.
+
+        Returns
+        -------
+        list of lists of str, or of arrays of ids
+            The unknown word is None.
+        """
+        check_is_fitted(self)
+        n = len(self._lexicon.counts) + 1
+        sequences = X if isinstance(X, TokenSequences) else TokenSequences.from_sequences(X, n)
+        if sequences.n_features > n:
+            raise ValueError(
+                f"X must hold ids of {n} words, got n_features={sequences.n_features}."
+            )
+        words = [*self.lexicon_, None]
+        return [[words[w] for w in sequence] for sequence in sequences]
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return the held-out log probability of strings, all ways to cut them summed.
+
+        Parameters
+        ----------
+        X : as in `predict`
+
+        Returns
+        -------
+        (n_strings,) array
+            Natural logarithm of the mean over the stored samples of all chains. The end of the
+            string counts.
+        """
+        check_is_fitted(self)
+        tokens, ptr, _ = read_new_input(self, X)
+        return self._score_samples(tokens, ptr)
+
+    def _score_samples(self, tokens: Ints, ptr: Places) -> Floats:
+        layout = lay_out_strings(self._models[0], tokens, ptr)
+        logs = [read_strings(model, layout).log_probabilities() for model in self._models]
+        return np.asarray(logsumexp(logs, axis=0) - np.log(len(logs)))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the held-out log probability per character; higher is better.
+
+        Parameters
+        ----------
+        X : as in `predict`
+        y : ignored
+
+        Returns
+        -------
+        float
+            ``score_samples(X).sum()`` divided by the number of characters.
+
+        Raises
+        ------
+        ValueError
+            If X has no characters.
+        """
+        check_is_fitted(self)
+        tokens, ptr, _ = read_new_input(self, X)
+        if not len(tokens):
+            raise ValueError("X has no characters to score.")
+        return float(self._score_samples(tokens, ptr).sum() / len(tokens))
+
+    def perplexity(self, X: Any) -> float:
+        """Return ``exp(-score(X))``, a character's perplexity; lower is better.
+
+        Parameters
+        ----------
+        X : as in `predict`
+
+        Returns
+        -------
+        float
+        """
+        return float(np.exp(-self.score(X)))

@@ -1,0 +1,255 @@
+"""NestedPitmanYorLM against enumeration (see nested.py): posterior, predictives, best words."""
+
+from itertools import pairwise, product
+from math import log, prod
+
+import numpy as np
+import pytest
+from exact.language.franchise import BEGIN, events_of
+from exact.language.nested import (
+    END,
+    Problem,
+    State,
+    enumerate_segmentations,
+    enumerate_tables,
+    frozen_string,
+    frozen_word,
+    segmentations,
+)
+from exact.oracles.batch_means import N_SWEEPS, assert_means
+
+from skdp._random import make_stream
+from skdp.language import NestedPitmanYorLM
+from skdp.language._nested._walker import NestedWalker, Strings
+
+BURN_IN = 400
+G = (0.7, 1.9, 0.4, 1.2, 0.8)
+ORDERS = [(1, 1), (1, 2), (2, 1), (2, 2), (2, 3)]
+every_order = pytest.mark.parametrize("orders", ORDERS, ids=str)
+
+
+def problem_of(strings, orders=(2, 2), **changes):
+    """Return a problem whose words are cheap, so that all segmentations have a share."""
+    word, character = orders
+    given = {
+        "word_discounts": (0.3, 0.5)[:word],
+        "word_concentrations": (1.0, 0.7)[:word],
+        "character_discounts": (0.2, 0.4, 0.7)[:character],
+        "character_concentrations": (0.8, 0.5, 0.3)[:character],
+        "length_factors": G,
+        "max_word_length": 5,
+        "end_probability": 0.3,
+    }
+    return Problem(strings, **{**given, **changes})
+
+
+def model(problem, **params):
+    """Return the estimator with everything held fixed that the problem holds fixed."""
+    params = {
+        "character_order": len(problem.character_discounts),
+        "max_word_length": problem.max_word_length,
+        "length_correction": problem.length_factors[: problem.max_word_length],
+        "end_probability": problem.end_probability,
+        "discount": (problem.word_discounts, problem.character_discounts),
+        "concentration": (problem.word_concentrations, problem.character_concentrations),
+        "anneal": None,
+        "n_chains": 1,
+        "n_samples": 1,
+        "random_state": 0,
+        **params,
+    }
+    return NestedPitmanYorLM(len(problem.word_discounts), **params)
+
+
+def inner_places(strings):
+    """Return which letters are not the last of their string."""
+    return np.array([i < len(s) - 1 for s in strings for i in range(len(s))])
+
+
+CASES = {
+    "two strings": ["aab", "ab"],
+    "an empty one": ["abab", "", "ab", "a"],
+    "five letters": ["abcab", "cab"],
+    "self-overlapping": ["aab", "aaa", "ab"],
+}
+
+
+every_move = pytest.mark.parametrize("moves", [0.0, 3.0], ids=["strings", "types"])
+
+
+@every_order
+@every_move
+@pytest.mark.parametrize("case", CASES)
+def test_posterior_of_cuts(case, orders, moves):
+    strings = CASES[case]
+    problem = problem_of(strings, orders)
+    expected = np.concatenate(enumerate_segmentations(problem).boundaries)
+    estimator = model(problem, max_iter=BURN_IN + N_SWEEPS, type_moves=moves)
+    cuts = np.array([s.cuts.copy() for s in estimator.iter_sweeps(strings)])[BURN_IN:]
+    assert cuts[:, ~inner_places(strings)].all()
+    assert_means(cuts[:, inner_places(strings)], expected, "P(cut)")
+
+
+def test_words_longer_than_allowed():
+    problem = problem_of(["abcab", "ba"], max_word_length=3)
+    expected = np.concatenate(enumerate_segmentations(problem).boundaries)
+    estimator = model(problem, max_iter=BURN_IN + N_SWEEPS)
+    cuts = np.array([s.cuts.copy() for s in estimator.iter_sweeps(problem.strings)])[BURN_IN:]
+    assert_means(cuts[:, inner_places(problem.strings)], expected, "P(cut)")
+
+
+@pytest.mark.parametrize("orders", [(1, 1), (1, 2), (2, 1), (2, 2)], ids=str)
+@every_move
+@pytest.mark.parametrize("strings", [["aab"], ["ab", "a"]], ids=["one string", "two strings"])
+def test_posterior_of_tables(strings, orders, moves):
+    problem = problem_of(strings, orders)
+    expected = enumerate_tables(problem)
+    estimator = model(problem, max_iter=BURN_IN + N_SWEEPS, type_moves=moves)
+    states = [(s.word_tables, s.character_tables) for s in estimator.iter_sweeps(strings)]
+    words, characters = (np.array(tables)[BURN_IN:] for tables in zip(*states, strict=True))
+    assert_means(words, expected.word_tables, "tables of words")
+    assert_means(characters, expected.character_tables, "tables of characters")
+
+
+@every_order
+@every_move
+def test_known_cuts(orders, moves):
+    y = [np.array([-1, 1, -1, 0]), None]
+    problem = problem_of(["aabab", "ab"], orders, known_cuts=y)
+    expected = np.concatenate(enumerate_segmentations(problem).boundaries)
+    estimator = model(problem, type_moves=moves)
+    known = np.array([-1, 1, -1, 0, -1, -1, -1], dtype=np.int8)
+    strings = Strings(np.array([0, 0, 1, 0, 1, 0, 1], np.int32), np.array([0, 5, 7]), known, 2)
+    streams = [make_stream(np.random.SeedSequence(seed)) for seed in (1, 2)]
+    walker = NestedWalker(strings, estimator._settings_of_chain(), *streams)
+    draws = []
+    for _ in range(BURN_IN + N_SWEEPS):
+        walker.sweep()
+        draws.append(walker.cuts.copy())
+    cuts = np.array(draws)[BURN_IN:][:, inner_places(problem.strings)]
+    assert cuts[:, 1].all()
+    assert not cuts[:, 3].any()
+    assert_means(cuts, expected, "P(cut)")
+
+
+# --- what a sample says of strings --------------------------------------------------------------
+
+
+def state_of(sample, alphabet):
+    """Return a stored sample as the oracle's state."""
+    words = ["".join(alphabet[x] for x in word) for word in sample.words()]
+    outcomes = [*words, END]
+    of_words = ({}, {})
+    for w, counts in zip(outcomes, sample.root.tolist(), strict=True):
+        for kind, n in zip(of_words, counts, strict=True):
+            kind[(), w] = n
+    before = [*words, BEGIN]
+    for (v, w), counts in zip(sample.pairs.of.tolist(), sample.pairs.counts.tolist(), strict=True):
+        for kind, n in zip(of_words, counts, strict=True):
+            kind[(before[v],), outcomes[w]] = n
+    contexts = []
+    for parent, letter in sample.contexts.tolist():
+        if parent < 0:
+            contexts.append(())
+        else:
+            contexts.append((alphabet[letter] if letter >= 0 else BEGIN, *contexts[parent]))
+    of_letters = ({}, {})
+    cells = zip(sample.letters.of.tolist(), sample.letters.counts.tolist(), strict=True)
+    for (u, x), counts in cells:
+        for kind, n in zip(of_letters, counts, strict=True):
+            kind[contexts[u], alphabet[x - 1] if x else END] = n
+    return State((), of_words, of_letters, 1.0)
+
+
+@pytest.fixture(scope="module", params=ORDERS, ids=str)
+def fitted(request):
+    """Return a fitted model, its problem and the sample's state."""
+    problem = problem_of(["abcab", "cab", "ab", "abab", "aa"] * 3, request.param)
+    estimator = model(problem, max_iter=20).fit(problem.strings)
+    return estimator, problem, state_of(estimator._models[0], estimator.alphabet_)
+
+
+NEW = ["ab", "abc", "cabab", "xab", "", "a", "bxc", "aabcc"]
+
+
+def weights_of(problem, state, string):
+    """Return all words of a string and their probabilities with all seats held."""
+    order = len(problem.word_discounts)
+    ways = segmentations(string, problem.max_word_length)
+    return ways, [
+        prod(frozen_word(problem, state, u, w) for u, w in events_of(words, order, END))
+        for words in ways
+    ]
+
+
+def test_score(fitted):
+    estimator, problem, state = fitted
+    expected = [log(frozen_string(problem, state, string)) for string in NEW]
+    np.testing.assert_allclose(estimator.score_samples(NEW), expected, rtol=1e-10)
+
+
+def test_cut_probabilities(fitted):
+    estimator, problem, state = fitted
+    for string, found in zip(NEW, estimator.predict_proba(NEW), strict=True):
+        ways, weights = weights_of(problem, state, string)
+        expected = np.zeros(max(len(string) - 1, 0))
+        for words, weight in zip(ways, weights, strict=True):
+            for end in np.cumsum([len(word) for word in words])[:-1]:
+                expected[end - 1] += weight / sum(weights)
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_most_probable_words(fitted):
+    estimator, problem, state = fitted
+    viterbi = model(problem, max_iter=20, predict_method="viterbi").fit(problem.strings)
+    for string, found in zip(NEW, viterbi.predict(NEW), strict=True):
+        ways, weights = weights_of(problem, state, string)
+        assert tuple(found) == ways[int(np.argmax(weights))]
+    assert viterbi.score(NEW) == estimator.score(NEW)
+
+
+@pytest.mark.parametrize("price", [0.0, 0.2, 0.6])
+def test_words_of_least_risk(fitted, price):
+    estimator, problem, state = fitted
+    estimator.set_params(word_price=price)
+    for string, found in zip(NEW, estimator.predict(NEW), strict=True):
+        ways, weights = weights_of(problem, state, string)
+        spans = {}
+        for words, weight in zip(ways, weights, strict=True):
+            for span in spans_of(words):
+                spans[span] = spans.get(span, 0.0) + weight / sum(weights)
+        values = [sum(spans[s] - price for s in spans_of(words)) for words in ways]
+        chosen = sum(spans[s] - price for s in spans_of(found))
+        assert chosen == pytest.approx(max(values), abs=1e-9)
+
+
+def spans_of(words):
+    return list(pairwise([0, *np.cumsum([len(word) for word in words])]))
+
+
+def test_factors_of_lengths_that_drawn_words_have():
+    """With Poisson lengths, what the letters alone make of words is measured right."""
+    problem = problem_of(["abcab", "cab", "ab", "abab", "aa"] * 3, (1, 2), max_word_length=4)
+    estimator = model(problem, length_correction="poisson", max_iter=20, word_length=2.0)
+    estimator.fit(problem.strings)
+    sample = estimator._models[0]
+    state = state_of(sample, estimator.alphabet_)
+    poisson = np.array([2.0, 2.0, 4.0 / 3.0, 2.0 / 3.0])
+    poisson /= poisson.sum()
+    flat = problem_of(problem.strings, (1, 2), max_word_length=4, length_factors=None)
+    for k in range(1, 5):
+        of_letters = sum(
+            frozen_word(flat, empty_words(state), (), "".join(letters)) / (1.0 - 0.3)
+            for letters in product("abc", repeat=k)
+        )
+        g = sample.prices[k] / (1.0 - 0.3)
+        share = poisson[k - 1] / g  # of 10,000 drawn words
+        assert share == pytest.approx(of_letters, abs=5 * np.sqrt(of_letters / 10_000))
+
+
+def empty_words(state):
+    return state_with(state, ({}, {}))
+
+
+def state_with(state, words):
+    return State((), words, state.letters, 1.0)

@@ -1,0 +1,221 @@
+"""Wrong patches of the nested Pitman-Yor model."""
+
+from mutation.mutation import Mutation
+
+EXACT = "tests/exact/language/test_nested.py"
+POSTERIOR = f"{EXACT}::test_posterior_of_cuts"
+TABLES = f"{EXACT}::test_posterior_of_tables"
+
+SWEEPS = "language/_nested/_kernels_sweeps.py"
+WORDS = "language/_nested/_kernels_words.py"
+FILTER = "language/_nested/_kernels_filter.py"
+PREDICT = "language/_nested/_kernels_predict.py"
+LENGTHS = "language/_nested/_kernels_lengths.py"
+TYPES = "language/_nested/_kernels_types.py"
+WALKER = "language/_nested/_walker.py"
+FRANCHISE = "processes/_kernels_franchise_dynamic.py"
+
+MUTATIONS = [
+    Mutation(
+        "nested-every-draw-is-accepted",
+        SWEEPS,
+        "accepted = not is_exact or math.log(next_open_double(rng)) < new - old",
+        "accepted = True",
+        "ERRATA D4: a blocked draw with frozen seats needs a Metropolis-Hastings step.",
+        f"{POSTERIOR}[two strings-strings-(2, 2)]",
+    ),
+    Mutation(
+        "nested-step-without-the-filter-of-the-old-words",
+        SWEEPS,
+        "        old -= log_path(f, text, prices, s.words, n_words, s)\n",
+        "",
+        "The ratio has the probability of drawing the old words, too.",
+        f"{POSTERIOR}[two strings-strings-(2, 2)]",
+    ),
+    Mutation(
+        "nested-step-without-the-filter-of-the-new-words",
+        SWEEPS,
+        "        new -= log_path(f, text, prices, s.new_words, n_new, s)\n",
+        "",
+        "The ratio has the probability of drawing the new words.",
+        f"{POSTERIOR}[two strings-strings-(2, 2)]",
+    ),
+    Mutation(
+        "nested-removed-words-are-weighed-before-they-go",
+        WORDS,
+        "        ratio = remove_event(f, text, w, v, pair, depth, rng)\n"
+        "        if log_wanted:\n"
+        "            base = base_probability(f, text, prices, w)\n"
+        "            probability = event_probability(f, text, w, v, pair, depth, base)\n",
+        "        base = base_probability(f, text, prices, w)\n"
+        "        probability = event_probability(f, text, w, v, pair, depth, base)\n"
+        "        ratio = remove_event(f, text, w, v, pair, depth, rng)\n"
+        "        if log_wanted:\n",
+        "A word's probability is that without itself.",
+        f"{POSTERIOR}[two strings-strings-(2, 2)]",
+    ),
+    Mutation(
+        "nested-spelling-of-a-new-table-counts-once-frozen",
+        WORDS,
+        "    return probability, add_spelling(f, text, w, rng) / frozen",
+        "    add_spelling(f, text, w, rng)\n    return probability, frozen / frozen",
+        "Letters of a new table change each other's probabilities.",
+        f"{POSTERIOR}[two strings-strings-(2, 2)]",
+    ),
+    Mutation(
+        "nested-spelling-of-a-closed-table-counts-once-frozen",
+        WORDS,
+        "    return product / spelling_probability(f, text, w)",
+        "    return 1.0",
+        "The same for the old words.",
+        f"{POSTERIOR}[two strings-strings-(2, 2)]",
+    ),
+    Mutation(
+        "nested-tables-close-without-their-spelling",
+        WORDS,
+        "    if not remove_customer(f, cell, rng) or w == text.n_spans:",
+        "    if remove_customer(f, cell, rng) or True:",
+        "Each table at the root is one spelling in the letters' restaurants.",
+        f"{TABLES}[one string-strings-(1, 1)]",
+    ),
+    Mutation(
+        "nested-words-without-their-end",
+        WORDS,
+        "    for r in range(k + 1):\n        cell, level = symbol_cell(text, at, k, r)\n"
+        "        product *= letter_probability",
+        "    for r in range(k):\n        cell, level = symbol_cell(text, at, k, r)\n"
+        "        product *= letter_probability",
+        "A word's base has the end of the word as a factor.",
+        f"{EXACT}::test_most_probable_words[(2, 2)]",
+    ),
+    Mutation(
+        "nested-journal-loses-sizes",
+        FRANCHISE,
+        "            change_seats(f, LEFT, cell, size + 1)",
+        "            change_seats(f, CLOSED, cell, 1)",
+        "A rejected string has its old seats again.",
+        f"{TABLES}[one string-strings-(2, 2)]",
+    ),
+    Mutation(
+        "nested-any-table-as-likely",
+        FRANCHISE,
+        "        left -= f.entries[entry, COUNT] * f.entries[entry, SIZE]\n",
+        "        left -= f.entries[entry, COUNT] * f.cells[cell, CUSTOMERS] "
+        "/ f.cells[cell, TABLES]\n",
+        "A customer leaves: its table is drawn in proportion to its size.",
+        f"{TABLES}[one string-strings-(1, 1)]",
+    ),
+    Mutation(
+        "nested-tables-without-discount",
+        FRANCHISE,
+        "        left -= f.entries[entry, COUNT] * (f.entries[entry, SIZE] - discount)",
+        "        left -= f.entries[entry, COUNT] * (f.entries[entry, SIZE] - 0.99 * "
+        "(f.entries[entry, SIZE] > 1))",
+        "A customer joins a table in proportion to its size less d.",
+        f"{TABLES}[one string-strings-(1, 1)]",
+    ),
+    Mutation(
+        "nested-back-off-without-discount",
+        FRANCHISE,
+        "    return own, (concentration + discount * f.nodes[node, 1]) * scale",
+        "    return own, concentration * scale",
+        "What tables give away goes to the parent.",
+        f"{POSTERIOR}[two strings-strings-(1, 1)]",
+    ),
+    Mutation(
+        "nested-filter-forgets-the-pairs-seen",
+        FILTER,
+        "                        weight += s.alpha[b, j - 1] * extra\n",
+        "                        weight += 0.0 * extra\n",
+        "A word seen after v has more than its share of the back-off.",
+        f"{EXACT}::test_score[(2, 2)]",
+    ),
+    Mutation(
+        "nested-filter-looks-back-one-letter-less",
+        FILTER,
+        "        for k in range(1, min(longest, t) + 1):\n            if not is_open:",
+        "        for k in range(1, min(longest, t - 1) + 1):\n            if not is_open:",
+        "ERRATA D3: k = 1, ..., min(L, t).",
+        f"{EXACT}::test_score[(2, 2)]",
+    ),
+    Mutation(
+        "nested-filter-without-a-start",
+        FILTER,
+        "    s.alpha[0, 0] = 1.0",
+        "    s.alpha[0, 0] = 0.5",
+        "ERRATA D3: alpha[0][0] = 1.",
+        f"{EXACT}::test_score[(2, 2)]",
+    ),
+    Mutation(
+        "nested-last-word-without-the-end-of-the-sentence",
+        FILTER,
+        "                    probability = end_probability(f, text, prices, v)\n",
+        "                    probability = 1.0\n",
+        "ERRATA D3: the last word is drawn with p($ | word).",
+        f"{POSTERIOR}[an empty one-strings-(2, 2)]",
+    ),
+    Mutation(
+        "nested-known-cuts-are-passed-over",
+        FILTER,
+        "            is_open = not _must_end(text, start, b)",
+        "            is_open = True",
+        "A word does not extend over a known cut.",
+        f"{EXACT}::test_known_cuts[strings-(2, 2)]",
+    ),
+    Mutation(
+        "nested-posterior-of-the-back-off-alone",
+        PREDICT,
+        "                    spans[start + b - j, j - 1] += share * s.alpha[b, j - 1] * extra",
+        "                    spans[start + b - j, j - 1] += 0.0 * share * extra",
+        "Pairs that were seen have a share of the posterior.",
+        f"{EXACT}::test_cut_probabilities[(2, 2)]",
+    ),
+    Mutation(
+        "nested-words-have-no-price",
+        PREDICT,
+        "spans[start + t - k, k - 1] - price",
+        "spans[start + t - k, k - 1]",
+        "The words of least risk pay a price each.",
+        f"{EXACT}::test_words_of_least_risk[(2, 2)-0.6]",
+    ),
+    Mutation(
+        "nested-drawn-words-stop-at-the-longest",
+        LENGTHS,
+        "        counts[k if k <= longest else 0] += 1",
+        "        counts[min(k, longest)] += 1",
+        "ERRATA D4: words longer than L are no words of L letters.",
+        f"{EXACT}::test_factors_of_lengths_that_drawn_words_have",
+    ),
+    Mutation(
+        "nested-poisson-lengths-beyond-the-longest",
+        WALKER,
+        "            poisson = np.exp(logs - np.logaddexp.reduce(logs))",
+        "            poisson = np.exp(logs - self.word_length)",
+        "ERRATA D4: the Poisson distribution is cut off at 1 and L.",
+        f"{EXACT}::test_factors_of_lengths_that_drawn_words_have",
+    ),
+    Mutation(
+        "nested-types-flip-to-other-sites",
+        TYPES,
+        "    same = n_after == n and joined_after != joined\n",
+        "    same = True\n    n_after = n\n",
+        "The reverse move starts from the same sites.",
+        f"{POSTERIOR}[self-overlapping-types-(2, 2)]",
+    ),
+    Mutation(
+        "nested-every-flip-is-accepted",
+        TYPES,
+        "    accepted = math.log(next_open_double(rng)) < power * (new - old)",
+        "    accepted = True",
+        "A flip needs a Metropolis-Hastings step.",
+        f"{POSTERIOR}[two strings-types-(2, 2)]",
+    ),
+    Mutation(
+        "nested-flips-leave-what-follows",
+        TYPES,
+        "    return word_at[at] == words[e] and before_at[at] == before\n",
+        "    return word_at[at] == words[e]\n",
+        "The word behind a site changes its context.",
+        f"{TABLES}[one string-types-(2, 2)]",
+    ),
+]

@@ -1,0 +1,327 @@
+"""Input, results and continuation of NestedPitmanYorLM."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+
+from skdp.data import TokenSequences
+from skdp.language import NestedPitmanYorLM, strip_spaces
+from skdp.topics import GibbsLDA
+
+SPACED = ["the dog ran", "a dog sat", "the cat sat", "a cat ran", "the dog and a cat ran"] * 8
+X, Y = strip_spaces(SPACED)
+ALPHABET = sorted(set("".join(X)))
+IDS = [[ALPHABET.index(c) for c in text] for text in X]
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The log joint:sklearn.exceptions.ConvergenceWarning"
+)
+
+
+def model(**params):
+    return NestedPitmanYorLM(
+        **{"max_iter": 8, "anneal": (1.5, 4), "n_chains": 1, "random_state": 0, **params}
+    )
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model(n_chains=2).fit(X)
+
+
+def test_strip_spaces():
+    assert X[0] == "thedogran"
+    assert Y[0].tolist() == [0, 0, 1, 0, 0, 1, 0, 0]
+    assert Y[0].dtype == np.int8
+    texts, cuts = strip_spaces(["", " a\t\u3000b ", "x", " "])
+    assert texts == ["", "ab", "x", ""]
+    assert [c.tolist() for c in cuts] == [[], [1], [], []]
+    for wrong in ("a b", ["a", 1], [["a"]]):
+        with pytest.raises(TypeError, match="texts must be a list of strings"):
+            strip_spaces(wrong)
+
+
+def test_words_join_to_the_string(fitted):
+    for method in ("mbr", "viterbi"):
+        fitted.set_params(predict_method=method)
+        assert ["".join(words) for words in fitted.predict(X)] == X
+    fitted.set_params(predict_method="mbr")
+
+
+def test_lexicon(fitted):
+    assert list(fitted.lexicon_counts_) == sorted(fitted.lexicon_counts_, reverse=True)
+    assert fitted.lexicon_counts_.min() > 0.0
+    letters = sum(
+        len(word) * n for word, n in zip(fitted.lexicon_, fitted.lexicon_counts_, strict=True)
+    )
+    assert letters == pytest.approx(sum(map(len, X)))
+
+
+def test_transform_and_back(fitted):
+    sequences = fitted.transform([*X, "zzz", ""])
+    assert isinstance(sequences, TokenSequences)
+    assert sequences.n_features == len(fitted.lexicon_) + 1
+    words = fitted.inverse_transform(sequences)
+    known = set(fitted.lexicon_)
+    expected = [[w if w in known else None for w in of] for of in fitted.predict([*X, "zzz", ""])]
+    assert words == expected
+    assert words[-1] == []
+    assert None in words[-2]
+    assert fitted.inverse_transform([[0]]) == [[fitted.lexicon_[0]]]
+    with pytest.raises(ValueError, match="X must hold ids of"):
+        fitted.inverse_transform(TokenSequences.from_sequences([[10**6]]))
+
+
+def test_scores(fitted):
+    samples = fitted.score_samples(X)
+    assert fitted.score(X) == pytest.approx(samples.sum() / sum(map(len, X)))
+    assert fitted.perplexity(X) == pytest.approx(np.exp(-fitted.score(X)))
+    assert np.isfinite(fitted.score_samples(["", "z", "é", "\U00010000x", "\ud800"])).all()
+    with pytest.raises(ValueError, match="no characters to score"):
+        fitted.score([""])
+
+
+def test_cut_probabilities(fitted):
+    found = fitted.predict_proba(["", "a", *X])
+    assert [len(p) for p in found] == [0, 0, *(len(text) - 1 for text in X)]
+    assert all(((p >= 0.0) & (p <= 1.0)).all() for p in found)
+
+
+def test_a_sample_does_not_depend_on_the_others(fitted):
+    alone = [fitted.score_samples([text])[0] for text in X[:5]]
+    np.testing.assert_allclose(fitted.score_samples(X[:5][::-1])[::-1], alone, rtol=1e-12)
+    assert [fitted.predict([text])[0] for text in X[:5]] == fitted.predict(X[:5])
+
+
+def test_ids_as_strings(fitted):
+    of_ids = model(n_chains=2).fit(IDS)
+    assert of_ids.alphabet_ is None
+    assert fitted.alphabet_ == ALPHABET
+    words = [["".join(ALPHABET[x] for x in w) for w in of] for of in of_ids.predict(IDS)]
+    assert words == fitted.predict(X)
+    assert of_ids.score(IDS) == fitted.score(X)
+    assert fitted.score(IDS) == fitted.score(X)
+    sequences = TokenSequences.from_sequences(IDS)
+    assert clone(of_ids).fit(sequences).score(sequences) == fitted.score(X)
+    with pytest.raises(ValueError, match="was fitted on ids of characters"):
+        of_ids.predict(X)
+    with pytest.raises(ValueError, match="word id"):
+        of_ids.predict([[len(ALPHABET)]])
+
+
+def test_rows_of_an_array():
+    rows = np.random.default_rng(0).integers(0, 3, (30, 6))
+    estimator = model().fit(rows)
+    assert estimator.n_features_in_ == 6
+    assert [len(p) for p in estimator.predict_proba(rows)] == [5] * 30
+    with pytest.raises(ValueError, match="expecting 6 features"):
+        estimator.predict([[0, 1]])
+
+
+def test_known_cuts():
+    estimator = model(warm_start=True).fit(X, Y)
+    assert estimator.segmentations_ == [text.split() for text in SPACED]
+    half = [y if i % 2 else None for i, y in enumerate(Y)]
+    estimator = model(warm_start=True).fit(X, half)
+    assert estimator.segmentations_[1::2] == [text.split() for text in SPACED[1::2]]
+    labels = np.arange(len(X)) % 2
+    expected = model().fit(X).score(X)
+    assert model().fit(X, labels).score(X) == expected
+    assert model().fit(X, ["a"] * len(X)).score(X) == expected
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (Y[:3], "known cuts of 40 samples, got 3"),
+        ([np.zeros(3), *Y[1:]], "sample 0 has 8 places"),
+        ([*Y[:-1], np.full(len(Y[-1]), 2)], "sample 39 has"),
+        ([None] * 39 + [np.zeros(len(Y[-1]))], "sample 39 so that a word would have 16"),
+    ],
+)
+def test_wrong_cuts(y, message):
+    with pytest.raises(ValueError, match=message):
+        model().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"anneal": (1.5, 5)}, "anneal must not outlast the burn-in"),
+        ({"anneal": (0.5, 2)}, "anneal must be a temperature"),
+        ({"anneal": (1.5, 1.5)}, "anneal must be a temperature"),
+        ({"anneal": (1.5,)}, "anneal must be a temperature"),
+        ({"length_correction": [1.0]}, "length_correction must hold max_word_length=12"),
+        ({"length_correction": [0.0] * 12}, "length_correction must hold"),
+        ({"length_correction": "gamma"}, "length_correction"),
+        ({"word_order": 3}, "word_order"),
+        ({"word_order": 0}, "word_order"),
+        ({"character_order": 0}, "character_order"),
+        ({"discount": 1.0}, "discount"),
+        ({"discount": (0.5, [0.1, 0.2])}, "discount must hold, for words and for characters"),
+        ({"discount": (0.5, 0.5, 0.5)}, "discount must be a number, 'auto' or a pair"),
+        ({"concentration": (0.0, 1.0)}, "concentration must hold"),
+        ({"end_probability": 1.0}, "end_probability"),
+        ({"word_length": "poisson"}, "word_length"),
+        ({"length_prior": (0.0, 1.0)}, "length_prior"),
+        ({"init": "random"}, "init"),
+        ({"word_price": 1.5}, "word_price"),
+        ({"type_moves": -1.0}, "type_moves"),
+        ({"burn_in": 8}, "burn_in must be smaller than max_iter"),
+    ],
+)
+def test_wrong_parameters(params, message):
+    with pytest.raises(ValueError, match=message):
+        model(**params).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("thedog", "X must be a list of strings"),
+        ([""], "Found array with 0 feature"),
+        (["", ""], "Found array with 0 feature"),
+        ([[0, -1]], "Negative values"),
+        ([], "0 sample"),
+    ],
+)
+def test_wrong_data(data, message):
+    with pytest.raises(ValueError, match=message):
+        model().fit(data)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"word_order": 1},
+        {"character_order": 1},
+        {"character_order": 6, "max_word_length": 2},
+        {"max_word_length": 1},
+        {"length_correction": "none"},
+        {"length_correction": np.arange(1.0, 13.0)},
+        {"word_length": "auto"},
+        {"discount": 0.0, "concentration": 1.0},
+        {"discount": ("auto", 0.3), "concentration": ([1.0, 2.0], "auto")},
+        {"init": "whole", "anneal": None},
+        {"type_moves": 2.0, "max_word_length": 1},
+        {"type_moves": 2.0, "word_order": 1},
+    ],
+    ids=str,
+)
+def test_every_parameter(params):
+    estimator = model(**params).fit([*X, "", "t"])
+    assert ["".join(words) for words in estimator.predict(X)] == X
+    longest = max(len(word) for words in estimator.predict(X) for word in words)
+    assert longest <= estimator.max_word_length
+    assert len(estimator.word_discounts_) == estimator.word_order
+    assert len(estimator.character_concentrations_) == estimator.character_order
+    if "concentration" in params and not isinstance(params["concentration"], float):
+        assert estimator.word_concentrations_.tolist() == [1.0, 2.0]
+        assert estimator.character_discounts_.tolist() == [0.3] * 4
+    if params.get("word_length") == "auto":
+        assert estimator.trace_["word_length"].std() > 0.0
+
+
+@pytest.mark.parametrize("longest", [3, 12])
+def test_first_state_of_whole_strings(longest):
+    """No cut but those that are known, or that the longest word asks for."""
+    texts = ["abcdefgh", "ab", "abcabcab", "a"]
+    cuts = [None, [0], [-1, 0, 0, 1, 0, -1, -1], None]
+    y = [cut if cut is None else np.array(cut) for cut in cuts]
+    estimator = model(init="whole", anneal=None, max_word_length=longest)
+    strings = estimator._check_input(texts, y)
+    walker = estimator._start_walker(strings, np.random.SeedSequence(0), 0)
+    words = [["".join("abcdefgh"[x] for x in word) for word in of] for of in walker.segmentation()]
+    if longest == 12:
+        assert words == [["abcdefgh"], ["ab"], ["abca", "bcab"], ["a"]]
+    else:
+        assert words == [["abc", "def", "gh"], ["ab"], ["a", "bca", "bca", "b"], ["a"]]
+    assert walker.tables_of_levels()[-1] >= len({word for of in words for word in of})
+
+
+def test_jobs_do_not_matter():
+    one, two = (model(n_chains=2, n_jobs=n).fit(X) for n in (1, 2))
+    assert one.score(X) == two.score(X)
+    assert one.lexicon_ == two.lexicon_
+
+
+@pytest.mark.parametrize("moves", [0.0, 1.0])
+def test_going_on(moves):
+    """A fit in two parts, pickled between them, is one in a whole, bit for bit."""
+    params = {"burn_in": 4, "warm_start": True, "type_moves": moves}
+    straight = model(**params).fit(X)
+    first = model(max_iter=5, **params).fit(X)
+    second = pickle.loads(pickle.dumps(first)).set_params(max_iter=8).fit(X)
+    assert second.segmentations_ == straight.segmentations_
+    assert second.score(X) == straight.score(X)
+    assert second.trace_["log_joint"].tolist() == straight.trace_["log_joint"].tolist()
+    with pytest.raises(ValueError, match="needs the same X"):
+        second.fit(X[1:])
+
+
+def test_state():
+    states = [state.copy() for state in model().iter_sweeps(X)]
+    *_, live = model().iter_sweeps(X)
+    assert len(states) == 8
+    last = states[-1]
+    assert np.array_equal(last.cuts, live.cuts)
+    assert last.log_joint() == live.log_joint()
+    assert not live.cuts.flags.writeable
+    assert last.word_tables.shape == last.word_discounts.shape == (2,)
+    assert last.character_tables.shape == last.character_concentrations.shape == (4,)
+    assert last.word_tables[1] >= last.word_tables[0] > 0
+    assert last.character_discounts.shape == last.word_concentrations[:1].repeat(4).shape
+    assert last.word_length == 6.0
+    assert states[0].log_joint() != last.log_joint()
+
+
+def test_pickle_is_small(fitted):
+    other = pickle.loads(pickle.dumps(fitted))
+    assert other.score(X) == fitted.score(X)
+    assert len(pickle.dumps(fitted)) < 200_000
+
+
+def test_words_feed_a_topic_model():
+    words = model().fit_transform(X)
+    documents = [[sequence.tolist()] for sequence in words]
+    assert GibbsLDA(2, max_iter=4).fit(documents).components_.shape[0] == 2
+    lengths = make_pipeline(model()).fit_transform(X)
+    assert lengths.tokens.tolist() == words.tokens.tolist()
+
+
+def test_long_strings():
+    """No underflow, and time in proportion to the length."""
+    rng = np.random.default_rng(0)
+    words = ["the", "dog", "ran", "acat", "sat"]
+    text = "".join(rng.choice(words, 4000))[:10_000]
+    estimator = model(max_iter=4, anneal=None).fit([text, "\u4e00" * 3])
+    assert ["".join(w) for w in estimator.predict([text])] == [text]
+    score = estimator.score_samples([text])[0]
+    assert -20_000 < score < -1000
+    halves = estimator.score_samples([text[:5000], text[5000:]]).sum()
+    assert abs(score - halves) < 50.0
+    cuts = estimator.predict_proba([text])[0]
+    assert 0.1 < cuts.mean() < 0.9
+    # 10,000 characters that were never seen: tiny probabilities, none of them 0.
+    strange = "".join(chr(0x5000 + i % 3000) for i in range(10_000))
+    assert np.isfinite(estimator.score([strange]))
+
+
+def test_large_alphabets():
+    rng = np.random.default_rng(0)
+    texts = ["".join(chr(0x4E00 + c) for c in rng.integers(0, 5000, 12)) for _ in range(300)]
+    estimator = model(max_iter=2, anneal=None).fit(texts)
+    assert estimator.n_features_in_ == len(set("".join(texts)))
+    assert ["".join(w) for w in estimator.predict(texts)] == texts
+
+
+def test_characters_are_code_points():
+    texts = ["e\u0301a", "\U0001f600b"] * 3
+    estimator = model(max_iter=2, anneal=None).fit(texts)
+    assert estimator.alphabet_ == ["a", "b", "e", "\u0301", "\U0001f600"]
