@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_floats, check_beta_prior, check_gamma_prior, is_number
@@ -29,7 +30,7 @@ from skdp.language._nested._walker import NestedWalker, Settings, Strings
 
 
 @public
-class NestedPitmanYorLM(ChainEstimator):
+class NestedPitmanYorLM(TransformerMixin, ChainEstimator, auto_wrap_output_keys=None):
     r"""Nested Pitman-Yor language model: words in text without spaces.
 
     It cuts strings into words without a dictionary. Words follow a hierarchical Pitman-Yor n-gram
@@ -262,6 +263,7 @@ class NestedPitmanYorLM(ChainEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
         return tags
 
     # Validation
