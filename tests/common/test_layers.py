@@ -38,6 +38,7 @@ LAYERS = {
         "topics",
         "sequence",
         "grammar",
+        "language",
         "feature_extraction",
         "metrics",
         "preprocessing",
