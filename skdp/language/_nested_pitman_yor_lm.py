@@ -162,8 +162,8 @@ class NestedPitmanYorLM(
     Notes
     -----
     Strings are taken as they are: white space is a character like others. With the default orders,
-    a chain takes about 600 bytes per character of the training strings, a stored sample about 20
-    bytes per word that it holds.
+    a chain takes about 600 bytes per character of the training strings, a stored sample about 160
+    bytes per distinct word.
 
     References
     ----------
