@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_floats, check_beta_prior, check_gamma_prior, is_number
+from skdp._checks import check_beta_prior, check_gamma_prior
 from skdp._memory import check_memory
 from skdp._public import public
 from skdp._random import Role, derive_stream
@@ -25,11 +26,22 @@ from skdp.language._nested._input import read_cuts, read_fit_input, read_new_inp
 from skdp.language._nested._kernels_predict import choose_cuts, sum_cuts
 from skdp.language._nested._lexicon import Lexicon, split_texts
 from skdp.language._nested._model import NestedModel, lay_out_strings, read_strings
+from skdp.language._nested._parameters import (
+    CONCENTRATIONS,
+    DISCOUNTS,
+    check_anneal,
+    check_length_factors,
+    check_levels,
+)
 from skdp.language._nested._walker import NestedWalker, Settings, Strings
 
 
 @public
-class NestedPitmanYorLM(ChainEstimator):
+class NestedPitmanYorLM(
+    TransformerMixin,
+    ChainEstimator,
+    auto_wrap_output_keys=None,  # type: ignore[call-arg]  # of the mixin's __init_subclass__
+):
     r"""Nested Pitman-Yor language model: words in text without spaces.
 
     It cuts strings into words without a dictionary. Words follow a hierarchical Pitman-Yor n-gram
@@ -150,8 +162,8 @@ class NestedPitmanYorLM(ChainEstimator):
     Notes
     -----
     Strings are taken as they are: white space is a character like others. With the default orders,
-    a chain takes about 600 bytes per character of the training strings, a stored sample about 20
-    bytes per word that it holds.
+    a chain takes about 600 bytes per character of the training strings, a stored sample about 160
+    bytes per distinct word.
 
     References
     ----------
@@ -262,6 +274,7 @@ class NestedPitmanYorLM(ChainEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
         return tags
 
     # Validation
@@ -276,68 +289,25 @@ class NestedPitmanYorLM(ChainEstimator):
             )
 
     def _settings_of_chain(self) -> Settings:
+        orders = int(self.word_order), int(self.character_order)
         return Settings(
             int(self.word_order),
             int(self.character_order),
             int(self.max_word_length),
-            self._length_correction(),
+            check_length_factors(self.length_correction, int(self.max_word_length)),
             self.word_length if isinstance(self.word_length, str) else float(self.word_length),
             check_gamma_prior(self.length_prior, "length_prior"),
             float(self.end_probability),
-            self._levels("discount", lambda d: 0.0 <= d < 1.0, "in [0, 1)"),
-            self._levels("concentration", lambda theta: 1e-8 <= theta <= 1e8, "from 1e-8 to 1e8"),
+            check_levels(self.discount, "discount", orders, DISCOUNTS, "in [0, 1)"),
+            check_levels(
+                self.concentration, "concentration", orders, CONCENTRATIONS, "from 1e-8 to 1e8"
+            ),
             check_beta_prior(self.discount_prior, "discount_prior"),
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
             self.init,
-            self._anneal(),
+            check_anneal(self.anneal),
             float(self.type_moves),
         )
-
-    def _length_correction(self) -> Any:
-        given = self.length_correction
-        if isinstance(given, str):
-            return given
-        factors = as_floats(given, "length_correction")
-        if factors.shape != (self.max_word_length,) or not np.all(
-            (factors > 0.0) & (factors < np.inf)
-        ):
-            raise ValueError(
-                f"length_correction must hold max_word_length={self.max_word_length} positive "
-                f"numbers, got {given!r}."
-            )
-        return factors
-
-    def _anneal(self) -> tuple[float, int] | None:
-        given = self.anneal
-        if given is None:
-            return None
-        is_pair = len(given) == 2 and all(map(is_number, given))
-        if not is_pair or not 1.0 <= given[0] <= 100.0 or given[1] < 0 or given[1] != int(given[1]):
-            raise ValueError(
-                "anneal must be a temperature from 1 to 100 and a number of sweeps, or None, got "
-                f"{given!r}."
-            )
-        return float(given[0]), int(given[1])
-
-    def _levels(self, name: str, is_valid: Any, wanted: str) -> Floats:
-        """Return a parameter for each level, letters first; nan: learned."""
-        given = getattr(self, name)
-        pair = given if isinstance(given, tuple | list) else (given, given)
-        if len(pair) != 2:
-            raise ValueError(f"{name} must be a number, 'auto' or a pair of them, got {given!r}.")
-        levels = []
-        for order, part in ((self.character_order, pair[1]), (self.word_order, pair[0])):
-            if isinstance(part, str) and part == "auto":
-                levels.append(np.full(order, np.nan))
-                continue
-            values = np.full(order, part) if is_number(part) else as_floats(part, name)
-            if values.shape != (order,) or not all(map(is_valid, values)):
-                raise ValueError(
-                    f"{name} must hold, for words and for characters, 'auto', a number {wanted} or "
-                    f"one for each length of context, got {given!r}."
-                )
-            levels.append(values.astype(np.float64))
-        return np.concatenate(levels)
 
     def _check_input(self, X: Any, y: Any = None) -> Strings:
         sequences = read_fit_input(self, X)

@@ -19,6 +19,8 @@ ascending order: a cell of c customers has at most sqrt(2 c) sizes.
 | prior | d, theta | (levels, 2) | discount and concentration of each level of the tree |
 """
 
+# mypy: ignore-errors
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,10 +1,9 @@
-"""scikit-learn's checks and ours, on the model that finds words."""
+"""scikit-learn's checks, on the model that finds words."""
 
 import numpy as np
 from scikit_learn_checks import scikit_learn_checks
 
 from skdp.language import NestedPitmanYorLM
-from skdp.utils.estimator_checks import parametrize_with_ragged_checks
 
 
 class Counts(NestedPitmanYorLM):
@@ -31,15 +30,4 @@ FEW = {"max_iter": 6, "anneal": None, "n_chains": 1}
 
 @scikit_learn_checks([Counts(**FEW), Counts(1, character_order=1, type_moves=1.0, **FEW)])
 def test_scikit_learn(estimator, check):
-    check(estimator)
-
-
-@parametrize_with_ragged_checks(
-    [
-        Counts(**FEW),
-        Counts(1, character_order=2, max_word_length=3, type_moves=1.0, **FEW),
-        Counts(2, length_correction="none", max_iter=6, anneal=(2.0, 2), n_chains=2),
-    ]
-)
-def test_ragged(estimator, check):
     check(estimator)

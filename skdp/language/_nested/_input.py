@@ -106,10 +106,11 @@ def read_cuts(y: Any, ptr: Places, max_length: int) -> NDArray[np.int8]:
 
 def _holds_labels(y: Any) -> bool:
     """Tell whether y holds one number, or one string, a sample."""
-    if isinstance(y, list | tuple):
-        return len(y) > 0 and all(np.ndim(value) == 0 and value is not None for value in y)
-    array = np.asarray(y)
-    return bool(array.ndim == 1 and array.dtype != object)
+    if not isinstance(y, list | tuple):
+        y = np.asarray(y)
+        if y.dtype != object:
+            return bool(y.ndim == 1)
+    return len(y) > 0 and all(np.ndim(value) == 0 and value is not None for value in y)
 
 
 def strip_spaces(texts: Any) -> tuple[list[str], list[NDArray[np.int8]]]:

@@ -18,6 +18,8 @@ seen one term each.
 | power | 1 / T | scalar | |
 """
 
+# mypy: ignore-errors
+
 import math
 from typing import NamedTuple
 

@@ -9,6 +9,8 @@
 | counts | (L + 1,) | words by length; entry 0: those without letters, or too long |
 """
 
+# mypy: ignore-errors
+
 from typing import NamedTuple
 
 import numpy as np

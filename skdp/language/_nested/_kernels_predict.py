@@ -11,6 +11,8 @@ Names are as in `_kernels_filter`.
 | cuts | (N,) | whether a word ends behind a letter |
 """
 
+# mypy: ignore-errors
+
 import math
 
 from skdp._numba import njit_inner, njit_loop

@@ -11,6 +11,8 @@ draw is not exact. Names are as in `_kernels_filter`.
 | seated | scalar | whether the strings have seats already |
 """
 
+# mypy: ignore-errors
+
 import math
 
 from skdp._numba import njit_inner, njit_loop

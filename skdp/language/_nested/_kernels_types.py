@@ -17,6 +17,8 @@ sites are not the same ones is refused; so the reverse move is as likely (Liang,
 | word_at, before_at | (n + 1,) | words of a string that begin at a letter, and those before them |
 """
 
+# mypy: ignore-errors
+
 import math
 from typing import NamedTuple
 
