@@ -212,7 +212,7 @@ class NestedPitmanYorLM(
 
     _optional_attributes: ClassVar[frozenset[str]] = frozenset(["segmentations_"])
 
-    _sample_kind = "sentence"
+    _sample_kind = "text"
     """What `skdp.utils.estimator_checks` feeds it."""
 
     def __init__(

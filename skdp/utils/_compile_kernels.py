@@ -10,6 +10,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
+from skdp.language import (
+    HierarchicalPitmanYorLM,
+    KneserNeyLM,
+    LanguageModelClassifier,
+    NestedPitmanYorLM,
+)
 from skdp.sequence import (
     HDPHMMLT,
     AutoregressiveEmission,
@@ -36,13 +42,13 @@ from skdp.topics._base import BaseTopicModel
 
 _METHODS = (
     *("transform", "predict", "predict_proba", "score"),
-    *("transform_segments", "log_likelihood"),
+    *("transform_segments", "log_likelihood", "log_proba"),
 )
 
 
 _SHORT = {
     **{"max_iter": 8, "burn_in": 2, "thin": 1, "warm_start": False},
-    **{"transform_max_iter": 2, "transform_burn_in": None},
+    **{"transform_max_iter": 2, "transform_burn_in": None, "anneal": None},
 }
 """Several sweeps are kept, or labels of theirs would not be aligned."""
 
@@ -97,6 +103,8 @@ def _run(estimator: Any) -> None:
                 method = getattr(model, name, None)
                 if method is not None:
                     method(X, *y) if name == "score" else method(X)
+            if hasattr(model, "log_proba"):
+                model.sample(1, max_length=2)
 
 
 def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
@@ -115,6 +123,10 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
     elif isinstance(estimator, HDPPCFG):
         yield ([[0, 1, 2, 1], [2, 0], [1]],)
         yield ([[0, 1] * 30],)  # long sentences have kernels of their own
+    elif isinstance(estimator, HierarchicalPitmanYorLM | KneserNeyLM | NestedPitmanYorLM):
+        yield ([[0, 1, 2, 1, 0, 1], [2, 0], [1], [0, 1, 2]],)
+    elif isinstance(estimator, LanguageModelClassifier):
+        yield [[0, 1, 2, 1, 0, 1], [2, 0], [1], [0, 1, 2]], [0, 0, 1, 1]
     elif isinstance(estimator, HDPPCFGRefiner):
         trees = [ParseTree.from_brackets("(S (A a) (B (A a) (C b)))")] * 3
         yield [tree.leaves for tree in trees], trees
@@ -175,6 +187,14 @@ def _all_estimators() -> Iterable[Any]:
         yield HDPHMMLT(3, emission=emission, similarity=LaplacianSimilarity())
     yield FactorialHMM(2)
     yield FactorialHMM(2, emission="probit")
+    yield FactorialHMM("auto")
+    for emission in ("gaussian", "poisson", "categorical", "bernoulli", "multinomial"):
+        yield HDPHMMLT(3, emission=emission, similarity="emission")
+    yield HierarchicalPitmanYorLM()
+    yield KneserNeyLM()
+    for type_moves in (0.0, 1.0):
+        yield NestedPitmanYorLM(n_chains=1, type_moves=type_moves)
+        yield NestedPitmanYorLM(1, n_chains=1, type_moves=type_moves)
     for inference in ("vb", "em"):
         yield HDPPCFG(2, inference=inference)
         yield HDPPCFGRefiner(2, inference=inference)

@@ -1,9 +1,10 @@
-"""scikit-learn's checks, on the model that finds words."""
+"""scikit-learn's checks and ours, on the model that finds words."""
 
 import numpy as np
 from scikit_learn_checks import scikit_learn_checks
 
 from skdp.language import NestedPitmanYorLM
+from skdp.utils.estimator_checks import parametrize_with_ragged_checks
 
 
 class Counts(NestedPitmanYorLM):
@@ -30,4 +31,14 @@ FEW = {"max_iter": 6, "anneal": None, "n_chains": 1}
 
 @scikit_learn_checks([Counts(**FEW), Counts(1, character_order=1, type_moves=1.0, **FEW)])
 def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_ragged_checks(
+    [
+        NestedPitmanYorLM(max_iter=8, anneal=None, n_chains=1),
+        NestedPitmanYorLM(1, character_order=2, type_moves=1.0, max_iter=8, anneal=None),
+    ]
+)
+def test_ragged(estimator, check):
     check(estimator)
