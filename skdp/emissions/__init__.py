@@ -9,7 +9,12 @@ from skdp.emissions._gaussian import GaussianEmission
 from skdp.emissions._independent import IndependentEmissions
 from skdp.emissions._multinomial import MultinomialEmission
 from skdp.emissions._poisson import PoissonEmission
-from skdp.emissions._protocol import CollapsedEmission, EmissionModel, EmissionSampler
+from skdp.emissions._protocol import (
+    CollapsedEmission,
+    ComparableEmission,
+    EmissionModel,
+    EmissionSampler,
+)
 from skdp.emissions._student_t import StudentTEmission
 
 __all__ = [
@@ -18,6 +23,7 @@ __all__ = [
     "BinaryFactorEmission",
     "CategoricalEmission",
     "CollapsedEmission",
+    "ComparableEmission",
     "EmissionModel",
     "EmissionSampler",
     "GaussianEmission",

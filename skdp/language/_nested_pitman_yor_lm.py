@@ -81,11 +81,11 @@ class NestedPitmanYorLM(
         `discount_prior`. A pair holds, for words and for characters, "auto", a number, or an array
         with an entry per length of context.
     discount_prior : (float, float), default=(1.0, 1.0)
-        p and q of the Beta prior on every learned discount.
+        Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
     concentration : float, (words, characters) or "auto", default="auto"
         Concentrations theta > 0, likewise.
     concentration_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate of the Gamma prior on every learned concentration.
+        Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     init : {"online", "whole"}, default="online"
         The first state. "online": from empty restaurants the strings are cut one after the other,
         the shortest first; this three times, with the parameters that were learned. "whole": no
@@ -114,7 +114,8 @@ class NestedPitmanYorLM(
         After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
         sweep.
     n_samples : int, default=5
-        Number of kept samples of each chain, evenly spaced, to store as models.
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
     n_chains : int, default=4
         Number of independent chains, each from its own first state.
     warm_start : bool, default=False

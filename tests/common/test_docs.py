@@ -57,6 +57,7 @@ OTHER_MEANING = {
         "HDPPCFG": "grammars",
         "BinaryFactorEmission": "states",
         "HDPHMMLT": "states",
+        "NestedPitmanYorLM": "cuts",
     },
     "max_iter": {
         "HDPPCFG": "iterations of each start, not sweeps",
@@ -72,12 +73,21 @@ OTHER_MEANING = {
     },
     "analyzer": {"TokenVectorizer": "words or characters, no n-grams"},
     "base": {"HierarchicalPitmanYorLM": "or a language model"},
-    "concentration": {"HierarchicalPitmanYorLM": "by length of contexts"},
+    "concentration": {
+        "HierarchicalPitmanYorLM": "by length of contexts",
+        "NestedPitmanYorLM": "of words and of characters",
+    },
+    "decay_prior": {"EmissionSimilarity": "cut off at both ends"},
+    "predict_method": {"NestedPitmanYorLM": "words, not trees"},
     "discount": {
         "HierarchicalPitmanYorLM": "by length of contexts",
         "KneserNeyLM": "formulas, not draws",
+        "NestedPitmanYorLM": "of words and of characters",
     },
-    "n_chains": {"HierarchicalPitmanYorLM": "no features, one first state"},
+    "n_chains": {
+        "HierarchicalPitmanYorLM": "no features, one first state",
+        "NestedPitmanYorLM": "no features",
+    },
     "concentration_prior": {"CategoricalEmission": "of a Dirichlet, not of processes"},
     "emission": {"FactorialHMM": "always binary factors"},
     "prior": {
@@ -187,7 +197,7 @@ def test_one_text_for_one_parameter():
             for parameter, text in parameter_texts(found).items():
                 assert text, f"{name}: {parameter} has no text"
                 texts.setdefault(parameter, {})[name] = text
-    assert len(texts["random_state"]) == 10  # chains, and both grammars
+    assert len(texts["random_state"]) == 11  # chains, and both grammars
     for parameter, by_class in texts.items():
         others = OTHER_MEANING.get(parameter, {})
         shared = {text for name, text in by_class.items() if name not in others}

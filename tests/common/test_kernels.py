@@ -141,7 +141,10 @@ def is_compound(expression, parts, names):
     if isinstance(expression, ast.Call):
         called = expression.func
         if isinstance(called, ast.Attribute):
-            return isinstance(called.value, ast.Name) and called.value.id == "np"
+            if not isinstance(called.value, ast.Name) or called.value.id != "np":
+                return False
+            made = getattr(np, called.attr)  # np.int64(...) is a number, np.zeros(...) is not
+            return not (inspect.isclass(made) and issubclass(made, np.generic))
         target = names.get(called.id)
         return inspect.isclass(target) and issubclass(target, tuple)
     return False

@@ -4,16 +4,14 @@ from mutation.mutation import Mutation
 
 EXACT = "tests/exact/language/test_nested.py"
 POSTERIOR = f"{EXACT}::test_posterior_of_cuts"
-TABLES = f"{EXACT}::test_posterior_of_tables"
-
 SWEEPS = "language/_nested/_kernels_sweeps.py"
 WORDS = "language/_nested/_kernels_words.py"
+SEATS = f"{EXACT}::test_posterior_of_tables"
 FILTER = "language/_nested/_kernels_filter.py"
 PREDICT = "language/_nested/_kernels_predict.py"
 LENGTHS = "language/_nested/_kernels_lengths.py"
-TYPES = "language/_nested/_kernels_types.py"
 WALKER = "language/_nested/_walker.py"
-FRANCHISE = "processes/_kernels_franchise_dynamic.py"
+TYPES = "language/_nested/_kernels_types.py"
 
 MUTATIONS = [
     Mutation(
@@ -76,7 +74,7 @@ MUTATIONS = [
         "    if not remove_customer(f, cell, rng) or w == text.n_spans:",
         "    if remove_customer(f, cell, rng) or True:",
         "Each table at the root is one spelling in the letters' restaurants.",
-        f"{TABLES}[one string-strings-(1, 1)]",
+        f"{SEATS}[one string-strings-(1, 1)]",
     ),
     Mutation(
         "nested-words-without-their-end",
@@ -87,40 +85,6 @@ MUTATIONS = [
         "        product *= letter_probability",
         "A word's base has the end of the word as a factor.",
         f"{EXACT}::test_most_probable_words[(2, 2)]",
-    ),
-    Mutation(
-        "nested-journal-loses-sizes",
-        FRANCHISE,
-        "            change_seats(f, LEFT, cell, size + 1)",
-        "            change_seats(f, CLOSED, cell, 1)",
-        "A rejected string has its old seats again.",
-        f"{TABLES}[one string-strings-(2, 2)]",
-    ),
-    Mutation(
-        "nested-any-table-as-likely",
-        FRANCHISE,
-        "        left -= f.entries[entry, COUNT] * f.entries[entry, SIZE]\n",
-        "        left -= f.entries[entry, COUNT] * f.cells[cell, CUSTOMERS] "
-        "/ f.cells[cell, TABLES]\n",
-        "A customer leaves: its table is drawn in proportion to its size.",
-        f"{TABLES}[one string-strings-(1, 1)]",
-    ),
-    Mutation(
-        "nested-tables-without-discount",
-        FRANCHISE,
-        "        left -= f.entries[entry, COUNT] * (f.entries[entry, SIZE] - discount)",
-        "        left -= f.entries[entry, COUNT] * (f.entries[entry, SIZE] - 0.99 * "
-        "(f.entries[entry, SIZE] > 1))",
-        "A customer joins a table in proportion to its size less d.",
-        f"{TABLES}[one string-strings-(1, 1)]",
-    ),
-    Mutation(
-        "nested-back-off-without-discount",
-        FRANCHISE,
-        "    return own, (concentration + discount * f.nodes[node, 1]) * scale",
-        "    return own, concentration * scale",
-        "What tables give away goes to the parent.",
-        f"{POSTERIOR}[two strings-strings-(1, 1)]",
     ),
     Mutation(
         "nested-filter-forgets-the-pairs-seen",
@@ -216,6 +180,6 @@ MUTATIONS = [
         "    return word_at[at] == words[e] and before_at[at] == before\n",
         "    return word_at[at] == words[e]\n",
         "The word behind a site changes its context.",
-        f"{TABLES}[one string-types-(2, 2)]",
+        f"{SEATS}[one string-types-(2, 2)]",
     ),
 ]

@@ -10,7 +10,7 @@ from unit.sequence.hmm_models import COUNTS, GAUSSIAN, SYMBOLS, every_model, fit
 from skdp.data import SequencePanel
 from skdp.sequence import GaussianEmission
 
-CATEGORICAL = {"categorical", "beam", "fixed", "negative binomial"}
+CATEGORICAL = {"categorical", "beam", "fixed", "negative binomial", "near symbols"}
 
 
 def columns(x):

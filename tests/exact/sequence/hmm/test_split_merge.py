@@ -301,7 +301,7 @@ def test_choice_of_merges(monkeypatch):
     """Merges are tried as often as is reckoned with; a false alarm in 1e-5 cases."""
     tried = Counter()
     monkeypatch.setattr(
-        SplitMerge, "_accept", lambda self, states, a, b, *more: bool(tried.update([(a, b)]))
+        SplitMerge, "_accept", lambda self, states, drawn, a, b, *more: bool(tried.update([(a, b)]))
     )
     states = np.repeat([0, 2, 3, 5], [1, 2, 4, 20])
     sampler = CategoricalEmission(2).make_sampler(np.zeros((27, 1)), 6)

@@ -1,19 +1,16 @@
-"""Wrong patches of the franchise whose dishes are known, and of the language model on it."""
+"""Wrong patches of the kernels of franchises."""
 
 from mutation.mutation import Mutation
 
 LM = "tests/exact/language/test_hierarchical_pitman_yor_lm.py"
+KERNELS = "processes/_kernels_franchise.py"
 TABLES = f"{LM}::test_tables[trigrams]"
 LEARNT = f"{LM}::test_discounts_and_concentrations[one often-all]"
-PROBABILITIES = f"{LM}::test_probabilities_given_samples[trigrams]"
-
-KERNELS = "processes/_kernels_franchise.py"
-HYPER = "processes/_franchise_hyper.py"
 HYPER_KERNELS = "processes/_kernels_franchise_hyper.py"
-FRANCHISE = "processes/_franchise.py"
-TRIE = "language/_ngram/_trie.py"
-WALKER = "language/_ngram/_walker.py"
-INTERPOLATED = "language/_ngram/_kernels_interpolated.py"
+EXACT = "tests/exact/language/test_nested.py"
+SEATS = f"{EXACT}::test_posterior_of_tables"
+DYNAMIC = "processes/_kernels_franchise_dynamic.py"
+POSTERIOR = f"{EXACT}::test_posterior_of_cuts"
 
 MUTATIONS = [
     Mutation(
@@ -82,22 +79,6 @@ MUTATIONS = [
         f"{LM}::test_log_joint[False-unigrams]",
     ),
     Mutation(
-        "franchise-theta-jacobian",
-        HYPER,
-        "return shape * log_theta - rate * theta",
-        "return (shape - 1.0) * log_theta - rate * theta",
-        "The density of log(theta) is theta times that of theta.",
-        LEARNT,
-    ),
-    Mutation(
-        "franchise-discount-prior",
-        HYPER,
-        "density = (p - 1.0) * math.log(d) + (q - 1.0) * math.log1p(-d)",
-        "density = p * math.log(d) + (q - 1.0) * math.log1p(-d)",
-        "Beta(p, q) has the power p - 1.",
-        LEARNT,
-    ),
-    Mutation(
         "franchise-first-table",
         HYPER_KERNELS,
         "log_rising(concentration + discount, discount, n)",
@@ -146,35 +127,37 @@ MUTATIONS = [
         "tests/exact/processes/test_franchise_sizes.py::test_sizes[12-4-0.2-in blocks]",
     ),
     Mutation(
-        "ngram-padding",
-        TRIE,
-        "                longer = events.positions[deep] >= m",
-        "                longer = events.positions[deep] > m",
-        "The first word has one symbol before it, the beginning.",
-        f"{LM}::test_tables[bigrams]",
+        "nested-journal-loses-sizes",
+        DYNAMIC,
+        "            change_seats(f, LEFT, cell, size + 1)",
+        "            change_seats(f, CLOSED, cell, 1)",
+        "A rejected string has its old seats again.",
+        f"{SEATS}[one string-strings-(2, 2)]",
     ),
     Mutation(
-        "ngram-backoff",
-        INTERPOLATED,
-        "            p *= backoff[u]",
-        "            p *= backoff[u] if cells[i, m] >= 0 else 1.0",
-        "A context that was seen with other words takes its share from the shorter one's.",
-        PROBABILITIES,
+        "nested-any-table-as-likely",
+        DYNAMIC,
+        "        left -= f.entries[entry, COUNT] * f.entries[entry, SIZE]\n",
+        "        left -= f.entries[entry, COUNT] * f.cells[cell, CUSTOMERS] "
+        "/ f.cells[cell, SEATS]\n",
+        "A customer leaves: its table is drawn in proportion to its size.",
+        f"{SEATS}[one string-strings-(1, 1)]",
     ),
     Mutation(
-        "ngram-mass",
-        WALKER,
-        "        mass = franchise.customers - self.discount[depth] * franchise.tables",
-        "        mass = franchise.customers - self.discount[depth]",
-        "Each table of a cell pays the discount.",
-        f"{LM}::test_probabilities_given_samples[one often]",
+        "nested-tables-without-discount",
+        DYNAMIC,
+        "        left -= f.entries[entry, COUNT] * (f.entries[entry, SIZE] - discount)",
+        "        left -= f.entries[entry, COUNT] * (f.entries[entry, SIZE] - 0.99 * "
+        "(f.entries[entry, SIZE] > 1))",
+        "A customer joins a table in proportion to its size less d.",
+        f"{SEATS}[one string-strings-(1, 1)]",
     ),
     Mutation(
-        "ngram-capacity",
-        FRANCHISE,
-        "        return (np.flatnonzero(self.capacity[cells] > 1) + cells.start).astype(np.int32)",
-        "        return (np.flatnonzero(self.capacity[cells] > 2) + cells.start).astype(np.int32)",
-        "Two customers may sit together or apart.",
-        f"{LM}::test_tables[bigrams]",
+        "nested-back-off-without-discount",
+        DYNAMIC,
+        "    return own, (concentration + discount * f.nodes[node, 1]) * scale",
+        "    return own, concentration * scale",
+        "What tables give away goes to the parent.",
+        f"{POSTERIOR}[two strings-strings-(1, 1)]",
     ),
 ]
