@@ -188,8 +188,8 @@ def _all_estimators() -> Iterable[Any]:
     yield FactorialHMM(2)
     yield FactorialHMM(2, emission="probit")
     yield FactorialHMM("auto")
-    for emission in ("gaussian", "poisson", "categorical", "bernoulli", "multinomial"):
-        yield HDPHMMLT(3, emission=emission, similarity="emission")
+    for name in ("gaussian", "poisson", "categorical", "bernoulli", "multinomial"):
+        yield HDPHMMLT(3, emission=name, similarity="emission")
     yield HierarchicalPitmanYorLM()
     yield KneserNeyLM()
     for type_moves in (0.0, 1.0):
