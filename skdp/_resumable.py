@@ -301,7 +301,8 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
             if len(runs) == 1:
                 runs[:] = [self._advance(runs[0], plans[0], step)]
             else:
-                runs[:] = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                # Steps work in place: joblib's memory maps of large arrays could not be written.
+                runs[:] = Parallel(n_jobs=self.n_jobs, prefer="threads", max_nbytes=None)(
                     delayed(self._advance)(run, plan, step)
                     for run, plan in zip(runs, plans, strict=True)
                 )

@@ -106,6 +106,23 @@ def check_backend(estimator, backend, **params):
     assert_same(found, made)
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        HierarchicalPitmanYorLM(2, n_chains=2, **FEW),
+        HDPHMMLT(2, n_chains=2, **FEW),
+        GibbsLDA(2, n_shards=2, level="segment", **FEW),
+    ],
+    ids=str,
+)
+def test_large_arrays(estimator):
+    """joblib maps large arrays to memory, read-only: chains work in place and want their own."""
+    data = make_data(estimator)
+    expected = seeded(estimator).fit(*data)
+    with parallel_config("loky", n_jobs=2, max_nbytes=100):
+        same_fit(expected, seeded(estimator).fit(*data))
+
+
 EXHAUSTIVE = [pytest.mark.slow, pytest.mark.exhaustive]
 SLOWNESS = {11: [], **{i: [pytest.mark.slow] for i in (3, 5, 8, 14)}}
 """Of the estimators that start processes for every step: one is fast, one of each family slow."""

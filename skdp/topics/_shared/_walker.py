@@ -104,7 +104,7 @@ class TopicWalker(Part):
         if len(self.shards) == 1:
             self.shards[0] = self._sweep_shard(0, self.shards[0], words, streams[0])
             return
-        swept = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+        swept = Parallel(n_jobs=self.n_jobs, prefer="threads", max_nbytes=None)(
             delayed(self._sweep_copy)(s, self.shards[s], words, streams[s])
             for s in range(len(self.shards))
         )
