@@ -119,8 +119,11 @@ def test_large_arrays(estimator):
     """joblib maps large arrays to memory, read-only: chains work in place and want their own."""
     data = make_data(estimator)
     expected = seeded(estimator).fit(*data)
+    made = results(expected, data)
     with parallel_config("loky", n_jobs=2, max_nbytes=100):
-        same_fit(expected, seeded(estimator).fit(*data))
+        found = seeded(estimator).fit(*data)
+        assert_same(results(found, data), made)
+    same_fit(expected, found)
 
 
 EXHAUSTIVE = [pytest.mark.slow, pytest.mark.exhaustive]

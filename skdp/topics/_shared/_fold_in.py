@@ -76,7 +76,7 @@ def run_in_threads(
     """
     halt = Halt()
     try:
-        results = Parallel(n_jobs=n_jobs, prefer="threads")(
+        results = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None)(
             delayed(function)(*part, halt) for part in parts
         )
     except BaseException:

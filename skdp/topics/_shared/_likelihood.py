@@ -110,7 +110,7 @@ def estimate_corpus(
         if len(parts) == 1:  # a pool costs more than a small corpus
             estimates[m] = estimate(corpus, key, n_particles)
         else:
-            found = Parallel(n_jobs=settings.n_jobs, prefer="threads")(
+            found = Parallel(n_jobs=settings.n_jobs, prefer="threads", max_nbytes=None)(
                 delayed(estimate)(part, key, n_particles) for part in parts
             )
             estimates[m] = np.concatenate(found)
