@@ -150,7 +150,7 @@ MUTATIONS = [
         "        left -= f.entries[entry, COUNT] * (f.entries[entry, SIZE] - 0.99 * "
         "(f.entries[entry, SIZE] > 1))",
         "A customer joins a table in proportion to its size less d.",
-        f"{SEATS}[one string-strings-(1, 1)]",
+        "tests/unit/processes/test_franchise_dynamic.py::test_tables_by_size",
     ),
     Mutation(
         "nested-back-off-without-discount",
