@@ -12,7 +12,7 @@ from scipy.special import gammaln
 
 from skdp._random import draw_slice
 from skdp._typing import Floats, Ints
-from skdp.inference import Part
+from skdp.inference import Part, check_interrupts
 from skdp.language._nested._kernels_filter import empty_scratch
 from skdp.language._nested._kernels_lengths import draw_lengths
 from skdp.language._nested._kernels_sweeps import seat_strings, shuffle, sweep_strings
@@ -213,6 +213,7 @@ class NestedWalker(Part):
         """Cut strings one after the other, parameters again after more and more of them."""
         done, step = 0, 50
         while done < len(order):
+            check_interrupts()
             part = order[done : done + step]
             self._sweep(part, 1.0, False, rng)
             done += len(part)
