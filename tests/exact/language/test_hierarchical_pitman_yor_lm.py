@@ -20,7 +20,11 @@ CASES = {
     "trigrams": ([[0, 1, 0, 1, 0], [1]], 3, {}),
     "trigrams without ends": ([[0, 0, 0], [1, 0, 0]], 3, {"end_of_sequence": False}),
     "one often": ([[0] * 9], 2, {"end_of_sequence": False}),
-    "one often, trigrams": ([[0] * 7], 3, {"end_of_sequence": False}),
+    "an unlikely one, trigrams": (
+        [[0] * 7],
+        3,
+        {"end_of_sequence": False, "base": [0.01, 0.49, 0.5]},
+    ),
     "a base": ([[0, 1, 0, 0]], 2, {"base": [0.7, 0.1, 0.15, 0.05]}),
 }
 LEARNT = {

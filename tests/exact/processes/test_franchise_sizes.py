@@ -23,6 +23,19 @@ def expected_sizes(n, t, d):
     ]
 
 
+def draw_sizes(n, t, d, n_rows, n_draws):
+    """Return numbers of tables by size, and let the kernel see only `n_rows` rows of ratios."""
+    ratios = StirlingRatios.for_counts(n, d)
+    row_ptr = ratios.row_ptr[: n_rows + 1]
+    values = ratios.values[: row_ptr[-1]]
+    rng = make_stream(make_seed_sequence(0))
+    opened, seat, size = np.zeros(n, np.bool_), np.zeros(n, np.int32), np.zeros(n, np.int32)
+    draws = np.zeros((n_draws, n + 1), np.int64)
+    for counts in draws:
+        add_sizes(n, t, d, values, row_ptr, opened, seat, size, counts, rng)
+    return draws
+
+
 @pytest.mark.parametrize("n_rows", [100, 4], ids=["by the table", "in blocks"])
 @pytest.mark.parametrize(
     ("n", "t", "d"),
@@ -30,14 +43,13 @@ def expected_sizes(n, t, d):
 )
 def test_sizes(n, t, d, n_rows):
     """A false alarm once in 80,000 comparisons, 150 of them."""
-    ratios = StirlingRatios.for_counts(n, d)
-    row_ptr = ratios.row_ptr[: n_rows + 1]
-    values = ratios.values[: row_ptr[-1]]
-    rng = make_stream(make_seed_sequence(0))
-    opened, seat, size = np.zeros(n, np.bool_), np.zeros(n, np.int32), np.zeros(n, np.int32)
-    draws = np.zeros((8_000, n + 1), np.int64)
-    for counts in draws:
-        add_sizes(n, t, d, values, row_ptr, opened, seat, size, counts, rng)
+    draws = draw_sizes(n, t, d, n_rows, 8_000)
     np.testing.assert_array_equal(draws.sum(axis=1), t)
     np.testing.assert_array_equal(draws @ np.arange(n + 1), n)
     assert_means(draws, expected_sizes(n, t, d), "tables of each size")
+
+
+@pytest.mark.parametrize(("n", "t", "d"), [(40, 15, 0.2), (40, 4, 0.7), (90, 30, 0.0)])
+def test_blocks_decide_what_the_table_decides(n, t, d):
+    """Bounds spare ratios; they change no draw."""
+    np.testing.assert_array_equal(draw_sizes(n, t, d, 4, 1_000), draw_sizes(n, t, d, 100, 1_000))

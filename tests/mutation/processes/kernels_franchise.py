@@ -68,7 +68,7 @@ MUTATIONS = [
         "        opens = (laws.concentration[j] + d * nodes.tables[u]) * chance[j]",
         "        opens = (laws.concentration[j] + d * nodes.tables[u]) * chance[m]",
         "Above, tables open with the chance of their own depth.",
-        f"{LM}::test_tables[one often, trigrams]",
+        f"{LM}::test_tables[an unlikely one, trigrams]",
     ),
     Mutation(
         "franchise-street",
@@ -124,7 +124,7 @@ MUTATIONS = [
         "max(left - steps, 1), discount)",
         "left - 1, discount)",
         "A bound for a block holds for the fewest tables that may be left in it, too.",
-        "tests/exact/processes/test_franchise_sizes.py::test_sizes[12-4-0.2-in blocks]",
+        "tests/exact/processes/test_franchise_sizes.py::test_blocks_decide_what_the_table_decides[40-15-0.2]",
     ),
     Mutation(
         "nested-journal-loses-sizes",
