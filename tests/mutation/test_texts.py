@@ -61,4 +61,4 @@ def test_names_are_unique():
 def test_the_gate_has_some():
     """They are chosen by a hash of their names."""
     in_gate = [mutation for mutation in MUTATIONS if not mutation.is_exhaustive]
-    assert len(MUTATIONS) / 32 < len(in_gate) < len(MUTATIONS) / 8
+    assert len(MUTATIONS) / 64 < len(in_gate) < len(MUTATIONS) / 16
