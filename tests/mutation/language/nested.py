@@ -90,7 +90,7 @@ MUTATIONS = [
         "    s.alpha[0, 0] = 1.0",
         "    s.alpha[0, 0] = 0.5",
         "ERRATA D3: alpha[0][0] = 1.",
-        f"{POSTERIOR}[two strings-strings-(1, 1)]",
+        f"{EXACT}::test_score[(2, 2)]",
     ),
     Mutation(
         "nested-last-word-without-the-end-of-the-sentence",
