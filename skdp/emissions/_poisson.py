@@ -201,8 +201,8 @@ def log_negative_binomial(
     x = np.maximum(counts, 1.0)
     away, ratio = (x - means) / (shapes + means), (shapes + x) / (shapes + means)
     result = stirling_rest(shapes + x) - stirling_rest(shapes) - stirling_rest(x)
-    result -= shapes * _log_deviation(away, ratio)
-    result -= x * _log_deviation(-away * (shapes / x), ratio * (means / x))
+    result -= shapes * log_deviation(away, ratio)
+    result -= x * log_deviation(-away * (shapes / x), ratio * (means / x))
     result += 0.5 * (np.log(shapes) - np.log(shapes + x) - np.log(2.0 * np.pi * x))
     return np.where(counts > 0.0, result, -shapes * np.log1p(means / shapes))
 
@@ -219,7 +219,7 @@ def stirling_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(x < _FAR, rest, series / far)
 
 
-def _log_deviation(x: NDArray[np.float64], one_more: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_deviation(x: NDArray[np.float64], one_more: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return x - log(1 + x), given 1 + x, too: it may be far more precise."""
     small = np.where(np.abs(x) < _SMALL, x, 0.0)
     series = np.full(small.shape, 1.0 / 9.0)

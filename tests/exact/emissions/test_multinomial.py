@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from exact.oracles.events import log_row_evidence
 from numpy.testing import assert_allclose
-from scipy import stats
+from scipy import special, stats
 
 from skdp._random import make_seed_sequence, make_stream
 from skdp.emissions import MultinomialEmission
@@ -202,6 +202,56 @@ def test_many_events():
         a = PROBS[j, 1] * CONCENTRATIONS[j]
         expected = stats.betabinom.cdf(x, 700, a, CONCENTRATIONS[j] - a)
         assert_allclose(marginals.cdf(x, 1)[:, j], expected, rtol=1e-9)
+
+
+def chance_of_less(first, second):
+    """Return P(U <= V) of two independent Beta variables, trapezoids where U mostly is.
+
+    P(X <= k) of a beta-binomial X is P(U <= V) with U ~ Beta(a, b), V ~ Beta(k + 1, n - k): the
+    k + 1-th smallest of n uniform numbers is above U.
+    """
+    narrow = first if min(first) > min(second) else second
+    a, b = narrow
+    t = np.linspace(-1.0, 1.0, 4001) * (10.0 * np.sqrt(1.0 / a + 1.0 / b) + 45.0 / min(a, b))
+    t += np.log(a / b)  # log odds
+    x, y = special.expit(t), special.expit(-t)
+    logs = a * np.log(x) + b * np.log(y)
+    other = stats.beta.sf(x, *second) if narrow is first else stats.beta.cdf(x, *first)
+    weights = np.exp(logs - logs.max())
+    return weights @ other / weights.sum()
+
+
+MANY = {
+    "binomial": (None, (0.3, 0.0, 1.0, 1e-5)),
+    "learned": (np.array([3e6, 1e9, 40.0, 2.0]), (0.3, 0.7, 0.01, 0.5)),
+    "at the ends": (np.array([0.3, 1.5, 1.5, 1e-3]), (0.3, 0.1, 0.9, 0.5)),
+}
+
+
+@pytest.mark.parametrize("case", MANY)
+def test_millions_of_events(case):
+    """More than one cell: numbers at the ends of cells, within them, and beyond."""
+    concentrations, probs = MANY[case]
+    totals = Totals(np.array([7.0, 300_000.0, 1_000_000.0]), np.array([0.1, 0.2, 0.7]))
+    marginals = EventMarginals(np.array(probs)[:, np.newaxis], totals, concentrations)
+    x = [-5, -1, 0, 5, 8_191, 89_999, 90_050, 210_111, 299_900, 299_999, 300_000, 300_111, 700_001]
+    x = np.array([*x, 999_935, 999_999.0, 1_000_000.0, 3e9])
+    found = marginals.cdf(x, 0)
+    for j, p in enumerate(probs):
+        expected = np.zeros(len(x))
+        for n, share in zip(*totals, strict=True):
+            if concentrations is None:
+                expected += share * stats.binom.cdf(x, n, p)
+                continue
+            shapes = p * concentrations[j], (1.0 - p) * concentrations[j]
+            inside = (x >= 0.0) & (x < n)
+            own = [chance_of_less(shapes, (k + 1.0, n - k)) for k in x[inside]]
+            expected[inside] += share * np.array(own)
+            expected[x >= n] += share
+        assert_allclose(found[:, j], expected, rtol=1e-9, atol=1e-11)
+    assert np.all(found[-2:] == 1.0)
+    again = marginals.take([1, 3]).cdf(x.reshape(1, -1), 0)
+    assert_allclose(again[0], found[:, [1, 3]], atol=1e-15)
 
 
 def test_number_of_orders():

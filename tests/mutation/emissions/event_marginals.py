@@ -3,6 +3,7 @@
 from mutation.mutation import Mutation
 
 BAG_TESTS = "tests/exact/emissions/test_multinomial.py"
+EVENT_KERNELS = "emissions/_kernels_event_marginals.py"
 EVENT_MARGINALS = "emissions/_event_marginals.py"
 
 MUTATIONS = [
@@ -21,5 +22,29 @@ MUTATIONS = [
         "spread = (mean * c + mean) / (c + 1.0)",
         "Counts of unknown probabilities vary more than binomial ones.",
         f"{BAG_TESTS}::test_marginals_by_enumeration[learned]",
+    ),
+    Mutation(
+        "events-cells-for-themselves",
+        EVENT_MARGINALS,
+        "np.cumsum(table[:-1], axis=0, out=self._before[1:])",
+        "self._before[1:] = table[:-1]",
+        "What lies before a cell is all cells before it.",
+        f"{BAG_TESTS}::test_millions_of_events[binomial]",
+    ),
+    Mutation(
+        "events-fewer-than-the-likeliest",
+        EVENT_KERNELS,
+        "weigh_next(m, k, b[j], slope) / weigh_next(k - 1, m + 1, a[j], slope)",
+        "weigh_next(m, k, b[j], slope) / weigh_next(k, m + 1, a[j], slope)",
+        "The ratio of P(k - 1) and P(k), not that of their neighbors.",
+        f"{BAG_TESTS}::test_millions_of_events[learned]",
+    ),
+    Mutation(
+        "events-number-without-chance",
+        EVENT_MARGINALS,
+        "    return np.asarray(result - log_negative_binomial(n, (a + b) * odds, a + b))",
+        "    return np.asarray(result)",
+        "Two counts, given that their sum is n.",
+        f"{BAG_TESTS}::test_millions_of_events[at the ends]",
     ),
 ]

@@ -63,6 +63,14 @@ MUTATIONS = [
         "tests/exact/sequence/test_log_joint.py::test_log_joint_with_similarities_of_observations",
     ),
     Mutation(
+        "emission-similarity-moves-with-old-phi",
+        SPLIT_MERGE,
+        "log_ratio += there.log_probability_of(self._ptr, states, weights)",
+        "log_ratio += transitions.log_probability_of(self._ptr, states, weights)",
+        "New parameters of two states are new similarities.",
+        f"{SIMILARITY_TESTS}::test_posterior_by_many_splits_and_merges",
+    ),
+    Mutation(
         "emission-similarity-moves-with-swapped-names",
         SPLIT_MERGE,
         "self._emission, splitter.emission, groups.astype(np.int64), pair, self._rng",

@@ -1,5 +1,7 @@
 """Similarities that come from the observations of states, against sums and integrals."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from exact.oracles.batch_means import assert_means
@@ -39,6 +41,7 @@ CASES = {
     "counts": Problem(FEW, COUNTS, prior=(1.5, 0.7)),
     "counts, bhattacharyya": Problem(FEW, COUNTS, bhattacharyya, 2.0, prior=(1.5, 0.7)),
 }
+APART = Problem(((0, 1, 0), (0, 1, 1)), BITS, decay=20.0, alpha=10.0, gamma=4.0, prior=(0.3, 0.3))
 NAMES = {hellinger: "hellinger", bhattacharyya: "bhattacharyya"}
 N_SWEEPS = 24_000
 
@@ -107,13 +110,15 @@ def test_posterior_in_short(case):
     check(CASES[case], 6_000)
 
 
-def sweep_by_moves(walker, panel):
+def sweep_by_moves(walker, panel, n_moves=1):
     """Do what a sweep does, but draw states by splits and merges alone."""
-    walker.emission.complete(walker.states, walker.stream)
-    moved = SplitMerge(
-        panel.ptr, walker.states, walker.transitions, walker.emission, walker.stream,
-        walker.similarity,
-    ).try_once()  # fmt: skip
+    moved = False
+    for _ in range(n_moves):
+        walker.emission.complete(walker.states, walker.stream)
+        moved |= SplitMerge(
+            panel.ptr, walker.states, walker.transitions, walker.emission, walker.stream,
+            walker.similarity,
+        ).try_once()  # fmt: skip
     walker._draw_parameters(walker.stream, rates_known=not moved)
 
 
@@ -122,3 +127,12 @@ def sweep_by_moves(walker, panel):
 def test_posterior_by_splits_and_merges(case):
     """|z| < 5 for 23 figures a case: a false alarm in 1e-5 cases."""
     check(CASES[case], N_SWEEPS, sweep=sweep_by_moves)
+
+
+@pytest.mark.slow
+def test_posterior_by_many_splits_and_merges():
+    """|z| < 5 for 23 figures: a false alarm in 1e-5 cases.
+
+    Parameters are mostly those that moves have proposed, and similarities say much of states.
+    """
+    check(APART, 8_000, sweep=partial(sweep_by_moves, n_moves=5))
