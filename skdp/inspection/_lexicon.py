@@ -105,7 +105,7 @@ class LexiconDisplay:
     not once for each time it occurs; d and the concentration are learned from these. So the closed
     form of the growth does not apply to n words of a text, and only draws are shown.
 
-    A draw takes 2 seconds for a million words without context, and 7 of order 3.
+    A draw of a million words takes about a second without context, and 5 of order 3.
 
     Examples
     --------
@@ -445,7 +445,7 @@ def _count_distinct(words: NDArray[Any]) -> NDArray[np.int64]:
 
 def _check_kind(kind: Any) -> None:
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise ValueError(f"kind must be {', '.join(map(repr, _KINDS))}, got {kind!r:.60}.")
+        raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}, got {kind!r:.60}.")
 
 
 def _read_words(words: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Any]]:

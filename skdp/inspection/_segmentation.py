@@ -41,8 +41,8 @@ _MARKS = {
     "true cut, found": _Mark("^", "black", is_filled=True),
     "true cut, missed": _Mark("^", PALETTE[5], is_filled=False),
     "cut that is not true": _Mark("x", PALETTE[5], is_filled=True),
-    "known cut": _Mark("D", PALETTE[2], is_filled=True),
-    "known to be one word": _Mark("_", PALETTE[2], is_filled=True),
+    "known: a cut": _Mark("D", PALETTE[2], is_filled=True),
+    "known: no cut": _Mark("_", PALETTE[2], is_filled=True),
 }
 
 
@@ -208,14 +208,16 @@ class SegmentationDisplay:
             )
         chosen = X[sample : sample + 1]
         (probabilities,), (words,) = estimator.predict_proba(chosen), estimator.predict(chosen)
-        characters: Any = chosen[0]
-        if not isinstance(characters, str):
-            ids = np.concatenate([*words, np.empty(0, np.int64)]).astype(np.int64)
+        characters: Any = ""
+        if words and isinstance(words[0], str):
+            characters = "".join(words)
+        elif words:
+            ids = np.concatenate(words)
             names = None
             if feature_names is not None:
                 names = as_names(feature_names, "feature_names", estimator.n_words_)
             characters = [str(i) if names is None else names[i] for i in ids]
-        elif feature_names is not None:
+        if isinstance(characters, str) and feature_names is not None:
             raise ValueError("feature_names are names of ids, but X holds strings.")
         ends = np.cumsum([len(word) for word in words], dtype=np.int64)[:-1]
         cuts = np.zeros(max(len(characters) - 1, 0), dtype=np.int8)
@@ -371,8 +373,8 @@ class SegmentationDisplay:
             is_on["cut that is not true"] = made & (self.true == 0)
         lane_of_known = 1 if self.true is not None else 0
         if self.known is not None:
-            is_on["known cut"] = self.known == 1
-            is_on["known to be one word"] = self.known == 0
+            is_on["known: a cut"] = self.known == 1
+            is_on["known: no cut"] = self.known == 0
         n = len(self.predicted)
         x, y = np.empty(n), np.empty(n)
         for line, top in zip(lines, tops, strict=True):

@@ -54,7 +54,7 @@ def text_probabilities(lengths, discounts, concentrations, base):
 @pytest.mark.parametrize(
     ("lengths", "discounts", "concentrations", "base"),
     [
-        ([4], [0.4], [1.5], None),
+        ([6], [0.8], [0.3], None),
         ([3, 1], [0.0], [0.5], [0.2, 0.8]),
         ([2, 2], [0.5, 0.3], [1.0, 0.4], None),
         ([1, 2, 1], [0.7, 0.2], [0.3, 2.0], [0.5, 0.0, 0.5]),

@@ -214,7 +214,7 @@ def test_invalid_words(words, message):
         ({"word_length": "auto"}, "word_length must be a positive number"),
         ({"max_word_length": 0}, "max_word_length must be an integer >= 1"),
         ({"feature_names": ["a"]}, "feature_names are names of word ids"),
-        ({"kind": "zipf"}, "kind must be 'rank-frequency', 'growth', 'lengths', got 'zipf'"),
+        ({"kind": "zipf"}, "kind must be one of 'rank-frequency', 'growth', 'lengths', got 'zipf'"),
         ({"n_draws": -1}, "n_draws must be an integer >= 0"),
     ],
 )

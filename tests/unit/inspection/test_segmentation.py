@@ -3,6 +3,7 @@ from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -72,13 +73,13 @@ def test_the_truth():
 
 def test_known_cuts():
     display = SegmentationDisplay("thedog", PROBABILITIES, known=[-1, 0, 1, -1, -1]).plot()
-    assert places_of(display, "known cut") == [3]
-    assert places_of(display, "known to be one word") == [2]
+    assert places_of(display, "known: a cut") == [3]
+    assert places_of(display, "known: no cut") == [2]
     both = SegmentationDisplay(
         "thedog", PROBABILITIES, true=["the", "dog"], known=[-1, 0, 1, -1, -1]
     ).plot()
     heights = {name: mark.get_ydata() for name, mark in both.marks_.items()}
-    assert heights["known cut"][0] < heights["true cut, found"][0]
+    assert heights["known: a cut"][0] < heights["true cut, found"][0]
 
 
 def test_words_stand_for_cuts():
@@ -163,6 +164,22 @@ def test_from_ids():
     ]
     with pytest.raises(ValueError, match="feature_names must hold 3 names, got 1"):
         SegmentationDisplay.from_estimator(model, IDS, feature_names=["ka"])
+
+
+def test_an_array_of_ids():
+    X = np.array([[0, 1, 2, 0], [2, 0, 1, 1], [0, 1, 0, 1]])
+    model = NestedPitmanYorLM(
+        max_iter=4, n_samples=2, n_chains=1, anneal=None, max_word_length=3, random_state=0
+    ).fit(X)
+    assert SegmentationDisplay.from_estimator(model, X, sample=1).characters == list("2011")
+    frame = pd.DataFrame(X)
+    display = SegmentationDisplay.from_estimator(model, frame, sample=2, width=30)
+    assert display.characters == list("0101")
+
+
+def test_empty_string(model):
+    with pytest.raises(ValueError, match="must be 1 to 5000 characters, got 0"):
+        SegmentationDisplay.from_estimator(model, ["", "thedog"])
 
 
 def test_given_axes():
