@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import count
 from random import Random
@@ -107,10 +108,9 @@ class WordLaw(NamedTuple):
             yield from count()
             return
         cumulative = np.cumsum(self.base)
-        cumulative /= cumulative[-1]
+        bounds = (cumulative / cumulative[-1]).tolist()
         while True:
-            for word in np.searchsorted(cumulative, [random.random() for _ in range(256)], "right"):
-                yield int(word)
+            yield bisect_right(bounds, random.random())
 
 
 class _Restaurant:
