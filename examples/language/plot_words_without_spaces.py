@@ -29,10 +29,9 @@ print(len(X), "strings of", sum(map(len, X)), "characters, such as", X[0])
 # No word is known, or some are
 # -----------------------------
 #
-# Without any help the model finds six of ten words. Most errors are parts that occur in many words
-# ("statement s"), which are units too, if not those of writing. Some strings that have been cut by
-# hand tell it what is meant; one of ten makes it eight of ten words. Scores are of the other
-# strings.
+# Without any help the model has an F of 0.67 for words. Most errors are parts that occur in many
+# words ("statement s"), which are units too, if not those of writing. Some strings that have been
+# cut by hand tell it what is meant: with one of ten, F is 0.79. Scores are of the other strings.
 
 from skdp.language import NestedPitmanYorLM
 from skdp.metrics import segmentation_scores
