@@ -105,7 +105,7 @@ class LexiconDisplay:
     not once for each time it occurs; d and the concentration are learned from these. So the closed
     form of the growth does not apply to n words of a text, and only draws are shown.
 
-    A draw of a million words takes about a second without context, and 5 of order 3.
+    A draw of a million words takes 1 to 2 seconds without context, and 5 to 7 with order 3.
 
     Examples
     --------
