@@ -48,7 +48,7 @@ print(X_test)
 from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM
 
 orders = [2, 3, 4, 5, 6]
-curves = {
+makers = {
     "modified Kneser-Ney": lambda order: KneserNeyLM(order),
     "Pitman-Yor, one sample": lambda order: HierarchicalPitmanYorLM(
         order, max_iter=20, n_samples=1, random_state=0
@@ -58,10 +58,9 @@ curves = {
     ),
 }
 models = {}
-for title, make in curves.items():
+for title, make in makers.items():
     models[title] = [make(order).fit(X_train) for order in orders]
     perplexities = [model.perplexity(X_test) for model in models[title]]
-    curves[title] = perplexities
     print(f"{title:24}", *(f"{perplexity:6.1f}" for perplexity in perplexities))
 lm = models["Pitman-Yor, mean of 20"][1]
 print("discounts     ", lm.discounts_.round(2))
@@ -94,58 +93,42 @@ for word, *row in zip(words, *bits.values(), strict=True):
 # A power law
 # -----------
 #
-# Why does the Pitman-Yor process suit words? Draws from it have a few frequent types and very many
-# rare ones, as text has. The discount of the model without context says how heavy that tail is.
-# Draws with this discount, of the same length as the text, come close to its frequencies by rank,
-# but for more words that occur once or twice. With discount 0, which makes it a Dirichlet process,
-# no word is very frequent, and few are rare.
-
-from skdp.processes import sample_crp
+# Why does the Pitman-Yor process suit words? Texts drawn from it have a few frequent words and very
+# many rare ones, as real ones have. The discount of the model without context says how heavy that
+# tail is. Texts drawn with the learned discount and concentration, of as many sentences, come close
+# to the frequencies by rank. With discount 0, which makes it a Dirichlet process, no word is very
+# frequent, and few are rare.
 
 counter = TokenVectorizer(lowercase=True, min_count=1)
 text = counter.fit_transform(train + test)
 unigrams = HierarchicalPitmanYorLM(1, end_of_sequence=False, max_iter=40, random_state=0).fit(text)
-discount, concentration = float(unigrams.discounts_[0]), float(unigrams.concentrations_[0])
-frequencies = np.sort(np.bincount(text.tokens))[::-1]
-n_words = len(text.tokens)
-print(f"{n_words} words of {len(frequencies)} types; discount {discount:.2f}")
+plain = HierarchicalPitmanYorLM(
+    1, discount=0.0, end_of_sequence=False, max_iter=40, random_state=0
+).fit(text)
+print(f"{len(text.tokens)} words of {text.n_features} types; ", end="")
+print(f"discount {unigrams.discounts_[0]:.2f}")
 
 # %%
 
 import matplotlib.pyplot as plt
 
-figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
-styles = ["o--", "o:", "o-"]
-for (title, perplexities), style in zip(curves.items(), styles, strict=True):
-    axes[0].plot(orders, perplexities, style, label=title)
-axes[0].set(xlabel="order", ylabel="perplexity of the test part", xticks=orders, yscale="log")
-axes[0].set_title("words of context")
-axes[0].yaxis.set_major_formatter("{x:.0f}")
-axes[0].yaxis.set_minor_formatter("{x:.0f}")
-axes[0].legend()
+from skdp.inspection import LexiconDisplay, PerplexityDisplay
+
+figure, axes = plt.subplots(2, 2, figsize=(12, 7.5), layout="constrained")
+PerplexityDisplay.from_estimators(models, X_test, ax=axes[0, 0])
+axes[0, 0].set_title("words of context")
 
 places = np.arange(len(words))
 for offset, (title, values) in zip((-0.2, 0.2), bits.items(), strict=True):
-    axes[1].barh(places + offset, values, height=0.4, label=title)
-axes[1].set_yticks(places, words, fontsize=8)
-axes[1].invert_yaxis()
-axes[1].set(xlabel="bits", title="surprisal of each word", xlim=(0, 24))
-axes[1].legend(title="given", loc="center right")
+    axes[0, 1].barh(places + offset, values, height=0.4, label=title)
+axes[0, 1].set_yticks(places, words, fontsize=8)
+axes[0, 1].invert_yaxis()
+axes[0, 1].set(xlabel="bits", title="surprisal of each word", xlim=(0, 24))
+axes[0, 1].legend(title="given", loc="center right")
 
-ranks = np.arange(1, len(frequencies) + 1)
-axes[2].loglog(ranks, frequencies, color="black", lw=2, label="the text")
-for seed in range(3):
-    seats = sample_crp(n_words, discount=discount, concentration=concentration, random_state=seed)
-    sizes = np.sort(np.bincount(seats))[::-1]
-    label = f"draws, discount {discount:.2f}" if seed == 0 else None
-    axes[2].loglog(np.arange(1, len(sizes) + 1), sizes, color="C0", alpha=0.6, label=label)
-plain = HierarchicalPitmanYorLM(
-    1, discount=0.0, end_of_sequence=False, max_iter=40, random_state=0
-).fit(text)
-concentration = float(plain.concentrations_[0])
-seats = sample_crp(n_words, discount=0.0, concentration=concentration, random_state=0)
-sizes = np.sort(np.bincount(seats))[::-1]
-axes[2].loglog(np.arange(1, len(sizes) + 1), sizes, "C3--", label="draw, discount 0")
-axes[2].set(xlabel="rank", ylabel="frequency", title="words by rank")
-axes[2].legend()
+for ax, model, title in zip(
+    axes[1], [unigrams, plain], ["discount learned", "discount 0"], strict=True
+):
+    LexiconDisplay.from_estimator(model, text, random_state=0, ax=ax)
+    ax.set_title(f"words by rank, {title}")
 figure.savefig("next_word.png", dpi=100)

@@ -3,9 +3,12 @@
 from skdp.inspection._factors import FactorDisplay
 from skdp.inspection._grammar import GrammarDisplay
 from skdp.inspection._hellinger import HellingerDisplay
+from skdp.inspection._lexicon import LexiconDisplay
 from skdp.inspection._lower_bound import LowerBoundDisplay
 from skdp.inspection._parse_trees import ParseTreeDisplay
+from skdp.inspection._perplexity import PerplexityDisplay
 from skdp.inspection._segment_mixing import SegmentMixingDisplay
+from skdp.inspection._segmentation import SegmentationDisplay
 from skdp.inspection._state_sequence import StateSequenceDisplay
 from skdp.inspection._topic_alignment import TopicAlignmentDisplay
 from skdp.inspection._topic_evolution import TopicEvolutionDisplay
@@ -16,9 +19,12 @@ __all__ = [
     "FactorDisplay",
     "GrammarDisplay",
     "HellingerDisplay",
+    "LexiconDisplay",
     "LowerBoundDisplay",
     "ParseTreeDisplay",
+    "PerplexityDisplay",
     "SegmentMixingDisplay",
+    "SegmentationDisplay",
     "StateSequenceDisplay",
     "TopicAlignmentDisplay",
     "TopicEvolutionDisplay",

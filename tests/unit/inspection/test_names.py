@@ -16,6 +16,7 @@ from skdp.inspection import (
     HellingerDisplay,
     LowerBoundDisplay,
     ParseTreeDisplay,
+    PerplexityDisplay,
     SegmentMixingDisplay,
     StateSequenceDisplay,
     TopicAlignmentDisplay,
@@ -77,6 +78,9 @@ DRAWN = {
     ).plot(),
     "LowerBoundDisplay.names": lambda a, b: LowerBoundDisplay(
         [[1.0, 2.0], [1.0, 3.0]], names=[a, b]
+    ).plot(),
+    "PerplexityDisplay.perplexities": lambda a, b: PerplexityDisplay(
+        {a: {1: 3.0, 2: 2.0}, b: {2: 4.0}}
     ).plot(),
     "ParseTreeDisplay.names": draw_parse_trees,
     "GrammarDisplay.feature_names": lambda a, b: draw_grammar([a, b], ["S", "T"]),

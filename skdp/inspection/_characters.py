@@ -1,0 +1,91 @@
+"""Characters in columns and lines, as a terminal sets them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from unicodedata import category, east_asian_width
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.inspection._axes import write_name
+
+_MARKS = ("Mn", "Me", "Cf")
+"""Categories of characters that are drawn on the one before them."""
+_SPACE = "\N{OPEN BOX}"
+_INSIDE = 0.4
+"""Columns between a place before a mark and the end of the character with its marks."""
+
+
+class Line(NamedTuple):
+    """Characters of a line, and where they are.
+
+    Attributes
+    ----------
+    start, end : int
+        The first character, and the one behind the last.
+    clusters : list of (text, column)
+        Characters with their marks, and the column of their middle.
+    ends : (end - start,) array
+        The column at which each character ends.
+    """
+
+    start: int
+    end: int
+    clusters: list[tuple[str, float]]
+    ends: NDArray[np.float64]
+
+
+def split_characters(characters: Any) -> list[str]:
+    """Return characters as they are drawn; the parts of a list may be longer than one."""
+    if isinstance(characters, str):
+        return [_SPACE if c.isspace() else write_name(c) for c in characters]
+    if isinstance(characters, bytes | dict) or not hasattr(characters, "__iter__"):
+        raise ValueError(f"characters must be a string or a list, got {characters!r:.60}.")
+    return [write_name(str(c), 20) or _SPACE for c in characters]
+
+
+def measure(characters: Sequence[str]) -> NDArray[np.int64]:
+    """Return the columns of each character: 0 for a mark, 2 for a wide one."""
+    widths = np.array(
+        [sum(0 if _is_mark(c) else 1 + (east_asian_width(c) in "WF") for c in s)
+         for s in characters], dtype=np.int64
+    )  # fmt: skip
+    if any(len(s) > 1 for s in characters):
+        widths += 1  # names need a space between them
+    return widths
+
+
+def break_lines(characters: list[str], cuts: NDArray[np.bool_], width: int) -> list[Line]:
+    """Return lines of at most `width` columns, which end with words where they can."""
+    widths = measure(characters)
+    width = max(width, int(widths.max()))
+    lines = []
+    start, n = 0, len(characters)
+    while start < n:
+        columns = np.cumsum(widths[start:])
+        end = start + int(np.searchsorted(columns, width, "right"))
+        if end < n:
+            ends = np.flatnonzero(cuts[start : end - 1]) + 1
+            if len(ends) and 3 * columns[ends[-1] - 1] > 2 * width:
+                end = start + int(ends[-1])
+        lines.append(_set_line(characters, widths, start, end))
+        start = end
+    return lines
+
+
+def _set_line(characters: list[str], widths: NDArray[np.int64], start: int, end: int) -> Line:
+    ends = np.cumsum(widths[start:end]).astype(np.float64)
+    clusters: list[tuple[str, float]] = []
+    for i in range(start, end):
+        if widths[i] or not clusters:
+            clusters.append((characters[i], float(ends[i - start] - widths[i] / 2)))
+        else:
+            clusters[-1] = (clusters[-1][0] + characters[i], clusters[-1][1])
+            ends[i - start - 1] -= _INSIDE
+    return Line(start, end, clusters, ends)
+
+
+def _is_mark(character: str) -> bool:
+    return category(character) in _MARKS

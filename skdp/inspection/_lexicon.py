@@ -1,0 +1,517 @@
+"""How many words there are, how often they occur and how long they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import poisson
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import check_count, check_unmasked, is_number
+from skdp._random import make_seed_sequence
+from skdp._typing import Floats
+from skdp.data import TokenSequences, check_sentences
+from skdp.inspection._axes import (
+    PALETTE,
+    add_legend,
+    as_names,
+    check_matplotlib,
+    open_axes,
+    write_name,
+)
+from skdp.inspection._word_draws import WordLaw
+from skdp.processes import expected_table_count
+
+_KINDS = ("rank-frequency", "growth", "lengths")
+_SIZE = (4.6, 3.6)
+_N_POINTS = 400
+"""Of a curve of growth: as many as can be told apart."""
+_GUIDE_FROM, _GUIDE_AT = 25, 5
+"""A power law is drawn from rank n / 25 on, through the text at rank n / 5."""
+_BLACK = "#000000"
+
+
+class LexiconDisplay:
+    r"""The words of a text: their frequencies by rank, how their number grows, and their lengths.
+
+    Create it with `from_estimator`, `from_predictions`, or the constructor and `plot`. Beside the
+    text it shows what a hierarchical Pitman-Yor process expects before it has seen anything: texts
+    drawn from it that have the same sentence lengths.
+
+    Parameters
+    ----------
+    words : list of sentences, or TokenSequences
+        Each sentence is a sequence of words: str, ids, or arrays of the ids of their characters.
+    discount, concentration : float or (order,) array-like, default=None
+        Discounts and concentrations of words after 0, 1, ... words. A number: without context.
+        None: only the text is shown.
+    base : (n_features,) array-like, default=None
+        Probabilities of the words below the empty context. None: every draw from the base is a word
+        of its own.
+    word_length : float, default=None
+        Mean of a Poisson distribution of the lengths of words, from 1 on. None: not shown.
+    max_word_length : int, default=None
+        Largest length that this distribution has. None: there is none.
+    feature_names : list of str, default=None
+        What words are called, if they are ids. Only ``kind="lengths"`` needs it.
+
+    Attributes
+    ----------
+    frequencies : ndarray of int
+        Of all words that occur, the most frequent first.
+    n_tokens : int
+        Number of words in the text.
+    discounts, concentrations : (order,) ndarrays or None
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    line_ : matplotlib Line2D or None
+        The text; None with ``kind="lengths"``.
+    draws_ : list of matplotlib Line2D
+        One line for each drawn text.
+    law_ : matplotlib Line2D or None
+        The power law of frequencies, the expected growth, or the Poisson distribution.
+    bars_ : list of matplotlib BarContainer
+        Lengths of distinct words and of all words; empty with other kinds.
+    legend_ : matplotlib Legend
+
+    Raises
+    ------
+    ValueError
+        If there are no words, or an argument is invalid.
+
+    See Also
+    --------
+    skdp.processes.expected_table_count : Growth without contexts in closed form.
+    SegmentationDisplay : Plots how a text is cut into words.
+
+    Notes
+    -----
+    The base of a :class:`~skdp.language.HierarchicalPitmanYorLM` is a closed vocabulary, so its
+    draws never have more words than that. In that of a :class:`~skdp.language.NestedPitmanYorLM`,
+    all strings have a probability; here every draw from it counts as a new word, so that where
+    short words are spelled twice there is one too many. Ends of sentences are those of the text,
+    they are not drawn. A text, unlike a draw, stays with a subject for a while: its number of words
+    grows more slowly at first than if its sentences were shuffled.
+
+    Without context, the number of words that occur f times or more falls in proportion to
+    :math:`f^{-d}`, where d is the discount, as long as f is small compared with the length of the
+    text and new words are not used up. So the frequency at rank r is in proportion to
+    :math:`r^{-1/d}` for large r. Of the dashed line only the slope means something. With contexts,
+    a word is a customer of the empty context once for each table that longer contexts have for it,
+    not once for each time it occurs; d and the concentration are learned from these. So the closed
+    form of the growth does not apply to n words of a text, and only draws are shown.
+
+    A draw of a million words takes 1 to 2 seconds without context, and 5 to 7 with order 3.
+
+    Examples
+    --------
+    >>> from skdp.inspection import LexiconDisplay
+    >>> sentences = [["a", "dog", "ran"], ["the", "dog", "sat"], ["a", "cat", "sat"]]
+    >>> display = LexiconDisplay(sentences, discount=0.5, concentration=1.0)
+    >>> display.frequencies
+    array([2, 2, 2, 1, 1, 1])
+    >>> display.plot(kind="growth", random_state=0).ax_.get_ylabel()
+    'distinct words'
+    """
+
+    line_: Any
+    law_: Any
+    draws_: list[Any]
+    bars_: list[Any]
+
+    def __init__(
+        self,
+        words: Any,
+        *,
+        discount: ArrayLike | None = None,
+        concentration: ArrayLike | None = None,
+        base: ArrayLike | None = None,
+        word_length: float | None = None,
+        max_word_length: int | None = None,
+        feature_names: Sequence[str] | None = None,
+    ):
+        self._ids, self._sentence_lengths, kinds = _read_words(words)
+        self._lengths = _find_lengths(kinds, words, feature_names)
+        self.frequencies = np.sort(np.bincount(self._ids))[::-1]
+        self.n_tokens = len(self._ids)
+        self._law = WordLaw.of(discount, concentration, base)
+        self.discounts = None if self._law is None else self._law.discounts
+        self.concentrations = None if self._law is None else self._law.concentrations
+        if word_length is not None and not (is_number(word_length) and 0.0 < word_length < 1e6):
+            raise ValueError(f"word_length must be a positive number, got {word_length!r:.60}.")
+        self.word_length = word_length
+        if max_word_length is not None:
+            check_count(max_word_length, "max_word_length", at_least=1)
+        self.max_word_length = max_word_length
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        kind: str = "rank-frequency",
+        feature_names: Sequence[str] | None = None,
+        n_draws: int = 3,
+        random_state: Any = None,
+        ax: Any = None,
+    ) -> Self:
+        """Plot the words of X beside what a fitted model expects of words.
+
+        Parameters
+        ----------
+        estimator : fitted HierarchicalPitmanYorLM or NestedPitmanYorLM
+        X : as in the estimator's `fit`
+            For a nested model, strings, which it cuts into words. (The lengths of words, or words
+            that are cut already, are for `from_predictions`.)
+        kind : {"rank-frequency", "growth", "lengths"}, default="rank-frequency"
+            See `plot`. "lengths" also shows the Poisson distribution of new words of a nested
+            model.
+        feature_names : list of str, default=None
+            Names of word ids, such as a vectorizer's ``get_feature_names_out()``; for "lengths".
+        n_draws : int, default=3
+            See `plot`.
+        random_state : int, RandomState, Generator or None, default=None
+            See `plot`.
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        LexiconDisplay
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        TypeError
+            If the estimator has no discounts and concentrations of words.
+        ValueError
+            If X has no words, or another argument is invalid.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib(f"{cls.__name__}.from_estimator")
+        _check_kind(kind)
+        check_is_fitted(estimator)
+        if hasattr(estimator, "word_concentrations_"):
+            is_poisson = isinstance(estimator.length_correction, str) and (
+                estimator.length_correction == "poisson"
+            )
+            display = cls(
+                estimator.predict(X),
+                discount=estimator.word_discounts_,
+                concentration=estimator.word_concentrations_,
+                word_length=estimator.word_length_ if is_poisson else None,
+                max_word_length=int(estimator.max_word_length),
+                feature_names=feature_names,
+            )
+        elif hasattr(estimator, "concentrations_") and hasattr(estimator, "n_contexts_"):
+            base = estimator._base[: estimator.n_features_in_]
+            display = cls(
+                check_sentences(estimator, X, reset=False, any_length=True),
+                discount=estimator.discounts_,
+                concentration=estimator.concentrations_,
+                base=base / base.sum(),
+                feature_names=feature_names,
+            )
+        else:
+            raise TypeError(
+                "estimator must be a HierarchicalPitmanYorLM or NestedPitmanYorLM, got "
+                f"{type(estimator).__name__}. from_predictions plots the words of any model."
+            )
+        return display.plot(ax, kind=kind, n_draws=n_draws, random_state=random_state)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        words: Any,
+        *,
+        discount: ArrayLike | None = None,
+        concentration: ArrayLike | None = None,
+        base: ArrayLike | None = None,
+        word_length: float | None = None,
+        max_word_length: int | None = None,
+        feature_names: Sequence[str] | None = None,
+        kind: str = "rank-frequency",
+        n_draws: int = 3,
+        random_state: Any = None,
+        ax: Any = None,
+    ) -> Self:
+        """Plot given words.
+
+        Parameters
+        ----------
+        words, discount, concentration, base, word_length, max_word_length, feature_names
+            See the class.
+        kind : {"rank-frequency", "growth", "lengths"}, default="rank-frequency"
+            See `plot`.
+        n_draws : int, default=3
+            See `plot`.
+        random_state : int, RandomState, Generator or None, default=None
+            See `plot`.
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        LexiconDisplay
+
+        Raises
+        ------
+        ValueError
+            If there are no words, or an argument is invalid.
+        ImportError
+            If matplotlib is not installed.
+        """
+        display = cls(
+            words,
+            discount=discount,
+            concentration=concentration,
+            base=base,
+            word_length=word_length,
+            max_word_length=max_word_length,
+            feature_names=feature_names,
+        )
+        return display.plot(ax, kind=kind, n_draws=n_draws, random_state=random_state)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        kind: str = "rank-frequency",
+        n_draws: int = 3,
+        random_state: Any = None,
+        name: str = "text",
+    ) -> Self:
+        """Draw the words.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None: in a new figure. The legend is to the right of the axes; your own
+            figure should have ``layout="constrained"``, which makes room for it.
+        kind : {"rank-frequency", "growth", "lengths"}, default="rank-frequency"
+            "rank-frequency": how often the most frequent word occurs, the second, and so on, with
+            drawn texts and the power law of the discount. "growth": the number of distinct words in
+            the first n, with drawn texts and, for a law without context and base, its expectation.
+            "lengths": shares of words by their number of characters, and the Poisson distribution,
+            which is one of distinct words.
+        n_draws : int, default=3
+            Number of texts to draw, for the first two kinds.
+        random_state : int, RandomState, Generator or None, default=None
+            Seed or source of random numbers for them.
+        name : str, default="text"
+            Name of the text, for the legend.
+
+        Returns
+        -------
+        LexiconDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid, or if lengths of words are to be shown but not known.
+        ImportError
+            If matplotlib is not installed.
+        """
+        _check_kind(kind)
+        n_draws = check_count(n_draws, "n_draws")
+        if kind == "lengths" and self._lengths is None:
+            raise ValueError('kind="lengths" needs the words themselves: give feature_names.')
+        check_matplotlib(f"{type(self).__name__}.plot")
+        name = write_name(str(name), 40)
+        self.line_, self.law_, self.draws_, self.bars_ = None, None, [], []
+        # Room for the longest label of a legend.
+        self.ax_ = ax = open_axes(ax, _SIZE, ["expected without context", name])
+        self.figure_ = ax.figure
+        if kind == "lengths":
+            entries = self._draw_lengths(ax)
+        else:
+            draws = []
+            if self._law is not None and n_draws:
+                (seed,) = make_seed_sequence(random_state).generate_state(1, np.uint64).tolist()
+                random = Random(seed)
+                draws = [self._law.draw(self._sentence_lengths, random) for _ in range(n_draws)]
+            show = self._draw_frequencies if kind == "rank-frequency" else self._draw_growth
+            entries = show(ax, name, draws)
+            ax.set(xscale="log", yscale="log")
+            for axis in (ax.xaxis, ax.yaxis):
+                axis.set_major_formatter(_write_number)
+                axis.set_minor_formatter("")
+        ax.spines[["top", "right"]].set_visible(False)
+        self.legend_ = add_legend(ax, list(entries.values()), list(entries))
+        return self
+
+    def _draw_frequencies(self, ax: Any, name: str, draws: list[NDArray[Any]]) -> dict[str, Any]:
+        for draw in draws:
+            counts = np.bincount(draw)
+            self.draws_ += _draw_ranks(ax, np.sort(counts[counts > 0])[::-1], _OF_DRAWS)
+        (self.line_,) = _draw_ranks(ax, self.frequencies, _OF_TEXT)
+        entries = {name: self.line_, **self._entry_of_draws()}
+        discount = 0.0 if self.discounts is None else float(self.discounts[0])
+        n = len(self.frequencies)
+        if discount > 0.0 and n > 1:
+            at = max(n // _GUIDE_AT, 1)
+            height = float(self.frequencies[at - 1])
+            ends = np.array([max(n / _GUIDE_FROM, 1.0), min(1.0 * n, at * height**discount)])
+            (self.law_,) = ax.plot(ends, height * (ends / at) ** (-1.0 / discount), **_OF_LAW)
+            entries[f"power law of d = {discount:.2f}"] = self.law_
+        ax.set(xlabel="rank", ylabel="frequency")
+        return entries
+
+    def _draw_growth(self, ax: Any, name: str, draws: list[NDArray[Any]]) -> dict[str, Any]:
+        at = np.unique(np.geomspace(1, self.n_tokens, _N_POINTS).round().astype(np.int64))
+        for draw in draws:
+            self.draws_ += ax.plot(at, _count_distinct(draw)[at - 1], **_OF_DRAWS)
+        (self.line_,) = ax.plot(at, _count_distinct(self._ids)[at - 1], **_OF_TEXT)
+        entries = {name: self.line_, **self._entry_of_draws()}
+        law = self._law
+        if law is not None and law.base is None and len(law.discounts) == 1:
+            expected = expected_table_count(at, *map(float, (*law.discounts, *law.concentrations)))
+            (self.law_,) = ax.plot(at, expected, **_OF_LAW)
+            entries["expected"] = self.law_
+        ax.set(xlabel="words", ylabel="distinct words")
+        return entries
+
+    def _draw_lengths(self, ax: Any) -> dict[str, Any]:
+        from matplotlib.ticker import MaxNLocator
+
+        lengths = self._lengths
+        assert lengths is not None  # as `plot` has checked
+        longest = int(lengths.max())
+        at = np.arange(1, longest + 1)
+        shown = {"distinct words": lengths, "all words": lengths[self._ids]}
+        for side, values, color in zip((-0.21, 0.21), shown.values(), _OF_LENGTHS, strict=True):
+            shares = np.bincount(values, minlength=longest + 1)[1:] / len(values)
+            self.bars_.append(ax.bar(at + side, shares, width=0.42, color=color))
+        entries: dict[str, Any] = dict(zip(shown, self.bars_, strict=True))
+        law = self._length_law(longest)
+        if law is not None:
+            (self.law_,) = ax.plot(
+                np.arange(1, len(law) + 1), law, "o-", color=_BLACK, markersize=3.5, linewidth=1.0
+            )
+            entries[f"Poisson({self.word_length:.1f})"] = self.law_
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.set(xlabel="characters", ylabel="share of words")
+        ax.set_xlim(left=0.3)
+        return entries
+
+    def _length_law(self, longest: int) -> Floats | None:
+        """Return the probabilities of lengths 1, 2, ... as far as they are to be shown."""
+        if self.word_length is None:
+            return None
+        mean, end = float(self.word_length), self.max_word_length
+        n = max(longest, int(poisson.ppf(0.999, mean))) if end is None else end
+        total = poisson.sf(0, mean) - (0.0 if end is None else poisson.sf(end, mean))
+        return np.asarray(poisson.pmf(np.arange(1, n + 1), mean) / total)
+
+    def _entry_of_draws(self) -> dict[str, Any]:
+        if not self.draws_:
+            return {}
+        return {"draw" if len(self.draws_) == 1 else f"{len(self.draws_)} draws": self.draws_[0]}
+
+
+_OF_TEXT: dict[str, Any] = {"color": _BLACK, "linewidth": 2.0, "zorder": 3}
+_OF_DRAWS: dict[str, Any] = {"color": PALETTE[0], "linewidth": 1.0, "alpha": 0.75}
+_OF_LAW: dict[str, Any] = {"color": PALETTE[5], "linewidth": 1.4, "linestyle": "--", "zorder": 4}
+_OF_LENGTHS = (PALETTE[0], PALETTE[1])
+
+
+def _write_number(x: float, _: Any = None) -> str:
+    """Return a power of ten as people write it."""
+    return f"{x:,.0f}" if x >= 1.0 else ""
+
+
+def _draw_ranks(ax: Any, frequencies: NDArray[Any], style: dict[str, Any]) -> list[Any]:
+    """Draw frequencies by rank; of equal ones the first and the last."""
+    steps = np.flatnonzero(np.diff(frequencies))
+    at = np.unique(np.concatenate([[0], steps, steps + 1, [len(frequencies) - 1]]))
+    drawn: list[Any] = ax.plot(at + 1, frequencies[at], **style)
+    return drawn
+
+
+def _count_distinct(words: NDArray[Any]) -> NDArray[np.int64]:
+    """Return how many distinct words there are among the first 1, 2, ..."""
+    first = np.zeros(len(words), dtype=np.int64)
+    first[np.unique(words, return_index=True)[1]] = 1
+    return np.cumsum(first)
+
+
+def _check_kind(kind: Any) -> None:
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}, got {kind!r:.60}.")
+
+
+def _read_words(words: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Any]]:
+    """Return numbers of words, end to end, the lengths of sentences, and the words by number."""
+    check_unmasked(words, "words")
+    if isinstance(words, TokenSequences):
+        known, numbers = np.unique(words.tokens, return_inverse=True)
+        sentences: Any = None
+        lengths, kinds = np.diff(words.ptr), known.tolist()
+    else:
+        if isinstance(words, str | bytes | dict) or not hasattr(words, "__iter__"):
+            raise ValueError(
+                f"words must be a list of sentences, each a list of words, got {words!r:.60}."
+            )
+        sentences = list(words)
+        number: dict[Any, int] = {}
+        ids: list[int] = []
+        sizes = []
+        for i, sentence in enumerate(sentences):
+            if isinstance(sentence, str | bytes | dict) or not hasattr(sentence, "__iter__"):
+                raise ValueError(
+                    "words must be a list of sentences, each a list of words: sentence "
+                    f"{i} is {sentence!r:.60}. Split text into words first."
+                )
+            before = len(ids)
+            ids += [number.setdefault(_as_key(word, i), len(number)) for word in sentence]
+            sizes.append(len(ids) - before)
+        numbers, lengths, kinds = np.array(ids, dtype=np.int64), np.array(sizes), list(number)
+    if not len(numbers):
+        raise ValueError("words must hold at least one word.")
+    return numbers.astype(np.int64), lengths.astype(np.int64), kinds
+
+
+def _as_key(word: Any, i: int) -> Any:
+    """Return a word as what it can be looked up by; characters' ids are a tuple."""
+    if isinstance(word, str | int | np.integer):
+        return word
+    if isinstance(word, np.ndarray | list | tuple) and np.ndim(word) == 1 and len(word):
+        return tuple(np.asarray(word).tolist())
+    raise ValueError(
+        "words must be str, ids, or arrays of the ids of their characters: sentence "
+        f"{i} holds {word!r:.60}."
+    )
+
+
+def _find_lengths(
+    kinds: list[Any], words: Any, feature_names: Sequence[str] | None
+) -> NDArray[np.int64] | None:
+    """Return the number of characters of each distinct word; None if they are ids without names."""
+    if feature_names is None:
+        if any(isinstance(word, int | np.integer) for word in kinds):
+            return None
+        found = [len(word) for word in kinds]
+    else:
+        if not all(isinstance(word, int | np.integer) for word in kinds):
+            raise ValueError("feature_names are names of word ids, but words has none.")
+        n = len(feature_names) if hasattr(feature_names, "__len__") else 0
+        if isinstance(words, TokenSequences):
+            n = words.n_features
+        names = as_names(feature_names, "feature_names", n)
+        if not 0 <= min(kinds) <= max(kinds) < n:
+            raise ValueError(
+                f"words must hold ids from 0 to {n - 1}, as there are {n} feature_names; got "
+                f"{min(kinds)} to {max(kinds)}."
+            )
+        found = [len(names[word]) for word in kinds]
+    if min(found) < 1:
+        raise ValueError("words must have at least one character, got an empty one.")
+    return np.array(found, dtype=np.int64)

@@ -1,0 +1,449 @@
+"""A text, the words that it is cut into, and how sure the cuts are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import as_array, as_floats, check_count
+from skdp._typing import Floats
+from skdp.inspection._axes import LITERAL, PALETTE, as_names, check_matplotlib, open_axes
+from skdp.inspection._characters import Line, break_lines, split_characters
+
+_MOST = 5000
+"""Characters that are drawn: each is a text of its own."""
+_COLUMN_INCHES, _ROW_INCHES = 0.125, 0.62
+_BOX, _BARS, _LANE = 0.42, 0.36, 0.17
+"""Heights in a row: of words, of a bar of probability 1, and of a lane of marks."""
+_FEWEST_COLUMNS = 30.0
+"""Of a figure: a legend has to fit in."""
+_GAP = 0.24
+"""Columns between words."""
+_EM = 0.602
+"""Width of a character of a monospaced font in units of its size."""
+_LINE_HEIGHT = 1.2
+_LARGEST = 14.0
+
+
+class _Mark(NamedTuple):
+    """How a kind of places is marked."""
+
+    marker: str
+    color: str
+    is_filled: bool
+
+
+_MARKS = {
+    "true cut, found": _Mark("^", "black", is_filled=True),
+    "true cut, missed": _Mark("^", PALETTE[5], is_filled=False),
+    "cut that is not true": _Mark("x", PALETTE[5], is_filled=True),
+    "known: a cut": _Mark("D", PALETTE[2], is_filled=True),
+    "known: no cut": _Mark("_", PALETTE[2], is_filled=True),
+}
+
+
+class SegmentationDisplay:
+    """A text without spaces, the words found in it, and the probability of each cut.
+
+    Create it with `from_estimator`, `from_predictions`, or the constructor and `plot`. Words are
+    boxes. A bar above a place between two characters shows the probability that a word ends there,
+    from 0 to the gray line, 1. Places where bars are of medium height are those to look at.
+
+    Parameters
+    ----------
+    characters : str or list of str
+        The text, without its spaces; the parts of a list are characters, too, whatever their
+        length. At most 5,000.
+    probabilities : (n - 1,) array-like
+        Probability of a cut at each place between two characters.
+    predicted : (n - 1,) array-like of 0 and 1, or list of words, default=None
+        The cuts that were made, or the words. None: those with probability 1/2 or more.
+    true : (n - 1,) array-like of 1, 0 and -1, or list of words, default=None
+        The true cuts: 1 a cut, 0 none, -1 unknown. None: unknown.
+    known : (n - 1,) array-like of 1, 0 and -1, default=None
+        Cuts that the model was given, likewise.
+
+    Attributes
+    ----------
+    characters : list of str
+        As they are drawn: spaces as open boxes.
+    probabilities : (n - 1,) array
+    predicted, true, known : (n - 1,) int8 arrays; the last two may be None
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    boxes_ : matplotlib PolyCollection
+        The words; one that goes on in the next line has a box in both.
+    bars_ : matplotlib LineCollection
+        The probabilities above 0.
+    marks_ : dict of str to matplotlib Line2D
+        Marks below the words, by what they mean.
+    texts_ : list of matplotlib Text
+        The characters, each with its combining marks.
+    legend_ : matplotlib Legend
+
+    Raises
+    ------
+    ValueError
+        If there are no characters or too many, or if lengths do not match.
+
+    See Also
+    --------
+    LexiconDisplay : Plots how many words there are and how often they occur.
+    skdp.metrics.segmentation_scores : How well words are found.
+
+    Notes
+    -----
+    A character is a code point. Wide ones take two columns, and combining marks are drawn on the
+    character before them; a bar between the two is a little to the left of its end. Characters
+    that matplotlib's monospaced font lacks are taken from ``rcParams["font.family"]``: for Chinese
+    or Japanese, add a font that has them to this list.
+
+    Examples
+    --------
+    >>> from skdp.inspection import SegmentationDisplay
+    >>> display = SegmentationDisplay("thedog", [0.0, 0.1, 0.9, 0.0, 0.2], true=["the", "dog"])
+    >>> display.plot().ax_.get_title(loc="left")
+    '1 of 1 true cuts found, 0 others'
+    """
+
+    predicted: NDArray[np.int8]
+
+    def __init__(
+        self,
+        characters: str | Sequence[str],
+        probabilities: ArrayLike,
+        predicted: Any = None,
+        true: Any = None,
+        *,
+        known: ArrayLike | None = None,
+    ):
+        self.characters = split_characters(characters)
+        n = len(self.characters)
+        if not 1 <= n <= _MOST:
+            raise ValueError(
+                f"characters must be 1 to {_MOST} characters, got {n}: choose a part of the text."
+            )
+        array = as_floats(probabilities, "probabilities")
+        if array.shape != (n - 1,) or not np.all((array >= 0.0) & (array <= 1.0)):
+            raise ValueError(
+                f"probabilities must hold a number in [0, 1] for each of the {n - 1} places "
+                f"between {n} characters, got {probabilities!r:.80}."
+            )
+        self.probabilities: Floats = array
+        if predicted is None:
+            self.predicted = (array >= 0.5).astype(np.int8)
+        else:
+            self.predicted = _check_cuts(predicted, "predicted", characters, n, (0, 1))
+        self.true = None
+        if true is not None:
+            self.true = _check_cuts(true, "true", characters, n, (-1, 0, 1))
+        self.known = None
+        if known is not None:
+            self.known = _check_cuts(known, "known", characters, n, (-1, 0, 1))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        true: Any = None,
+        *,
+        sample: int = 0,
+        known: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+        width: int = 60,
+        ax: Any = None,
+    ) -> Self:
+        """Plot how a fitted model cuts one of the strings of X.
+
+        Parameters
+        ----------
+        estimator : fitted NestedPitmanYorLM
+        X : as in the estimator's `fit`
+        true : (n - 1,) array-like of 1, 0 and -1, or list of words, default=None
+            The true cuts of the string that is shown, see the class.
+        sample : int, default=0
+            Which string of X to show.
+        known : (n - 1,) array-like of 1, 0 and -1, default=None
+            What the model was given of its cuts, see the class.
+        feature_names : list of str, default=None
+            Names of characters that are ids.
+        width : int, default=60
+            See `plot`.
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        SegmentationDisplay
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        TypeError
+            If the estimator does not cut strings into words.
+        ValueError
+            If `sample` is out of range, or X or another argument is invalid.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib(f"{cls.__name__}.from_estimator")
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "word_concentrations_"):
+            raise TypeError(
+                f"estimator must be a NestedPitmanYorLM, got {type(estimator).__name__}. "
+                "from_predictions plots the cuts of any model."
+            )
+        if isinstance(X, str):
+            raise ValueError(f"X must be a list of strings, got one string, {X!r:.60}.")
+        sample = check_count(sample, "sample")
+        if sample >= len(X):
+            raise ValueError(
+                f"sample must be below the number of strings in X, {len(X)}, got {sample}."
+            )
+        chosen = X[sample : sample + 1]
+        (probabilities,), (words,) = estimator.predict_proba(chosen), estimator.predict(chosen)
+        characters: Any = ""
+        if words and isinstance(words[0], str):
+            characters = "".join(words)
+        elif words:
+            ids = np.concatenate(words)
+            names = None
+            if feature_names is not None:
+                names = as_names(feature_names, "feature_names", estimator.n_words_)
+            characters = [str(i) if names is None else names[i] for i in ids]
+        if isinstance(characters, str) and feature_names is not None:
+            raise ValueError("feature_names are names of ids, but X holds strings.")
+        ends = np.cumsum([len(word) for word in words], dtype=np.int64)[:-1]
+        cuts = np.zeros(max(len(characters) - 1, 0), dtype=np.int8)
+        cuts[ends - 1] = 1
+        return cls(characters, probabilities, cuts, true, known=known).plot(ax, width=width)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        characters: str | Sequence[str],
+        probabilities: ArrayLike,
+        predicted: Any = None,
+        true: Any = None,
+        *,
+        known: ArrayLike | None = None,
+        width: int = 60,
+        ax: Any = None,
+    ) -> Self:
+        """Plot given cuts.
+
+        Parameters
+        ----------
+        characters, probabilities, predicted, true, known
+            See the class.
+        width : int, default=60
+            See `plot`.
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        SegmentationDisplay
+
+        Raises
+        ------
+        ValueError
+            If there are no characters or too many, or if lengths do not match.
+        ImportError
+            If matplotlib is not installed.
+        """
+        display = cls(characters, probabilities, predicted, true, known=known)
+        return display.plot(ax, width=width)
+
+    def plot(self, ax: Any = None, *, width: int = 60) -> Self:
+        """Draw the text.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None: in a new figure. The text becomes as large as the axes allow; the
+            legend is below them, and your own figure should have ``layout="constrained"``, which
+            makes room for it.
+        width : int, default=60
+            Columns of a line, >= 1. Lines end with a word where they can.
+
+        Returns
+        -------
+        SegmentationDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If `width` is invalid.
+        ImportError
+            If matplotlib is not installed.
+        """
+        width = check_count(width, "width", at_least=1)
+        check_matplotlib(f"{type(self).__name__}.plot")
+        lines = break_lines(self.characters, self.predicted.astype(np.bool_), width)
+        columns = max(_FEWEST_COLUMNS, *(float(line.ends[-1]) for line in lines))
+        columns = max(columns, width if len(lines) > 1 else 0.0)
+        lanes = (self.true is not None) + (self.known is not None)
+        height = _BARS + _BOX + _LANE * lanes + 0.12
+        size = (columns * _COLUMN_INCHES + 0.3, len(lines) * height * _ROW_INCHES + 0.8)
+        self.ax_ = ax = open_axes(ax, size, [])
+        self.figure_ = ax.figure
+        ax.set(xticks=[], yticks=[], frame_on=False)
+        ax.set(xlim=(-0.3, columns + 0.3), ylim=(-len(lines) * height, 0.0))
+        tops = [-i * height - _BARS for i in range(len(lines))]  # of the boxes
+        self._draw_boxes(ax, lines, tops)
+        handles = {"probability of a cut": self._draw_bars(ax, lines, tops)}
+        self._draw_marks(ax, lines, tops)
+        self.texts_ = [
+            ax.text(
+                *(column, top - 0.52 * _BOX, text),
+                ha="center",
+                va="center_baseline",
+                family=_families(),
+                zorder=3,
+                **LITERAL,
+            )
+            for line, top in zip(lines, tops, strict=True)
+            for text, column in line.clusters
+        ]
+        handles |= {name: mark for name, mark in self.marks_.items() if len(mark.get_xdata())}
+        if self.true is not None:
+            found = int(np.sum((self.true == 1) & (self.predicted == 1)))
+            wrong = int(np.sum((self.true == 0) & (self.predicted == 1)))
+            ax.set_title(
+                f"{found} of {np.sum(self.true == 1)} true cuts found, {wrong} others",
+                loc="left",
+                fontsize="small",
+                pad=3.0,
+            )
+        self.legend_ = ax.legend(
+            list(handles.values()),
+            list(handles),
+            loc="upper left",
+            bbox_to_anchor=(0.0, 0.0),
+            ncols=4 if columns >= 55 else 2 if columns >= 28 else 1,
+            fontsize="small",
+            frameon=False,
+            borderaxespad=0.2,
+        )
+        self._choose_size(columns, len(lines) * height)
+        return self
+
+    def _draw_boxes(self, ax: Any, lines: list[Line], tops: list[float]) -> None:
+        from matplotlib.collections import PolyCollection
+
+        boxes = []
+        for line, top in zip(lines, tops, strict=True):
+            is_cut = np.append(self.predicted, 1)[line.start : line.end].astype(np.bool_)
+            is_cut[-1] = True
+            ends = line.ends[is_cut]
+            for left, right in zip([0.0, *ends[:-1]], ends, strict=True):
+                a, b, bottom = left + _GAP / 2, right - _GAP / 2, top - _BOX
+                boxes.append([(a, bottom), (a, top), (b, top), (b, bottom)])
+        self.boxes_ = PolyCollection(boxes, facecolor="#CFE6F5", edgecolor="none", zorder=1)
+        ax.add_collection(self.boxes_, autolim=False)
+
+    def _draw_bars(self, ax: Any, lines: list[Line], tops: list[float]) -> Any:
+        from matplotlib.collections import LineCollection
+
+        bars = []
+        for line, top in zip(lines, tops, strict=True):
+            ax.hlines(top + _scale(1.0), 0.0, line.ends[-1], color="#BBBBBB", linewidth=0.6)
+            part = self.probabilities[line.start : line.end]
+            at = line.ends[: len(part)]
+            for x, p in zip(at[part > 0.0], part[part > 0.0], strict=True):
+                bars.append([(x, top), (x, top + _scale(p))])
+        self.bars_ = LineCollection(bars, color=PALETTE[0], linewidth=2.6, capstyle="butt")
+        ax.add_collection(self.bars_, autolim=False)
+        return self.bars_
+
+    def _draw_marks(self, ax: Any, lines: list[Line], tops: list[float]) -> None:
+        is_on: dict[str, NDArray[np.bool_]] = {}
+        made = self.predicted == 1
+        if self.true is not None:
+            is_on["true cut, found"] = made & (self.true == 1)
+            is_on["true cut, missed"] = ~made & (self.true == 1)
+            is_on["cut that is not true"] = made & (self.true == 0)
+        lane_of_known = 1 if self.true is not None else 0
+        if self.known is not None:
+            is_on["known: a cut"] = self.known == 1
+            is_on["known: no cut"] = self.known == 0
+        n = len(self.predicted)
+        x, y = np.empty(n), np.empty(n)
+        for line, top in zip(lines, tops, strict=True):
+            end = min(line.end, n)
+            x[line.start : end] = line.ends[: end - line.start]
+            y[line.start : end] = top - _BOX
+        self.marks_ = {}
+        for name, chosen in is_on.items():
+            mark = _MARKS[name]
+            lane = lane_of_known if name.startswith("known") else 0
+            (self.marks_[name],) = ax.plot(
+                x[chosen],
+                y[chosen] - (lane + 0.5) * _LANE,
+                linestyle="none",
+                marker=mark.marker,
+                color=mark.color,
+                markerfacecolor=mark.color if mark.is_filled else "none",
+                markersize=4.5 if mark.marker in "^x" else 3.5,
+                clip_on=False,
+            )
+
+    def _choose_size(self, columns: float, height: float) -> None:
+        """Make the characters as large as they can be, which the laid-out figure tells."""
+        figure = self.figure_.figure
+        figure.draw_without_rendering()
+        box = self.ax_.get_window_extent()
+        points = 72.0 / figure.dpi
+        by_width = box.width * points / (columns + 0.6) / _EM * 0.97
+        by_height = box.height * points * _BOX / height / _LINE_HEIGHT
+        size = min(by_width, by_height, _LARGEST)
+        for text in self.texts_:
+            text.set_fontsize(size)
+        self.bars_.set_linewidth(min(2.6, 0.3 * size))
+
+
+def _scale(probability: float) -> float:
+    """Return the height of a bar; some room is left between lines of text."""
+    return 0.85 * _BARS * probability
+
+
+def _families() -> list[str]:
+    """Return families of fonts: a monospaced one, then those of the user for what it lacks."""
+    from matplotlib import rcParams
+
+    return ["monospace", *rcParams["font.family"]]
+
+
+def _check_cuts(
+    values: Any, name: str, characters: str | Sequence[str], n: int, allowed: tuple[int, ...]
+) -> NDArray[np.int8]:
+    """Return cuts (n - 1,), given as such or as words."""
+    if isinstance(values, list | tuple) and values and isinstance(values[0], str):
+        if not isinstance(characters, str) or "".join(values) != characters:
+            raise ValueError(
+                f"{name} must hold the words of the text, which they are not end to end; got "
+                f"{values!r:.80}."
+            )
+        cuts = np.zeros(n - 1, dtype=np.int8)
+        ends = np.cumsum([len(word) for word in values])[:-1]
+        cuts[ends[(ends > 0) & (ends < n)] - 1] = 1
+        return cuts
+    array = as_array(values, name)
+    if array.shape == (0,) == (n - 1,):
+        return np.zeros(0, dtype=np.int8)
+    if array.shape != (n - 1,) or array.dtype.kind not in "biuf" or not np.isin(
+        array, allowed
+    ).all():  # fmt: skip
+        raise ValueError(
+            f"{name} must hold {', '.join(map(str, allowed[::-1]))} for each of the {n - 1} places "
+            f"between {n} characters, or the words; got {values!r:.80}."
+        )
+    return array.astype(np.int8)
