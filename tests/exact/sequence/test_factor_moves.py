@@ -15,7 +15,10 @@ from exact.oracles.factor_sets import Problem, features
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, FactorialHMM
+from skdp.sequence._factorial import _run_moves
 from skdp.sequence._factorial._kernels_block import count_transitions
+from skdp.sequence._factorial._kernels_evidence import fill_board
+from skdp.sequence._factorial._kernels_moves import make_moves
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 from skdp.sequence._factorial._run_moves import RunMoves
 from skdp.sequence._factorial._step_factors import StepFactors
@@ -67,7 +70,7 @@ def make_priors(problem, n_factors):
     return estimator._priors(sum(problem.lengths))
 
 
-def run_moves(problem, priors, bits):
+def run_moves(problem, priors, bits, n_draws=N_DRAWS):
     """Return what moves alone make of paths, one draw after the other."""
     panel = make_panel(problem)
     moves, rng = RunMoves(), stream(3)
@@ -75,7 +78,7 @@ def run_moves(problem, priors, bits):
     seen = (~np.isnan(panel.values)).astype(float)
     totals = np.where(seen > 0.0, panel.values, 0.0)
     draws = []
-    for _ in range(N_DRAWS):
+    for _ in range(n_draws):
         bits = moves.draw(
             bits, seen, totals, np.array(problem.precisions), problem.scale, priors, rng
         )
@@ -107,6 +110,27 @@ def test_moves_of_buffets(case):
     draws = run_moves(problem, priors, np.zeros((4, 0), dtype=np.int8))
     assert all(bits.any(axis=0).all() for bits in draws)
     compare(draws, oracle.expect_buffet(problem, MOST, mass=0.4))
+
+
+@pytest.mark.parametrize("n_factors", [2, "auto"])
+def test_moves_keep_up_what_follows_from_paths(n_factors, monkeypatch):
+    kept = "counts", "n_on", "grams", "projections"
+
+    def make_and_compare(board, *args):
+        make_moves(board, *args)
+        fresh = board._replace(**{name: np.empty_like(getattr(board, name)) for name in kept})
+        fill_board(fresh)
+        for name in kept:
+            found, expected = getattr(board, name), getattr(fresh, name)
+            np.testing.assert_allclose(found, expected, atol=1e-12, err_msg=name)
+
+    monkeypatch.setattr(_run_moves, "make_moves", make_and_compare)
+    monkeypatch.setattr(_run_moves, "N_ROUNDS", 1)
+    for problem in CASES.values():
+        priors = make_priors(problem, n_factors)
+        bits = np.zeros((4, 2 if n_factors == 2 else 0), dtype=np.int8)
+        draws = run_moves(problem, priors, bits, n_draws=300)
+        assert any(bits.sum() > 2 for bits in draws)
 
 
 def make_walker(problem, n_factors, block_size):

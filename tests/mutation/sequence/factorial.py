@@ -172,7 +172,7 @@ MUTATIONS = [
         "last = end if board.is_first[end] else end + 1\n    count_steps",
         "last = end\n    count_steps",
         "The step after a run has another one before it, too.",
-        f"{GIVEN}[one sequence]",
+        f"{TESTS}::test_moves_keep_up_what_follows_from_paths[2]",
     ),
     Mutation(
         "moves-one-name-for-a-new-factor",
