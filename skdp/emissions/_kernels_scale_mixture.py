@@ -176,3 +176,31 @@ def mix_precisions(
             for i in range(first, n_nodes):
                 result += fast_exp(terms[i] - largest)
             out[t, k] = largest + math.log(result)
+
+
+@njit_loop
+def interpolate(distances, scales, pieces_per_unit, coefficients, out):
+    """Write polynomials in log(1 + a_k d), another one in each of some pieces of equal width.
+
+    Parameters
+    ----------
+    distances : (N, K) float64
+        d, none of them beyond the last piece.
+    scales : (K,) float64
+        a_k.
+    pieces_per_unit : float
+    coefficients : (K, P, M) float64
+        Of each piece, from -1 to 1; constants first.
+    out : (N, K) float64, output
+    """
+    last, n_terms = coefficients.shape[1] - 1, coefficients.shape[2]
+    for t in range(distances.shape[0]):
+        for k in range(distances.shape[1]):
+            out[t, k] = pieces_per_unit * fast_log_1p(scales[k] * distances[t, k])
+        for k in range(distances.shape[1]):
+            piece = min(int(out[t, k]), last)
+            x = 2.0 * (out[t, k] - piece) - 1.0
+            result = 0.0
+            for i in range(n_terms - 1, -1, -1):
+                result = result * x + coefficients[k, piece, i]
+            out[t, k] = result

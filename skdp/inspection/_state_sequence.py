@@ -478,8 +478,8 @@ class StateSequenceDisplay:
             colors.append(GREY)
         tops, height = _stack(len(rows) + (self.true is not None))
         if self.observations is not None:
-            place = (-0.5, height + 2 * _GAP, len(self.predicted), _OBSERVED)
-            height += 2 * _GAP + _OBSERVED
+            below = height + 2 * _GAP
+            height = below + _OBSERVED
         size = (_WIDTH, 0.55 + 0.5 * height)
         self.ax_ = ax = open_axes(ax, size, self.labels_)
         self.axes_ = np.array([ax], dtype=object)
@@ -507,7 +507,9 @@ class StateSequenceDisplay:
         ax.set(ylim=(0, height), xlabel="time step")
         ax.spines[["top", "right", "left", "bottom"]].set_visible(False)
         if self.observations is not None:
-            self.observations_ax_ = ax.inset_axes(place, transform=ax.transData, sharex=ax)
+            # In shares of the axes, so that it stays there when one zooms.
+            place = (0.0, below / height, 1.0, _OBSERVED / height)
+            self.observations_ax_ = ax.inset_axes(place, sharex=ax)
         handles = [Patch(facecolor=color) for color in colors]
         self.legend_ = add_legend(ax, handles, self.labels_)
         return height

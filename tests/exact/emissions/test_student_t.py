@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 from scipy import integrate, special, stats
 
 from skdp._random import make_seed_sequence, make_stream
-from skdp.emissions import StudentTEmission
+from skdp.emissions import StudentTEmission, _student_t_model
+from skdp.emissions._student_t_model import ScaleMixture
 
 NAN = np.nan
 N_STATES = 3  # the last one has no data
@@ -117,6 +118,42 @@ def test_predictive_given_weights(covariance_type, nu):
                 b = 0 if covariance_type == "full" else block[0]
                 expected += predict(x[block], own[0][:, block], own[1][:, b], nu, prior)
             assert_allclose(found[t, j], expected, rtol=1e-7, atol=1e-8)
+
+
+@every_type
+@pytest.mark.parametrize("nu", [0.2, 3.0, 50.0, 1e6])
+def test_many_rows_at_once(covariance_type, nu, monkeypatch):
+    """Polynomials stand for sums over nodes: those of single rows, which the test above checks."""
+    values, states = WHOLE
+    sampler, rng = make(values, covariance_type, nu)
+    sampler.draw(states, rng)
+    sampler.complete(states, rng)
+    sampler.draw(states, rng)
+    rng = np.random.default_rng(0)
+    new = 3.0 * rng.standard_t(0.8, size=(6_000, 2))
+    new[::700, 0], new[300::700] = NAN, NAN
+    new[1000], new[2000] = (3e3, -2e4), sampler.model().means[1]
+    some = np.unique([*range(0, 6_000, 77), 700, 1000, 1000, 2000, np.nanargmax(abs(new[:, 1]))])
+    expected = np.concatenate([sampler.model().log_obs(new[[t]]) for t in some])
+    seen, add_up = [], ScaleMixture._add_up
+    monkeypatch.setattr(
+        ScaleMixture, "_add_up", lambda self, d: seen.append(len(d)) or add_up(self, d)
+    )
+    found = sampler.model().log_obs(new)
+    assert max(seen) < 2_000
+    assert_allclose(found[some], expected, rtol=1e-11, atol=1e-11)
+
+
+def test_what_is_no_polynomial_is_added_up(monkeypatch):
+    sampler, rng = make(*WHOLE[:1])
+    sampler.draw(WHOLE[1], rng)
+    sampler.complete(WHOLE[1], rng)
+    new = np.random.default_rng(0).normal(size=(2_000, 2))
+    expected = sampler.model().log_obs(new)
+    monkeypatch.setattr(_student_t_model, "_EXACT", 0.0)
+    found = sampler.model().log_obs(new)
+    assert np.any(found != expected)
+    assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
 
 def test_stored_parameters_are_posterior_means():

@@ -11,11 +11,16 @@ import pytest
 from exact.oracles import factor_sets as oracle
 from exact.oracles.batch_means import assert_means
 from exact.oracles.factor_sets import Problem, features
+from scipy import integrate
 
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, FactorialHMM
+from skdp.sequence._factorial import _run_moves
 from skdp.sequence._factorial._kernels_block import count_transitions
+from skdp.sequence._factorial._kernels_buffet import draw_idle
+from skdp.sequence._factorial._kernels_evidence import fill_board
+from skdp.sequence._factorial._kernels_moves import make_moves
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 from skdp.sequence._factorial._run_moves import RunMoves
 from skdp.sequence._factorial._step_factors import StepFactors
@@ -46,6 +51,11 @@ CASES = {
     ),
 }
 MASS_PRIOR = (2.0, 6.0)
+ALTERNATING = Problem(
+    sequences=(((1.5, 0.2), (-0.4, 1.0), (1.6, 0.3), (-0.3, 0.8), (1.4, 0.1)),),
+    precisions=(2.5, 1.2),
+    scale=1.3,
+)
 
 
 def stream(seed=0):
@@ -67,7 +77,7 @@ def make_priors(problem, n_factors):
     return estimator._priors(sum(problem.lengths))
 
 
-def run_moves(problem, priors, bits):
+def run_moves(problem, priors, bits, n_draws=N_DRAWS):
     """Return what moves alone make of paths, one draw after the other."""
     panel = make_panel(problem)
     moves, rng = RunMoves(), stream(3)
@@ -75,7 +85,7 @@ def run_moves(problem, priors, bits):
     seen = (~np.isnan(panel.values)).astype(float)
     totals = np.where(seen > 0.0, panel.values, 0.0)
     draws = []
-    for _ in range(N_DRAWS):
+    for _ in range(n_draws):
         bits = moves.draw(
             bits, seen, totals, np.array(problem.precisions), problem.scale, priors, rng
         )
@@ -107,6 +117,58 @@ def test_moves_of_buffets(case):
     draws = run_moves(problem, priors, np.zeros((4, 0), dtype=np.int8))
     assert all(bits.any(axis=0).all() for bits in draws)
     compare(draws, oracle.expect_buffet(problem, MOST, mass=0.4))
+
+
+def test_moves_of_a_small_mass():
+    """Runs far apart: a factor more or less is often all that differs."""
+    priors = make_priors(ALTERNATING, "auto")
+    priors.mass = 0.1
+    draws = run_moves(ALTERNATING, priors, np.zeros((5, 0), dtype=np.int8))
+    compare(draws, oracle.expect_buffet(ALTERNATING, 4, mass=0.1))
+
+
+@pytest.mark.parametrize("level", [0.02, 0.5])
+def test_idle_factors(level):
+    """A Poisson process of mass q / a (1 - a)^(q - 1 + N); |z| < 5 for three figures."""
+    priors = make_priors(BASE, "auto")
+    mass, n_steps, n_draws, rng = 3.0, 4, 20_000, stream(5)
+    q = BASE.switch_on_prior[1]
+    numbers, firsts, seconds = np.empty((3, n_draws))
+    for i in range(n_draws):
+        probs, weights = np.empty((64, 3)), np.empty((64, 1))
+        n = draw_idle(level, n_steps, priors.counts, mass, 1.0, probs, weights, rng)
+        assert np.all(probs[:n, 1] > level)
+        numbers[i], firsts[i], seconds[i] = n, probs[:n, 1].sum(), (probs[:n, 1] ** 2).sum()
+
+    def density(a, k):
+        return mass * q * a ** (k - 1) * (1.0 - a) ** (q - 1 + n_steps)
+
+    moments = [integrate.quad(density, level, 1.0, k)[0] for k in range(5)]
+    for k, found in enumerate((numbers, firsts, seconds)):  # Campbell's theorem
+        error = np.sqrt(moments[2 * k] / n_draws)
+        assert abs(found.mean() - moments[k]) < 5.0 * error
+    assert numbers.var() == pytest.approx(moments[0], rel=0.06)
+
+
+@pytest.mark.parametrize("n_factors", [2, "auto"])
+def test_moves_keep_up_what_follows_from_paths(n_factors, monkeypatch):
+    kept = "counts", "n_on", "grams", "projections"
+
+    def make_and_compare(board, *args):
+        make_moves(board, *args)
+        fresh = board._replace(**{name: np.empty_like(getattr(board, name)) for name in kept})
+        fill_board(fresh)
+        for name in kept:
+            found, expected = getattr(board, name), getattr(fresh, name)
+            np.testing.assert_allclose(found, expected, atol=1e-12, err_msg=name)
+
+    monkeypatch.setattr(_run_moves, "make_moves", make_and_compare)
+    monkeypatch.setattr(_run_moves, "N_ROUNDS", 1)
+    for problem in CASES.values():
+        priors = make_priors(problem, n_factors)
+        bits = np.zeros((4, 2 if n_factors == 2 else 0), dtype=np.int8)
+        draws = run_moves(problem, priors, bits, n_draws=300)
+        assert any(bits.sum() > 2 for bits in draws)
 
 
 def make_walker(problem, n_factors, block_size):

@@ -47,4 +47,12 @@ MUTATIONS = [
         "The location of a state is known from its steps only.",
         f"{STUDENT_T_TESTS}::test_predictive_given_weights[3.0-full]",
     ),
+    Mutation(
+        "outliers-coarse-polynomials",
+        STUDENT_T_MODEL,
+        "np.ascontiguousarray(coefficients.T.reshape(at_points.shape))",
+        "np.ascontiguousarray(coefficients.T.reshape(at_points.shape) * (np.arange(12) < 6))",
+        "Polynomials are as exact as sums over nodes.",
+        f"{STUDENT_T_TESTS}::test_many_rows_at_once[3.0-full]",
+    ),
 ]

@@ -172,7 +172,7 @@ MUTATIONS = [
         "last = end if board.is_first[end] else end + 1\n    count_steps",
         "last = end\n    count_steps",
         "The step after a run has another one before it, too.",
-        f"{GIVEN}[one sequence]",
+        f"{TESTS}::test_moves_keep_up_what_follows_from_paths[2]",
     ),
     Mutation(
         "moves-one-name-for-a-new-factor",
@@ -196,7 +196,7 @@ MUTATIONS = [
         "            weights[f] += log_rate\n",
         "            weights[f] += 0.0\n",
         "A run on its own has the mass of a factor more.",
-        f"{BUFFET}[one sequence]",
+        f"{TESTS}::test_moves_of_a_small_mass",
     ),
     Mutation(
         "moves-runs-end-anywhere-alike",
@@ -236,7 +236,7 @@ MUTATIONS = [
         "math.exp((q - 1.0 + n_steps) * math.log1p(-a))",
         "math.exp((q - 1.0) * math.log1p(-a))",
         "Factors that are never on failed at every step.",
-        f"{SWEEPS}[one sequence-False]",
+        f"{TESTS}::test_idle_factors[0.02]",
     ),
     Mutation(
         "buffet-slice-without-ratio",

@@ -76,7 +76,7 @@ MUTATIONS = [
         "self._emission, splitter.emission, groups.astype(np.int64), pair, self._rng",
         "self._emission, splitter.emission, 1 - groups.astype(np.int64), pair, self._rng",
         "Each of the two has parameters given its own steps.",
-        f"{SIMILARITY_TESTS}::test_posterior_by_splits_and_merges[bits, far]",
+        f"{SIMILARITY_TESTS}::test_split_states_have_parameters_of_their_own_steps",
     ),
     Mutation(
         "symbols-concentration-not-held",

@@ -53,7 +53,7 @@ MUTATIONS = [
         "taken[j] = int(math.log1p(-next_double(rng)) < gain)",
         "taken[j] = int(math.log1p(-next_double(rng)) < gain + 1e9)",
         "The conjugate draw knows nothing of transitions.",
-        IN_SHORT,
+        f"{UNIT_TESTS}::test_states_that_refuse_keep_their_parameters",
     ),
     Mutation(
         "emission-similarity-keeps-what-it-refused",
@@ -61,7 +61,7 @@ MUTATIONS = [
         "_put_back(proposed, before, taken == 0)",
         "_put_back(proposed, before, taken < 0)",
         "Distances and parameters must be of the same draw.",
-        f"{UNIT_TESTS}::test_similarity_is_that_of_the_drawn_parameters[bhattacharyya]",
+        f"{UNIT_TESTS}::test_states_that_refuse_keep_their_parameters",
     ),
     Mutation(
         "emission-similarity-squared-hellinger",

@@ -48,6 +48,21 @@ def test_lines_are_above_the_strips(true):
     assert lines.height > 2 * display.images_[0].get_window_extent().height
 
 
+@pytest.mark.parametrize("limits", [(3.0, 3.01), (-100.0, 1e4)])
+def test_zoom(limits):
+    """The panel stays where it is, and warns of nothing."""
+    display = StateSequenceDisplay.from_predictions(
+        STATES, STATES, observations=VALUES, boundaries=[4]
+    )
+    panel = display.observations_ax_
+    display.figure_.canvas.draw()
+    before = panel.get_position().bounds
+    display.ax_.set_xlim(*limits)
+    display.figure_.canvas.draw()
+    assert panel.get_xlim() == limits
+    np.testing.assert_allclose(panel.get_position().bounds, before, atol=0.02)
+
+
 def test_without_observations():
     display = StateSequenceDisplay.from_predictions(STATES)
     assert display.observations_ax_ is None

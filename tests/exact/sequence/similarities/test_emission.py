@@ -136,3 +136,22 @@ def test_posterior_by_many_splits_and_merges():
     Parameters are mostly those that moves have proposed, and similarities say much of states.
     """
     check(APART, 8_000, sweep=partial(sweep_by_moves, n_moves=5))
+
+
+def test_split_states_have_parameters_of_their_own_steps():
+    """The similarity of two states does not tell whose parameters are whose."""
+    problem = Problem(((0, 1, 2, 1, 990, 1010, 1000, 1000) * 3,), COUNTS, prior=(1.5, 0.01))
+    walker, panel = make_walker(problem, 0)
+    n_splits = 0
+    for _ in range(200):
+        walker.states[:] = 0
+        if SplitMerge(
+            panel.ptr, walker.states, walker.transitions, walker.emission, walker.stream,
+            walker.similarity,
+        ).try_once():  # fmt: skip
+            n_splits += 1
+            theta = theta_of(problem, walker.emission)
+            for j in (0, 1):
+                own = panel.values[walker.states == j].mean()
+                assert abs(theta[j] - own) < 2.0 + 0.1 * own
+    assert n_splits > 10
