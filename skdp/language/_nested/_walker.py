@@ -357,6 +357,8 @@ class NestedWalker(Part):
             lengths = np.arange(1, s.max_length + 1)
             logs = lengths * math.log(self.word_length) - gammaln(lengths + 1.0)
             poisson = np.exp(logs - np.logaddexp.reduce(logs))
+            # No word that strings may be cut into is impossible.
+            poisson = np.maximum(poisson, 1e-250)
             self.prices[1:] *= poisson * (N_DRAWN + s.max_length) / (counts[1:] + 1.0)
 
     # What is shown

@@ -68,6 +68,14 @@ def test_kernels_get_strings_in_portions(fitted, monkeypatch):
     assert again.trace_["log_joint"].tolist() == fit.trace_["log_joint"].tolist()
 
 
+@pytest.mark.parametrize("init", ["online", "whole"])
+def test_lengths_far_beyond_the_mean(init):
+    """Poisson probabilities of 100 letters underflow; a log joint does not."""
+    lm = model(word_length=0.001, max_word_length=100, init=init).fit(["abcabc" * 20] * 3)
+    assert np.isfinite(lm.trace_["log_joint"]).all()
+    assert "".join(lm.predict(["abcabc" * 20])[0]) == "abcabc" * 20
+
+
 def test_lexicon(fitted):
     assert list(fitted.lexicon_counts_) == sorted(fitted.lexicon_counts_, reverse=True)
     assert fitted.lexicon_counts_.min() > 0.0
