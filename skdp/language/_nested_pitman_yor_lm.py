@@ -25,7 +25,12 @@ from skdp.inference import NoAverages
 from skdp.language._nested._input import read_cuts, read_fit_input, read_new_input
 from skdp.language._nested._kernels_predict import choose_cuts, sum_cuts
 from skdp.language._nested._lexicon import Lexicon, split_texts
-from skdp.language._nested._model import NestedModel, lay_out_strings, read_strings
+from skdp.language._nested._model import (
+    NestedModel,
+    lay_out_strings,
+    parts_of_strings,
+    read_strings,
+)
 from skdp.language._nested._parameters import (
     CONCENTRATIONS,
     DISCOUNTS,
@@ -88,8 +93,8 @@ class NestedPitmanYorLM(
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     init : {"online", "whole"}, default="online"
         The first state. "online": from empty restaurants the strings are cut one after the other,
-        the shortest first; this three times, with the parameters that were learned. "whole": no
-        string is cut, but where it has to be.
+        the shortest first; this twice, with the parameters that were learned. "whole": no string is
+        cut, but where it has to be.
     anneal : (float, int) or None, default=(1.5, 15)
         Temperature T of the first sweep, and the sweep at which it has fallen to 1: a way to cut a
         string is drawn in proportion to its probability to the power of 1 / T. These sweeps have to
@@ -418,12 +423,16 @@ class NestedPitmanYorLM(
         return total / len(self._models)
 
     def _predict_cuts(self, tokens: Ints, ptr: Places) -> NDArray[np.bool_]:
-        if self.predict_method == "viterbi":
-            layout = lay_out_strings(self._last_model, tokens, ptr)
-            return read_strings(self._last_model, layout).best_cuts()
         cuts = np.zeros(len(tokens), dtype=np.bool_)
-        best = np.zeros((int(np.diff(ptr).max(initial=0)) + 1, 2))
-        choose_cuts(ptr, self._posteriors(tokens, ptr), float(self.word_price), best, cuts)
+        for letters, offsets in parts_of_strings(ptr):
+            part = tokens[letters], offsets
+            if self.predict_method == "viterbi":
+                layout = lay_out_strings(self._last_model, *part)
+                cuts[letters] = read_strings(self._last_model, layout).best_cuts()
+            else:
+                best = np.zeros((int(np.diff(offsets).max(initial=0)) + 1, 2))
+                price = float(self.word_price)
+                choose_cuts(offsets, self._posteriors(*part), price, best, cuts[letters])
         return cuts
 
     def predict(self, X: Any) -> list[list[Any]]:
@@ -458,7 +467,8 @@ class NestedPitmanYorLM(
         check_is_fitted(self)
         tokens, ptr, _ = read_new_input(self, X)
         out = np.zeros(len(tokens))
-        sum_cuts(ptr, self._posteriors(tokens, ptr), out)
+        for letters, offsets in parts_of_strings(ptr):
+            sum_cuts(offsets, self._posteriors(tokens[letters], offsets), out[letters])
         out = np.minimum(out, 1.0)
         return [out[a : max(b - 1, a)].copy() for a, b in pairwise(ptr)]
 
@@ -535,9 +545,12 @@ class NestedPitmanYorLM(
         return self._score_samples(tokens, ptr)
 
     def _score_samples(self, tokens: Ints, ptr: Places) -> Floats:
-        layout = lay_out_strings(self._models[0], tokens, ptr)
-        logs = [read_strings(model, layout).log_probabilities() for model in self._models]
-        return np.asarray(logsumexp(logs, axis=0) - np.log(len(logs)))
+        found = []
+        for letters, offsets in parts_of_strings(ptr):
+            layout = lay_out_strings(self._models[0], tokens[letters], offsets)
+            logs = [read_strings(model, layout).log_probabilities() for model in self._models]
+            found.append(logsumexp(logs, axis=0) - np.log(len(logs)))
+        return np.concatenate(found)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the held-out log probability per character; higher is better.

@@ -18,8 +18,9 @@ from collections import Counter
 import numpy as np
 from sklearn.base import clone
 
+from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
-from skdp.language import HierarchicalPitmanYorLM
+from skdp.language import HierarchicalPitmanYorLM, LanguageModelClassifier, NestedPitmanYorLM
 from skdp.sequence import (
     HDPHMMLT,
     BinaryFactorEmission,
@@ -59,6 +60,16 @@ def make_trees():
     return [tree.leaves for tree in trees], trees
 
 
+def make_strings():
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcdefg"), rng.integers(1, 5))) for _ in range(30)]
+    return ["".join(rng.choice(words, rng.integers(1, 6))) for _ in range(150)]
+
+
+def make_classes():
+    return make_sentences(), np.arange(40) % 3
+
+
 FACTORS = {"emission": BinaryFactorEmission(2), "n_components": 4}
 ESTIMATORS = {
     "segmented": (SegmentedTopicModel(4, max_iter=60), make_documents),
@@ -88,6 +99,15 @@ ESTIMATORS = {
     "grammar": (HDPPCFG(4, max_iter=30, tol=0.0), make_sentences),
     "grammar-starts": (HDPPCFG(4, max_iter=30, tol=0.0, n_init=2, n_jobs=2), make_sentences),
     "ngrams": (HierarchicalPitmanYorLM(3, max_iter=200), make_sentences),
+    "classifier": (
+        LanguageModelClassifier(HierarchicalPitmanYorLM(3, max_iter=60, random_state=0)),
+        make_classes,
+    ),
+    "strings": (NestedPitmanYorLM(n_chains=1, max_iter=60), make_strings),
+    "strings-types": (
+        NestedPitmanYorLM(1, n_chains=2, n_jobs=2, type_moves=0.2, max_iter=30),
+        make_strings,
+    ),
     "refiner": (HDPPCFGRefiner(2, max_iter=20, tol=0.0), make_trees),
 }
 
@@ -161,7 +181,9 @@ class Trials:
         estimator, make_data = ESTIMATORS[name]
         data = make_data()
         self.data = data if isinstance(data, tuple) else (data,)
-        self.estimator = clone(estimator).set_params(random_state=0)
+        self.estimator = clone(estimator)
+        if "random_state" in estimator.get_params():
+            self.estimator.set_params(random_state=0)
         self.straight = self.fit(clone(self.estimator))
         self.can_resume = "warm_start" in self.estimator.get_params()
         self.uses = [self.try_fit]
@@ -268,6 +290,8 @@ class Trials:
         hit = self.run(lambda: self.call(method), rng)
         if hit:
             again, expected = self.call(method), self.results[method]
+            if isinstance(expected, TokenSequences):
+                again, expected = list(again), list(expected)
             if isinstance(expected, list):
                 assert len(again) == len(expected)
                 assert all(np.all(a == b) for a, b in zip(again, expected, strict=True))

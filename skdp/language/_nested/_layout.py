@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +15,15 @@ from skdp.language._nested._kernels_lengths import Contexts
 from skdp.language._nested._kernels_words import Text
 from skdp.language._nested._numbering import Letters, Spans, number_letters, number_spans
 from skdp.processes._kernels_franchise_dynamic import NODE, Franchise, empty_franchise
+
+_LETTERS_A_CALL = 100_000
+"""Kernels get so many letters at a time: Python hears of no signal before they return."""
+
+
+def portions(lengths: NDArray[np.integer]) -> Iterator[tuple[int, int]]:
+    """Yield the first string of each call of a kernel and of the next, given their lengths."""
+    calls = np.cumsum(lengths) // _LETTERS_A_CALL
+    return pairwise([0, *(np.flatnonzero(np.diff(calls)) + 1).tolist(), len(lengths)])
 
 
 class Layout(NamedTuple):

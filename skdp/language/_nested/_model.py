@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from skdp._typing import Floats, Ints, Places
 from skdp.language._nested._kernels_filter import Scratch, empty_scratch
 from skdp.language._nested._kernels_predict import find_best_cuts, find_posteriors, score_strings
-from skdp.language._nested._layout import Layout, lay_out, open_restaurants
+from skdp.language._nested._layout import Layout, lay_out, open_restaurants, portions
 from skdp.language._nested._numbering import find_spans
 from skdp.processes._kernels_franchise_dynamic import Franchise, put_hashed_cells
 
@@ -160,6 +161,15 @@ class Reader(NamedTuple):
         out = np.zeros(len(text.span_ids), dtype=np.bool_)
         find_best_cuts(self.f, text, self.prices, 0, len(text.ptr) - 1, self.scratch, out)
         return out
+
+
+def parts_of_strings(ptr: Places) -> Iterator[tuple[slice, Places]]:
+    """Yield the letters of some strings at a time, and the strings' offsets among them.
+
+    So memory is bounded, and an interrupt is heard after each of them.
+    """
+    for begin, end in portions(np.diff(ptr)):
+        yield slice(ptr[begin], ptr[end]), ptr[begin : end + 1] - ptr[begin]
 
 
 def lay_out_strings(model: NestedModel, tokens: Ints, ptr: Places) -> Layout:

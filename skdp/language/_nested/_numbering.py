@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._typing import Ints, Places
+from skdp.inference import check_interrupts
 
 END = 0
 """The end of a word as an outcome; letter x is x + 1."""
@@ -75,6 +76,7 @@ def number_spans(tokens: Ints, ptr: Places, max_length: int) -> Spans:
     parents = np.zeros(len(tokens), dtype=np.int64)  # below the root
     levels, firsts, lengths, n_spans = [], [], [], 0
     for k in range(1, max_length + 1):
+        check_interrupts()
         at = np.flatnonzero(rest >= k)
         keys, first, inverse = np.unique(
             parents[at] * width + tokens[at + k - 1], return_index=True, return_inverse=True
@@ -153,6 +155,7 @@ def number_letters(tokens: Ints, ptr: Places, order: int) -> Letters:
 
     def number_cells(column: int, at: Any, context: NDArray[np.int64], above: int) -> None:
         nonlocal n_cells
+        check_interrupts()
         keys, first, inverse = np.unique(
             context * (width + 1) + outcomes[at], return_index=True, return_inverse=True
         )

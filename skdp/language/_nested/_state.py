@@ -62,9 +62,10 @@ class NestedState:
         return float(self._walker.word_length)
 
     def log_joint(self) -> float:
-        """Return log p(cuts, seats, learned parameters), length factors as they are.
+        """Return log p(cuts, seats, learned discounts and concentrations).
 
-        Seats count customer by customer; constants of the priors are left out.
+        The factors of lengths are held as they are. Seats count customer by customer; constants of
+        the priors are left out.
         """
         return float(self._walker.log_joint())
 

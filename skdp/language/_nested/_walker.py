@@ -17,7 +17,7 @@ from skdp.language._nested._kernels_filter import empty_scratch
 from skdp.language._nested._kernels_lengths import draw_lengths
 from skdp.language._nested._kernels_sweeps import seat_strings, shuffle, sweep_strings
 from skdp.language._nested._kernels_types import find_occurrences, sweep_types
-from skdp.language._nested._layout import lay_out, open_restaurants
+from skdp.language._nested._layout import lay_out, open_restaurants, portions
 from skdp.language._nested._lexicon import split_texts
 from skdp.language._nested._model import NestedModel
 from skdp.language._nested._state import NestedState
@@ -32,7 +32,7 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, TABLES, F
 N_DRAWN = 10_000
 """Words drawn from the letters once a sweep, for their lengths."""
 
-N_PASSES = 3
+N_PASSES = 2
 """Passes over the strings before the first sweep, each from empty restaurants."""
 
 MOST_SITES = 2000
@@ -191,7 +191,10 @@ class NestedWalker(Part):
             return
         self._cut_where_needed()
         text = self._layout.text
-        seat_strings(self._f, text, self.prices, order, self.cuts, self._scratch, rng)
+        for begin, end in portions(lengths[order]):
+            check_interrupts()
+            part = order[begin:end]
+            seat_strings(self._f, text, self.prices, part, self.cuts, self._scratch, rng)
         self._draw_parameters(rng)
 
     def _cut_where_needed(self) -> None:
@@ -213,7 +216,6 @@ class NestedWalker(Part):
         """Cut strings one after the other, parameters again after more and more of them."""
         done, step = 0, 50
         while done < len(order):
-            check_interrupts()
             part = order[done : done + step]
             self._sweep(part, 1.0, False, rng)
             done += len(part)
@@ -221,12 +223,15 @@ class NestedWalker(Part):
             self._draw_parameters(rng)
 
     def _sweep(self, order: Any, power: float, seated: bool, rng: Any) -> int:
-        return int(
-            sweep_strings(
-                self._f, self._layout.text, self.prices, order, self.cuts, power, seated,
+        text, n_accepted = self._layout.text, 0
+        for begin, end in portions(np.diff(text.ptr)[order]):
+            if not seated:
+                check_interrupts()
+            n_accepted += sweep_strings(
+                self._f, text, self.prices, order[begin:end], self.cuts, power, seated,
                 self._scratch, rng,
-            )
-        )  # fmt: skip
+            )  # fmt: skip
+        return n_accepted
 
     # Sweeps
 
@@ -352,6 +357,8 @@ class NestedWalker(Part):
             lengths = np.arange(1, s.max_length + 1)
             logs = lengths * math.log(self.word_length) - gammaln(lengths + 1.0)
             poisson = np.exp(logs - np.logaddexp.reduce(logs))
+            # No word that strings may be cut into is impossible.
+            poisson = np.maximum(poisson, 1e-250)
             self.prices[1:] *= poisson * (N_DRAWN + s.max_length) / (counts[1:] + 1.0)
 
     # What is shown

@@ -13,7 +13,7 @@ Numbers may be floats, fractions or arrays of nodes of a quadrature.
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from math import prod
+from math import log, prod
 from typing import Any
 
 Context = tuple[Any, ...]
@@ -97,6 +97,31 @@ def joint(customers: Counts, tables: Counts, discounts, concentrations, base: Ma
         most = max(c for c, _ in cells)
         weight = weight * restaurant_weight(cells, d, theta, stirling(most, d))
     return weight
+
+
+def log_seats(
+    sizes: Mapping[Cell, Sequence[int]], discounts, concentrations, base: Mapping
+) -> float:
+    """Return log p(events, seats), customer by customer; `sizes` are those of a cell's tables."""
+    total = sum(len(of) * log(base[w]) for (u, w), of in sizes.items() if not u)
+    restaurants = defaultdict(list)
+    for (u, _), of in sizes.items():
+        restaurants[u] += of
+    for u, of in restaurants.items():
+        d, theta = discounts[len(u)], concentrations[len(u)]
+        total += sum(log(theta + i * d) for i in range(1, len(of)))
+        total -= sum(log(theta + i) for i in range(1, sum(of)))
+        total += sum(log(i - d) for n in of for i in range(1, n))
+    return total
+
+
+def customers_of(events: Counter[Cell], tables: Mapping[Cell, int]) -> Counter[Cell]:
+    """Return the customers of all cells: the events, and the tables of the cells below."""
+    customers = Counter(events)
+    for (u, w), t in tables.items():
+        if u:
+            customers[u[1:], w] += t
+    return customers
 
 
 def predictive(

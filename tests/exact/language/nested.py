@@ -25,8 +25,10 @@ import numpy as np
 from exact.language.franchise import (
     Cell,
     Counts,
+    customers_of,
     events_of,
     joint,
+    log_seats,
     predictive,
     restaurant_weight,
     rising,
@@ -296,6 +298,33 @@ def states(problem: Problem) -> Iterator[State]:
                 ]  # fmt: skip
             for letters, of_letters in remembered[key]:
                 yield State(chosen, (customers, tables), letters, of_words * of_letters)
+
+
+Sizes = dict[Cell, list[int]]
+"""The sizes of the tables of each cell."""
+
+
+def log_joint(
+    problem: Problem, chosen: Sequence[Words], of_words: Sizes, of_letters: Sizes
+) -> float:
+    """Return log p(segmentations, seats), customer by customer.
+
+    The seats must be those of just these words: every cell has the customers that they send.
+    """
+    p = problem
+    spellings = Counter({w: len(of) for (u, w), of in of_words.items() if not u and w})
+    total = 0.0
+    for sizes, events, hyper, base in [
+        (of_words, p.word_events(chosen), (p.word_discounts, p.word_concentrations),
+         {w: p.prior_of_outcome(w) for (_, w) in of_words}),
+        (of_letters, p.letter_events(spellings),
+         (p.character_discounts, p.character_concentrations),
+         defaultdict(lambda: 1.0 / (p.n_characters + 1))),
+    ]:  # fmt: skip
+        tables = {cell: len(of) for cell, of in sizes.items()}
+        assert {cell: sum(of) for cell, of in sizes.items()} == customers_of(events, tables)
+        total += log_seats(sizes, *hyper, base)
+    return total
 
 
 def frozen_word(problem: Problem, state: State, context: tuple, word: str) -> float:

@@ -1,5 +1,6 @@
 """NestedPitmanYorLM against enumeration (see nested.py): posterior, predictives, best words."""
 
+from dataclasses import replace
 from itertools import pairwise, product
 from math import log, prod
 
@@ -14,9 +15,12 @@ from exact.language.nested import (
     enumerate_tables,
     frozen_string,
     frozen_word,
+    log_joint,
     segmentations,
 )
 from exact.oracles.batch_means import N_SWEEPS, assert_means
+from scipy.special import betaln, gammaln
+from scipy.stats import beta, gamma
 
 from skdp._random import make_stream
 from skdp.language import NestedPitmanYorLM
@@ -130,6 +134,90 @@ def test_known_cuts(orders, moves):
     assert cuts[:, 1].all()
     assert not cuts[:, 3].any()
     assert_means(cuts, expected, "P(cut)")
+
+
+# --- the joint density --------------------------------------------------------------------------
+
+
+def sizes_of(walker, cell):
+    """Return the sizes of the tables of a cell."""
+    sizes, entry = [], walker._f.cells[cell, 2]
+    while entry >= 0:
+        size, count, entry = walker._f.entries[entry]
+        sizes += [int(size)] * int(count)
+    return sizes
+
+
+def seats_of(walker, text, alphabet):
+    """Return the sizes of all tables of words, and of letters, by (context, outcome)."""
+    layout, f = walker._layout, walker._f
+    spans = [
+        text[a : a + n]
+        for a, n in zip(layout.text.span_first, layout.text.span_lengths, strict=True)
+    ]
+    of_words = {}
+    for cell in range(layout.text.root_cell, len(f.cells)):
+        node, above = int(f.cells[cell, 3]), cell
+        if cell >= layout.text.hashed_cell:
+            if node < 0:
+                continue
+            above = int(f.parents[cell])
+        v, w = node - layout.text.root_node - 1, above - layout.text.root_cell
+        context = () if v < 0 else ([*spans, BEGIN][v],)
+        of_words[context, [*spans, END][w]] = sizes_of(walker, cell)
+    letters, contexts = layout.letters, []
+    for parent, letter in zip(letters.node_parents, letters.node_letters, strict=True):
+        newest = contexts[parent] if parent >= 0 else ()
+        oldest = () if parent < 0 else (BEGIN if letter < 0 else alphabet[letter],)
+        contexts.append((*oldest, *newest))
+    of_letters = {
+        (contexts[u], alphabet[x - 1] if x else END): sizes_of(walker, cell)
+        for cell, (u, x) in enumerate(zip(letters.nodes, letters.outcomes, strict=True))
+    }
+    return tuple({c: sizes for c, sizes in of.items() if sizes} for of in (of_words, of_letters))
+
+
+def words_of(strings, cuts):
+    """Return the words of strings whose characters have `cuts` behind them, end to end."""
+    ends = iter(np.flatnonzero(cuts) + 1)
+    words, start = [], 0
+    for string in strings:
+        begin, mine = start, []
+        while start < begin + len(string):
+            end = next(ends)
+            mine.append(string[start - begin : end - begin])
+            start = end
+        words.append(tuple(mine))
+    return words
+
+
+PRIORS = {"discount_prior": (2.0, 3.0), "concentration_prior": (1.5, 0.7)}
+LEARNED = {"discount": "auto", "concentration": "auto", "length_correction": "poisson"}
+
+
+@every_order
+@pytest.mark.parametrize("given", [{}, LEARNED], ids=["given", "learned"])
+def test_log_joint(orders, given):
+    """Seats, spellings, lengths, ends and learned parameters, with the seats of a chain."""
+    problem = problem_of(["abcab", "cab", "", "ab", "abab", "aa"] * 3, orders)
+    text, alphabet = "".join(problem.strings), "abc"
+    for state in model(problem, max_iter=10, **given, **PRIORS).iter_sweeps(problem.strings):
+        hyper = {
+            f"{of}_{name}": getattr(state, f"{of}_{name}")
+            for of, name in product(["word", "character"], ["discounts", "concentrations"])
+        }
+        factors = state._walker.prices[1:] / (1.0 - problem.end_probability)
+        now = replace(problem, **hyper, length_factors=factors)
+        seats = seats_of(state._walker, text, alphabet)
+        expected = log_joint(now, words_of(problem.strings, state.cuts), *seats)
+        if given:
+            for name, values in hyper.items():
+                if "discount" in name:
+                    expected += (beta.logpdf(values, 2.0, 3.0) + betaln(2.0, 3.0)).sum()
+                else:
+                    constant = gammaln(1.5) - 1.5 * log(0.7)
+                    expected += (gamma.logpdf(values, 1.5, scale=1 / 0.7) + constant).sum()
+        assert state.log_joint() == pytest.approx(expected, rel=1e-10)
 
 
 # --- what a sample says of strings --------------------------------------------------------------

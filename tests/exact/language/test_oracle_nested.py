@@ -18,6 +18,7 @@ from exact.language.nested import (
     frozen_string,
     frozen_word,
     joint_segmentations,
+    log_joint,
     segmentations,
     states,
 )
@@ -106,6 +107,21 @@ def test_tables_sum_all_seatings(orders):
     assert found.cells == pytest.approx({c: t / total for c, t in tables.items()}, rel=1e-12)
     for (name, kind), expected in means.items():
         np.testing.assert_allclose(getattr(found, f"{name}_{kind}"), expected / total, rtol=1e-12)
+
+
+@pytest.mark.parametrize("orders", ORDERS, ids=str)
+def test_joint_of_seats(orders):
+    """Seats one by one are as probable as the restaurants say, and of all of them."""
+    problem = problem_of(["aa", "a"], orders)
+    for chosen in joint_segmentations(problem):
+        for probability, state in naive_seatings(problem, chosen):
+            of_words, of_letters = (
+                {(u, w): list(sizes) for (kind, u, w), sizes in state.items() if kind == name}
+                for name in LEVELS
+            )
+            expected = log(probability)
+            found = log_joint(problem, chosen, of_words, of_letters)
+            assert found == pytest.approx(expected, rel=1e-12)
 
 
 def test_two_roads_to_the_evidence():

@@ -4,6 +4,7 @@ from mutation.mutation import Mutation
 
 EXACT = "tests/exact/language/test_nested.py"
 POSTERIOR = f"{EXACT}::test_posterior_of_cuts"
+JOINT = f"{EXACT}::test_log_joint"
 SWEEPS = "language/_nested/_kernels_sweeps.py"
 WORDS = "language/_nested/_kernels_words.py"
 SEATS = f"{EXACT}::test_posterior_of_tables"
@@ -69,12 +70,20 @@ MUTATIONS = [
         f"{POSTERIOR}[two strings-strings-(2, 2)]",
     ),
     Mutation(
+        "nested-tables-close-without-their-spelling",
+        WORDS,
+        "    if not remove_customer(f, cell, rng) or w == text.n_spans:",
+        "    if remove_customer(f, cell, rng) or True:",
+        "Each table at the root is one spelling in the letters' restaurants.",
+        f"{JOINT}[given-(2, 2)]",
+    ),
+    Mutation(
         "nested-filter-forgets-the-pairs-seen",
         FILTER,
         "                        weight += s.alpha[b, j - 1] * extra\n",
         "                        weight += 0.0 * extra\n",
         "A word seen after v has more than its share of the back-off.",
-        f"{POSTERIOR}[two strings-strings-(1, 1)]",
+        f"{EXACT}::test_score[(2, 2)]",
     ),
     Mutation(
         "nested-filter-looks-back-one-letter-less",
@@ -82,7 +91,7 @@ MUTATIONS = [
         "        for k in range(1, min(longest, t) + 1):\n            if not is_open:",
         "        for k in range(1, min(longest, t - 1) + 1):\n            if not is_open:",
         "ERRATA D3: k = 1, ..., min(L, t).",
-        f"{POSTERIOR}[two strings-strings-(1, 1)]",
+        f"{EXACT}::test_score[(2, 2)]",
     ),
     Mutation(
         "nested-filter-without-a-start",
@@ -139,6 +148,22 @@ MUTATIONS = [
         "            poisson = np.exp(logs - self.word_length)",
         "ERRATA D4: the Poisson distribution is cut off at 1 and L.",
         f"{EXACT}::test_factors_of_lengths_that_drawn_words_have",
+    ),
+    Mutation(
+        "nested-joint-without-factors-of-lengths",
+        WALKER,
+        "        total += float(self._root_lengths() @ np.log(self.prices[1:]))\n",
+        "        total += float(self._root_lengths().sum() * np.log1p(-self.prices[0]))\n",
+        "Each table at the root has the factor of its word's length.",
+        f"{JOINT}[learned-(1, 1)]",
+    ),
+    Mutation(
+        "nested-joint-with-ends-by-customer",
+        WALKER,
+        "float(f.cells[text.hashed_cell - 1, TABLES]) * math.log",
+        "float(f.cells[text.hashed_cell - 1, CUSTOMERS]) * math.log",
+        "The base has a factor for each table of the end, not for each string.",
+        f"{JOINT}[given-(1, 1)]",
     ),
     Mutation(
         "nested-types-flip-to-other-sites",

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from skdp.data import TokenSequences
 from skdp.language import NestedPitmanYorLM, strip_spaces
+from skdp.language._nested import _layout
 from skdp.topics import GibbsLDA
 
 SPACED = ["the dog ran", "a dog sat", "the cat sat", "a cat ran", "the dog and a cat ran"] * 8
@@ -52,6 +53,27 @@ def test_words_join_to_the_string(fitted):
         fitted.set_params(predict_method=method)
         assert ["".join(words) for words in fitted.predict(X)] == X
     fitted.set_params(predict_method="mbr")
+
+
+def test_kernels_get_strings_in_portions(fitted, monkeypatch):
+    """How many letters go through a kernel at a time does not matter."""
+    fit, words, scores = model().fit(X), fitted.predict(X), fitted.score_samples(X)
+    cuts = np.concatenate(fitted.predict_proba(X))
+    monkeypatch.setattr(_layout, "_LETTERS_A_CALL", 20)
+    assert len(list(_layout.portions(np.array([len(x) for x in X])))) > 10
+    assert fitted.predict(X) == words
+    np.testing.assert_array_equal(fitted.score_samples(X), scores)
+    np.testing.assert_array_equal(np.concatenate(fitted.predict_proba(X)), cuts)
+    again = model().fit(X)
+    assert again.trace_["log_joint"].tolist() == fit.trace_["log_joint"].tolist()
+
+
+@pytest.mark.parametrize("init", ["online", "whole"])
+def test_lengths_far_beyond_the_mean(init):
+    """Poisson probabilities of 100 letters underflow; a log joint does not."""
+    lm = model(word_length=0.001, max_word_length=100, init=init).fit(["abcabc" * 20] * 3)
+    assert np.isfinite(lm.trace_["log_joint"]).all()
+    assert "".join(lm.predict(["abcabc" * 20])[0]) == "abcabc" * 20
 
 
 def test_lexicon(fitted):
