@@ -1,0 +1,1 @@
+"""Mixtures with as many components as the data ask for."""
