@@ -19,7 +19,7 @@ from skdp._random import draw_slice
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions import _kernels_counts as kernels
-from skdp.emissions._clusters import EVENTS, ClusterTerms, count_terms
+from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._protocol import Coupling
 from skdp.inference import Part
@@ -313,7 +313,7 @@ class CategoricalSampler(Part):
         """Return the rows and the prior as kernels of clusters take them."""
         n = len(self._symbols)
         events = np.arange(n + 1), self._symbols, np.ones(n)
-        return count_terms(EVENTS, events, np.zeros(n), self.prior)
+        return count_terms(events, np.zeros(n), self.prior)
 
     def draw_shared(
         self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]

@@ -2,34 +2,60 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from skdp._numba import frozen
 from skdp._typing import Floats, Ints, Places
-from skdp.emissions._kernels_clusters import EVENTS, GAUSSIAN, POISSON
+from skdp.emissions._kernels_clusters import COUNTS, GAUSSIAN
 from skdp.emissions._protocol import CollapsedEmission
 
-__all__ = [
-    "EVENTS",
-    "GAUSSIAN",
-    "POISSON",
-    "ClusterEmission",
-    "ClusterPrior",
-    "ClusterTerms",
-    "Clusters",
-    "Rows",
-    "Scratch",
-    "count_terms",
-    "gaussian_terms",
-]
 
-
-class Rows(NamedTuple):
-    """Observations: see `_kernels_clusters`."""
+class GaussianRows(NamedTuple):
+    """Gaussian observations: see `_kernels_gaussian_clusters`."""
 
     values: Floats
+
+
+class GaussianClusterPrior(NamedTuple):
+    """Prior of means and covariances, by blocks: `GaussianPrior`, and a sum over blocks.
+
+    Attributes
+    ----------
+    mean : (B, W) array
+    precision, dof : float
+    scale : (B, W, W) array
+    log_det : float
+        Sum over blocks of the log determinants of their scales.
+    """
+
+    mean: Floats
+    precision: float
+    dof: float
+    scale: Floats
+    log_det: float
+
+
+class GaussianClusters(NamedTuple):
+    """Statistics of clusters: see `_kernels_gaussian_clusters`."""
+
+    vectors: Floats
+    factors: Floats
+    points: Floats
+
+
+class GaussianScratch(NamedTuple):
+    """What kernels write to and forget."""
+
+    lines: Floats
+    columns: Floats
+    matrix: Floats
+
+
+class CountRows(NamedTuple):
+    """Rows of counts: see `_kernels_count_clusters`."""
+
     ptr: Places
     kinds: Ints
     amounts: Floats
@@ -37,48 +63,37 @@ class Rows(NamedTuple):
     constants: Floats
 
 
-class ClusterPrior(NamedTuple):
-    """Prior of the parameters of a cluster: see `_kernels_clusters`."""
+class CountClusterPrior(NamedTuple):
+    """Prior of intensities or probabilities.
 
-    mean: Floats
-    precision: float
-    dof: float
-    scale: Floats
-    log_det: float
+    Attributes
+    ----------
+    shapes : (V,) array
+        Of the Gamma priors, or of the Dirichlet prior.
+    total_shape : float
+        Their sum.
+    rate : float
+        Of the Gamma priors.
+    is_poisson : bool
+    """
+
     shapes: Floats
-    rate: float
     total_shape: float
+    rate: float
+    is_poisson: bool
 
 
-class Clusters(NamedTuple):
-    """Statistics of clusters: see `_kernels_clusters`."""
+class CountClusters(NamedTuple):
+    """Statistics of clusters: see `_kernels_count_clusters`."""
 
-    sizes: Floats
-    updates: Places
-    factors: Floats
-    centres: Floats
-    offsets: Floats
-    log_dets: Floats
-    ratios: Floats
-    powers: Floats
-    heads: Floats
+    vectors: Floats
     sums: Floats
-    sums_of_all: Floats
-
-    @property
-    def capacity(self) -> int:
-        """Number of clusters that there is room for."""
-        return len(self.sizes)
 
 
-class Scratch(NamedTuple):
-    """What kernels of clusters write to and forget."""
+class CountScratch(NamedTuple):
+    """What kernels write to and forget."""
 
-    negative: Floats
-    sums: Floats
-    whitened: Floats
-    row: Floats
-    matrix: Floats
+    lines: Floats
 
 
 class ClusterTerms(NamedTuple):
@@ -87,40 +102,36 @@ class ClusterTerms(NamedTuple):
     Attributes
     ----------
     kind : int
-        GAUSSIAN, POISSON or EVENTS.
-    rows : Rows
-    prior : ClusterPrior
+        GAUSSIAN or COUNTS.
+    rows : GaussianRows or CountRows
+    prior : GaussianClusterPrior or CountClusterPrior
     """
 
     kind: int
-    rows: Rows
-    prior: ClusterPrior
+    rows: Any
+    prior: Any
 
-    def make_clusters(self, capacity: int) -> Clusters:
+    def make_clusters(self, capacity: int) -> Any:
         """Return room for so many clusters."""
-        n_dims = self.rows.values.shape[1]
-        width = self.prior.mean.shape[1]
-        vectors = np.zeros((6, capacity))
-        return Clusters(
-            np.zeros(capacity),
-            np.zeros(capacity, dtype=np.int64),
+        if self.kind == COUNTS:
+            return CountClusters(
+                np.zeros((4, capacity)), np.zeros((len(self.prior.shapes), capacity))
+            )
+        n_blocks, width = self.prior.mean.shape
+        n_dims = n_blocks * width
+        return GaussianClusters(
+            np.zeros((6, capacity)),
             np.zeros((n_dims, width, capacity)),
-            np.zeros((n_dims, capacity)),
-            np.zeros((n_dims, capacity)),
-            *vectors[:4],
-            np.zeros((len(self.prior.shapes), capacity)),
-            vectors[4],
+            np.zeros((2, n_dims, capacity)),
         )
 
-    def make_scratch(self, capacity: int) -> Scratch:
+    def make_scratch(self, capacity: int) -> Any:
         """Return what kernels write to and forget."""
+        if self.kind == COUNTS:
+            return CountScratch(np.empty((1, capacity)))
         width = self.prior.mean.shape[1]
-        return Scratch(
-            np.empty(capacity),
-            np.empty(capacity),
-            np.empty(width),
-            np.empty(width),
-            np.empty((width, width)),
+        return GaussianScratch(
+            np.empty((2, capacity)), np.empty((2, width)), np.empty((width, width))
         )
 
 
@@ -136,55 +147,40 @@ def gaussian_terms(
     values: Floats, mean: Floats, precision: float, dof: float, scale: Floats
 ) -> ClusterTerms:
     """Return the terms of Gaussian rows; the prior is that of `GaussianSampler`."""
-    nothing = np.empty(0)
-    rows = Rows(
-        frozen(values),
-        np.zeros(1, dtype=np.int64),
-        np.empty(0, dtype=np.int32),
-        nothing,
-        nothing,
-        nothing,
-    )
+    mean, scale = np.ascontiguousarray(mean), np.ascontiguousarray(scale)
     log_det = float(np.linalg.slogdet(scale)[1].sum())
-    prior = ClusterPrior(
-        np.ascontiguousarray(mean), precision, dof, np.ascontiguousarray(scale), log_det,
-        nothing, 0.0, 0.0,
-    )  # fmt: skip
-    return ClusterTerms(GAUSSIAN, rows, prior)
+    prior = GaussianClusterPrior(mean, float(precision), float(dof), scale, log_det)
+    return ClusterTerms(GAUSSIAN, GaussianRows(frozen(values)), prior)
 
 
 def count_terms(
-    kind: int,
     events: tuple[Places, Ints, Floats],
     constants: Floats,
     shapes: Floats,
-    rate: float = 0.0,
+    rate: float | None = None,
 ) -> ClusterTerms:
     """Return the terms of rows of counts.
 
     Parameters
     ----------
-    kind : {POISSON, EVENTS}
     events : (ptr, kinds, amounts)
     constants : (N,) array
         Logarithms of what all clusters' probabilities of a row share.
     shapes : (V,) array
         Of the Gamma or Dirichlet prior.
-    rate : float
-        Of the Gamma prior.
+    rate : float or None
+        Of the Gamma prior; None: Dirichlet.
     """
     ptr, kinds, amounts = events
     running = np.concatenate([[0.0], np.cumsum(amounts)])
-    rows = Rows(
-        frozen(np.empty((len(constants), 0))),
+    rows = CountRows(
         np.ascontiguousarray(ptr, dtype=np.int64),
         np.ascontiguousarray(kinds, dtype=np.int32),
         np.ascontiguousarray(amounts, dtype=np.float64),
         running[ptr[1:]] - running[ptr[:-1]],
-        constants,
+        np.ascontiguousarray(constants),
     )
-    shapes = np.ascontiguousarray(shapes, dtype=np.float64)
-    prior = ClusterPrior(
-        np.empty((0, 1)), 0.0, 0.0, np.empty((0, 1, 1)), 0.0, shapes, rate, float(shapes.sum())
-    )
-    return ClusterTerms(kind, rows, prior)
+    shapes = np.array(shapes, dtype=np.float64)
+    total = float(shapes.sum())
+    prior = CountClusterPrior(shapes, total, 0.0 if rate is None else rate, rate is not None)
+    return ClusterTerms(COUNTS, rows, prior)

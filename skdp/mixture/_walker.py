@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._typing import Floats
-from skdp.emissions import _kernels_clusters as clusters
 from skdp.emissions._clusters import ClusterTerms
 from skdp.inference import Part
-from skdp.mixture import _kernels_split_merge as moves
-from skdp.mixture import _kernels_sweep as kernels
 from skdp.mixture._hyper import PartitionPrior, log_partition
+from skdp.mixture._kernels import kernels_of, shuffle
 from skdp.mixture._model import MixtureModel, log_shares
 from skdp.mixture._state import MixtureState
 
@@ -54,7 +52,9 @@ class MixtureWalker(Part):
     n_clusters : int
     """
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_terms", "_log_alone", "_order")
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        "_values", "_terms", "_kernels", "_log_alone", "_order",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -79,7 +79,9 @@ class MixtureWalker(Part):
         self._capacity = _FIRST_CAPACITY
         self.attach(values)
         if init is None:
-            self._seat(shuffle(len(values), init_stream), init_stream)
+            order = np.arange(len(values))
+            shuffle(order, init_stream)
+            self._seat(order, init_stream)
         else:
             self.labels[:] = init
             self.n_clusters = int(init.max()) + 1
@@ -94,13 +96,13 @@ class MixtureWalker(Part):
     def _take_prior(self) -> None:
         """Compute what follows from the rows and the prior of the parameters."""
         self._terms: ClusterTerms = self.emission.cluster_terms()
+        self._kernels = kernels_of(self._terms.kind)
         self._log_alone = np.empty(len(self._values))
+        _, rows, prior = self._terms
         room, scratch = self._terms.make_clusters(1), self._terms.make_scratch(1)
-        if not clusters.weigh_alone(*self._terms_with(room), self._order, scratch, self._log_alone):
+        arguments = room, self._order, scratch, self._log_alone
+        if not self._kernels.weigh_alone(rows, prior, *arguments):
             raise ValueError(_IMPOSSIBLE)
-
-    def _terms_with(self, room: Any) -> tuple[Any, ...]:
-        return self._terms.kind, self._terms.rows, self._terms.prior, room
 
     def sweep(self) -> None:
         """Draw the clusters of all rows, then discount, concentration and what clusters share."""
@@ -109,39 +111,38 @@ class MixtureWalker(Part):
             self._split_and_merge()
         self._draw_hyper()
 
-    def _build(self, n_spare: int) -> tuple[Any, Any]:
-        """Return the clusters, with room for so many more, and scratch space."""
+    def _make_room(self, n_spare: int) -> tuple[Any, ...]:
+        """Return arrays for the clusters, and so many more, and scratch arrays."""
         while self._capacity < self.n_clusters + n_spare:
             self._capacity *= 2
-        terms = self._terms
-        room, scratch = terms.make_clusters(self._capacity), terms.make_scratch(self._capacity + 1)
-        self._members = np.empty(len(self.labels), dtype=np.int64)
-        ends = np.empty(self._capacity, dtype=np.int64)
-        known = *self._terms_with(room), self.n_clusters, self.labels
-        if not kernels.build_clusters(*known, self._members, ends, scratch):
-            raise ValueError(_IMPOSSIBLE)
-        return room, scratch
+        room = self._terms.make_clusters(self._capacity)
+        weights = np.empty(self._capacity + 1)
+        members = np.empty(len(self.labels), dtype=np.int64)
+        ends = np.empty(self._capacity + 1, dtype=np.int64)
+        return room, weights, members, ends, self._terms.make_scratch(self._capacity)
 
     def _seat(self, order: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Let rows choose their clusters in some order."""
+        _, rows, prior = self._terms
         place = 0
         while place < len(order):
-            room, scratch = self._build(1)
-            place, self.n_clusters = kernels.sweep_rows(
-                self._terms.kind, place, order, self._terms.rows, self._terms.prior, room,
-                self.n_clusters, self.labels, self._log_alone, self.discount, self.concentration,
-                np.empty(self._capacity + 1), self._members, scratch, rng,
+            room, weights, members, ends, scratch = self._make_room(1)
+            place, self.n_clusters = self._kernels.sweep(
+                place, order, rows, prior, room, self.n_clusters, self.labels, self._log_alone,
+                self.discount, self.concentration, weights, members, ends, scratch, rng,
             )  # fmt: skip
             if place < 0:
                 raise ValueError(_IMPOSSIBLE)
 
     def _split_and_merge(self) -> None:
-        room, scratch = self._build(N_TRIES)
-        n_clusters = moves.split_or_merge(
-            self._terms.kind, N_TRIES, self._terms.rows, self._terms.prior, room,
-            self._terms.make_clusters(_THREE), self.n_clusters, self.labels, self.discount,
-            self.concentration, np.empty(_THREE), self._members,
-            np.empty(len(self.labels), dtype=np.int8), scratch, self.stream,
+        """Try to split clusters and to merge them."""
+        _, rows, prior = self._terms
+        room, weights, members, ends, scratch = self._make_room(N_TRIES)
+        sides = np.empty(len(self.labels), dtype=np.int8)
+        three = self._terms.make_clusters(_THREE)
+        n_clusters = self._kernels.split_and_merge(
+            N_TRIES, rows, prior, room, three, self.n_clusters, self.labels, self.discount,
+            self.concentration, weights, members, ends, sides, scratch, self.stream,
         )  # fmt: skip
         if n_clusters < 0:
             raise ValueError(_IMPOSSIBLE)
@@ -195,10 +196,3 @@ class MixtureWalker(Part):
     def state(self) -> MixtureState:
         """Return a live view of the state."""
         return MixtureState(self)
-
-
-def shuffle(n: int, rng: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return the numbers from 0 to n - 1 in random order."""
-    order = np.arange(n)
-    kernels.shuffle(order, rng)
-    return order
