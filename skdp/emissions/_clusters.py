@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdp._numba import frozen
 from skdp._typing import Floats, Ints, Places
@@ -154,7 +155,7 @@ def gaussian_terms(
 
 
 def count_terms(
-    events: tuple[Places, Ints, Floats],
+    events: tuple[NDArray[Any], NDArray[Any], Floats],
     constants: Floats,
     shapes: Floats,
     rate: float | None = None,

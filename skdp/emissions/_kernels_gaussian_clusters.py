@@ -1,8 +1,8 @@
 r"""Clusters of Gaussian rows, means and covariances summed out: what one row changes.
 
-Columns are B blocks of W, as in `_kernels_gaussian`. Of the posterior scale S_n of a block the lower
-triangular U with U^T U = S_n^-1 is kept, and moved by one row in W^2 steps. Row r of block b is
-factors[b W + r].
+Columns are B blocks of W, as in `_kernels_gaussian`. Of the posterior scale S_n of a block the
+lower triangular U with U^T U = S_n^-1 is kept, and moved by one row in W^2 steps. Row r of block b
+is factors[b W + r].
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -14,8 +14,8 @@ factors[b W + r].
 | lines | | (2, C) | scratch |
 | columns, matrix | | (2, W), (W, W) | scratch |
 
-Of a cluster SIZE is n, UPDATES the rows that came or went since U was made from the data, LOG_DET the
-sum over blocks of log det U, HEAD what does not depend on the row, of its log density, RATIO
+Of a cluster SIZE is n, UPDATES the rows that came or went since U was made from the data, LOG_DET
+the sum over blocks of log det U, HEAD what does not depend on the row, of its log density, RATIO
 c_n / (c_n + 1) and POWER (nu_n + 1) / 2.
 
 Log densities of all clusters are computed at once, that of the row's own cluster without it: for

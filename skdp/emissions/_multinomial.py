@@ -231,8 +231,8 @@ class MultinomialSampler(Part):
 
     def cluster_terms(self) -> ClusterTerms:
         """Return the rows and the prior as kernels of clusters take them."""
-        *events, log_coefficients = self._events
-        return count_terms((*events,), log_coefficients, self.prior)
+        ptr, kinds, amounts, log_coefficients = self._events
+        return count_terms((ptr, kinds, amounts), log_coefficients, self.prior)
 
     def parameters(self) -> tuple[NDArray[np.float64], ...]:
         """Return log theta, (J, V)."""
