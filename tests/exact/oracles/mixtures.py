@@ -131,9 +131,10 @@ def log_predictive(row, rows, labels, family, a, b):
 
 
 def hyper_posterior(rows, family, discount, concentration):
-    """Return P(partition), E[a], E[log b], given each as a number or the parameters of its prior."""
-    a_nodes = [(discount, 1.0)] if isinstance(discount, float) else zip(*beta_quadrature(*discount))
-    a_nodes = list(a_nodes)
+    """Return P(partition), E[a] and E[log b]; either is known, or given by its prior."""
+    a_nodes = [(discount, 1.0)]
+    if not isinstance(discount, float):
+        a_nodes = list(zip(*beta_quadrature(*discount), strict=True))
     b_nodes = [(concentration, 1.0)]
     if not isinstance(concentration, float):
         b_nodes = list(zip(*gamma_quadrature(*concentration), strict=True))
@@ -142,7 +143,7 @@ def hyper_posterior(rows, family, discount, concentration):
     likelihoods = np.exp(likelihoods - likelihoods.max())
     weights, mean_a, mean_log_b = np.zeros(len(every)), 0.0, 0.0
     shapes = [tuple(sorted(np.bincount(labels))) for labels in every]
-    representatives = {shape: labels for shape, labels in zip(shapes, every, strict=True)}
+    representatives = dict(zip(shapes, every, strict=True))
     for a, p in a_nodes:
         for b, q in b_nodes:
             priors = {s: exp(log_prior(labels, a, b)) for s, labels in representatives.items()}
