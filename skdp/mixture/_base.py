@@ -327,4 +327,5 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
 
     def _log_joint(self, X: Any) -> Floats:
         """Return log p(x, component) under the representative partition, the new one last."""
-        return self._representative.log_joint_with(self._check_rows(X))
+        values = self._check_rows(X)
+        return self._representative.log_joint_with(values)

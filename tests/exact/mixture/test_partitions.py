@@ -1,7 +1,8 @@
 """Each step of the mixtures draws partitions from their posterior: enumeration of 5 rows.
 
-By batch means (see `batch_means`): |z| < 5 for 52 partitions of each of 30 cases, a false alarm for
-one in 50 choices of the seeds; these are fixed.
+By batch means (see `batch_means`): |z| < 5 for at most 30 partitions of each of 49 cases, a false
+alarm for one in 50 choices of the seeds; these are fixed. Partitions of less than 1 in 200 are
+taken together: too few visits to tell their spread.
 """
 
 import numpy as np
@@ -13,6 +14,7 @@ from exact.oracles.batch_means import N_SWEEPS, assert_means
 from skdp.mixture._hyper import PartitionPrior
 
 EVERY = mixtures.partitions(5)
+RARE = 0.005
 INDEX = {labels: i for i, labels in enumerate(EVERY)}
 
 
@@ -41,11 +43,21 @@ def run(walker, step, n_sweeps):
     return found
 
 
-def check(name, a, b, step, n_sweeps=N_SWEEPS):
+def check(name, a, b, step, n_sweeps):
     problem = PROBLEMS[name]
     found = run(make_walker(problem, a, b), STEPS[step], n_sweeps)
     expected = mixtures.posterior(problem.rows, problem.family, a, b)
-    assert_means(np.eye(len(EVERY))[found], expected, f"{name}, {step}: partitions")
+    draws = np.eye(len(EVERY))[found]
+    assert_means(take_together(draws, expected), take_together(expected, expected), "partitions")
+
+
+def take_together(columns, expected):
+    """Return the columns of common partitions, and the sum of the others, if there are any."""
+    rare = expected < RARE
+    parts = [columns[..., ~rare]]
+    if rare.any():
+        parts.append(columns[..., rare].sum(axis=-1, keepdims=True))
+    return np.concatenate(parts, axis=-1)
 
 
 @pytest.mark.parametrize("step", ["gibbs", "split-merge"])
@@ -59,7 +71,7 @@ def test_partitions(name, step):
 @pytest.mark.parametrize(("a", "b"), [(0.0, 0.7), (0.4, 0.7), (0.5, -0.2)])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_partitions_of_every_kind(name, a, b, step):
-    check(name, a, b, step)
+    check(name, a, b, step, N_SWEEPS // 2)
 
 
 @pytest.mark.slow
@@ -67,7 +79,7 @@ def test_learned_discount_and_concentration():
     problem = PROBLEMS["diag"]
     shapes, rates = (1.5, 2.0), (2.0, 1.5)
     walker = make_walker(problem, prior=PartitionPrior(shapes, rates))
-    draws = np.empty((N_SWEEPS, 2 + len(EVERY)))
+    draws = np.empty((N_SWEEPS // 3, 2 + len(EVERY)))
     for row in draws:
         walker.sweep()
         row[:2] = walker.discount, np.log(walker.concentration)
@@ -75,7 +87,8 @@ def test_learned_discount_and_concentration():
     weights, a, log_b = mixtures.hyper_posterior(problem.rows, problem.family, shapes, rates)
     assert_means(draws[:, 0], np.array(a), "discount")
     assert_means(draws[:, 1], np.array(log_b), "log concentration")
-    assert_means(draws[:, 2:], weights, "partitions")
+    found, expected = take_together(draws[:, 2:], weights), take_together(weights, weights)
+    assert_means(found, expected, "partitions")
 
 
 def test_learned_concentration_without_a_discount():
