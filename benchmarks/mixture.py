@@ -74,7 +74,10 @@ def best_mixture(X, seed):
 
 def bayesian(seed):
     return BayesianGaussianMixture(
-        30, weight_concentration_prior_type="dirichlet_process", max_iter=500, random_state=seed
+        n_components=30,
+        weight_concentration_prior_type="dirichlet_process",
+        max_iter=500,
+        random_state=seed,
     )
 
 
