@@ -1,11 +1,8 @@
-"""Wrong patches: clusters that rows join and leave, and the moves of mixtures."""
+"""Wrong patches: sections of the kernels (mixture)."""
 
 from mutation.mutation import Mutation
 
 PARTITIONS = "tests/exact/mixture/test_partitions.py"
-DENSITIES = "tests/exact/mixture/test_densities.py"
-GAUSSIAN = "emissions/_kernels_gaussian_clusters.py"
-COUNTS = "emissions/_kernels_count_clusters.py"
 SECTIONS = "mixture/_kernels_sections.py"
 GIBBS = f"{PARTITIONS}::test_partitions[full-gibbs]"
 GIBBS_OF_COUNTS = f"{PARTITIONS}::test_partitions[multinomial-gibbs]"
@@ -67,62 +64,6 @@ MUTATIONS = [
         "        sides[place] = place % 2\n",
         "The way back of a merge leads to the two clusters that there are.",
         MOVES,
-    ),
-    Mutation(
-        "mixture-centre-without-the-row",
-        GAUSSIAN,
-        "centre + sign * (x[begin + r] - centre) / (c + sign)",
-        "centre + sign * (x[begin + r] - centre) / (c + 1.0)",
-        "A row that leaves takes a larger share of the mean with it.",
-        GIBBS,
-    ),
-    Mutation(
-        "mixture-factor-of-a-row-that-leaves",
-        GAUSSIAN,
-        "y = (factors[begin + r, e, k] - sign * w * row[e]) * root",
-        "y = (factors[begin + r, e, k] - w * row[e]) * root",
-        "I - w w^T has another factor than I + w w^T.",
-        f"{DENSITIES}::test_rows_that_come_and_go_leave_no_trace",
-    ),
-    Mutation(
-        "mixture-own-density-with-the-row",
-        GAUSSIAN,
-        "        weight = c / (c - 1.0)\n",
-        "        weight = 1.0\n",
-        "The row is compared to a cluster without it.",
-        GIBBS,
-    ),
-    Mutation(
-        "mixture-far-row-by-difference",
-        GAUSSIAN,
-        "FEWEST_DIGITS = 1e-6\n",
-        "FEWEST_DIGITS = -1e9\n",
-        "A difference without digits may be negative, and its logarithm NaN.",
-        f"{DENSITIES}::test_a_row_that_is_far_out_leaves_its_cluster",
-    ),
-    Mutation(
-        "mixture-factors-never-made-anew",
-        GAUSSIAN,
-        "MOST_UPDATES = 1000\n",
-        "MOST_UPDATES = 1000000\n",
-        "Rounding errors of moves add up.",
-        f"{DENSITIES}::test_rows_that_come_and_go_leave_no_trace",
-    ),
-    Mutation(
-        "mixture-own-events-count-twice",
-        COUNTS,
-        "own_logs += log_rising(shape + (sums[own] - amount), amount)",
-        "own_logs += log_rising(shape + sums[own], amount)",
-        "The events of the row are not those that it is compared to.",
-        GIBBS_OF_COUNTS,
-    ),
-    Mutation(
-        "mixture-events-of-many-as-of-one",
-        COUNTS,
-        "            m = 1.0\n            while m < amount:\n                for k",
-        "            m = 1.0\n            while m < 1.0:\n                for k",
-        "Two events of a kind are a rising factorial.",
-        GIBBS_OF_COUNTS,
     ),
 ]
 
