@@ -1,15 +1,12 @@
-r"""One partition for many: the least mean loss against sampled ones.
+"""One partition for many: the least mean loss against sampled ones.
 
-With g(x) = x^2 / 2 (Binder's loss: pairs that only one of two partitions has together) or
-g(x) = x log x (variation of information, times N), the loss of a partition of sizes n_k against one
-of sizes m_l is sum_k g(n_k) + sum_l g(m_l) - 2 sum_kl g(n_kl), n_kl the rows in cluster k of one
-and l of the other. No matrix of pairs is needed.
+g is that of the loss: see `representative_partition`.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | samples | | (S, N) int32 | sampled partitions, labels from 0 |
 | labels | | (N,) int64 | a partition, labels below C |
-| is_vi | | bool | which loss |
+| is_vi | | bool | whether g(x) is x log x, not x^2 / 2 |
 | sizes | n_k | (C,) int64 | scratch |
 | tables | n_kl | (S, C, M) int64 | scratch |
 """
@@ -49,18 +46,6 @@ def tabulate(labels, samples, sizes, tables):
         sizes[labels[i]] += 1
         for s in range(samples.shape[0]):
             tables[s, labels[i], samples[s, i]] += 1
-
-
-@njit_loop
-def mean_loss(sizes, tables, is_vi):
-    """Return the mean loss of a tabulated partition, but for a constant."""
-    loss = 0.0
-    for k in range(sizes.shape[0]):
-        loss += growth(sizes[k], is_vi)
-        for s in range(tables.shape[0]):
-            for m in range(tables.shape[2]):
-                loss -= 2.0 * growth(tables[s, k, m], is_vi) / tables.shape[0]
-    return loss
 
 
 @njit_loop

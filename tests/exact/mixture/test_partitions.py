@@ -14,6 +14,9 @@ from exact.oracles.batch_means import N_SWEEPS, assert_means
 from skdp.mixture._hyper import PartitionPrior
 
 EVERY = mixtures.partitions(5)
+TOGETHER = np.array([
+    [labels[i] == labels[j] for i in range(5) for j in range(i)] for labels in EVERY
+], dtype=float)  # fmt: skip
 RARE = 0.005
 INDEX = {labels: i for i, labels in enumerate(EVERY)}
 
@@ -49,6 +52,7 @@ def check(name, a, b, step, n_sweeps):
     expected = mixtures.posterior(problem.rows, problem.family, a, b)
     draws = np.eye(len(EVERY))[found]
     assert_means(take_together(draws, expected), take_together(expected, expected), "partitions")
+    assert_means(TOGETHER[found], expected @ TOGETHER, "pairs in one cluster")
 
 
 def take_together(columns, expected):

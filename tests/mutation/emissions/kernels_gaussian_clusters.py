@@ -14,7 +14,7 @@ MUTATIONS = [
         "centre + sign * (x[begin + r] - centre) / (c + sign)",
         "centre + sign * (x[begin + r] - centre) / (c + 1.0)",
         "A row that leaves takes a larger share of the mean with it.",
-        GIBBS,
+        f"{DENSITIES}::test_rows_that_come_and_go_leave_no_trace",
     ),
     Mutation(
         "mixture-factor-of-a-row-that-leaves",
@@ -31,14 +31,6 @@ MUTATIONS = [
         "        weight = 1.0\n",
         "The row is compared to a cluster without it.",
         GIBBS,
-    ),
-    Mutation(
-        "mixture-far-row-by-difference",
-        GAUSSIAN,
-        "FEWEST_DIGITS = 1e-6\n",
-        "FEWEST_DIGITS = -1e9\n",
-        "A difference without digits may be negative, and its logarithm NaN.",
-        f"{DENSITIES}::test_a_row_that_is_far_out_leaves_its_cluster",
     ),
     Mutation(
         "mixture-factors-never-made-anew",
