@@ -66,6 +66,14 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
 
     _optional_attributes = frozenset(["means_", "covariances_"])
 
+    emission: Any
+    concentration: Any
+    concentration_prior: Any
+    split_merge: bool
+    point_estimate: str
+    init: Any
+    n_features_in_: int
+
     _models: list[MixtureModel]
     _representative: MixtureModel
 
@@ -79,12 +87,11 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
         self, discount: float | None
     ) -> tuple[float | None, tuple[float, float]]:
         """Return the concentration, None if it is drawn, and its Gamma prior."""
-        estimator: Any = self
-        prior = check_gamma_prior(estimator.concentration_prior, "concentration_prior")
-        if isinstance(estimator.concentration, str) and estimator.concentration == "auto":
+        prior = check_gamma_prior(self.concentration_prior, "concentration_prior")
+        if isinstance(self.concentration, str) and self.concentration == "auto":
             return None, prior
         try:
-            return check_concentration(estimator.concentration, above=-(discount or 0.0)), prior
+            return check_concentration(self.concentration, above=-(discount or 0.0)), prior
         except ValueError as error:
             raise ValueError(f"{error} It may also be 'auto'.") from None
 
@@ -92,8 +99,7 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
         return resolve_part(getattr(self, name), EMISSIONS if name == "emission" else {})
 
     def _validate_parameters(self) -> None:
-        estimator: Any = self
-        check_part(estimator.emission, "emission")
+        check_part(self.emission, "emission")
         super()._validate_parameters()
         self._concentration_and_prior(self._discount_and_prior()[0])
 
@@ -114,10 +120,9 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
 
     def _first_labels(self, n_samples: int) -> NDArray[np.int64] | None:
         """Return the given first partition, named without gaps; None: there is none."""
-        estimator: Any = self
-        if isinstance(estimator.init, str):
+        if isinstance(self.init, str):
             return None
-        labels = as_array(estimator.init, "init")
+        labels = as_array(self.init, "init")
         if labels.shape != (n_samples,) or labels.dtype.kind not in "iu":
             raise ValueError(
                 f"init must be 'sequential' or {n_samples} integers, a label per row of X; got "
@@ -131,11 +136,10 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
         return NoAverages()
 
     def _start_walker(self, values: Floats, root: np.random.SeedSequence, c: int) -> MixtureWalker:
-        estimator: Any = self
         check_memory(
-            8.0 * values.size + 4.0 * len(values) * estimator.n_samples * estimator.n_chains,
-            f"n_samples={estimator.n_samples} partitions of {len(values)} rows, in "
-            f"n_chains={estimator.n_chains} chains",
+            8.0 * values.size + 4.0 * len(values) * self.n_samples * self.n_chains,
+            f"n_samples={self.n_samples} partitions of {len(values)} rows, in "
+            f"n_chains={self.n_chains} chains",
         )
         discount, discount_prior = self._discount_and_prior()
         concentration, concentration_prior = self._concentration_and_prior(discount)
@@ -151,15 +155,14 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
             self._first_labels(len(values)),
             derive_stream(root, Role.INIT, c),
             derive_stream(root, Role.SWEEP, c),
-            split_merge=bool(estimator.split_merge),
+            split_merge=bool(self.split_merge),
         )
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        estimator: Any = self
         attributes = super()._fitted_attributes(saved, final=final)
         trace, models = attributes["trace_"], attributes["_models"]
         labels = representative_partition(
-            np.array([model.labels for model in models]), estimator.point_estimate
+            np.array([model.labels for model in models]), self.point_estimate
         )
         learnt = {name: float(trace[name].mean()) for name in ("discount", "concentration")}
         walker = saved.runs[attributes["_best_chain"]].walker
@@ -277,8 +280,7 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
             Natural logarithms.
         """
         values = self._check_rows(X)
-        estimator: Any = self
-        parts: Any = Parallel(n_jobs=estimator.n_jobs, prefer="threads")(
+        parts: Any = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(model.log_densities)(values) for model in self._models
         )
         return np.asarray(logsumexp(parts, axis=0) - np.log(len(parts)))
@@ -314,8 +316,7 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
         n_samples = check_count(n_samples, "n_samples", at_least=1)
         rng = np.random.default_rng(make_seed_sequence(random_state))
         which = rng.integers(len(self._models), size=n_samples)
-        estimator: Any = self
-        out = np.empty((n_samples, estimator.n_features_in_))
+        out = np.empty((n_samples, self.n_features_in_))
         for s in np.unique(which):
             rows = np.flatnonzero(which == s)
             out[rows] = self._models[s].sample(len(rows), rng)
