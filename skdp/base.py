@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -163,3 +163,34 @@ class ChainEstimator(ResumableEstimator):
             "_best_chain": best,
             "_models": [model for chain in chains for model in chain.models.values()],
         }
+
+
+class ComposedEstimator(ChainEstimator):
+    """Base class of models with parts that have parameters of their own, such as an emission."""
+
+    def _part(self, name: str) -> Any:
+        """Return the object that a parameter is, or stands for by a name."""
+        raise NotImplementedError
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of this estimator and, as ``emission__prior=...``, of its parts.
+
+        A part given by its name, such as ``emission="gaussian"``, is first replaced by the object
+        that the name stands for.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name.
+
+        Returns
+        -------
+        self
+        """
+        nested = {key: value for key, value in params.items() if "__" in key}
+        super().set_params(**{key: params[key] for key in params.keys() - nested.keys()})
+        for name in {key.partition("__")[0] for key in nested}:
+            if isinstance(getattr(self, name, None), str):
+                setattr(self, name, self._part(name))
+        super().set_params(**nested)
+        return self

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 
 from skdp._checks import check_unmasked
+from skdp._numba import frozen
 from skdp.data._ragged import Ragged
 from skdp.data._ragged_tokens import MAX_TOKENS
 from skdp.data._segmented_corpus import SegmentedCorpus
@@ -246,6 +247,37 @@ def _naming_the_cure(n_words: int | None) -> Iterator[None]:
             "skdp.feature_extraction.TokenVectorizer gives words that it does not know the ids of "
             "unknown words."
         ) from None
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> NDArray[np.float64]:
+    """Return X as a read-only (n_samples, n_features) array, checked or recorded.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A model of rows.
+    X : (n_samples, n_features) array-like
+    reset : bool
+        As in `check_panel`.
+
+    Returns
+    -------
+    (n_samples, n_features) array
+
+    Raises
+    ------
+    ValueError, TypeError
+        If X is no such array of finite numbers, or differs in width from that in `fit`.
+    """
+    _check_kind(X)
+    if isinstance(X, Ragged):
+        raise TypeError(
+            f"X must be an (n_samples, n_features) array, got a {type(X).__name__}: a sample of "
+            f"{type(estimator).__name__} is a row."
+        )
+    _check_columns_are_numbers(X)
+    values = validate_data(estimator, X=X, reset=reset, dtype=np.float64, order="C")
+    return np.asarray(frozen(values), dtype=np.float64)
 
 
 def _check_kind(X: Any) -> None:

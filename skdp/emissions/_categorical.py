@@ -19,6 +19,7 @@ from skdp._random import draw_slice
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions import _kernels_counts as kernels
+from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._protocol import Coupling
 from skdp.inference import Part
@@ -307,6 +308,21 @@ class CategoricalSampler(Part):
         probs = self.counts.T + self.prior
         probs /= probs.sum(axis=1, keepdims=True)
         return CategoricalModel(probs.astype(np.float32), self.concentration)
+
+    def cluster_terms(self) -> ClusterTerms:
+        """Return the rows and the prior as kernels of clusters take them."""
+        n = len(self._symbols)
+        events = np.arange(n + 1), self._symbols, np.ones(n)
+        return count_terms(events, np.zeros(n), self.prior)
+
+    def draw_shared(
+        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
+    ) -> None:
+        """Draw the concentration given the clusters of the rows, unless it is known."""
+        if self.concentration_prior is not None:
+            self.counts = np.zeros((len(self.prior), n_clusters), dtype=np.int64)
+            kernels.count_symbols(self._symbols, labels, self.counts)
+            self._draw_concentration(*self.concentration_prior, rng)
 
     def parameters(self) -> tuple[NDArray[np.float64], ...]:
         """Return log theta, (J, V)."""

@@ -17,6 +17,7 @@ from skdp._random import draw_key
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions import _kernels_gaussian as kernels
+from skdp.emissions._clusters import ClusterTerms, gaussian_terms
 from skdp.emissions._gaussian_model import (
     LARGEST,
     GaussianModel,
@@ -427,6 +428,10 @@ class GaussianSampler(Part):
             freedoms if full else freedoms.reshape(self.n_states, n_dims),
             ratios if full else ratios.reshape(self.n_states, n_dims),
         )
+
+    def cluster_terms(self) -> ClusterTerms:
+        """Return the rows and the prior as kernels of clusters take them."""
+        return gaussian_terms(self._values, *self.prior)
 
     def parameters(self) -> tuple[NDArray[np.float64], ...]:
         """Return mu, factors of Sigma^-1 and the logs of their determinants, (J, B, ...) each."""

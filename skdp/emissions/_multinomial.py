@@ -17,6 +17,7 @@ from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.emissions import _kernels_counts as categories
 from skdp.emissions import _kernels_events as kernels
 from skdp.emissions._categorical import compare_probabilities, log_density_of_probabilities
+from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._event_marginals import EventMarginals, Totals, log_rising
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._marginals import fill_by_means
@@ -227,6 +228,11 @@ class MultinomialSampler(Part):
         shapes = self.counts.T + self.prior
         concentrations = shapes.sum(axis=1)
         return MultinomialModel(shapes / concentrations[:, np.newaxis], self.totals, concentrations)
+
+    def cluster_terms(self) -> ClusterTerms:
+        """Return the rows and the prior as kernels of clusters take them."""
+        ptr, kinds, amounts, log_coefficients = self._events
+        return count_terms((ptr, kinds, amounts), log_coefficients, self.prior)
 
     def parameters(self) -> tuple[NDArray[np.float64], ...]:
         """Return log theta, (J, V)."""

@@ -17,6 +17,7 @@ from skdp._random import next_double
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions import _kernels_counts as kernels
+from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._marginals import CountMarginals
 from skdp.emissions._protocol import Coupling
 from skdp.inference import Part
@@ -165,6 +166,15 @@ class PoissonSampler(Part):
         """Return what the next observation follows given the states."""
         shapes = self.shape + self.totals
         return PoissonModel(shapes / (self.rate + self.counts[:, np.newaxis]), shapes)
+
+    def cluster_terms(self) -> ClusterTerms:
+        """Return the rows and the prior as kernels of clusters take them."""
+        values = self._values
+        steps, columns = np.nonzero(values)
+        ptr = np.searchsorted(steps, np.arange(len(values) + 1))
+        shapes = np.full(values.shape[1], self.shape)
+        constants = -gammaln(values + 1.0).sum(axis=1)
+        return count_terms((ptr, columns, values[steps, columns]), constants, shapes, self.rate)
 
     def parameters(self) -> tuple[NDArray[np.float64], ...]:
         """Return log lambda, (J, D)."""

@@ -188,6 +188,8 @@ class StudentTSampler(GaussianSampler):
     )  # fmt: skip
     log_affinity = None  # type: ignore[assignment]
     """There is no closed form, unlike for Gaussian states: no `ComparableEmission`."""
+    cluster_terms = None  # type: ignore[assignment]
+    """Nor for rows that come and go: no `ClusterEmission`."""
 
     def __init__(
         self,

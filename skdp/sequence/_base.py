@@ -13,14 +13,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._sklearn_compat import with_callbacks
-from skdp.base import ChainEstimator
+from skdp.base import ComposedEstimator
 from skdp.data import SequencePanel, TokenSequences, check_panel
 from skdp.emissions._lags import check_lags
 from skdp.emissions._names import EMISSIONS
 from skdp.inference import NoAverages
 
 
-class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
+class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ComposedEstimator):
     """Base class: panels, fits, scores.
 
     A subclass gives `_allows_nan`, `_part` and `predict`. Its models, all in `_models` and those of
@@ -31,7 +31,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     samples_: list[Any]
     _models: list[Any]
 
-    _feature_attributes = (*ChainEstimator._feature_attributes, "_n_words")
+    _feature_attributes = (*ComposedEstimator._feature_attributes, "_n_words")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -50,10 +50,6 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     def _n_given(self) -> int:
         """Return how many first steps of each sequence count as given."""
         return 0
-
-    def _part(self, name: str) -> Any:
-        """Return the object that a parameter is, or stands for by a name."""
-        raise NotImplementedError
 
     def predict(self, X: Any) -> Any:
         """Return the hidden states of sequences."""
@@ -91,29 +87,6 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         return NoAverages()
 
     # Public methods
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters of this estimator and, as ``emission__prior=...``, of its parts.
-
-        A part given by its name, such as ``emission="gaussian"``, is first replaced by the object
-        that the name stands for.
-
-        Parameters
-        ----------
-        **params : dict
-            Parameters by name.
-
-        Returns
-        -------
-        self
-        """
-        nested = {key: value for key, value in params.items() if "__" in key}
-        super().set_params(**{key: params[key] for key in params.keys() - nested.keys()})
-        for name in {key.partition("__")[0] for key in nested}:
-            if isinstance(getattr(self, name, None), str):
-                setattr(self, name, self._part(name))
-        super().set_params(**nested)
-        return self
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from inspect import signature
 from typing import Any
 
+from skdp.emissions._parts import check_part, make_part_for, resolve_part
 from skdp.emissions._protocol import EmissionSampler
 from skdp.sequence._durations._negative_binomial import NegativeBinomialDuration
 from skdp.sequence._durations._poisson import PoissonDuration
@@ -13,6 +12,8 @@ from skdp.sequence._durations._protocol import DurationSampler
 from skdp.sequence._similarities._emission import EmissionSimilarity
 from skdp.sequence._similarities._gaussian import GaussianSimilarity
 from skdp.sequence._similarities._protocol import SimilaritySampler
+
+__all__ = ["DURATIONS", "SIMILARITIES", "check_part", "make_part", "resolve_part"]
 
 SIMILARITIES = {"gaussian": GaussianSimilarity, "emission": EmissionSimilarity}
 DURATIONS = {"poisson": PoissonDuration, "negative_binomial": NegativeBinomialDuration}
@@ -24,31 +25,6 @@ _PROTOCOLS: dict[str, type] = {
     "duration": DurationSampler,
 }
 """By parameter, what the sampler of a part must be able to do."""
-
-
-def resolve_part(part: Any, classes: Mapping[str, type]) -> Any:
-    """Return the part that a name stands for, with its defaults; anything else as it is."""
-    return classes[part]() if isinstance(part, str) and part in classes else part
-
-
-def check_part(part: Any, name: str) -> None:
-    """Raise if a part is a class, where an object of it is meant.
-
-    Parameters
-    ----------
-    part : object
-        With `make_sampler`, or something else that the caller knows.
-    name : {"emission", "similarity", "duration"}
-
-    Raises
-    ------
-    TypeError
-    """
-    if isinstance(part, type):
-        raise TypeError(
-            f"{name} must be an object, got the class {part.__name__}: write "
-            f"{name}={part.__name__}(...)."
-        )
 
 
 def make_part(part: Any, name: str, *args: Any) -> Any:
@@ -71,19 +47,4 @@ def make_part(part: Any, name: str, *args: Any) -> Any:
     TypeError
         If the part is one of another kind.
     """
-    protocol, kind = _PROTOCOLS[name], type(part).__name__
-    names = ("n_states",) if len(args) == 1 else ("values", "n_states", "ptr")[: len(args)]
-    wanted = f"make_sampler({', '.join(names)})"
-    try:
-        signature(part.make_sampler).bind(*args)
-    except TypeError as error:
-        raise TypeError(f"{name} must have a method {wanted}, unlike {kind}: {error}.") from None
-    sampler = part.make_sampler(*args)
-    methods = [method for method in vars(protocol) if not method.startswith("_")]
-    missing = [method for method in methods if not callable(getattr(sampler, method, None))]
-    if missing:
-        raise TypeError(
-            f"{name} must make a {protocol.__name__}, unlike {kind}: what its make_sampler returns "
-            f"has no method {', '.join(missing)}."
-        )
-    return sampler
+    return make_part_for(_PROTOCOLS[name], part, name, *args)

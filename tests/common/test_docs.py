@@ -26,6 +26,7 @@ PUBLIC = {
     "skdp.inspection": None,
     "skdp.language": None,
     "skdp.metrics": None,
+    "skdp.mixture": None,
     "skdp.preprocessing": None,
     "skdp.processes": None,
     "skdp.sequence": sorted({*sequence.__all__} - {*emissions.__all__}),  # it has those, too
@@ -43,6 +44,8 @@ NAMES = [
     if module not in AGAIN or name not in importlib.import_module(AGAIN[module]).__all__
 ]
 
+MIXTURES = ("PitmanYorMixture", "DPMixture")
+
 # Parameters that mean something else in these estimators than in the others.
 OTHER_MEANING = {
     "n_components": {
@@ -58,6 +61,7 @@ OTHER_MEANING = {
         "BinaryFactorEmission": "states",
         "HDPHMMLT": "states",
         "NestedPitmanYorLM": "cuts",
+        **dict.fromkeys(MIXTURES, "partitions"),
     },
     "max_iter": {
         "HDPPCFG": "iterations of each start, not sweeps",
@@ -74,22 +78,33 @@ OTHER_MEANING = {
     "analyzer": {"TokenVectorizer": "words or characters, no n-grams"},
     "base": {"HierarchicalPitmanYorLM": "or a language model"},
     "concentration": {
+        **dict.fromkeys(MIXTURES, "may be negative"),
         "HierarchicalPitmanYorLM": "by length of contexts",
         "NestedPitmanYorLM": "of words and of characters",
     },
     "decay_prior": {"EmissionSimilarity": "cut off at both ends"},
     "predict_method": {"NestedPitmanYorLM": "words, not trees"},
     "discount": {
+        "PitmanYorMixture": "of one process",
         "HierarchicalPitmanYorLM": "by length of contexts",
         "KneserNeyLM": "formulas, not draws",
         "NestedPitmanYorLM": "of words and of characters",
     },
     "n_chains": {
+        **dict.fromkeys(MIXTURES, "all are pooled"),
         "HierarchicalPitmanYorLM": "no features, one first state",
         "NestedPitmanYorLM": "no features",
     },
-    "concentration_prior": {"CategoricalEmission": "of a Dirichlet, not of processes"},
-    "emission": {"FactorialHMM": "always binary factors"},
+    "concentration_prior": {
+        "CategoricalEmission": "of a Dirichlet, not of processes",
+        **dict.fromkeys(MIXTURES, "of one process"),
+    },
+    "discount_prior": {"PitmanYorMixture": "of one process"},
+    "n_samples": dict.fromkeys(MIXTURES, "partitions"),
+    "emission": {
+        "FactorialHMM": "always binary factors",
+        **dict.fromkeys(MIXTURES, "parameters are summed out"),
+    },
     "prior": {
         "NegativeBinomialDuration": "Beta, not Dirichlet",
         "BernoulliEmission": "Beta, not Dirichlet",
@@ -197,7 +212,7 @@ def test_one_text_for_one_parameter():
             for parameter, text in parameter_texts(found).items():
                 assert text, f"{name}: {parameter} has no text"
                 texts.setdefault(parameter, {})[name] = text
-    assert len(texts["random_state"]) == 11  # chains, and both grammars
+    assert len(texts["random_state"]) == 13  # chains, and both grammars
     for parameter, by_class in texts.items():
         others = OTHER_MEANING.get(parameter, {})
         shared = {text for name, text in by_class.items() if name not in others}

@@ -1,0 +1,180 @@
+"""Mixtures whose number of components is inferred, beside those of scikit-learn.
+
+Held-out nats a row: five folds, columns standardized in the fold, densities in the original units.
+`BayesianGaussianMixture` has 30 components and a Dirichlet process prior; `GaussianMixture` the
+number of components (and "full" or "diag") that is best on the same folds, which flatters it.
+Labels: adjusted Rand index of all rows against the known classes. Starts: fits of all rows from 1,
+20 and 200 random components. Speed: sweeps over 10,000 rows, 10 columns and 20 components.
+
+    python benchmarks/mixture.py --data ../shared/data/sequence --chains 4
+"""
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from report import print_header, print_table
+from sklearn import datasets
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
+from sklearn.model_selection import KFold
+from sklearn.preprocessing import StandardScaler
+
+from skdp.emissions import GaussianEmission
+from skdp.mixture import DPMixture, PitmanYorMixture
+
+N_FOLDS = 5
+KINDS = ("full", "diag")
+
+
+def load_sets(folder):
+    """Return rows and classes (None: unknown) by name."""
+    sets = {}
+    path = None if folder is None else next(Path(folder).rglob("old_faithful.csv"), None)
+    if path is not None:
+        sets["Old Faithful"] = np.loadtxt(path, delimiter=",", skiprows=1)[:, -2:], None
+    sets["iris"] = datasets.load_iris(return_X_y=True)
+    sets["wine"] = datasets.load_wine(return_X_y=True)
+    for name, load, n in (
+        ("breast cancer, PCA 8", datasets.load_breast_cancer, 8),
+        ("digits, PCA 10", datasets.load_digits, 10),
+    ):
+        X, y = load(return_X_y=True)
+        if n == 8:
+            X = StandardScaler().fit_transform(X)
+        sets[name] = PCA(n, random_state=0).fit_transform(X), y
+    return sets
+
+
+def held_out(make, X):
+    """Return the mean log density of held-out rows, in original units."""
+    total = 0.0
+    for train, test in KFold(N_FOLDS, shuffle=True, random_state=0).split(X):
+        scaler = StandardScaler().fit(X[train])
+        model = make().fit(scaler.transform(X[train]))
+        total += model.score_samples(scaler.transform(X[test])).sum()
+        total -= len(test) * np.log(scaler.scale_).sum()
+    return total / len(X)
+
+
+def best_mixture(X, seed):
+    """Return the held-out score of the best finite mixture."""
+    return max(
+        held_out(
+            lambda k=k, kind=kind: GaussianMixture(k, covariance_type=kind, random_state=seed), X
+        )
+        for kind in KINDS
+        for k in range(1, 13)
+    )
+
+
+def bayesian(seed):
+    return BayesianGaussianMixture(
+        n_components=30,
+        weight_concentration_prior_type="dirichlet_process",
+        max_iter=500,
+        random_state=seed,
+    )
+
+
+def ours(cls, kind, options, **params):
+    return cls(
+        GaussianEmission(kind),
+        max_iter=options.sweeps,
+        n_chains=options.chains,
+        random_state=options.seed,
+        **params,
+    )
+
+
+def compare(sets, options):
+    columns = ["data", "rows", "BGM 30", "GMM, best K"]
+    columns += [f"{cls.__name__} {kind}" for cls in (PitmanYorMixture, DPMixture) for kind in KINDS]
+    rows = []
+    for name, (X, _) in sets.items():
+        scores = [held_out(lambda: bayesian(options.seed), X)]
+        scores.append(best_mixture(X, options.seed) if options.grid else np.nan)
+        for cls in (PitmanYorMixture, DPMixture):
+            for kind in KINDS:
+                scores.append(held_out(lambda cls=cls, kind=kind: ours(cls, kind, options), X))
+        rows.append([name, len(X), *(f"{score:.3f}" for score in scores)])
+        print(rows[-1], flush=True)
+    print_table(columns, rows)
+
+
+def label(sets, options):
+    rows = []
+    for name, (X, y) in sets.items():
+        if y is None:
+            continue
+        Z = StandardScaler().fit_transform(X)
+        cells = [f"{adjusted_rand_score(y, bayesian(options.seed).fit_predict(Z)):.3f}"]
+        for kind in KINDS:
+            begin = time.process_time()
+            model = ours(PitmanYorMixture, kind, options).fit(Z)
+            seconds = time.process_time() - begin
+            index = adjusted_rand_score(y, model.labels_)
+            cells.append(f"{index:.3f} (K = {model.n_components_}, {seconds:.1f} s)")
+        rows.append([name, *cells])
+        print(rows[-1], flush=True)
+    print_table(["data", "BGM 30", "ours, full", "ours, diag"], rows)
+
+
+def start(sets, options):
+    rows = []
+    for name, (X, _) in sets.items():
+        Z, rng = StandardScaler().fit_transform(X), np.random.default_rng(options.seed)
+        cells = []
+        for n in (1, 20, 200):
+            model = ours(PitmanYorMixture, "full", options, init=rng.integers(0, n, len(Z))).fit(Z)
+            counts = model.trace_["n_components"]
+            cells.append(f"{counts.mean():.2f}, {model.score(Z):.3f}")
+        rows.append([name, *cells])
+        print(rows[-1], flush=True)
+    print_table(["E[K], score from", "1", "20", "200"], rows)
+
+
+def measure(options):
+    rng = np.random.default_rng(0)
+    z = rng.integers(20, size=10_000)
+    X = 4.0 * rng.normal(size=(20, 10))[z] + rng.normal(size=(10_000, 10))
+    rows = []
+    for kind in KINDS:
+        model = DPMixture(GaussianEmission(kind), max_iter=30, init=z, random_state=0)
+        states = model.iter_sweeps(X)
+        next(states)
+        begin = time.process_time()
+        n = sum(1 for _ in states)
+        seconds = (time.process_time() - begin) / n
+        rows.append([kind, f"{1000.0 * seconds:.1f}"])
+    print_table(["10,000 rows, D = 10, K = 20", "CPU ms a sweep"], rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", default=None, help="folder with old_faithful.csv")
+    parser.add_argument("--sets", nargs="+", default=None)
+    parser.add_argument("--parts", nargs="+", default=["speed", "labels", "starts", "held-out"])
+    parser.add_argument("--sweeps", type=int, default=500)
+    parser.add_argument("--chains", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--no-grid", dest="grid", action="store_false")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    print_header()
+    sets = load_sets(options.data)
+    if options.sets:
+        sets = {name: sets[name] for name in options.sets}
+    for part, run in (("labels", label), ("starts", start), ("held-out", compare)):
+        if part in options.parts:
+            run(sets, options)
+    if "speed" in options.parts:
+        measure(options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""
+How many kinds of wine?
+=======================
+
+A hundred and seventy-eight bottles from three cultivars of one Italian region, and thirteen
+chemical measurements of each. A mixture that is not told how many components there are finds the
+cultivars, says how sure it is of their number, and where it would expect something new.
+"""
+
+# %%
+# A mixture of two columns, to look at
+# ------------------------------------
+#
+# We look at the first two principal components of the standardized measurements. The fit knows
+# nothing of cultivars.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
+from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
+
+from skdp.mixture import PitmanYorMixture
+
+wine = load_wine()
+X = PCA(2, random_state=0).fit_transform(StandardScaler().fit_transform(wine.data))
+model = PitmanYorMixture(point_estimate="vi", n_chains=2, random_state=0).fit(X)
+index = adjusted_rand_score(wine.target, model.labels_)
+print(f"{model.n_components_} components of", np.bincount(model.labels_), "bottles")
+print(f"adjusted Rand index against the cultivars: {index:.2f}")
+
+# %%
+# Density, clusters and what would be new
+# ---------------------------------------
+#
+# Lines are those of equal predictive density, averaged over all sampled partitions. The gray is the
+# probability that a bottle there would be of a kind that has not been seen: it rises where no
+# component reaches. Markers show the true cultivars.
+
+low, high = X.min(axis=0) - 2.0, X.max(axis=0) + 2.0
+x, y = np.meshgrid(np.linspace(low[0], high[0], 160), np.linspace(low[1], high[1], 160))
+grid = np.column_stack([x.ravel(), y.ravel()])
+density = model.score_samples(grid).reshape(x.shape)
+novelty = model.novelty(grid).reshape(x.shape)
+
+fig, (left, right) = plt.subplots(1, 2, figsize=(11, 5), width_ratios=(2, 1), layout="constrained")
+shade = left.contourf(x, y, novelty, levels=np.linspace(0, 1, 11), cmap="Greys", alpha=0.6)
+fig.colorbar(shade, ax=left, label="probability of a new component")
+top = density.max()
+left.contour(
+    x,
+    y,
+    density,
+    levels=top - np.arange(8.0, 0.0, -1.0),
+    colors="0.25",
+    linewidths=0.8,
+    linestyles="solid",
+)
+colors = plt.get_cmap("tab10")(np.arange(10))
+for cultivar, marker in enumerate("o^s"):
+    rows = wine.target == cultivar
+    left.scatter(
+        *X[rows].T, marker=marker, color=colors[model.labels_[rows] % 10], edgecolor="white",
+        linewidth=0.6, label=f"cultivar {cultivar + 1}",
+    )  # fmt: skip
+left.legend(loc="upper right")
+left.set(xlabel="first principal component", ylabel="second", title="Bottles by component")
+right.bar(np.arange(len(model.n_components_distribution_)), model.n_components_distribution_)
+right.set(xlabel="number of components", ylabel="posterior probability", title="How many?")
+right.set_xlim(0.4, None)
+
+plt.show()

@@ -1,0 +1,187 @@
+"""Rows, prior and clusters as kernels see them, for models that seat row by row."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numba import frozen
+from skdp._typing import Floats, Ints, Places
+from skdp.emissions._kernels_clusters import COUNTS, GAUSSIAN
+from skdp.emissions._protocol import CollapsedEmission
+
+
+class GaussianRows(NamedTuple):
+    """Gaussian observations: see `_kernels_gaussian_clusters`."""
+
+    values: Floats
+
+
+class GaussianClusterPrior(NamedTuple):
+    """Prior of means and covariances, by blocks: `GaussianPrior`, and a sum over blocks.
+
+    Attributes
+    ----------
+    mean : (B, W) array
+    precision, dof : float
+    scale : (B, W, W) array
+    log_det : float
+        Sum over blocks of the log determinants of their scales.
+    """
+
+    mean: Floats
+    precision: float
+    dof: float
+    scale: Floats
+    log_det: float
+
+
+class GaussianClusters(NamedTuple):
+    """Statistics of clusters: see `_kernels_gaussian_clusters`."""
+
+    vectors: Floats
+    factors: Floats
+    points: Floats
+
+
+class GaussianScratch(NamedTuple):
+    """What kernels write to and forget."""
+
+    lines: Floats
+    columns: Floats
+    matrix: Floats
+
+
+class CountRows(NamedTuple):
+    """Rows of counts: see `_kernels_count_clusters`."""
+
+    ptr: Places
+    kinds: Ints
+    amounts: Floats
+    totals: Floats
+    constants: Floats
+
+
+class CountClusterPrior(NamedTuple):
+    """Prior of intensities or probabilities.
+
+    Attributes
+    ----------
+    shapes : (V,) array
+        Of the Gamma priors, or of the Dirichlet prior.
+    total_shape : float
+        Their sum.
+    rate : float
+        Of the Gamma priors.
+    is_poisson : bool
+    """
+
+    shapes: Floats
+    total_shape: float
+    rate: float
+    is_poisson: bool
+
+
+class CountClusters(NamedTuple):
+    """Statistics of clusters: see `_kernels_count_clusters`."""
+
+    vectors: Floats
+    sums: Floats
+
+
+class CountScratch(NamedTuple):
+    """What kernels write to and forget."""
+
+    lines: Floats
+
+
+class ClusterTerms(NamedTuple):
+    """All that clusters of an emission follow from.
+
+    Attributes
+    ----------
+    kind : int
+        GAUSSIAN or COUNTS.
+    rows : GaussianRows or CountRows
+    prior : GaussianClusterPrior or CountClusterPrior
+    """
+
+    kind: int
+    rows: Any
+    prior: Any
+
+    def make_clusters(self, capacity: int) -> Any:
+        """Return room for so many clusters."""
+        if self.kind == COUNTS:
+            return CountClusters(
+                np.zeros((4, capacity)), np.zeros((len(self.prior.shapes), capacity))
+            )
+        n_blocks, width = self.prior.mean.shape
+        n_dims = n_blocks * width
+        return GaussianClusters(
+            np.zeros((6, capacity)),
+            np.zeros((n_dims, width, capacity)),
+            np.zeros((2, n_dims, capacity)),
+        )
+
+    def make_scratch(self, capacity: int) -> Any:
+        """Return what kernels write to and forget."""
+        if self.kind == COUNTS:
+            return CountScratch(np.empty((1, capacity)))
+        width = self.prior.mean.shape[1]
+        return GaussianScratch(
+            np.empty((2, capacity)), np.empty((2, width)), np.empty((width, width))
+        )
+
+
+@runtime_checkable
+class ClusterEmission(CollapsedEmission, Protocol):
+    """What samplers offer whose rows can be seated one by one, parameters summed out."""
+
+    def cluster_terms(self) -> ClusterTerms:
+        """Return the attached rows and the prior as kernels of clusters take them."""
+
+
+def gaussian_terms(
+    values: Floats, mean: Floats, precision: float, dof: float, scale: Floats
+) -> ClusterTerms:
+    """Return the terms of Gaussian rows; the prior is that of `GaussianSampler`."""
+    mean, scale = np.ascontiguousarray(mean), np.ascontiguousarray(scale)
+    log_det = float(np.linalg.slogdet(scale)[1].sum())
+    prior = GaussianClusterPrior(mean, float(precision), float(dof), scale, log_det)
+    return ClusterTerms(GAUSSIAN, GaussianRows(frozen(values)), prior)
+
+
+def count_terms(
+    events: tuple[NDArray[Any], NDArray[Any], Floats],
+    constants: Floats,
+    shapes: Floats,
+    rate: float | None = None,
+) -> ClusterTerms:
+    """Return the terms of rows of counts.
+
+    Parameters
+    ----------
+    events : (ptr, kinds, amounts)
+    constants : (N,) array
+        Logarithms of what all clusters' probabilities of a row share.
+    shapes : (V,) array
+        Of the Gamma or Dirichlet prior.
+    rate : float or None
+        Of the Gamma prior; None: Dirichlet.
+    """
+    ptr, kinds, amounts = events
+    running = np.concatenate([[0.0], np.cumsum(amounts)])
+    rows = CountRows(
+        np.ascontiguousarray(ptr, dtype=np.int64),
+        np.ascontiguousarray(kinds, dtype=np.int32),
+        np.ascontiguousarray(amounts, dtype=np.float64),
+        running[ptr[1:]] - running[ptr[:-1]],
+        np.ascontiguousarray(constants),
+    )
+    shapes = np.array(shapes, dtype=np.float64)
+    total = float(shapes.sum())
+    prior = CountClusterPrior(shapes, total, 0.0 if rate is None else rate, rate is not None)
+    return ClusterTerms(COUNTS, rows, prior)

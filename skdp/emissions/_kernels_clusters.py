@@ -1,0 +1,96 @@
+"""Clusters of rows, parameters summed out, of every kind of emission.
+
+These sections choose what a kernel calls by the kind of its rows. Who makes kernels with the kind
+as a constant (`skdp.mixture._kernels`) has nothing compiled that is not called.
+
+| name | meaning |
+|---|---|
+| kind | GAUSSIAN or COUNTS |
+| rows, prior, clusters, scratch | of this kind, see `_kernels_gaussian_clusters` and `_kernels_count_clusters` |
+| n | number of clusters that count, the first ones |
+"""  # noqa: E501
+
+# mypy: ignore-errors
+
+from skdp._numba import njit_section
+from skdp.emissions._kernels_count_clusters import (
+    build_counts,
+    copy_counts,
+    log_evidence_of_counts,
+    move_row_of_counts,
+    weigh_row_of_counts,
+)
+from skdp.emissions._kernels_gaussian_clusters import (
+    MOST_UPDATES,
+    UPDATES,
+    build_gaussian,
+    copy_gaussian,
+    log_evidence_of_gaussian,
+    move_gaussian_row,
+    weigh_gaussian_row,
+)
+
+GAUSSIAN, COUNTS = 0, 1
+
+SIZE = 0
+"""Of `clusters.vectors`, in all kinds."""
+
+
+@njit_section
+def weigh_row(kind, i, rows, prior, clusters, n, own, scratch, out):
+    """Write log p(x_i given the rows of cluster k) to `out`; False: see `weigh_gaussian_row`."""
+    possible = True
+    if kind == GAUSSIAN:
+        possible = weigh_gaussian_row(rows.values[i], prior, clusters, n, own, scratch, out)
+    else:
+        weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out)
+    return possible
+
+
+@njit_section
+def move_row(kind, i, k, sign, rows, prior, clusters, scratch):
+    """Add row i to cluster k (sign 1.0), or take it out (-1.0)."""
+    if kind == GAUSSIAN:
+        move_gaussian_row(rows.values[i], k, sign, prior, clusters, scratch)
+    else:
+        move_row_of_counts(i, k, sign, rows, prior, clusters)
+
+
+@njit_section
+def is_worn(kind, k, clusters):
+    """Tell whether a cluster is to be built from the data again."""
+    worn = False
+    if kind == GAUSSIAN:
+        worn = clusters.vectors[UPDATES, k] >= MOST_UPDATES
+    return worn
+
+
+@njit_section
+def build_cluster(kind, k, members, rows, prior, clusters, scratch):
+    """Write the statistics of a cluster of some rows; False: see `build_gaussian`."""
+    possible = True
+    if kind == GAUSSIAN:
+        possible = build_gaussian(k, members, rows.values, prior, clusters, scratch)
+    else:
+        build_counts(k, members, rows, prior, clusters)
+    return possible
+
+
+@njit_section
+def copy_cluster(kind, source, k, target, j):
+    """Copy cluster k of `source` to place j of `target`."""
+    if kind == GAUSSIAN:
+        copy_gaussian(source, k, target, j)
+    else:
+        copy_counts(source, k, target, j)
+
+
+@njit_section
+def log_evidence(kind, k, prior, clusters):
+    """Return log p(rows of a cluster), without the constants of rows."""
+    result = 0.0
+    if kind == GAUSSIAN:
+        result = log_evidence_of_gaussian(k, prior, clusters)
+    else:
+        result = log_evidence_of_counts(k, prior, clusters)
+    return result

@@ -1,0 +1,144 @@
+"""Mixtures whose number of components has a Dirichlet process prior."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skdp._public import public
+from skdp.mixture._base import Mixture
+
+
+@public
+class DPMixture(Mixture):
+    """Mixture of as many components as the data ask for, by a Dirichlet process.
+
+    A row joins a component of n_k rows with probability proportional to n_k, or opens a new one
+    with the concentration b: `PitmanYorMixture` without a discount.
+
+    Parameters
+    ----------
+    emission : str or emission object, default="gaussian"
+        Distribution of the rows of a component: `GaussianEmission` ("full" or "diag"),
+        `PoissonEmission`, `CategoricalEmission` (X is one column of integers),
+        `MultinomialEmission` (rows of counts), or its name: "gaussian", "poisson", "categorical" or
+        "multinomial". A name stands for the object with default settings.
+    concentration : float or "auto", default="auto"
+        b, above minus the discount (above 0 if that is drawn): the larger, the more components.
+        "auto": drawn.
+    concentration_prior : (shape, rate), default=(1.0, 1.0)
+        Gamma prior under which b is drawn; shape and rate from 1e-8 to 1e8.
+    split_merge : bool, default=True
+        Whether five moves of each sweep try to split a component or to merge two.
+    point_estimate : {"binder", "vi"}, default="binder"
+        The loss of which the representative partition, that of `labels_`, has the least posterior
+        mean. "binder": the number of pairs of rows that only one of two partitions has together.
+        "vi": the variation of information. It is the best of the stored partitions, improved row by
+        row if tables of the clusters that two of them share take less than a gigabyte.
+    init : {"sequential"} or (n_samples,) array of int, default="sequential"
+        First partition of each chain. "sequential": one row after the other, in random order, joins
+        a component given the rows before. Or your own labels.
+    max_iter : int, default=500
+        Number of sweeps of each chain.
+    burn_in : int or None, default=None
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
+    thin : int, default=5
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
+    n_samples : int, default=20
+        Number of kept samples of each chain, evenly spaced, to store. Densities are averaged over
+        them, and the representative partition is chosen by them.
+    n_chains : int, default=1
+        Number of independent chains, each from its own first state. The samples of all of them are
+        pooled.
+    warm_start : bool, default=False
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+    verbose : int, default=0
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
+
+    Attributes
+    ----------
+    labels_ : (n_samples,) array of int
+        Component of each row in the representative partition; components are ordered by size.
+    n_components_ : int
+        Their number K.
+    n_components_distribution_ : array
+        Posterior distribution of the number of components: entry k is P(K = k), over the kept
+        sweeps of all chains.
+    weights_ : (K,) array
+        Probabilities that the next row is of each component; what they lack of 1 is that of a new
+        one.
+    means_, covariances_ : (K, n_features), (K, n_features, n_features) arrays
+        Posterior means of the parameters given the representative partition, with a
+        `GaussianEmission`; with "diag", variances, (K, n_features).
+    emission_ : object
+        Distributions of the next row of each component.
+    concentration_ : float
+        Posterior mean of b.
+    trace_ : Trace
+        Scalars of every kept sweep of every chain, "n_components" among them.
+    n_iter_ : int
+        Number of sweeps done.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : (n_features_in_,) array
+        Only if X was a data frame with string column names.
+
+    See Also
+    --------
+    PitmanYorMixture : The same with a discount, and notes on the sampler.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.mixture import DPMixture
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.poisson(m, (40, 3)) for m in (1, 10)])
+    >>> model = DPMixture("poisson", random_state=0).fit(X)
+    >>> np.bincount(model.labels_)
+    array([40, 40])
+    """
+
+    def __init__(
+        self,
+        emission: Any = "gaussian",
+        *,
+        concentration: float | str = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 1.0),
+        split_merge: bool = True,
+        point_estimate: str = "binder",
+        init: Any = "sequential",
+        max_iter: int = 500,
+        burn_in: int | None = None,
+        thin: int = 5,
+        n_samples: int = 20,
+        n_chains: int = 1,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.emission = emission
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.split_merge = split_merge
+        self.point_estimate = point_estimate
+        self.init = init
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _discount_and_prior(self) -> tuple[float | None, tuple[float, float]]:
+        return 0.0, (1.0, 1.0)

@@ -1,0 +1,95 @@
+"""Kernels of mixtures, made for each kind of rows. Symbols as in `_kernels_sections`.
+
+A kernel that chose among kinds would have all of them compiled, so `kernels_of` chooses, in Python.
+The kind is all that kernels enclose: other things would have no place in numba's cache.
+"""
+
+# mypy: ignore-errors
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+from skdp._numba import njit_loop
+from skdp.emissions._kernels_clusters import build_cluster, weigh_row
+from skdp.mixture import _kernels_sections as sections
+
+_build_clusters, _sweep_rows = sections.build_clusters, sections.sweep_rows
+_split_or_merge = sections.split_or_merge
+
+
+class Kernels(NamedTuple):
+    """Kernels for rows of one kind."""
+
+    weigh_alone: Callable
+    sweep: Callable
+    split_and_merge: Callable
+
+
+@njit_loop
+def shuffle(numbers, rng):
+    """Bring numbers in random order."""
+    sections.bring_in_random_order(numbers, rng)
+
+
+@cache
+def kernels_of(kind: int) -> Kernels:
+    """Return the kernels for rows of a kind."""
+
+    @njit_loop
+    def weigh_alone(rows, prior, clusters, members, scratch, out):
+        """Write log p(x_i) of every row in a cluster of its own to `out`, (N,).
+
+        Parameters
+        ----------
+        clusters : room for one
+
+        Returns
+        -------
+        possible : bool
+            False if the prior's scale is not positive definite to rounding.
+        """
+        possible = build_cluster(kind, 0, members[:0], rows, prior, clusters, scratch)
+        for i in range(out.shape[0]):
+            weigh_row(kind, i, rows, prior, clusters, 1, -1, scratch, out[i : i + 1])
+        return possible
+
+    @njit_loop
+    def sweep(
+        begin, order, rows, prior, clusters, n_clusters, labels, log_alone, discount,
+        concentration, weights, members, ends, scratch, rng,
+    ):  # fmt: skip
+        """Build the clusters, then draw those of rows in order: see `sweep_rows`."""
+        place = -1
+        if _build_clusters(kind, rows, prior, clusters, n_clusters, labels, members, ends, scratch):
+            place, n_clusters = _sweep_rows(
+                kind, begin, order, rows, prior, clusters, n_clusters, labels, log_alone,
+                discount, concentration, weights, members, scratch, rng,
+            )  # fmt: skip
+        return place, n_clusters
+
+    @njit_loop
+    def split_and_merge(
+        n_tries, rows, prior, clusters, three, n_clusters, labels, discount, concentration,
+        weights, members, ends, sides, scratch, rng,
+    ):  # fmt: skip
+        """Build the clusters, then propose so many splits or merges; there must be room.
+
+        Returns
+        -------
+        n_clusters : int
+            -1: a covariance is not positive definite to rounding.
+        """
+        if not _build_clusters(
+            kind, rows, prior, clusters, n_clusters, labels, members, ends, scratch
+        ):
+            n_clusters = -1
+        for _ in range(n_tries):
+            if n_clusters >= 0:
+                n_clusters = _split_or_merge(
+                    kind, rows, prior, clusters, three, n_clusters, labels, discount,
+                    concentration, weights, members, sides, scratch, rng,
+                )  # fmt: skip
+        return n_clusters
+
+    return Kernels(weigh_alone, sweep, split_and_merge)

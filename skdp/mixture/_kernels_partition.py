@@ -1,0 +1,80 @@
+"""One partition for many: the least mean loss against sampled ones.
+
+g is that of the loss: see `representative_partition`.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| samples | | (S, N) int32 | sampled partitions, labels from 0 |
+| labels | | (N,) int64 | a partition, labels below C |
+| is_vi | | bool | whether g(x) is x log x, not x^2 / 2 |
+| sizes | n_k | (C,) int64 | scratch |
+| tables | n_kl | (S, C, M) int64 | scratch |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numba import njit_inner, njit_loop
+
+
+@njit_inner
+def growth(x, is_vi):
+    """Return g(x)."""
+    if is_vi:
+        return x * math.log(x) if x > 0 else 0.0
+    return 0.5 * x * x
+
+
+@njit_inner
+def step(x, is_vi):
+    """Return g(x + 1) - g(x)."""
+    if is_vi:
+        return growth(x + 1, True) - growth(x, True)
+    return x + 0.5
+
+
+@njit_loop
+def tabulate(labels, samples, sizes, tables):
+    """Write the sizes of clusters, and how many rows they share with those of each sample."""
+    for k in range(sizes.shape[0]):
+        sizes[k] = 0
+        for s in range(tables.shape[0]):
+            for m in range(tables.shape[2]):
+                tables[s, k, m] = 0
+    for i in range(labels.shape[0]):
+        sizes[labels[i]] += 1
+        for s in range(samples.shape[0]):
+            tables[s, labels[i], samples[s, i]] += 1
+
+
+@njit_loop
+def improve(labels, samples, is_vi, sizes, tables):
+    """Move each row of a tabulated partition to where the loss is least; return how many moved.
+
+    A place k of size 0 is a new cluster.
+    """
+    n_samples, n_moved = samples.shape[0], 0
+    for i in range(labels.shape[0]):
+        own = labels[i]
+        sizes[own] -= 1
+        for s in range(n_samples):
+            tables[s, own, samples[s, i]] -= 1
+        best, least, stay = own, math.inf, math.inf
+        for k in range(sizes.shape[0]):
+            change = 0.0
+            for s in range(n_samples):
+                change += step(tables[s, k, samples[s, i]], is_vi)
+            change = step(sizes[k], is_vi) - 2.0 * change / n_samples
+            if k == own:
+                stay = change
+            if change < least:
+                best, least = k, change
+        if not least < stay - 1e-9 * max(1.0, abs(stay)):  # or rounding could go round in circles
+            best = own
+        n_moved += best != own
+        labels[i] = best
+        sizes[best] += 1
+        for s in range(n_samples):
+            tables[s, best, samples[s, i]] += 1
+    return n_moved

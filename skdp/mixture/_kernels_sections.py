@@ -1,0 +1,294 @@
+r"""Collapsed Gibbs sweeps, and moves that split and merge: the sections of kernels.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| kind, rows, prior, clusters, scratch | | | see `skdp.emissions._kernels_clusters` |
+| labels | z_i | (N,) int64 | cluster of a row, from 0 to K - 1; -1: of none yet |
+| log_alone | log f(x_i) | (N,) | of each row in a cluster of its own |
+| discount, concentration | a, b | scalars | |
+| weights | | (C + 1,) | scratch |
+| members | | (N,) int64 | rows of clusters, scratch |
+| three | | C = 3 | clusters of the first row of a move, of the second, and of both |
+| sides | | (N,) int8 | which of the two rows each other one joins, scratch |
+| rng | | (4,) uint64 | stream, advanced in place |
+
+Moves are sequentially allocated (Dahl, 2005). Two rows are drawn. If they share a cluster, its
+other rows join one of the two, one after the other in random order, each with the probability that
+the rows before it give; else the two clusters are merged, and the same order tells how probable the
+way back is.
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._elementary import fast_exp
+from skdp._numba import njit_inner, njit_section
+from skdp._random import next_double
+from skdp.emissions._kernels_clusters import (
+    SIZE,
+    build_cluster,
+    copy_cluster,
+    is_worn,
+    log_evidence,
+    move_row,
+    weigh_row,
+)
+
+
+@njit_inner
+def draw_below(n, rng):
+    """Return a random integer from 0 to n - 1."""
+    return min(int(next_double(rng) * n), n - 1)
+
+
+@njit_inner
+def bring_in_random_order(numbers, rng):
+    """Shuffle numbers."""
+    for place in range(numbers.shape[0] - 1, 0, -1):
+        other = draw_below(place + 1, rng)
+        numbers[place], numbers[other] = numbers[other], numbers[place]
+
+
+@njit_inner
+def list_members(labels, k, members):
+    """Write the rows of cluster k to `members`; return how many they are."""
+    n = 0
+    for i in range(labels.shape[0]):
+        if labels[i] == k:
+            members[n] = i
+            n += 1
+    return n
+
+
+@njit_inner
+def list_all_members(n_clusters, labels, members, ends):
+    """Write the rows of all clusters, one after the other, and where each begins; return the end.
+
+    Parameters
+    ----------
+    ends : (C + 1,) int64, output
+        Where the next cluster begins is the end of one.
+    """
+    n_seated = 0
+    for k in range(n_clusters):
+        ends[k] = 0
+    for k in labels:
+        if k >= 0:
+            ends[k] += 1
+            n_seated += 1
+    for k in range(1, n_clusters):
+        ends[k] += ends[k - 1]
+    for i in range(labels.shape[0] - 1, -1, -1):
+        if labels[i] >= 0:
+            ends[labels[i]] -= 1  # down to where the cluster begins
+            members[ends[labels[i]]] = i
+    ends[n_clusters] = n_seated
+
+
+@njit_section
+def build_clusters(kind, rows, prior, clusters, n_clusters, labels, members, ends, scratch):
+    """Write the statistics of all clusters; False if a covariance is not positive definite."""
+    possible = True
+    list_all_members(n_clusters, labels, members, ends)
+    for k in range(n_clusters):
+        possible &= build_cluster(
+            kind, k, members[ends[k] : ends[k + 1]], rows, prior, clusters, scratch
+        )
+    return possible
+
+
+@njit_inner
+def rename(labels, k, name):
+    """Give the rows of cluster k to another one."""
+    for i in range(labels.shape[0]):
+        if labels[i] == k:
+            labels[i] = name
+
+
+@njit_section
+def drop_cluster(kind, k, clusters, n_clusters, labels):
+    """Give the place of an empty cluster to the last one."""
+    if k != n_clusters - 1:
+        copy_cluster(kind, clusters, n_clusters - 1, clusters, k)
+        rename(labels, n_clusters - 1, k)
+
+
+@njit_inner
+def choose_cluster(n, own, sizes, log_alone, discount, concentration, weights, rng):
+    """Return a draw from the clusters; n for a new one.
+
+    Parameters
+    ----------
+    own : int
+        The cluster of the row, whose size counts without it; -1: none.
+    weights : (C + 1,) float64
+        Log densities of the row, overwritten.
+    """
+    n_others = n
+    if own >= 0 and sizes[own] < 1.5:
+        n_others = n - 1
+        weights[own] = -math.inf
+    largest = log_alone
+    for k in range(n):
+        largest = max(largest, weights[k])
+    for k in range(n):
+        weights[k] = (sizes[k] - discount) * fast_exp(weights[k] - largest)
+    if own >= 0:
+        share = (sizes[own] - 1.0 - discount) / (sizes[own] - discount)
+        weights[own] *= share if sizes[own] > 1.5 else 0.0
+    total = 0.0
+    for k in range(n):
+        total += weights[k]
+    new = (concentration + discount * n_others) * fast_exp(log_alone - largest)
+    rest = next_double(rng) * (total + new)
+    for k in range(n):
+        rest -= weights[k]
+        if rest < 0.0:
+            return k
+    return n
+
+
+@njit_section
+def sweep_rows(
+    kind, begin, order, rows, prior, clusters, n_clusters, labels, log_alone, discount,
+    concentration, weights, members, scratch, rng,
+):  # fmt: skip
+    """Draw the clusters of rows order[begin], order[begin + 1], ... one after the other.
+
+    Returns
+    -------
+    place, n_clusters : int
+        Where the sweep stopped for lack of room, or the end of `order`; -1: a covariance is not
+        positive definite to rounding.
+    """
+    sizes = clusters.vectors[SIZE]
+    place, end = begin, order.shape[0]
+    while 0 <= place < end and n_clusters < sizes.shape[0]:
+        i = order[place]
+        own = labels[i]
+        is_alone = own >= 0 and sizes[own] < 1.5
+        # A cluster that is left empty is out of the choice: its density does not matter.
+        seat = -1 if is_alone else own
+        possible = weigh_row(kind, i, rows, prior, clusters, n_clusters, seat, scratch, weights)
+        if not possible:
+            labels[i] = -1
+            n = list_members(labels, own, members)
+            possible = build_cluster(kind, own, members[:n], rows, prior, clusters, scratch)
+            own = -1
+            weigh_row(kind, i, rows, prior, clusters, n_clusters, own, scratch, weights)
+        chosen = choose_cluster(
+            n_clusters, own, sizes, log_alone[i], discount, concentration, weights, rng
+        )
+        if chosen != own and not (is_alone and chosen == n_clusters):
+            labels[i] = chosen
+            if chosen == n_clusters:
+                n_clusters += 1
+                possible &= build_cluster(kind, chosen, members[:0], rows, prior, clusters, scratch)
+            move_row(kind, i, chosen, 1.0, rows, prior, clusters, scratch)
+            if is_alone:
+                drop_cluster(kind, own, clusters, n_clusters, labels)
+                n_clusters -= 1
+            elif own >= 0:
+                move_row(kind, i, own, -1.0, rows, prior, clusters, scratch)
+                if is_worn(kind, own, clusters):
+                    n = list_members(labels, own, members)
+                    possible &= build_cluster(
+                        kind, own, members[:n], rows, prior, clusters, scratch
+                    )
+        place = place + 1 if possible else -1
+    return place, n_clusters
+
+
+@njit_inner
+def log_sizes_ratio(first, second, discount):
+    """Return the log of the ratio of prior probabilities: two clusters to one, but for b + a K."""
+    result = math.lgamma(first - discount) + math.lgamma(second - discount)
+    return result - math.lgamma(first + second - discount) - math.lgamma(1.0 - discount)
+
+
+@njit_section
+def allocate(
+    kind, n, members, sides, is_split, rows, prior, three, discount, scratch, weights, rng
+):
+    """Let n rows join clusters 0 or 1 of `three`; return the log probability of how they do.
+
+    Parameters
+    ----------
+    members, sides : (N,) int64, (N,) int8
+        Rows in order, and which cluster each joins: an output of a split, given otherwise.
+    """
+    log_probability, sizes = 0.0, three.vectors[SIZE]
+    for place in range(n):
+        i = members[place]
+        weigh_row(kind, i, rows, prior, three, 2, -1, scratch, weights)
+        odds = weights[1] - weights[0]
+        odds += math.log((sizes[1] - discount) / (sizes[0] - discount))
+        if is_split:
+            sides[place] = next_double(rng) * (1.0 + math.exp(-odds)) < 1.0
+        if sides[place] == 0:
+            odds = -odds
+        log_probability -= max(-odds, 0.0) + math.log1p(math.exp(-abs(odds)))
+        move_row(kind, i, sides[place], 1.0, rows, prior, three, scratch)
+    return log_probability
+
+
+@njit_inner
+def gather(labels, i, j, members, sides, rng):
+    """Write the rows of the clusters of i and j, these two last, and their sides; return how many.
+
+    The others are in random order.
+    """
+    n, first, second = 0, labels[i], labels[j]
+    for row in range(labels.shape[0]):
+        if (labels[row] == first or labels[row] == second) and row != i and row != j:
+            members[n] = row
+            n += 1
+    bring_in_random_order(members[:n], rng)
+    members[n], members[n + 1] = i, j
+    for place in range(n):
+        sides[place] = labels[members[place]] != first
+    sides[n], sides[n + 1] = 0, 1
+    return n + 2
+
+
+@njit_section
+def split_or_merge(
+    kind, rows, prior, clusters, three, n_clusters, labels, discount, concentration, weights,
+    members, sides, scratch, rng,
+):  # fmt: skip
+    """Propose a split or a merge; return the number of clusters, -1 where that is impossible.
+
+    There must be room for one more cluster, and two rows.
+    """
+    n_rows = labels.shape[0]
+    i, j = draw_below(n_rows, rng), draw_below(n_rows - 1, rng)
+    j += j >= i
+    first, second = labels[i], labels[j]
+    is_split = first == second
+    n = gather(labels, i, j, members, sides, rng)
+    possible = build_cluster(kind, 0, members[n - 2 : n - 1], rows, prior, three, scratch)
+    possible &= build_cluster(kind, 1, members[n - 1 : n], rows, prior, three, scratch)
+    log_way = allocate(
+        kind, n - 2, members, sides, is_split, rows, prior, three, discount, scratch, weights, rng
+    )
+    gain = log_evidence(kind, 0, prior, three) + log_evidence(kind, 1, prior, three)
+    gain += log_sizes_ratio(three.vectors[SIZE, 0], three.vectors[SIZE, 1], discount)
+    gain += math.log(concentration + discount * (n_clusters if is_split else n_clusters - 1.0))
+    possible &= build_cluster(kind, 2, members[:n], rows, prior, three, scratch)
+    gain -= log_evidence(kind, 2, prior, three)
+    log_u = math.log1p(-next_double(rng))
+    accepted = log_u < (gain - log_way if is_split else log_way - gain)
+    if accepted and is_split:
+        for place in range(n):
+            if sides[place]:
+                labels[members[place]] = n_clusters
+        copy_cluster(kind, three, 0, clusters, first)
+        copy_cluster(kind, three, 1, clusters, n_clusters)
+        n_clusters += 1
+    elif accepted:
+        rename(labels, second, first)
+        copy_cluster(kind, three, 2, clusters, first)
+        drop_cluster(kind, second, clusters, n_clusters, labels)
+        n_clusters -= 1
+    return n_clusters if possible else -1

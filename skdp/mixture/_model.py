@@ -1,0 +1,57 @@
+"""What a stored sample of a mixture says of new rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from skdp._typing import Floats
+
+_BLOCK = 10_000
+"""Rows at a time: all densities of all rows would be many."""
+
+
+def log_shares(sizes: NDArray[Any], discount: float, concentration: float) -> Floats:
+    """Return log probabilities that the next row joins each cluster, or, last, a new one."""
+    weights = np.append(sizes - discount, concentration + discount * len(sizes))
+    with np.errstate(divide="ignore"):  # of a concentration of 0 without a discount
+        return np.asarray(np.log(weights / (sizes.sum() + concentration)))
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureModel:
+    """A partition of the training rows, and what the next row follows given it.
+
+    Attributes
+    ----------
+    labels : (N,) array of int32
+        Clusters of the training rows.
+    log_weights : (K + 1,) array
+        Log probabilities that the next row joins each cluster, or, last, a new one.
+    emission : EmissionModel
+        Distributions of the next row in each of them.
+    """
+
+    labels: NDArray[np.int32]
+    log_weights: Floats
+    emission: Any
+
+    def log_joint_with(self, values: Floats) -> Floats:
+        """Return log p(x, cluster) of rows, (N, K + 1)."""
+        return np.asarray(self.log_weights + self.emission.log_obs(values))
+
+    def log_densities(self, values: Floats) -> Floats:
+        """Return log p(x) of rows, (N,)."""
+        blocks = range(0, len(values), _BLOCK)
+        parts = [logsumexp(self.log_joint_with(values[i : i + _BLOCK]), axis=1) for i in blocks]
+        return np.concatenate(parts)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Floats:
+        """Return independent draws of the next row, (n, D)."""
+        weights = np.exp(self.log_weights)
+        clusters = rng.choice(len(weights), n, p=weights / weights.sum())
+        return np.asarray(self.emission.sample(clusters, rng))

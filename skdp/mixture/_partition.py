@@ -1,0 +1,86 @@
+"""The partition that stands for many sampled ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from skdp._numba import frozen
+from skdp._typing import Places
+from skdp.mixture import _kernels_partition as kernels
+
+_MOST_PASSES = 50
+_N_SPARE = 10
+"""More clusters than the best sample has may turn up on the way."""
+
+_MOST_NUMBERS = 2**27
+"""In tables of pairs of clusters: a gigabyte. Such partitions are not improved."""
+
+_MOST_PAIRS = 10_000_000
+"""Pairs of clusters that are counted in a table; more of them are sorted."""
+
+
+def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
+    """Return the sampled partition of least mean loss to all of them, improved row by row.
+
+    With g(x) = x^2 / 2 (Binder) or x log x (variation of information, times N), the loss of a
+    partition of sizes n_k against one of sizes m_l is sum_k g(n_k) + sum_l g(m_l)
+    - 2 sum_kl g(n_kl), n_kl the rows in cluster k of one and l of the other.
+
+    Parameters
+    ----------
+    samples : (S, N) array
+        Labels from 0.
+    loss : {"binder", "vi"}
+
+    Returns
+    -------
+    (N,) array
+        Clusters by falling size, equal ones by their first rows.
+    """
+    is_vi, samples = loss == "vi", frozen(samples)
+    losses = [
+        _growth(np.bincount(labels), is_vi)
+        - 2.0 * np.mean([_growth(_count_pairs(labels, other), is_vi) for other in samples])
+        for labels in samples
+    ]
+    labels = samples[int(np.argmin(losses))].astype(np.int64)
+    n_samples, n_labels, n_places = len(samples), int(samples.max()) + 1, int(labels.max()) + 1
+    n_places += _N_SPARE
+    if n_samples * n_places * n_labels <= _MOST_NUMBERS:
+        scratch = (
+            np.empty(n_places, dtype=np.int64),
+            np.empty((n_samples, n_places, n_labels), dtype=np.int64),
+        )
+        kernels.tabulate(labels, samples, *scratch)
+        for _ in range(_MOST_PASSES):
+            if not kernels.improve(labels, samples, is_vi, *scratch):
+                break
+    return by_size(labels)
+
+
+def _growth(counts: NDArray[np.int64], is_vi: bool) -> float:
+    """Return the sum of g."""
+    x = counts.astype(np.float64)
+    return float(xlogy(x, x).sum() if is_vi else 0.5 * (x**2).sum())
+
+
+def _count_pairs(labels: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the numbers of rows in the pairs of clusters of two partitions, without order."""
+    n = int(other.max()) + 1
+    codes = labels.astype(np.int64) * n + other
+    if (int(labels.max()) + 1) * n <= _MOST_PAIRS:
+        return np.bincount(codes)
+    return np.unique(codes, return_counts=True)[1]
+
+
+def by_size(labels: Places) -> Places:
+    """Return the same partition with clusters named by falling size."""
+    _, first, names, sizes = np.unique(
+        labels, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.lexsort((first, -sizes))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return place[names.ravel()]

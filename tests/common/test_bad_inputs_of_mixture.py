@@ -1,0 +1,89 @@
+"""Faults in the use of mixtures are named."""
+
+import numpy as np
+import pytest
+
+from skdp.data import SequencePanel
+from skdp.emissions import BernoulliEmission, GaussianEmission, PoissonEmission, StudentTEmission
+from skdp.mixture import DPMixture, PitmanYorMixture
+
+X = np.random.default_rng(0).normal(size=(12, 2))
+COUNTS = np.random.default_rng(0).poisson(3.0, (12, 2)).astype(float)
+
+
+def with_entry(value, X=COUNTS):
+    changed = X.copy()
+    changed[3, 1] = value
+    return changed
+
+
+FAULTS = {
+    "NaN": ({}, with_entry(np.nan, X), ValueError, "Input X contains NaN"),
+    "infinity": ({}, with_entry(np.inf, X), ValueError, "Input X contains infinity"),
+    "too large": ({}, with_entry(1e130, X), ValueError, "numbers up to 1e"),
+    "no rows": ({}, np.empty((0, 2)), ValueError, "0 sample"),
+    "one dimension": ({}, X[:, 0], ValueError, "Expected 2D array"),
+    "a panel": ({}, SequencePanel(X, [0, 12]), TypeError, "got a SequencePanel"),
+    "masked": ({}, np.ma.masked_array(X, X > 0), ValueError, "masked"),
+    "negative counts": ({"emission": "poisson"}, with_entry(-1.0), ValueError, "got -1"),
+    "fractions": ({"emission": "multinomial"}, with_entry(0.5), ValueError, "got 0.5 in column 1"),
+    "missing counts": ({"emission": "poisson"}, with_entry(np.nan), ValueError, "contains NaN"),
+    "two columns": ({"emission": "categorical"}, COUNTS, ValueError, "must have 1 feature"),
+    "unknown emission": ({"emission": "gauss"}, X, ValueError, "'emission' parameter"),
+    "a class": ({"emission": PoissonEmission}, COUNTS, TypeError, "got the class"),
+    "bits": ({"emission": BernoulliEmission()}, COUNTS > 2, TypeError, "got BernoulliEmission"),
+    "no closed form": ({"emission": StudentTEmission()}, X, TypeError, "got StudentTEmission"),
+    "width": (
+        {"emission": GaussianEmission(mean_prior=[0.0])}, X, ValueError, "shape (2,) for X of 2",
+    ),
+    "concentration": ({"concentration": -0.5, "discount": 0.5}, X, ValueError, "> -0.5"),
+    "with a drawn discount": ({"concentration": -0.1}, X, ValueError, "> -0"),
+    "a word": ({"concentration": "learn"}, X, ValueError, "may also be 'auto'"),
+    "discount": ({"discount": 1.0}, X, ValueError, "'discount' parameter"),
+    "discount_prior": ({"discount_prior": (0, 1)}, X, ValueError, "discount_prior must be two"),
+    "concentration_prior": (
+        {"concentration_prior": (1.0,)}, X, ValueError, "concentration_prior must be two",
+    ),
+    "point_estimate": ({"point_estimate": "map"}, X, ValueError, "'point_estimate' parameter"),
+    "init": ({"init": [0, 1]}, X, ValueError, "12 integers, a label per row"),
+    "init of fractions": ({"init": np.zeros(12)}, X, ValueError, "got float64"),
+    "burn_in": ({"burn_in": 9}, X, ValueError, "burn_in must be smaller"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault(name):
+    params, rows, error, message = FAULTS[name]
+    model = PitmanYorMixture(**{"max_iter": 4, **params})
+    with pytest.raises(error) as caught:
+        model.fit(rows)
+    assert message in str(caught.value)
+    assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize(
+    ("rows", "params"),
+    [
+        (X[:1], {}),
+        (X[:2], {}),
+        (np.column_stack([X, np.full(12, 7.0)]), {}),
+        (np.full((5, 2), 3.0), {}),
+        (np.random.default_rng(0).normal(size=(4, 9)), {}),
+        (COUNTS * 0.0, {"emission": "multinomial"}),
+        (COUNTS[:1], {"emission": "poisson"}),
+        (COUNTS[:, :1], {"emission": "categorical", "concentration": 1e-8}),
+        (X, {"discount": 0.9, "concentration": -0.89}),
+    ],
+)
+def test_odd_but_legal(rows, params):
+    model = PitmanYorMixture(**{"max_iter": 6, "random_state": 0, **params}).fit(rows)
+    assert np.isfinite(model.score(rows))
+    assert model.labels_.shape == (len(rows),)
+    assert np.isfinite(model.predict_proba(rows)).all()
+
+
+def test_another_number_of_columns():
+    model = DPMixture(max_iter=4).fit(X)
+    for method in (model.predict, model.predict_proba, model.novelty, model.score_samples):
+        with pytest.raises(ValueError, match="1 features, but DPMixture is expecting 2"):
+            method(X[:, :1])

@@ -1,0 +1,77 @@
+"""Joint probabilities and predictive densities against the oracle, to rounding."""
+
+import numpy as np
+import pytest
+from exact.mixture.problems import PROBLEMS, A, B, make_walker
+from exact.oracles import mixtures
+
+PARTITIONS = [(0, 0, 0, 0, 0), (0, 1, 2, 3, 4), (0, 0, 1, 1, 2), (0, 1, 0, 1, 0)]
+
+
+@pytest.mark.parametrize("labels", PARTITIONS)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_log_joint(name, labels):
+    problem = PROBLEMS[name]
+    expected = mixtures.log_prior(labels, A, B)
+    expected += mixtures.log_likelihood(problem.rows, labels, problem.family)
+    np.testing.assert_allclose(make_walker(problem, init=labels).log_joint(), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("labels", PARTITIONS)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_predictive_densities(name, labels):
+    problem = PROBLEMS[name]
+    model = make_walker(problem, init=labels).model()
+    found = model.log_densities(np.array(problem.others, dtype=float))
+    expected = [
+        mixtures.log_predictive(row, problem.rows, labels, problem.family, A, B)
+        for row in problem.others
+    ]
+    np.testing.assert_allclose(found, expected, rtol=1e-6 if name == "categorical" else 1e-10)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_rows_alone(name):
+    """What a new cluster of each row is weighed by, with all that clusters share."""
+    problem = PROBLEMS[name]
+    found = make_walker(problem)._log_alone
+    expected = [problem.family.log_marginal([row]) for row in problem.rows]
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_a_row_that_is_far_out_leaves_its_cluster():
+    """Its density without itself is a difference of which no digit is left."""
+    rows = [[0.0, 0.1], [0.1, 0.0], [0.2, 0.1], [3e5, -2e5]]
+    walker = make_walker(PROBLEMS["full"]._replace(rows=rows), init=[0, 0, 0, 0])
+    walker._seat(walker._order, walker.stream)
+    assert np.count_nonzero(walker.labels == walker.labels[3]) == 1
+    assert np.isfinite(walker.log_joint())
+
+
+def test_rows_that_come_and_go_leave_no_trace():
+    """Thousands of moves within a sweep: the clusters' numbers are those of the data."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(3000, 2)).tolist()
+    problem = PROBLEMS["full"]._replace(rows=rows)
+    walker = make_walker(problem, init=rng.integers(0, 2, 3000))
+    makes, rooms = walker._make_room, []
+
+    def make_room(n_spare):
+        rooms.append(makes(n_spare))
+        return rooms[-1]
+
+    walker._make_room = make_room
+    walker._seat(walker._order, walker.stream)
+    moved, rebuilt = rooms[-1][0], make_walker(problem, init=walker.labels)
+    room = rebuilt._make_room(1)
+    terms = rebuilt._terms
+    rebuilt._kernels.sweep(
+        0, np.empty(0, dtype=np.int64), terms.rows, terms.prior, room[0], walker.n_clusters,
+        rebuilt.labels, rebuilt._log_alone, A, B, *room[1:], rebuilt.stream,
+    )  # fmt: skip
+    n = walker.n_clusters
+    assert moved.vectors[1, :n].max() > 100  # rows came and went
+    assert moved.vectors[1, :n].max() <= 1001
+    np.testing.assert_allclose(moved.factors[..., :n], room[0].factors[..., :n], atol=1e-9)
+    np.testing.assert_allclose(moved.points[..., :n], room[0].points[..., :n], atol=1e-9)
+    np.testing.assert_allclose(moved.vectors[2:, :n], room[0].vectors[2:, :n], rtol=1e-9)

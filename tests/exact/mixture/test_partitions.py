@@ -1,0 +1,120 @@
+"""Each step of the mixtures draws partitions from their posterior: enumeration of 5 rows.
+
+By batch means (see `batch_means`): |z| < 5 for at most 30 partitions of each of 49 cases, a false
+alarm for one in 50 choices of the seeds; these are fixed. Partitions of less than 1 in 200 are
+taken together: too few visits to tell their spread.
+"""
+
+import numpy as np
+import pytest
+from exact.mixture.problems import PROBLEMS, A, B, in_order, make_walker
+from exact.oracles import mixtures
+from exact.oracles.batch_means import N_SWEEPS, assert_means
+
+from skdp.mixture._hyper import PartitionPrior
+
+EVERY = mixtures.partitions(5)
+TOGETHER = np.array([
+    [labels[i] == labels[j] for i in range(5) for j in range(i)] for labels in EVERY
+], dtype=float)  # fmt: skip
+RARE = 0.005
+INDEX = {labels: i for i, labels in enumerate(EVERY)}
+
+
+def gibbs(walker):
+    walker._seat(walker._order, walker.stream)
+
+
+def split_merge(walker):
+    walker._split_and_merge()
+
+
+def both(walker):
+    walker.sweep()
+
+
+STEPS = {"gibbs": gibbs, "split-merge": split_merge, "both": both}
+
+
+def run(walker, step, n_sweeps):
+    """Return the number of the partition after each sweep."""
+    found = np.empty(n_sweeps, dtype=int)
+    for s in range(n_sweeps):
+        step(walker)
+        assert walker.n_clusters == walker.labels.max() + 1
+        found[s] = INDEX[in_order(walker.labels)]
+    return found
+
+
+def check(name, a, b, step, n_sweeps):
+    problem = PROBLEMS[name]
+    found = run(make_walker(problem, a, b), STEPS[step], n_sweeps)
+    expected = mixtures.posterior(problem.rows, problem.family, a, b)
+    draws = np.eye(len(EVERY))[found]
+    assert_means(take_together(draws, expected), take_together(expected, expected), "partitions")
+    assert_means(TOGETHER[found], expected @ TOGETHER, "pairs in one cluster")
+
+
+def take_together(columns, expected):
+    """Return the columns of common partitions, and the sum of the others, if there are any."""
+    rare = expected < RARE
+    parts = [columns[..., ~rare]]
+    if rare.any():
+        parts.append(columns[..., rare].sum(axis=-1, keepdims=True))
+    return np.concatenate(parts, axis=-1)
+
+
+@pytest.mark.parametrize("step", ["gibbs", "split-merge"])
+@pytest.mark.parametrize("name", ["full", "multinomial"])
+def test_partitions(name, step):
+    check(name, A, B, step, 8000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(("a", "b"), [(0.0, 0.7), (0.4, 0.7), (0.5, -0.2)])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_partitions_of_every_kind(name, a, b, step):
+    check(name, a, b, step, N_SWEEPS // 2)
+
+
+@pytest.mark.slow
+def test_learned_discount_and_concentration():
+    problem = PROBLEMS["diag"]
+    shapes, rates = (1.5, 2.0), (2.0, 1.5)
+    walker = make_walker(problem, prior=PartitionPrior(shapes, rates))
+    draws = np.empty((N_SWEEPS // 3, 2 + len(EVERY)))
+    for row in draws:
+        walker.sweep()
+        row[:2] = walker.discount, np.log(walker.concentration)
+        row[2:] = np.eye(len(EVERY))[INDEX[in_order(walker.labels)]]
+    weights, a, log_b = mixtures.hyper_posterior(problem.rows, problem.family, shapes, rates)
+    assert_means(draws[:, 0], np.array(a), "discount")
+    assert_means(draws[:, 1], np.array(log_b), "log concentration")
+    found, expected = take_together(draws[:, 2:], weights), take_together(weights, weights)
+    assert_means(found, expected, "partitions")
+
+
+def test_learned_concentration_without_a_discount():
+    problem = PROBLEMS["multinomial"]
+    walker = make_walker(problem, 0.0, 1.0, prior=PartitionPrior(None, (2.0, 1.5)))
+    draws = np.empty((4000, 2))
+    for row in draws:
+        walker.sweep()
+        row[:] = np.log(walker.concentration), walker.n_clusters
+    weights, _, log_b = mixtures.hyper_posterior(problem.rows, problem.family, 0.0, (2.0, 1.5))
+    assert_means(draws[:, 0], np.array(log_b), "log concentration")
+    numbers = np.array([max(labels) + 1 for labels in EVERY])
+    assert_means(draws[:, 1], np.array(numbers @ weights), "number of clusters")
+
+
+@pytest.mark.parametrize("name", ["diag", "poisson"])
+def test_the_sequential_start_is_a_draw_from_left_to_right(name):
+    """P(z_1) P(z_2 | x_1, x_2) ...: rows in random order; for two rows it is the posterior."""
+    problem = PROBLEMS[name]._replace(rows=PROBLEMS[name].rows[:2])
+    apart = np.array([
+        make_walker(problem, seed=seed).n_clusters == 2 for seed in range(2000)
+    ])  # fmt: skip
+    expected = mixtures.posterior(problem.rows, problem.family, A, B)[1]
+    z = (apart.mean() - expected) / np.sqrt(expected * (1.0 - expected) / len(apart))
+    assert abs(z) < 5.0  # a false alarm for one in two million choices of the seeds

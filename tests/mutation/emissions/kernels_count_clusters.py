@@ -1,0 +1,26 @@
+"""Wrong patches: clusters of rows of counts (emissions)."""
+
+from mutation.mutation import Mutation
+
+PARTITIONS = "tests/exact/mixture/test_partitions.py"
+COUNTS = "emissions/_kernels_count_clusters.py"
+GIBBS_OF_COUNTS = f"{PARTITIONS}::test_partitions[multinomial-gibbs]"
+
+MUTATIONS = [
+    Mutation(
+        "mixture-own-events-count-twice",
+        COUNTS,
+        "own_logs += log_rising(shape + (sums[own] - amount), amount)",
+        "own_logs += log_rising(shape + sums[own], amount)",
+        "The events of the row are not those that it is compared to.",
+        GIBBS_OF_COUNTS,
+    ),
+    Mutation(
+        "mixture-events-of-many-as-of-one",
+        COUNTS,
+        "            m = 1.0\n            while m < amount:\n                for k",
+        "            m = 1.0\n            while m < 1.0:\n                for k",
+        "Two events of a kind are a rising factorial.",
+        "tests/exact/mixture/test_densities.py::test_rows_alone[multinomial]",
+    ),
+]

@@ -1,0 +1,165 @@
+"""Fits of mixtures: attributes, resumed chains, draws."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
+
+from skdp.emissions import GaussianEmission
+from skdp.mixture import DPMixture, PitmanYorMixture
+
+CENTRES = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])
+
+
+def blobs(n=30, seed=0):
+    rng = np.random.default_rng(seed)
+    z = np.repeat(np.arange(3), n)
+    return CENTRES[z] + rng.normal(scale=0.7, size=(3 * n, 2)), z
+
+
+X, Z = blobs()
+QUICK = {"max_iter": 60, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return PitmanYorMixture(**QUICK).fit(X)
+
+
+def same(model, other):
+    np.testing.assert_array_equal(model.labels_, other.labels_)
+    np.testing.assert_array_equal(model.score_samples(X), other.score_samples(X))
+    assert model.trace_ == other.trace_
+
+
+def test_attributes(model):
+    assert model.n_components_ == 3
+    assert adjusted_rand_score(Z, model.labels_) == 1.0
+    assert model.labels_.dtype == np.int64
+    sizes = np.bincount(model.labels_)
+    a, b = model.discount_, model.concentration_
+    np.testing.assert_allclose(model.weights_, (sizes - a) / (90 + b))
+    np.testing.assert_allclose(model.n_components_distribution_.sum(), 1.0)
+    assert model.n_components_distribution_[3] > 0.5
+    means = [X[model.labels_ == k].mean(axis=0) for k in range(3)]
+    np.testing.assert_allclose(model.means_, means, atol=0.02)
+    assert model.covariances_.shape == (3, 2, 2)
+    assert set(model.trace_) == {"log_joint", "n_components", "discount", "concentration"}
+
+
+def test_probabilities(model):
+    grid = np.random.default_rng(1).uniform(-3, 9, (200, 2))
+    probabilities = model.predict_proba(grid)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(probabilities.argmax(axis=1), model.predict(grid))
+    novelty = model.novelty(np.vstack([CENTRES, [[40.0, 40.0]]]))
+    assert np.all(novelty[:3] < 0.05)
+    assert novelty[3] > 0.9
+
+
+def test_scores_are_averaged_over_samples(model):
+    parts = [sample.log_densities(X) for sample in model._models]
+    assert len(parts) == model.trace_.sweeps.size > 5
+    mean = logsumexp(parts, axis=0) - np.log(len(parts))
+    np.testing.assert_allclose(model.score_samples(X), mean)
+    assert model.score(X) == pytest.approx(model.score_samples(X).mean())
+
+
+def test_the_density_integrates_to_one(model):
+    line = np.linspace(-40, 46, 700)
+    grid = np.array(np.meshgrid(line, line)).reshape(2, -1).T
+    mass = np.exp(model.score_samples(grid)).sum() * (line[1] - line[0]) ** 2
+    assert 0.97 < mass < 1.001  # a Student t tail is outside
+
+
+def test_draws_follow_the_density(model):
+    """A false alarm for one in 1,700 choices of the seed: three standard errors, twice."""
+    draws = model.sample(4000, random_state=0)
+    low = np.quantile(model.score_samples(draws[:2000]), 0.5)
+    share = np.mean(model.score_samples(draws[2000:]) > low)
+    assert abs(share - 0.5) < 3.5 * np.sqrt(0.5 / 2000)
+    nearest = np.argmin(((draws[:, np.newaxis] - CENTRES) ** 2).sum(axis=2), axis=1)
+    shares = np.bincount(nearest, minlength=3) / 4000
+    assert np.all(np.abs(shares - 1 / 3) < 0.05)
+
+
+def test_chains_from_few_and_many_components_agree():
+    labels = [np.zeros(90, int), np.arange(90) % 20, np.arange(90)]
+    fits = [DPMixture(init=z, **QUICK).fit(X) for z in labels]
+    assert [fit.n_components_ for fit in fits] == [3, 3, 3]
+    scores = [fit.score(X) for fit in fits]
+    assert max(scores) - min(scores) < 0.02
+
+
+def test_without_moves_one_component_stays():
+    """What the moves are for: no row leaves a large component of many for one of its own."""
+    rng = np.random.default_rng(0)
+    rows = np.vstack([rng.normal(m, 0.3, (60, 8)) for m in (0.0, 1.0)])
+    start = np.zeros(120, int)
+    params = {"init": start, "max_iter": 30, "random_state": 0}
+    assert DPMixture(**params).fit(rows).n_components_ == 2
+    alone = DPMixture(split_merge=False, concentration=0.01, **params).fit(rows)
+    assert alone.n_components_ == 1
+
+
+def test_warm_start_is_one_long_chain():
+    long = PitmanYorMixture(max_iter=20, burn_in=4, random_state=0).fit(X)
+    short = PitmanYorMixture(max_iter=11, burn_in=4, warm_start=True, random_state=0).fit(X)
+    short = pickle.loads(pickle.dumps(short)).set_params(max_iter=20).fit(X)
+    same(long, short)
+
+
+def test_several_chains_whatever_the_threads():
+    one = PitmanYorMixture(max_iter=10, n_chains=2, random_state=0).fit(X)
+    two = clone(one).set_params(n_jobs=2).fit(X)
+    same(one, two)
+    assert one.trace_["log_joint"].shape == (2, 2)
+    assert len(one._models) == 4
+
+
+def test_iter_sweeps():
+    states = DPMixture(max_iter=5, random_state=0).iter_sweeps(X)
+    copies = [state.copy() for state in states]
+    assert len(copies) == 5
+    assert copies[-1].labels.shape == (90,)
+    assert copies[-1].discount == 0.0
+    assert copies[-1].concentration > 0.0
+    joints = [state.log_joint() for state in copies]
+    fitted = DPMixture(max_iter=5, burn_in=0, thin=1, random_state=0).fit(X)
+    np.testing.assert_array_equal(fitted.trace_["log_joint"][0], joints)
+    with pytest.raises(ValueError, match="read-only"):
+        copies[-1].labels[0] = 1
+
+
+def test_nested_parameters():
+    grid = {"emission__covariance_type": ["diag", "full"]}
+    search = GridSearchCV(DPMixture(max_iter=8, random_state=0), grid, cv=2).fit(X)
+    assert isinstance(search.best_estimator_.emission, GaussianEmission)
+    diagonal = search.estimator.set_params(emission__covariance_type="diag").fit(X)
+    assert diagonal.covariances_.shape == (diagonal.n_components_, 2)
+
+
+@pytest.mark.parametrize("emission", ["poisson", "multinomial", "categorical"])
+def test_counts(emission):
+    rng = np.random.default_rng(0)
+    rates = np.array([[1.0, 9.0, 3.0], [8.0, 1.0, 3.0]])
+    rows = rng.poisson(rates[np.arange(60) % 2])
+    if emission == "categorical":
+        rows = rows[:, :1]
+    model = DPMixture(emission, max_iter=40, random_state=0).fit(rows)
+    assert not hasattr(model, "means_")
+    draws = model.sample(50, random_state=0)
+    assert draws.shape == (50, rows.shape[1])
+    if emission == "categorical":
+        assert "emission_concentration" in model.trace_
+    else:
+        assert adjusted_rand_score(np.arange(60) % 2, model.labels_) > 0.8
+
+
+def test_one_point_estimate_or_the_other():
+    model = DPMixture(point_estimate="vi", **QUICK).fit(X)
+    assert adjusted_rand_score(Z, model.labels_) == 1.0
