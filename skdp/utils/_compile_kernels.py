@@ -194,7 +194,7 @@ def _all_estimators() -> Iterable[Any]:
     yield KneserNeyLM()
     for type_moves in (0.0, 1.0):
         yield NestedPitmanYorLM(n_chains=1, type_moves=type_moves)
-        yield NestedPitmanYorLM(1, n_chains=1, type_moves=type_moves)
+        yield NestedPitmanYorLM(1, n_chains=1, type_moves=type_moves, end_probability="auto")
     for inference in ("vb", "em"):
         yield HDPPCFG(2, inference=inference)
         yield HDPPCFGRefiner(2, inference=inference)

@@ -111,6 +111,29 @@ def test_posterior_of_tables(strings, orders, moves):
     assert_means(characters, expected.character_tables, "tables of characters")
 
 
+@pytest.mark.parametrize(
+    ("strings", "orders", "prior"),
+    [(["aab"], (1, 1), (1.0, 1.0)), (["ab", "a"], (2, 2), (2.5, 0.7))],
+)
+def test_posterior_of_the_probability_of_the_end(strings, orders, prior):
+    problem = problem_of(strings, orders, end_prior=prior)
+    expected = enumerate_tables(problem)
+    estimator = model(
+        problem,
+        max_iter=BURN_IN + N_SWEEPS,
+        end_probability="auto",
+        end_probability_prior=prior,
+    )
+    states = [
+        (s.cuts.copy(), s.word_tables, s.end_probability) for s in estimator.iter_sweeps(strings)
+    ]
+    cuts, words, ends = (np.array(values)[BURN_IN:] for values in zip(*states, strict=True))
+    boundaries = np.concatenate(enumerate_segmentations(problem).boundaries)
+    assert_means(cuts[:, inner_places(strings)], boundaries, "P(cut)")
+    assert_means(words, expected.word_tables, "tables of words")
+    assert_means(ends, np.array(expected.end_probability), "probability of the end")
+
+
 @every_order
 @every_move
 def test_known_cuts(orders, moves):

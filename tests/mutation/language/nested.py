@@ -164,4 +164,12 @@ MUTATIONS = [
         "The word behind a site changes its context.",
         f"{SEATS}[one string-types-(2, 2)]",
     ),
+    Mutation(
+        "nested-end-learned-from-customers",
+        WALKER,
+        "        (a, b), tables = self.settings.end_probability_prior, self._f.cells[:, TABLES]",
+        "        (a, b), tables = self.settings.end_probability_prior, self._f.cells[:, CUSTOMERS]",
+        "The probability of the end is that of a draw from the base: a table of the root.",
+        f"{EXACT}::test_posterior_of_the_probability_of_the_end[strings1-orders1-prior1]",
+    ),
 ]

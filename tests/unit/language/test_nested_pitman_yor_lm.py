@@ -10,7 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
 from skdp.data import TokenSequences
-from skdp.language import NestedPitmanYorLM, strip_spaces
+from skdp.feature_extraction import TokenVectorizer
+from skdp.language import HierarchicalPitmanYorLM, NestedPitmanYorLM, strip_spaces
 from skdp.topics import GibbsLDA
 
 SPACED = ["the dog ran", "a dog sat", "the cat sat", "a cat ran", "the dog and a cat ran"] * 8
@@ -168,6 +169,8 @@ def test_wrong_cuts(y, message):
         ({"discount": (0.5, 0.5, 0.5)}, "discount must be a number, 'auto' or a pair"),
         ({"concentration": (0.0, 1.0)}, "concentration must hold"),
         ({"end_probability": 1.0}, "end_probability"),
+        ({"end_probability": "learned"}, "end_probability"),
+        ({"end_probability": "auto", "end_probability_prior": (0.0, 1.0)}, "end_probability_prior"),
         ({"word_length": "poisson"}, "word_length"),
         ({"length_prior": (0.0, 1.0)}, "length_prior"),
         ({"init": "random"}, "init"),
@@ -206,6 +209,7 @@ def test_wrong_data(data, message):
         {"length_correction": "none"},
         {"length_correction": np.arange(1.0, 13.0)},
         {"word_length": "auto"},
+        {"end_probability": "auto", "end_probability_prior": (2.0, 1.0)},
         {"discount": 0.0, "concentration": 1.0},
         {"discount": ("auto", 0.3), "concentration": ([1.0, 2.0], "auto")},
         {"init": "whole", "anneal": None},
@@ -224,8 +228,14 @@ def test_every_parameter(params):
     if "concentration" in params and not isinstance(params["concentration"], float):
         assert estimator.word_concentrations_.tolist() == [1.0, 2.0]
         assert estimator.character_discounts_.tolist() == [0.3] * 4
-    if params.get("word_length") == "auto":
-        assert estimator.trace_["word_length"].std() > 0.0
+    for name in ("word_length", "end_probability"):
+        values = estimator.trace_[name]
+        if params.get(name) == "auto":
+            assert values.std() > 0.0
+            assert getattr(estimator, f"{name}_") == pytest.approx(values.mean())
+        else:
+            assert (values == getattr(estimator, name)).all()
+            assert getattr(estimator, f"{name}_") == getattr(estimator, name)
 
 
 @pytest.mark.parametrize("longest", [3, 12])
@@ -278,6 +288,7 @@ def test_state():
     assert last.word_tables[1] >= last.word_tables[0] > 0
     assert last.character_discounts.shape == last.word_concentrations[:1].repeat(4).shape
     assert last.word_length == 6.0
+    assert last.end_probability == 0.95
     assert states[0].log_joint() != last.log_joint()
 
 
@@ -293,6 +304,56 @@ def test_words_feed_a_topic_model():
     assert GibbsLDA(2, max_iter=4).fit(documents).components_.shape[0] == 2
     lengths = make_pipeline(model()).fit_transform(X)
     assert lengths.tokens.tolist() == words.tokens.tolist()
+
+
+@pytest.mark.parametrize("kind", [tuple, np.array, lambda X: np.array(X, dtype=object)])
+def test_kinds_of_strings(fitted, kind):
+    assert fitted.predict(kind(X)) == fitted.predict(X)
+    assert model(n_chains=2).fit(kind(X)).score(kind(X[:3])) == fitted.score(X[:3])
+
+
+def test_columns_of_strings(fitted):
+    pd = pytest.importorskip("pandas")
+    column = pd.Series(X, index=range(7, 7 + len(X)))
+    assert fitted.predict(column) == fitted.predict(X)
+    known = model(warm_start=True).fit(column, pd.Series(Y, index=column.index))
+    assert known.segmentations_ == [text.split() for text in SPACED]
+    with pytest.raises(ValueError, match="X holds text"):
+        fitted.predict(pd.DataFrame({"text": X}))
+
+
+def test_characters_of_a_vectorizer(fitted):
+    """Without a class of unknown characters, ids are as in strings, and so is everything else."""
+    pipeline = make_pipeline(
+        TokenVectorizer(analyzer="char", min_count=1, unknown_words="drop"), model(n_chains=2)
+    ).fit(X)
+    assert pipeline.score(X) == fitted.score(X)
+    assert pipeline.score_samples(X).tolist() == fitted.score_samples(X).tolist()
+    for found, expected in zip(pipeline.predict_proba(X), fitted.predict_proba(X), strict=True):
+        assert found.tolist() == expected.tolist()
+    words = [pipeline[0].inverse_transform(words) for words in pipeline.predict(X)]
+    assert [["".join(word) for word in of] for of in words] == fitted.predict(X)
+    assert pipeline.transform(X).tokens.tolist() == fitted.transform(X).tokens.tolist()
+    known = pipeline.set_params(nestedpitmanyorlm__warm_start=True).fit(X, Y)[-1]
+    assert [len(words) for words in known.segmentations_] == [len(t.split()) for t in SPACED]
+
+
+def test_characters_to_words_to_a_language_model():
+    pipeline = make_pipeline(
+        TokenVectorizer(analyzer="char"), model(), HierarchicalPitmanYorLM(2, max_iter=4)
+    ).fit(X, Y)
+    assert pipeline[-1].n_features_in_ == len({w for text in SPACED for w in text.split()}) + 1
+    assert -5.0 < pipeline.score([*X, "thez"]) < 0.0
+
+
+def test_language_model_of_characters():
+    pipeline = make_pipeline(
+        TokenVectorizer(analyzer="char"), HierarchicalPitmanYorLM(4, max_iter=8, random_state=0)
+    ).fit(SPACED)
+    assert pipeline.score(["the dog ran"]) > pipeline.score(["nar god eht"])
+    drawn = pipeline[-1].sample(5, random_state=0)
+    texts = ["".join(text) for text in pipeline[0].inverse_transform(drawn)]
+    assert {letter for text in texts for letter in text} <= {" ", *ALPHABET}
 
 
 def test_long_strings():
