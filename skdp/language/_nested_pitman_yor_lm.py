@@ -187,7 +187,7 @@ class NestedPitmanYorLM(
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ChainEstimator._parameter_constraints,
-        "word_order": [Interval(Integral, 1, 2, closed="both")],
+        "word_order": [Interval(Integral, 1, 3, closed="both")],
         "character_order": [Interval(Integral, 1, 20, closed="both")],
         "max_word_length": [Interval(Integral, 1, 100, closed="both")],
         "length_correction": [StrOptions({"none", "poisson"}), "array-like"],

@@ -28,10 +28,16 @@ from numpy.typing import NDArray
 
 from skdp._numba import njit_inner, njit_step
 from skdp._random import next_double
-from skdp.language._nested._kernels_words import context_node, event_probability
+from skdp.language._nested._kernels_words import (
+    context_node,
+    context_of,
+    event_probability,
+    two_word_node,
+)
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, find_cell, split_share
 
-_SMALL = 1e-60
+SMALL = 1e-60
+"""Sums of weights below it are given another scale."""
 
 
 class Scratch(NamedTuple):
@@ -125,7 +131,7 @@ def context_word(text, start, t, k):
 
 
 @njit_step
-def _tempered(x, power):
+def raise_power(x, power):
     return x if power == 1.0 else x**power
 
 
@@ -148,17 +154,17 @@ def back_off(f, text, v, power):
     if text.word_order == 1:
         return 1.0
     _, back = split_share(f, -1, context_node(text, v), np.int64(text.character_order) + 1)
-    return _tempered(back, power)
+    return raise_power(back, power)
 
 
 @njit_step
-def _may_end(text, start, t, n):
+def may_end(text, start, t, n):
     """Tell whether a word may end at t."""
     return t == n or text.known[start + t - 1] != 0
 
 
 @njit_step
-def _must_end(text, start, t):
+def must_end(text, start, t):
     """Tell whether a word must end at t."""
     return t > 0 and text.known[start + t - 1] == 1
 
@@ -183,8 +189,7 @@ def filter_forward(f, text, string, power, s):
     for t in range(1, n + 1):
         n_shown = 0
         reach = total = 0.0
-        may_end = _may_end(text, start, t, n)
-        is_open = may_end
+        is_open = may_end(text, start, t, n)
         for k in range(1, min(longest, t) + 1):
             if not is_open:
                 s.alpha[t, k - 1] = 0.0
@@ -209,12 +214,12 @@ def filter_forward(f, text, string, power, s):
                 if has_contexts and f.nodes[context_node(text, w), 0] > 0:
                     s.shown[t, n_shown] = k
                     n_shown += 1
-            is_open = not _must_end(text, start, b)
+            is_open = not must_end(text, start, b)
         if n_shown < longest:
             s.shown[t, n_shown] = -1
         s.reach[t] = reach
         s.scale_log[t] = log_scale
-        if 0.0 < total < _SMALL:
+        if 0.0 < total < SMALL:
             # All that later words look back to gets the same scale: their ratios count.
             factor = 1.0 / total
             log_scale += math.log(total)
@@ -243,8 +248,16 @@ def following_probability(f, text, v, w, alone):
     return own + back * alone
 
 
+@njit_inner
+def probability_after(f, text, pair, w, p):
+    """Return the probability of a word after a pair; p is that after the pair's second word."""
+    node = two_word_node(text, pair)
+    own, back = split_share(f, find_cell(f, node, w), node, np.int64(text.character_order) + 2)
+    return own + back * p
+
+
 @njit_step
-def _pick(weights, total, rng):
+def pick_place(weights, total, rng):
     """Return a place by weight; never one of weight 0."""
     left = next_double(rng) * total
     last = 0
@@ -266,7 +279,7 @@ def log_total(f, text, prices, string, power, s):
     for k in range(1, max(min(text.span_ids.shape[1], n), 1) + 1):  # no letters: the start
         if s.alpha[n, k - 1] > 0.0:
             end = end_probability(f, text, prices, context_word(text, start, n, k))
-            total += s.alpha[n, k - 1] * _tempered(end, power)
+            total += s.alpha[n, k - 1] * raise_power(end, power)
     return math.log(total) + s.scale_log[n]
 
 
@@ -298,10 +311,10 @@ def draw_words(f, text, prices, string, power, s, rng):
                 else:
                     w = span_word(text, start, t + k, k)
                     probability = following_probability(f, text, v, w, s.alone[t + k, k - 1])
-                weight *= _tempered(probability, power)
+                weight *= raise_power(probability, power)
             weights[j - 1] = weight
             total += weight
-        k = _pick(weights, total, rng) + 1
+        k = pick_place(weights, total, rng) + 1
         free -= 1
         s.new_words[free] = span_word(text, start, t, k)
         t -= k
@@ -315,11 +328,16 @@ def draw_words(f, text, prices, string, power, s, rng):
 def log_path(f, text, prices, words, n_words, s):
     """Return the log probability of words with the seats with which they were weighed."""
     total, t = 0.0, np.int64(0)
-    v = np.int64(text.n_spans)
-    for e in range(n_words - 1):
+    for e in range(n_words):
         w = np.int64(words[e])
-        k = np.int64(text.span_lengths[w])
-        t += k
-        total += math.log(following_probability(f, text, v, w, s.alone[t, k - 1]))
-        v = w
-    return total + math.log(end_probability(f, text, prices, v))
+        v, pair, depth = context_of(f, text, words, e)
+        if e < n_words - 1:
+            k = np.int64(text.span_lengths[w])
+            t += k
+            probability = following_probability(f, text, v, w, s.alone[t, k - 1])
+        else:
+            probability = end_probability(f, text, prices, v)
+        if depth == 2 and pair >= 0:
+            probability = probability_after(f, text, pair, w, probability)
+        total += math.log(probability)
+    return total

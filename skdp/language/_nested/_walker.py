@@ -16,6 +16,7 @@ from skdp.inference import Part, check_interrupts
 from skdp.language._nested._kernels_filter import empty_scratch
 from skdp.language._nested._kernels_lengths import draw_lengths
 from skdp.language._nested._kernels_sweeps import seat_strings, shuffle, sweep_strings
+from skdp.language._nested._kernels_triples import empty_pairs
 from skdp.language._nested._kernels_types import find_occurrences, sweep_types
 from skdp.language._nested._layout import lay_out, open_restaurants
 from skdp.language._nested._lexicon import split_texts
@@ -105,7 +106,7 @@ class NestedWalker(Part):
         Streams of the first state and of the sweeps.
     """
 
-    _data_attributes = ("_layout", "_strings", "_scratch", "_occurrences")
+    _data_attributes = ("_layout", "_strings", "_scratch", "_pairs", "_occurrences")
 
     def __init__(
         self,
@@ -151,6 +152,7 @@ class NestedWalker(Part):
         )
         longest = int(np.diff(strings.ptr).max(initial=0))
         self._scratch = empty_scratch(longest, s.max_length, s.character_order)
+        self._pairs = empty_pairs(s.word_order, longest, s.max_length, for_reading=False)
         if s.type_moves:
             self._occurrences = find_occurrences(self._layout.text, longest, self._most_sites())
 
@@ -229,7 +231,7 @@ class NestedWalker(Part):
         return int(
             sweep_strings(
                 self._f, self._layout.text, self.prices, order, self.cuts, power, seated,
-                self._scratch, rng,
+                self._scratch, self._pairs, rng,
             )
         )  # fmt: skip
 

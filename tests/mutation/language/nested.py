@@ -103,7 +103,7 @@ MUTATIONS = [
     Mutation(
         "nested-known-cuts-are-passed-over",
         FILTER,
-        "            is_open = not _must_end(text, start, b)",
+        "            is_open = not must_end(text, start, b)",
         "            is_open = True",
         "A word does not extend over a known cut.",
         f"{EXACT}::test_known_cuts[strings-(2, 2)]",
@@ -159,8 +159,8 @@ MUTATIONS = [
     Mutation(
         "nested-flips-leave-what-follows",
         TYPES,
-        "    return word_at[at] == words[e] and before_at[at] == before\n",
-        "    return word_at[at] == words[e]\n",
+        "        is_same = is_same and before_at[at, m] == _word_before(text, words, e, m + 1)\n",
+        "        is_same = is_same and m < 2\n",
         "The word behind a site changes its context.",
         f"{SEATS}[one string-types-(2, 2)]",
     ),
