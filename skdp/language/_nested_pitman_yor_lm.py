@@ -58,8 +58,8 @@ class NestedPitmanYorLM(
 
     Parameters
     ----------
-    word_order : {1, 2}, default=2
-        Words in an n-gram: 1 unigrams, 2 bigrams.
+    word_order : {1, 2, 3}, default=2
+        Words in an n-gram: 1 unigrams, 2 bigrams, 3 trigrams.
     character_order : int, default=4
         Letters in an n-gram of letters.
     max_word_length : int, default=12
@@ -169,7 +169,8 @@ class NestedPitmanYorLM(
     -----
     Strings are taken as they are: white space is a character like others. With the default orders,
     a chain takes about 600 bytes per character of the training strings, a stored sample about 160
-    bytes per distinct word.
+    bytes per distinct word. With ``word_order=3`` the longest string takes 16 bytes more per
+    character and `max_word_length` squared, 28 in `predict`.
 
     References
     ----------
@@ -327,7 +328,11 @@ class NestedPitmanYorLM(
                 f"Found 0 character(s) in X while a minimum of 1 is required by "
                 f"{type(self).__name__}."
             )
-        check_memory(self._bytes_a_letter() * n, f"X: {n} characters: the restaurants")
+        needed = self._bytes_a_letter() * n
+        if self.word_order > 2:
+            longest = int(np.diff(sequences.ptr).max())
+            needed += 16.0 * self.n_chains * longest * self.max_word_length**2
+        check_memory(needed, f"X: {n} characters: the restaurants")
         known = read_cuts(y, sequences.ptr, self.max_word_length)
         return Strings(sequences.tokens, sequences.ptr, known, sequences.n_features)
 
@@ -336,7 +341,7 @@ class NestedPitmanYorLM(
         spans = 4.0 * self.max_word_length + 4.0 * 52.0
         letters = 8.0 * (2 * self.character_order - 1)
         tables = 12.0 * (2 * self.character_order + self.word_order)
-        pairs = 80.0 * (self.word_order - 1)
+        pairs = 80.0 * (self.word_order - 1) + 24.0 * (self.word_order > 2)
         return self.n_chains * (spans + letters + tables + pairs + 60.0)
 
     # Chains

@@ -23,9 +23,9 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-def model(**params):
+def model(*args, **params):
     return NestedPitmanYorLM(
-        **{"max_iter": 8, "anneal": (1.5, 4), "n_chains": 1, "random_state": 0, **params}
+        *args, **{"max_iter": 8, "anneal": (1.5, 4), "n_chains": 1, "random_state": 0, **params}
     )
 
 
@@ -161,7 +161,7 @@ def test_wrong_cuts(y, message):
         ({"length_correction": [1.0]}, "length_correction must hold max_word_length=12"),
         ({"length_correction": [0.0] * 12}, "length_correction must hold"),
         ({"length_correction": "gamma"}, "length_correction"),
-        ({"word_order": 3}, "word_order"),
+        ({"word_order": 4}, "word_order"),
         ({"word_order": 0}, "word_order"),
         ({"character_order": 0}, "character_order"),
         ({"discount": 1.0}, "discount"),
@@ -236,6 +236,45 @@ def test_every_parameter(params):
         else:
             assert (values == getattr(estimator, name)).all()
             assert getattr(estimator, f"{name}_") == getattr(estimator, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("init", ["online", "whole"])
+def test_two_words_of_context(init):
+    """All methods and moves with ``word_order=3``, which has kernels of its own."""
+    params = {"burn_in": 4, "warm_start": True, "type_moves": 1.0, "init": init}
+    texts = [*X, "", "t"]
+    estimator = model(word_order=3, **params).fit(texts)
+    assert ["".join(words) for words in estimator.predict(texts)] == texts
+    assert len(estimator.word_discounts_) == 3
+    assert estimator.trace_["acceptance"].min() > 0.5
+    for state in model(word_order=3, **params).iter_sweeps(texts):
+        assert state.word_tables[1] >= state.word_tables[0] > 0
+        assert state.word_tables[2] > 0
+    first = model(3, max_iter=5, **params).fit(texts)
+    second = pickle.loads(pickle.dumps(first)).set_params(max_iter=8).fit(texts)
+    assert second.segmentations_ == estimator.segmentations_
+    assert second.trace_["log_joint"].tolist() == estimator.trace_["log_joint"].tolist()
+    known = model(3, warm_start=True).fit(X, Y)
+    assert known.segmentations_ == [text.split() for text in SPACED]
+    # A text of known words knows the word that two others ask for.
+    assert known.score_samples(["adogsat"]) > known.score_samples(["adogran"])
+
+
+@pytest.mark.slow
+def test_two_words_of_context_in_long_strings():
+    """Each rescaling leaves the probability of the rest as it is; no underflow."""
+    rng = np.random.default_rng(0)
+    text = "".join(rng.choice(["the", "dog", "ran", "acat", "sat"], 4000))[:10_000]
+    estimator = model(word_order=3, max_iter=4, anneal=None).fit([text, "\u4e00" * 3])
+    assert ["".join(w) for w in estimator.predict([text])] == [text]
+    score = estimator.score_samples([text])[0]
+    assert -20_000 < score < -1000
+    halves = estimator.score_samples([text[:5000], text[5000:]]).sum()
+    assert abs(score - halves) < 50.0
+    assert 0.1 < estimator.predict_proba([text])[0].mean() < 0.9
+    strange = "".join(chr(0x5000 + i % 3000) for i in range(10_000))
+    assert np.isfinite(estimator.score([strange]))
 
 
 @pytest.mark.parametrize("longest", [3, 12])
