@@ -193,7 +193,7 @@ def _all_estimators() -> Iterable[Any]:
     yield HierarchicalPitmanYorLM()
     yield KneserNeyLM()
     for type_moves, method in ((0.0, "mbr"), (1.0, "viterbi")):
-        nested = {"n_chains": 1, "type_moves": type_moves, "predict_method": method}
+        nested: Any = {"n_chains": 1, "type_moves": type_moves, "predict_method": method}
         yield NestedPitmanYorLM(1, **nested, end_probability="auto")
         yield NestedPitmanYorLM(2, **nested)
         yield NestedPitmanYorLM(3, **nested)
