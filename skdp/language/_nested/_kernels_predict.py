@@ -107,7 +107,7 @@ def score_strings(f, text, prices, first, end, s, pairs, log_p):
             log_p[string] = log_total(f, text, prices, string, 1.0, s)
         else:
             filter_triples(f, text, string, 1.0, s, pairs)
-            log_p[string] = log_total_triples(f, text, prices, string, s, pairs)
+            log_p[string] = log_total_triples(f, text, prices, string, 1.0, s, pairs)
 
 
 @njit_loop

@@ -243,13 +243,13 @@ def _weigh_ends(f, text, prices, start, n, k, power, pairs):
 
 
 @njit_inner
-def log_total_triples(f, text, prices, string, s, pairs):
-    """Return the log probability of a string, all ways to cut it summed."""
+def log_total_triples(f, text, prices, string, power, s, pairs):
+    """Return the log of the summed weight of all ways to cut a string."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     total = 0.0
     for k in range(1, max(min(text.span_ids.shape[1], n), 1) + 1):  # no letters: the start
-        total += _weigh_ends(f, text, prices, start, n, k, 1.0, pairs)
+        total += _weigh_ends(f, text, prices, start, n, k, power, pairs)
     return math.log(total) + s.scale_log[n]
 
 

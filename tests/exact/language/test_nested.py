@@ -18,8 +18,13 @@ from exact.language.nested import (
 )
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 
+from skdp._numba import njit_loop
 from skdp._random import make_stream
 from skdp.language import NestedPitmanYorLM
+from skdp.language._nested._input import read_new_input
+from skdp.language._nested._kernels_filter import filter_forward, log_total, weigh_words
+from skdp.language._nested._kernels_triples import filter_triples, log_total_triples
+from skdp.language._nested._model import lay_out_strings, read_strings
 from skdp.language._nested._walker import NestedWalker, Strings
 
 BURN_IN = 400
@@ -218,6 +223,32 @@ def test_score(fitted):
     estimator, problem, state = fitted
     expected = [log(frozen_string(problem, state, string)) for string in NEW]
     np.testing.assert_allclose(estimator.score_samples(NEW), expected, rtol=1e-10)
+
+
+@njit_loop
+def log_tempered(f, text, prices, string, power, s, pairs):
+    """Return the log of the sum that annealed sweeps draw from."""
+    weigh_words(f, text, prices, string, power, s)
+    if pairs is None:
+        filter_forward(f, text, string, power, s)
+        return log_total(f, text, prices, string, power, s)
+    filter_triples(f, text, string, power, s, pairs)
+    return log_total_triples(f, text, prices, string, power, s, pairs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("power", [1.0, 0.6])
+def test_annealed_filter(fitted, power):
+    estimator, problem, state = fitted
+    sample = estimator._models[0]
+    tokens, ptr, _ = read_new_input(estimator, NEW)
+    f, prices, s, pairs = read_strings(sample, lay_out_strings(sample, tokens, ptr))[1:]
+    text = lay_out_strings(sample, tokens, ptr).text
+    for i, string in enumerate(NEW):
+        _, weights = weights_of(problem, state, string)
+        expected = log(sum(weight**power for weight in weights))
+        found = log_tempered(f, text, prices, i, power, s, pairs)
+        assert found == pytest.approx(expected, rel=1e-10)
 
 
 def test_cut_probabilities(fitted):
