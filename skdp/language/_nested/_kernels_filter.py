@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inner, njit_step
+from skdp._numba import njit_inlined, njit_inner, njit_section
 from skdp._random import next_double
 from skdp.language._nested._kernels_words import (
     context_node,
@@ -83,14 +83,14 @@ def _follow_contexts(f, cells, n_letters, order, uniform, out):
     """
     probability = uniform
     for m in range(min(n_letters, order - 1) + 1):
-        cell = cells[m]
-        own, back = split_share(f, cell, f.cells[cell, NODE], m)
+        cell = np.int64(cells[m])
+        own, back = split_share(f, cell, np.int64(f.cells[cell, NODE]), m)
         probability = own + back * probability
         if m == order - 1:
             out[m] = probability
         elif cells[order + m] >= 0:
-            cell = cells[order + m]
-            own, back = split_share(f, cell, f.cells[cell, NODE], m + 1)
+            cell = np.int64(cells[order + m])
+            own, back = split_share(f, cell, np.int64(f.cells[cell, NODE]), m + 1)
             out[m] = own + back * probability
 
 
@@ -118,19 +118,19 @@ def weigh_words(f, text, prices, string, power, s):
             s.tempered[b + k, k - 1] = alone if power == 1.0 else alone**power
 
 
-@njit_step
+@njit_inlined
 def span_word(text, start, t, k):
     """Return the word of k letters that ends at t."""
     return np.int64(text.span_ids[start + t - k, k - 1])
 
 
-@njit_step
+@njit_inlined
 def context_word(text, start, t, k):
     """Return the word of k letters that ends at t, or the start."""
     return span_word(text, start, t, k) if t > 0 else np.int64(text.n_spans)
 
 
-@njit_step
+@njit_inlined
 def raise_power(x, power):
     return x if power == 1.0 else x**power
 
@@ -148,22 +148,23 @@ def extra_weight(f, text, v, w, alone, power):
     return (own + back * alone) ** power - (back * alone) ** power
 
 
-@njit_step
+@njit_inlined
 def back_off(f, text, v, power):
     """Return the factor of words that were never seen after v."""
     if text.word_order == 1:
         return 1.0
-    _, back = split_share(f, -1, context_node(text, v), np.int64(text.character_order) + 1)
+    nobody = np.int64(-1)
+    _, back = split_share(f, nobody, context_node(text, v), np.int64(text.character_order) + 1)
     return raise_power(back, power)
 
 
-@njit_step
+@njit_inlined
 def may_end(text, start, t, n):
     """Tell whether a word may end at t."""
     return t == n or text.known[start + t - 1] != 0
 
 
-@njit_step
+@njit_inlined
 def must_end(text, start, t):
     """Tell whether a word must end at t."""
     return t > 0 and text.known[start + t - 1] == 1
@@ -200,7 +201,7 @@ def filter_forward(f, text, string, power, s):
             if has_contexts and f.cells[text.root_cell + w, CUSTOMERS] > 0:
                 alone = s.alone[t, k - 1]
                 for q in range(longest):
-                    j = s.shown[b, q]
+                    j = np.int64(s.shown[b, q])
                     if j < 0:
                         break
                     v = context_word(text, start, b, j)
@@ -230,7 +231,7 @@ def filter_forward(f, text, string, power, s):
                     s.alpha[b, k] *= factor
 
 
-@njit_step
+@njit_inlined
 def end_probability(f, text, prices, v):
     """Return the probability of the end of a sentence after v."""
     return event_probability(
@@ -238,7 +239,7 @@ def end_probability(f, text, prices, v):
     )
 
 
-@njit_step
+@njit_inlined
 def following_probability(f, text, v, w, alone):
     """Return the probability of a word after v."""
     if text.word_order == 1:
@@ -256,7 +257,7 @@ def probability_after(f, text, pair, w, p):
     return own + back * p
 
 
-@njit_step
+@njit_inlined
 def pick_place(weights, total, rng):
     """Return a place by weight; never one of weight 0."""
     left = next_double(rng) * total
@@ -270,7 +271,7 @@ def pick_place(weights, total, rng):
     return last
 
 
-@njit_inner
+@njit_section
 def log_total(f, text, prices, string, power, s):
     """Return the log of the summed weight of all ways to cut a string."""
     start = text.ptr[string]
@@ -283,7 +284,7 @@ def log_total(f, text, prices, string, power, s):
     return math.log(total) + s.scale_log[n]
 
 
-@njit_inner
+@njit_section
 def draw_words(f, text, prices, string, power, s, rng):
     """Draw a way to cut a string, the last word first.
 

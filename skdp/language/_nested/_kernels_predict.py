@@ -16,7 +16,9 @@ Names are as in `_kernels_filter`.
 
 import math
 
-from skdp._numba import njit_inner, njit_loop
+import numpy as np
+
+from skdp._numba import njit_loop, njit_section
 from skdp.language._nested._kernels_filter import (
     back_off,
     context_word,
@@ -37,7 +39,7 @@ from skdp.language._nested._kernels_triples import (
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS
 
 
-@njit_inner
+@njit_section
 def _smooth_backward(f, text, prices, string, s, spans):
     """Write the posterior of all words of a string, after `filter_forward`.
 
@@ -80,7 +82,7 @@ def _smooth_backward(f, text, prices, string, s, spans):
             weight = alone * s.reach[b]
             if is_seen:
                 for q in range(longest):
-                    j = s.shown[b, q]
+                    j = np.int64(s.shown[b, q])
                     if j < 0:
                         break
                     v = span_word(text, start, b, j)
@@ -89,7 +91,7 @@ def _smooth_backward(f, text, prices, string, s, spans):
             s.beta[b, 0] += share * alone
             if is_seen:
                 for q in range(longest):
-                    j = s.shown[b, q]
+                    j = np.int64(s.shown[b, q])
                     if j < 0:
                         break
                     v = span_word(text, start, b, j)
@@ -125,7 +127,7 @@ def find_posteriors(f, text, prices, first, end, s, pairs, spans):
             smooth_triples(f, text, prices, string, s, pairs, spans)
 
 
-@njit_inner
+@njit_section
 def _find_best(f, text, prices, string, s, cuts):
     """Write the most probable cuts of a string, after `weigh_words`.
 

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inner, njit_step
+from skdp._numba import njit_inlined, njit_inner, njit_section
 from skdp.language._nested._kernels_filter import (
     SMALL,
     back_off,
@@ -87,7 +87,7 @@ def empty_pairs(
     )
 
 
-@njit_step
+@njit_inlined
 def find_pair(f, text, v, w):
     """Return the cell of w after v, -1 if it has no customers."""
     cell = find_cell(f, context_node(text, v), w)
@@ -107,11 +107,11 @@ def _extra_after(f, text, pair, w, p, power):
     return (own + back * p) ** power - (back * p) ** power
 
 
-@njit_step
+@njit_inlined
 def _back_off_after(f, text, pair, power):
     """Return the factor of words that were never seen after a pair."""
     node = two_word_node(text, pair)
-    _, back = split_share(f, -1, node, np.int64(text.character_order) + 2)
+    _, back = split_share(f, np.int64(-1), node, np.int64(text.character_order) + 2)
     return raise_power(back, power)
 
 
@@ -253,7 +253,7 @@ def log_total_triples(f, text, prices, string, power, s, pairs):
     return math.log(total) + s.scale_log[n]
 
 
-@njit_inner
+@njit_section
 def draw_triples(f, text, prices, string, power, s, pairs, rng):
     """Draw a way to cut a string, the last word first; as `draw_words`."""
     start = text.ptr[string]
@@ -359,7 +359,7 @@ def _share_rest(f, text, start, t, k, s, pairs):
             pairs.reach_shares[b, j] += share * weights[j]
 
 
-@njit_inner
+@njit_section
 def smooth_triples(f, text, prices, string, s, pairs, spans):
     """Write the posterior of all words of a string, after `filter_triples`.
 
@@ -425,7 +425,7 @@ def _best_before(f, text, b, before, w, p, pairs):
     return best, origin
 
 
-@njit_inner
+@njit_section
 def find_best_triples(f, text, prices, string, s, pairs, cuts):
     """Write the most probable cuts of a string, after `weigh_words`.
 

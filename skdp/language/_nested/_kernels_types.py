@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inner, njit_loop, njit_step
+from skdp._numba import njit_inlined, njit_inner, njit_loop
 from skdp._random import next_double, next_open_double
 from skdp.language._nested._kernels_words import (
     Text,
@@ -118,7 +118,7 @@ def _flip_sites(sites, first, end, split, cuts):
         cuts[sites[i] + split - 1] = not cuts[sites[i] + split - 1]
 
 
-@njit_step
+@njit_inlined
 def _word_before(text, words, e, m):
     """Return the m-th word before word e, the start if there is none or it does not matter."""
     return np.int64(words[e - m]) if e >= m and m < text.word_order else np.int64(text.n_spans)
