@@ -199,20 +199,12 @@ MUTATIONS = [
         f"{EXACT}::test_score[(3, 2)]",
     ),
     Mutation(
-        "nested-triples-drawn-for-one-word-behind",
-        TRIPLES,
-        "                q = p if pair < 0 else probability_after(f, text, pair, following, p)\n",
-        "                q = p\n",
-        "The word before is drawn given the one that follows, which depends on both.",
-        f"{POSTERIOR}[two strings-strings-(3, 2)]",
-    ),
-    Mutation(
         "nested-step-with-the-filter-of-pairs",
         FILTER,
         "        if depth == 2 and pair >= 0:\n",
         "        if depth == 3 and pair >= 0:\n",
         "The step needs the probability with which words were drawn.",
-        f"{POSTERIOR}[two strings-strings-(3, 2)]",
+        f"{POSTERIOR}[an empty one-strings-(3, 2)]",
     ),
     Mutation(
         "nested-triples-posterior-of-the-back-off-alone",
