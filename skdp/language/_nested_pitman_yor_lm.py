@@ -63,8 +63,8 @@ class NestedPitmanYorLM(
 
     Parameters
     ----------
-    word_order : {1, 2}, default=2
-        Words in an n-gram: 1 unigrams, 2 bigrams.
+    word_order : {1, 2, 3}, default=2
+        Words in an n-gram: 1 unigrams, 2 bigrams, 3 trigrams.
     character_order : int, default=4
         Letters in an n-gram of letters.
     max_word_length : int, default=12
@@ -78,9 +78,12 @@ class NestedPitmanYorLM(
         `length_prior`; it then becomes smaller, and words too short.
     length_prior : (float, float), default=(4.0, 1.0)
         Shape and rate of the Gamma prior on lambda.
-    end_probability : float, default=0.95
+    end_probability : float or "auto", default=0.95
         p_$: share of the base that goes to the end of the sentence. What is left is the price of a
-        new word: the larger, the fewer word types.
+        new word: the larger, the fewer word types. "auto": learned under `end_probability_prior`,
+        from the tables of the root that hold ends and words.
+    end_probability_prior : (float, float), default=(1.0, 1.0)
+        Parameters p and q of the Beta prior on a learned `end_probability`, in [1e-8, 1e8].
     discount : float, (words, characters) or "auto", default="auto"
         Discounts d, in [0, 1). "auto": one for each length of context, learned under
         `discount_prior`. A pair holds, for words and for characters, "auto", a number, or an array
@@ -146,6 +149,8 @@ class NestedPitmanYorLM(
         Posterior means, or the given values; entry m belongs to contexts of m symbols.
     word_length_ : float
         lambda: its posterior mean, or the given value.
+    end_probability_ : float
+        p_$: its posterior mean, or the given value.
     segmentations_ : list of lists of words
         The training strings as the last sweep of the best chain has cut them. Only with
         ``warm_start=True``.
@@ -169,7 +174,8 @@ class NestedPitmanYorLM(
     -----
     Strings are taken as they are: white space is a character like others. With the default orders,
     a chain takes about 600 bytes per character of the training strings, a stored sample about 160
-    bytes per distinct word.
+    bytes per distinct word. With ``word_order=3`` the longest string takes 16 bytes more per
+    character and `max_word_length` squared, 28 in `predict`.
 
     References
     ----------
@@ -187,13 +193,14 @@ class NestedPitmanYorLM(
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ChainEstimator._parameter_constraints,
-        "word_order": [Interval(Integral, 1, 2, closed="both")],
+        "word_order": [Interval(Integral, 1, 3, closed="both")],
         "character_order": [Interval(Integral, 1, 20, closed="both")],
         "max_word_length": [Interval(Integral, 1, 100, closed="both")],
         "length_correction": [StrOptions({"none", "poisson"}), "array-like"],
         "word_length": [Interval(Real, 1e-3, 1e3, closed="both"), StrOptions({"auto"})],
         "length_prior": [tuple, list],
-        "end_probability": [Interval(Real, 0, 1, closed="neither")],
+        "end_probability": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
+        "end_probability_prior": [tuple, list],
         "discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"}), tuple, list],
         "discount_prior": [tuple, list],
         "concentration": [
@@ -230,7 +237,8 @@ class NestedPitmanYorLM(
         length_correction: Any = "poisson",
         word_length: Any = 6.0,
         length_prior: tuple[float, float] = (4.0, 1.0),
-        end_probability: float = 0.95,
+        end_probability: Any = 0.95,
+        end_probability_prior: tuple[float, float] = (1.0, 1.0),
         discount: Any = "auto",
         discount_prior: tuple[float, float] = (1.0, 1.0),
         concentration: Any = "auto",
@@ -257,6 +265,7 @@ class NestedPitmanYorLM(
         self.word_length = word_length
         self.length_prior = length_prior
         self.end_probability = end_probability
+        self.end_probability_prior = end_probability_prior
         self.discount = discount
         self.discount_prior = discount_prior
         self.concentration = concentration
@@ -301,9 +310,10 @@ class NestedPitmanYorLM(
             int(self.character_order),
             int(self.max_word_length),
             check_length_factors(self.length_correction, int(self.max_word_length)),
-            self.word_length if isinstance(self.word_length, str) else float(self.word_length),
+            self.word_length,
             check_gamma_prior(self.length_prior, "length_prior"),
-            float(self.end_probability),
+            self.end_probability,
+            check_beta_prior(self.end_probability_prior, "end_probability_prior"),
             check_levels(self.discount, "discount", orders, DISCOUNTS, "in [0, 1)"),
             check_levels(
                 self.concentration, "concentration", orders, CONCENTRATIONS, "from 1e-8 to 1e8"
@@ -323,7 +333,11 @@ class NestedPitmanYorLM(
                 f"Found 0 character(s) in X while a minimum of 1 is required by "
                 f"{type(self).__name__}."
             )
-        check_memory(self._bytes_a_letter() * n, f"X: {n} characters: the restaurants")
+        needed = self._bytes_a_letter() * n
+        if self.word_order > 2:
+            longest = int(np.diff(sequences.ptr).max())
+            needed += 16.0 * self.n_chains * longest * self.max_word_length**2
+        check_memory(needed, f"X: {n} characters: the restaurants")
         known = read_cuts(y, sequences.ptr, self.max_word_length)
         return Strings(sequences.tokens, sequences.ptr, known, sequences.n_features)
 
@@ -332,7 +346,7 @@ class NestedPitmanYorLM(
         spans = 4.0 * self.max_word_length + 4.0 * 52.0
         letters = 8.0 * (2 * self.character_order - 1)
         tables = 12.0 * (2 * self.character_order + self.word_order)
-        pairs = 80.0 * (self.word_order - 1)
+        pairs = 80.0 * (self.word_order - 1) + 24.0 * (self.word_order > 2)
         return self.n_chains * (spans + letters + tables + pairs + 60.0)
 
     # Chains
@@ -365,13 +379,18 @@ class NestedPitmanYorLM(
             "word_concentrations_": prior[n:, 1],
             "character_discounts_": prior[:n, 0],
             "character_concentrations_": prior[:n, 1],
-            "word_length_": float(np.mean([row["word_length"] for row in chain.trace])),
+            "word_length_": self._mean_or_given("word_length", chain.trace),
+            "end_probability_": self._mean_or_given("end_probability", chain.trace),
         }
         if self.warm_start:
             attributes["segmentations_"] = [
                 self._show(words) for words in chain.walker.segmentation()
             ]
         return attributes
+
+    def _mean_or_given(self, name: str, trace: list[dict[str, float]]) -> float:
+        given = getattr(self, name)
+        return float(np.mean([row[name] for row in trace]) if isinstance(given, str) else given)
 
     def _show(self, words: list[Ints]) -> list[Any]:
         """Return words, arrays of ids, as strings where X held strings."""

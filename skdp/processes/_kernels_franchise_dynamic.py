@@ -26,12 +26,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_apart, njit_inner, njit_loop, njit_step
+from skdp._numba import njit_apart, njit_inlined, njit_inner, njit_loop
 
 CUSTOMERS, TABLES, FIRST, NODE = 0, 1, 2, 3
 SIZE, COUNT, NEXT = 0, 1, 2
 N_SPARE, SPARE_ENTRY, N_CHANGES, MASK, N_HASHED = 0, 1, 2, 3, 4
-JOINED, OPENED, LEFT, CLOSED = 0, 1, 2, 3
+JOINED, OPENED, LEFT, CLOSED = map(np.int64, range(4))  # not literals: one kernel for all
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
@@ -93,14 +93,14 @@ def empty_franchise(
 # The hash table: linear probing; a key that goes lets those behind it move up.
 
 
-@njit_step
+@njit_inlined
 def _home_of_key(key, mask):
     """Return the slot where the search for a key begins."""
     mixed = np.uint64(key) * _GOLDEN
     return np.int64(mixed >> _HALF) & mask
 
 
-@njit_step
+@njit_inlined
 def find_cell(f, node, outcome):
     """Return the hashed cell of an outcome in a node, -1 if there is none."""
     key = (np.int64(node) << 32) | np.int64(outcome)
@@ -115,7 +115,7 @@ def find_cell(f, node, outcome):
         i = (i + 1) & mask
 
 
-@njit_step
+@njit_inlined
 def _put_key(f, key, cell):
     mask = f.counters[MASK]
     i = _home_of_key(key, mask)
@@ -133,13 +133,13 @@ def _widen(f):
     f.keys[: 2 * n_old] = -1
     for i in range(n_old):
         if keys[i] != -1:
-            _put_key(f, keys[i], places[i])
+            _put_key(f, keys[i], np.int64(places[i]))
 
 
 _widen = njit_apart(_widen, makes_arrays=True)
 
 
-@njit_step
+@njit_inlined
 def find_or_add_cell(f, node, outcome, parent):
     """Return the hashed cell of an outcome in a node; if it is new, with this parent."""
     cell = find_cell(f, node, outcome)
@@ -184,7 +184,7 @@ def drop_cell(f, outcome, cell):
 # Sizes of tables
 
 
-@njit_step
+@njit_inlined
 def _new_entry(f, size, count, following):
     entry = f.counters[SPARE_ENTRY]
     f.counters[SPARE_ENTRY] = f.entries[entry, NEXT]
@@ -194,13 +194,13 @@ def _new_entry(f, size, count, following):
     return entry
 
 
-@njit_step
+@njit_inlined
 def _free_entry(f, entry):
     f.entries[entry, NEXT] = f.counters[SPARE_ENTRY]
     f.counters[SPARE_ENTRY] = entry
 
 
-@njit_step
+@njit_inlined
 def _link(f, cell, previous, entry):
     """Let `entry` follow `previous`, or come first where that is -1."""
     if previous < 0:
@@ -236,7 +236,7 @@ def resize_table(f, cell, size, step):
             _link(f, cell, previous, _new_entry(f, size - 1, 1, entry))
 
 
-@njit_step
+@njit_inlined
 def _add_single(f, cell):
     first = np.int64(f.cells[cell, FIRST])
     if first >= 0 and f.entries[first, SIZE] == 1:
@@ -245,7 +245,7 @@ def _add_single(f, cell):
         f.cells[cell, FIRST] = _new_entry(f, 1, 1, first)
 
 
-@njit_step
+@njit_inlined
 def _drop_single(f, cell):
     first = np.int64(f.cells[cell, FIRST])
     f.entries[first, COUNT] -= 1
@@ -276,7 +276,7 @@ def change_seats(f, kind, cell, size):
         resize_table(f, cell, size, step)
 
 
-@njit_step
+@njit_inlined
 def record_change(f, kind, cell, size):
     """Make a change, and note it in the journal."""
     change_seats(f, kind, cell, size)
@@ -291,15 +291,15 @@ def record_change(f, kind, cell, size):
 def undo_changes(f, n_left):
     """Take the changes in the journal back, the last first, until `n_left` are left."""
     for i in range(f.counters[N_CHANGES] - 1, n_left - 1, -1):
-        kind, cell, size = f.journal[i, 0], f.journal[i, 1], f.journal[i, 2]
+        kind, cell, size = f.journal[i, 0], np.int64(f.journal[i, 1]), f.journal[i, 2]
         if kind == JOINED:
-            change_seats(f, LEFT, cell, size + 1)
+            change_seats(f, LEFT, cell, np.int32(size + 1))
         elif kind == LEFT:
-            change_seats(f, JOINED, cell, size - 1)
+            change_seats(f, JOINED, cell, np.int32(size - 1))
         elif kind == OPENED:
-            change_seats(f, CLOSED, cell, 1)
+            change_seats(f, CLOSED, cell, size)
         else:
-            change_seats(f, OPENED, cell, 1)
+            change_seats(f, OPENED, cell, size)
     f.counters[N_CHANGES] = n_left
 
 
@@ -333,7 +333,7 @@ def leave_seat(f, cell, uniform):
 # What a node says of an outcome
 
 
-@njit_step
+@njit_inlined
 def split_share(f, cell, node, level):
     """Return a and b of a node's predictive probability a + b p, with p the parent's.
 
@@ -382,6 +382,6 @@ def list_sizes(f, first_cell, end_cell, first_node, end_node, levels, out):
 def put_hashed_cells(f, nodes, outcomes, counts):
     """Put hashed cells of given customers and tables; their parents are not set."""
     for i in range(nodes.shape[0]):
-        cell = find_or_add_cell(f, np.int64(nodes[i]), np.int64(outcomes[i]), -1)
+        cell = find_or_add_cell(f, np.int64(nodes[i]), np.int64(outcomes[i]), np.int64(-1))
         f.cells[cell, CUSTOMERS] = counts[i, 0]
         f.cells[cell, TABLES] = counts[i, 1]

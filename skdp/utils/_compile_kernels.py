@@ -192,9 +192,11 @@ def _all_estimators() -> Iterable[Any]:
         yield HDPHMMLT(3, emission=name, similarity="emission")
     yield HierarchicalPitmanYorLM()
     yield KneserNeyLM()
-    for type_moves in (0.0, 1.0):
-        yield NestedPitmanYorLM(n_chains=1, type_moves=type_moves)
-        yield NestedPitmanYorLM(1, n_chains=1, type_moves=type_moves)
+    for type_moves, method in ((0.0, "mbr"), (1.0, "viterbi")):
+        nested: Any = {"n_chains": 1, "type_moves": type_moves, "predict_method": method}
+        yield NestedPitmanYorLM(1, **nested, end_probability="auto")
+        yield NestedPitmanYorLM(2, **nested)
+        yield NestedPitmanYorLM(3, **nested)
     for inference in ("vb", "em"):
         yield HDPPCFG(2, inference=inference)
         yield HDPPCFGRefiner(2, inference=inference)

@@ -12,10 +12,11 @@ from skdp.data import TokenSequences, check_sentences
 
 
 def holds_strings(X: Any) -> bool:
-    """Tell whether X is a list or 1-D array of strings."""
-    if isinstance(X, str) or not isinstance(X, list | tuple | np.ndarray):
-        return False
-    return len(X) > 0 and np.ndim(X[0]) == 0 and all(isinstance(text, str) for text in X)
+    """Tell whether X is a list, 1-D array or column of strings."""
+    is_column = len(getattr(X, "shape", ())) == 1
+    return (is_column or isinstance(X, list | tuple)) and (
+        len(X) > 0 and all(isinstance(text, str) for text in X)
+    )
 
 
 def code_points(X: Any) -> tuple[NDArray[np.uint32], Places]:

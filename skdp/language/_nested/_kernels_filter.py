@@ -26,12 +26,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inner, njit_step
+from skdp._numba import njit_inlined, njit_inner, njit_section
 from skdp._random import next_double
-from skdp.language._nested._kernels_words import context_node, event_probability
+from skdp.language._nested._kernels_words import (
+    context_node,
+    context_of,
+    event_probability,
+    two_word_node,
+)
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, find_cell, split_share
 
-_SMALL = 1e-60
+SMALL = 1e-60
+"""Sums of weights below it are given another scale."""
 
 
 class Scratch(NamedTuple):
@@ -77,14 +83,14 @@ def _follow_contexts(f, cells, n_letters, order, uniform, out):
     """
     probability = uniform
     for m in range(min(n_letters, order - 1) + 1):
-        cell = cells[m]
-        own, back = split_share(f, cell, f.cells[cell, NODE], m)
+        cell = np.int64(cells[m])
+        own, back = split_share(f, cell, np.int64(f.cells[cell, NODE]), m)
         probability = own + back * probability
         if m == order - 1:
             out[m] = probability
         elif cells[order + m] >= 0:
-            cell = cells[order + m]
-            own, back = split_share(f, cell, f.cells[cell, NODE], m + 1)
+            cell = np.int64(cells[order + m])
+            own, back = split_share(f, cell, np.int64(f.cells[cell, NODE]), m + 1)
             out[m] = own + back * probability
 
 
@@ -112,20 +118,20 @@ def weigh_words(f, text, prices, string, power, s):
             s.tempered[b + k, k - 1] = alone if power == 1.0 else alone**power
 
 
-@njit_step
+@njit_inlined
 def span_word(text, start, t, k):
     """Return the word of k letters that ends at t."""
     return np.int64(text.span_ids[start + t - k, k - 1])
 
 
-@njit_step
+@njit_inlined
 def context_word(text, start, t, k):
     """Return the word of k letters that ends at t, or the start."""
     return span_word(text, start, t, k) if t > 0 else np.int64(text.n_spans)
 
 
-@njit_step
-def _tempered(x, power):
+@njit_inlined
+def raise_power(x, power):
     return x if power == 1.0 else x**power
 
 
@@ -142,23 +148,24 @@ def extra_weight(f, text, v, w, alone, power):
     return (own + back * alone) ** power - (back * alone) ** power
 
 
-@njit_step
+@njit_inlined
 def back_off(f, text, v, power):
     """Return the factor of words that were never seen after v."""
     if text.word_order == 1:
         return 1.0
-    _, back = split_share(f, -1, context_node(text, v), np.int64(text.character_order) + 1)
-    return _tempered(back, power)
+    nobody = np.int64(-1)
+    _, back = split_share(f, nobody, context_node(text, v), np.int64(text.character_order) + 1)
+    return raise_power(back, power)
 
 
-@njit_step
-def _may_end(text, start, t, n):
+@njit_inlined
+def may_end(text, start, t, n):
     """Tell whether a word may end at t."""
     return t == n or text.known[start + t - 1] != 0
 
 
-@njit_step
-def _must_end(text, start, t):
+@njit_inlined
+def must_end(text, start, t):
     """Tell whether a word must end at t."""
     return t > 0 and text.known[start + t - 1] == 1
 
@@ -183,8 +190,7 @@ def filter_forward(f, text, string, power, s):
     for t in range(1, n + 1):
         n_shown = 0
         reach = total = 0.0
-        may_end = _may_end(text, start, t, n)
-        is_open = may_end
+        is_open = may_end(text, start, t, n)
         for k in range(1, min(longest, t) + 1):
             if not is_open:
                 s.alpha[t, k - 1] = 0.0
@@ -195,7 +201,7 @@ def filter_forward(f, text, string, power, s):
             if has_contexts and f.cells[text.root_cell + w, CUSTOMERS] > 0:
                 alone = s.alone[t, k - 1]
                 for q in range(longest):
-                    j = s.shown[b, q]
+                    j = np.int64(s.shown[b, q])
                     if j < 0:
                         break
                     v = context_word(text, start, b, j)
@@ -209,12 +215,12 @@ def filter_forward(f, text, string, power, s):
                 if has_contexts and f.nodes[context_node(text, w), 0] > 0:
                     s.shown[t, n_shown] = k
                     n_shown += 1
-            is_open = not _must_end(text, start, b)
+            is_open = not must_end(text, start, b)
         if n_shown < longest:
             s.shown[t, n_shown] = -1
         s.reach[t] = reach
         s.scale_log[t] = log_scale
-        if 0.0 < total < _SMALL:
+        if 0.0 < total < SMALL:
             # All that later words look back to gets the same scale: their ratios count.
             factor = 1.0 / total
             log_scale += math.log(total)
@@ -225,7 +231,7 @@ def filter_forward(f, text, string, power, s):
                     s.alpha[b, k] *= factor
 
 
-@njit_step
+@njit_inlined
 def end_probability(f, text, prices, v):
     """Return the probability of the end of a sentence after v."""
     return event_probability(
@@ -233,7 +239,7 @@ def end_probability(f, text, prices, v):
     )
 
 
-@njit_step
+@njit_inlined
 def following_probability(f, text, v, w, alone):
     """Return the probability of a word after v."""
     if text.word_order == 1:
@@ -243,8 +249,16 @@ def following_probability(f, text, v, w, alone):
     return own + back * alone
 
 
-@njit_step
-def _pick(weights, total, rng):
+@njit_inner
+def probability_after(f, text, pair, w, p):
+    """Return the probability of a word after a pair; p is that after the pair's second word."""
+    node = two_word_node(text, pair)
+    own, back = split_share(f, find_cell(f, node, w), node, np.int64(text.character_order) + 2)
+    return own + back * p
+
+
+@njit_inlined
+def pick_place(weights, total, rng):
     """Return a place by weight; never one of weight 0."""
     left = next_double(rng) * total
     last = 0
@@ -257,7 +271,7 @@ def _pick(weights, total, rng):
     return last
 
 
-@njit_inner
+@njit_section
 def log_total(f, text, prices, string, power, s):
     """Return the log of the summed weight of all ways to cut a string."""
     start = text.ptr[string]
@@ -266,11 +280,11 @@ def log_total(f, text, prices, string, power, s):
     for k in range(1, max(min(text.span_ids.shape[1], n), 1) + 1):  # no letters: the start
         if s.alpha[n, k - 1] > 0.0:
             end = end_probability(f, text, prices, context_word(text, start, n, k))
-            total += s.alpha[n, k - 1] * _tempered(end, power)
+            total += s.alpha[n, k - 1] * raise_power(end, power)
     return math.log(total) + s.scale_log[n]
 
 
-@njit_inner
+@njit_section
 def draw_words(f, text, prices, string, power, s, rng):
     """Draw a way to cut a string, the last word first.
 
@@ -298,10 +312,10 @@ def draw_words(f, text, prices, string, power, s, rng):
                 else:
                     w = span_word(text, start, t + k, k)
                     probability = following_probability(f, text, v, w, s.alone[t + k, k - 1])
-                weight *= _tempered(probability, power)
+                weight *= raise_power(probability, power)
             weights[j - 1] = weight
             total += weight
-        k = _pick(weights, total, rng) + 1
+        k = pick_place(weights, total, rng) + 1
         free -= 1
         s.new_words[free] = span_word(text, start, t, k)
         t -= k
@@ -315,11 +329,16 @@ def draw_words(f, text, prices, string, power, s, rng):
 def log_path(f, text, prices, words, n_words, s):
     """Return the log probability of words with the seats with which they were weighed."""
     total, t = 0.0, np.int64(0)
-    v = np.int64(text.n_spans)
-    for e in range(n_words - 1):
+    for e in range(n_words):
         w = np.int64(words[e])
-        k = np.int64(text.span_lengths[w])
-        t += k
-        total += math.log(following_probability(f, text, v, w, s.alone[t, k - 1]))
-        v = w
-    return total + math.log(end_probability(f, text, prices, v))
+        v, pair, depth = context_of(f, text, words, e)
+        if e < n_words - 1:
+            k = np.int64(text.span_lengths[w])
+            t += k
+            probability = following_probability(f, text, v, w, s.alone[t, k - 1])
+        else:
+            probability = end_probability(f, text, prices, v)
+        if depth == 2 and pair >= 0:
+            probability = probability_after(f, text, pair, w, probability)
+        total += math.log(probability)
+    return total

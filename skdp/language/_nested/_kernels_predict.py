@@ -9,13 +9,16 @@ Names are as in `_kernels_filter`.
 | best | (n + 1, L) | log probability of the best way to a word that ends at t |
 | price | scalar | what a word must be worth |
 | cuts | (N,) | whether a word ends behind a letter |
+| pairs | | as in `_kernels_sweeps` |
 """
 
 # mypy: ignore-errors
 
 import math
 
-from skdp._numba import njit_inner, njit_loop
+import numpy as np
+
+from skdp._numba import njit_loop, njit_section
 from skdp.language._nested._kernels_filter import (
     back_off,
     context_word,
@@ -27,10 +30,16 @@ from skdp.language._nested._kernels_filter import (
     span_word,
     weigh_words,
 )
+from skdp.language._nested._kernels_triples import (
+    filter_triples,
+    find_best_triples,
+    log_total_triples,
+    smooth_triples,
+)
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS
 
 
-@njit_inner
+@njit_section
 def _smooth_backward(f, text, prices, string, s, spans):
     """Write the posterior of all words of a string, after `filter_forward`.
 
@@ -73,7 +82,7 @@ def _smooth_backward(f, text, prices, string, s, spans):
             weight = alone * s.reach[b]
             if is_seen:
                 for q in range(longest):
-                    j = s.shown[b, q]
+                    j = np.int64(s.shown[b, q])
                     if j < 0:
                         break
                     v = span_word(text, start, b, j)
@@ -82,7 +91,7 @@ def _smooth_backward(f, text, prices, string, s, spans):
             s.beta[b, 0] += share * alone
             if is_seen:
                 for q in range(longest):
-                    j = s.shown[b, q]
+                    j = np.int64(s.shown[b, q])
                     if j < 0:
                         break
                     v = span_word(text, start, b, j)
@@ -91,26 +100,34 @@ def _smooth_backward(f, text, prices, string, s, spans):
 
 
 @njit_loop
-def score_strings(f, text, prices, first, end, s, log_p):
+def score_strings(f, text, prices, first, end, s, pairs, log_p):
     """Write the log probabilities of strings."""
     for string in range(first, end):
         weigh_words(f, text, prices, string, 1.0, s)
-        filter_forward(f, text, string, 1.0, s)
-        log_p[string] = log_total(f, text, prices, string, 1.0, s)
+        if pairs is None:
+            filter_forward(f, text, string, 1.0, s)
+            log_p[string] = log_total(f, text, prices, string, 1.0, s)
+        else:
+            filter_triples(f, text, string, 1.0, s, pairs)
+            log_p[string] = log_total_triples(f, text, prices, string, 1.0, s, pairs)
 
 
 @njit_loop
-def find_posteriors(f, text, prices, first, end, s, spans):
+def find_posteriors(f, text, prices, first, end, s, pairs, spans):
     """Write the posteriors of the words of strings."""
     for string in range(first, end):
         if text.ptr[string + 1] == text.ptr[string]:
             continue
         weigh_words(f, text, prices, string, 1.0, s)
-        filter_forward(f, text, string, 1.0, s)
-        _smooth_backward(f, text, prices, string, s, spans)
+        if pairs is None:
+            filter_forward(f, text, string, 1.0, s)
+            _smooth_backward(f, text, prices, string, s, spans)
+        else:
+            filter_triples(f, text, string, 1.0, s, pairs)
+            smooth_triples(f, text, prices, string, s, pairs, spans)
 
 
-@njit_inner
+@njit_section
 def _find_best(f, text, prices, string, s, cuts):
     """Write the most probable cuts of a string, after `weigh_words`.
 
@@ -148,11 +165,14 @@ def _find_best(f, text, prices, string, s, cuts):
 
 
 @njit_loop
-def find_best_cuts(f, text, prices, first, end, s, cuts):
+def find_best_cuts(f, text, prices, first, end, s, pairs, cuts):
     """Write the most probable cuts of strings."""
     for string in range(first, end):
         weigh_words(f, text, prices, string, 1.0, s)
-        _find_best(f, text, prices, string, s, cuts)
+        if pairs is None:
+            _find_best(f, text, prices, string, s, cuts)
+        else:
+            find_best_triples(f, text, prices, string, s, pairs, cuts)
 
 
 @njit_loop

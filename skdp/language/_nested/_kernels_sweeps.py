@@ -9,13 +9,14 @@ draw is not exact. Names are as in `_kernels_filter`.
 | cuts | (N,) | whether a word ends behind a letter; the last letter of a string has one |
 | order | (n_strings,) | strings in the order of the sweep |
 | seated | scalar | whether the strings have seats already |
+| pairs | | room for `_kernels_triples`; None, which makes another kernel: no pairs are contexts |
 """
 
 # mypy: ignore-errors
 
 import math
 
-from skdp._numba import njit_inner, njit_loop
+from skdp._numba import njit_inner, njit_loop, njit_section
 from skdp._random import next_double, next_open_double
 from skdp.language._nested._kernels_filter import (
     draw_words,
@@ -23,6 +24,7 @@ from skdp.language._nested._kernels_filter import (
     log_path,
     weigh_words,
 )
+from skdp.language._nested._kernels_triples import draw_triples, filter_triples
 from skdp.language._nested._kernels_words import (
     add_words,
     drop_empty_cells,
@@ -43,8 +45,8 @@ def write_cuts(text, string, words, n_words, cuts):
         cuts[start - 1] = True
 
 
-@njit_inner
-def move_string(f, text, prices, string, cuts, power, seated, s, rng):
+@njit_section
+def move_string(f, text, prices, string, cuts, power, seated, s, pairs, rng):
     """Cut one string anew; return whether the new seats were accepted."""
     is_exact = seated and power == 1.0
     old = new = 0.0
@@ -53,8 +55,12 @@ def move_string(f, text, prices, string, cuts, power, seated, s, rng):
         n_words = list_words(text, string, cuts, s.words)
         old = remove_words(f, text, prices, s.words, n_words, is_exact, rng)
     weigh_words(f, text, prices, string, power, s)
-    filter_forward(f, text, string, power, s)
-    n_new = draw_words(f, text, prices, string, power, s, rng)
+    if pairs is None:
+        filter_forward(f, text, string, power, s)
+        n_new = draw_words(f, text, prices, string, power, s, rng)
+    else:
+        filter_triples(f, text, string, power, s, pairs)
+        n_new = draw_triples(f, text, prices, string, power, s, pairs, rng)
     if is_exact:
         old -= log_path(f, text, prices, s.words, n_words, s)
         new -= log_path(f, text, prices, s.new_words, n_new, s)
@@ -71,11 +77,11 @@ def move_string(f, text, prices, string, cuts, power, seated, s, rng):
 
 
 @njit_loop
-def sweep_strings(f, text, prices, order, cuts, power, seated, s, rng):
+def sweep_strings(f, text, prices, order, cuts, power, seated, s, pairs, rng):
     """Cut strings anew, one after the other; return how many new cuts were accepted."""
     n_accepted = 0
     for i in range(order.shape[0]):
-        n_accepted += move_string(f, text, prices, order[i], cuts, power, seated, s, rng)
+        n_accepted += move_string(f, text, prices, order[i], cuts, power, seated, s, pairs, rng)
     return n_accepted
 
 

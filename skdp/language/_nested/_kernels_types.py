@@ -14,7 +14,8 @@ sites are not the same ones is refused; so the reverse move is as likely (Liang,
 | sites | (M,) | first letters of the sites, ascending; M: more are not moved |
 | split | scalar | letters before the split point |
 | found | (M,) | the same after the flip |
-| word_at, before_at | (n + 1,) | words of a string that begin at a letter, and those before them |
+| word_at | (n + 1,) | words of a string that begin at a letter |
+| before_at | (n + 1, 2) | those before them that matter to them, the last first |
 """
 
 # mypy: ignore-errors
@@ -25,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inner, njit_loop
+from skdp._numba import njit_inlined, njit_inner, njit_loop
 from skdp._random import next_double, next_open_double
 from skdp.language._nested._kernels_words import (
     Text,
@@ -74,7 +75,7 @@ def find_occurrences(text: Text, longest: int, most_sites: int) -> Occurrences:
         np.zeros(most_sites, dtype=np.int64),
         np.zeros(most_sites, dtype=np.int64),
         np.zeros(longest + 1, dtype=np.int32),
-        np.zeros(longest + 1, dtype=np.int32),
+        np.zeros((longest + 1, 2), dtype=np.int32),
     )
 
 
@@ -117,26 +118,33 @@ def _flip_sites(sites, first, end, split, cuts):
         cuts[sites[i] + split - 1] = not cuts[sites[i] + split - 1]
 
 
+@njit_inlined
+def _word_before(text, words, e, m):
+    """Return the m-th word before word e, the start if there is none or it does not matter."""
+    return np.int64(words[e - m]) if e >= m and m < text.word_order else np.int64(text.n_spans)
+
+
 @njit_inner
 def _mark_words(text, words, n_words, word_at, before_at):
     """Write the word that begins at each letter of a string, or -1, and the one before it."""
     for i in range(word_at.shape[0]):
         word_at[i] = -1
     at = 0
-    before = text.n_spans
     for e in range(n_words):
         word_at[at] = words[e]
-        before_at[at] = before
+        for m in range(2):
+            before_at[at, m] = _word_before(text, words, e, m + 1)
         if e < n_words - 1:
             at += text.span_lengths[words[e]]
-            before = np.int64(words[e]) if text.word_order > 1 else text.n_spans
 
 
 @njit_inner
 def _is_marked(text, words, e, at, word_at, before_at):
-    """Tell whether the same word was marked after the same word."""
-    before = np.int64(words[e - 1]) if e > 0 and text.word_order > 1 else text.n_spans
-    return word_at[at] == words[e] and before_at[at] == before
+    """Tell whether the same word was marked after the same words."""
+    is_same = word_at[at] == words[e]
+    for m in range(2):
+        is_same = is_same and before_at[at, m] == _word_before(text, words, e, m + 1)
+    return is_same
 
 
 @njit_inner

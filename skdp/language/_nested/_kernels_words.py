@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inner, njit_step
+from skdp._numba import njit_inlined, njit_inner
 from skdp._random import next_double
 from skdp.processes._kernels_franchise_dynamic import (
     CUSTOMERS,
@@ -65,7 +65,7 @@ class Text(NamedTuple):
 # Letters
 
 
-@njit_step
+@njit_inlined
 def letter_cell(text, at, r):
     """Return the cell of the letter at a place, r letters into its word, and its level."""
     last = text.character_order - 1
@@ -74,7 +74,7 @@ def letter_cell(text, at, r):
     return np.int64(text.letter_cells[at, last]), last
 
 
-@njit_step
+@njit_inlined
 def end_cell(text, at, k):
     """Return the cell of the end of a word of k letters behind a place, and its level."""
     last = text.character_order - 1
@@ -83,7 +83,7 @@ def end_cell(text, at, k):
     return np.int64(text.end_cells[at, last]), last
 
 
-@njit_step
+@njit_inlined
 def symbol_cell(text, at, k, r):
     """Return the cell of symbol r of the word of k letters at a place; symbol k is its end."""
     if r < k:
@@ -96,7 +96,7 @@ def letter_probability(f, cell, level, uniform):
     """Return the predictive probability of the outcome of a cell of letters."""
     probability, weight = 0.0, 1.0
     while cell >= 0:
-        own, back = split_share(f, cell, f.cells[cell, NODE], level)
+        own, back = split_share(f, cell, np.int64(f.cells[cell, NODE]), level)
         probability += weight * own
         weight *= back
         cell = np.int64(f.parents[cell])
@@ -120,12 +120,12 @@ def seat_letter(f, cell, level, probability, rng):
     """Seat a customer in a cell of letters; `probability` is that of its outcome."""
     left = next_double(rng) * probability
     while cell >= 0:
-        node = f.cells[cell, NODE]
+        node = np.int64(f.cells[cell, NODE])
         own, back = split_share(f, cell, node, level)
         if left < own:
             take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + f.nodes[node, 0]))
             return
-        record_change(f, OPENED, cell, 1)
+        record_change(f, OPENED, cell, np.int32(1))
         left = (left - own) / back
         cell = np.int64(f.parents[cell])
         level -= 1
@@ -195,13 +195,13 @@ def base_probability(f, text, prices, w):
     return prices[text.span_lengths[w]] * spelling_probability(f, text, w)
 
 
-@njit_step
+@njit_inlined
 def context_node(text, v):
     """Return the node of words after v."""
     return np.int64(text.root_node) + 1 + v
 
 
-@njit_step
+@njit_inlined
 def two_word_node(text, pair):
     """Return the node of words after a pair of words."""
     return np.int64(text.pair_node) + pair - text.hashed_cell
@@ -253,7 +253,7 @@ def add_event(f, text, prices, w, v, pair, depth, base, rng):
         if cell < 0:
             parent = find_or_add_cell(f, context_node(text, v), w, root)
             cell = find_or_add_cell(f, node, w, parent)
-        record_change(f, OPENED, cell, 1)
+        record_change(f, OPENED, cell, np.int32(1))
         left = (left - own) / back
     if depth >= 1:
         node = context_node(text, v)
@@ -262,13 +262,13 @@ def add_event(f, text, prices, w, v, pair, depth, base, rng):
         if left < own:
             _seat_in(f, cell, node, level + 1, left)
             return probability, 1.0
-        record_change(f, OPENED, find_or_add_cell(f, node, w, root), 1)
+        record_change(f, OPENED, find_or_add_cell(f, node, w, root), np.int32(1))
         left = (left - own) / back
     own, _ = split_share(f, root, np.int64(text.root_node), level)
     if left < own:
         _seat_in(f, root, np.int64(text.root_node), level, left)
         return probability, 1.0
-    record_change(f, OPENED, root, 1)
+    record_change(f, OPENED, root, np.int32(1))
     if w == text.n_spans:
         return probability, 1.0
     frozen = base / prices[text.span_lengths[w]]
@@ -329,7 +329,7 @@ def list_words(text, string, cuts, words):
     return n + 1
 
 
-@njit_step
+@njit_inlined
 def context_of(f, text, words, e):
     """Return the context of word e: the word before, the pair before, and how many words it has.
 

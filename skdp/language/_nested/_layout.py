@@ -143,7 +143,7 @@ def open_restaurants(layout: Layout, n_tables: int, n_changes: int) -> Franchise
     f = empty_franchise(
         text.hashed_cell,
         layout.n_hashed,
-        len(layout.node_levels),
+        text.pair_node + layout.n_hashed * (text.word_order > 2),
         n_tables,
         n_changes,
         text.character_order + text.word_order,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from skdp._typing import Floats, Ints, Places
 from skdp.language._nested._kernels_filter import Scratch, empty_scratch
 from skdp.language._nested._kernels_predict import find_best_cuts, find_posteriors, score_strings
+from skdp.language._nested._kernels_triples import Pairs, empty_pairs
 from skdp.language._nested._layout import Layout, lay_out, open_restaurants, portions
 from skdp.language._nested._numbering import find_spans
 from skdp.processes._kernels_franchise_dynamic import Franchise, put_hashed_cells
@@ -42,7 +43,9 @@ class NestedModel(NamedTuple):
         Words in the cut text.
     prices : (L + 1,) float64
     prior : (n_levels, 2) float64
-    n_symbols : int
+    n_symbols, character_order : int
+    triples : Table
+        Rows (row of `pairs`, w).
     """
 
     word_letters: Ints
@@ -56,6 +59,7 @@ class NestedModel(NamedTuple):
     prior: Floats
     n_symbols: int
     character_order: int
+    triples: Table
 
     @property
     def word_order(self) -> int:
@@ -94,6 +98,18 @@ class NestedModel(NamedTuple):
             ],
             axis=1,
         )
+        triples = text.hashed_cell + np.flatnonzero(
+            (hashed[:, 3] >= text.pair_node) & (hashed[:, 0] > 0)
+        )
+        pair_number = np.full(len(f.cells), -1, dtype=np.int32)
+        pair_number[pairs] = np.arange(len(pairs))
+        of_triples = np.stack(
+            [
+                pair_number[f.cells[triples, 3] - text.pair_node + text.hashed_cell],
+                number[f.parents[f.parents[triples]] - text.root_cell],
+            ],
+            axis=1,
+        )
         contexts = np.flatnonzero(f.nodes[: text.root_node, 0])
         context_number = np.full(text.root_node + 1, -1, dtype=np.int32)
         context_number[contexts] = np.arange(len(contexts))
@@ -126,6 +142,7 @@ class NestedModel(NamedTuple):
             f.prior.copy(),
             rest["n_symbols"],
             text.character_order,
+            Table(of_triples, f.cells[triples, :2].copy()),
         )
 
     def words(self) -> list[NDArray[np.int32]]:
@@ -140,26 +157,29 @@ class Reader(NamedTuple):
     f: Franchise
     prices: Floats
     scratch: Scratch
+    pairs: Pairs | None
 
     def log_probabilities(self) -> Floats:
         """Return the log probability of each string."""
         n = len(self.layout.text.ptr) - 1
         out = np.zeros(n)
-        score_strings(self.f, self.layout.text, self.prices, 0, n, self.scratch, out)
+        score_strings(self.f, self.layout.text, self.prices, 0, n, self.scratch, self.pairs, out)
         return out
 
     def posteriors(self) -> Floats:
         """Return the posterior of all words, (n_letters, L)."""
         text = self.layout.text
         out = np.zeros(text.span_ids.shape)
-        find_posteriors(self.f, text, self.prices, 0, len(text.ptr) - 1, self.scratch, out)
+        n = len(text.ptr) - 1
+        find_posteriors(self.f, text, self.prices, 0, n, self.scratch, self.pairs, out)
         return out
 
     def best_cuts(self) -> NDArray[np.bool_]:
         """Return the most probable cuts."""
         text = self.layout.text
         out = np.zeros(len(text.span_ids), dtype=np.bool_)
-        find_best_cuts(self.f, text, self.prices, 0, len(text.ptr) - 1, self.scratch, out)
+        n = len(text.ptr) - 1
+        find_best_cuts(self.f, text, self.prices, 0, n, self.scratch, self.pairs, out)
         return out
 
 
@@ -189,9 +209,9 @@ def lay_out_strings(model: NestedModel, tokens: Ints, ptr: Places) -> Layout:
 
 def read_strings(model: NestedModel, layout: Layout) -> Reader:
     """Give strings the restaurants of a sample: those that they share; the rest are empty."""
-    n_pairs = len(model.pairs.of)
+    n_pairs, n_triples = len(model.pairs.of), len(model.triples.of)
     text = layout.text
-    f = open_restaurants(layout._replace(n_hashed=n_pairs), 1, 1)
+    f = open_restaurants(layout._replace(n_hashed=n_pairs + n_triples), 1, 1)
     f.prior[:] = model.prior
     _set_letters(f, layout, model)
     # Words: those of the sample that are spans of the strings.
@@ -208,9 +228,25 @@ def read_strings(model: NestedModel, layout: Layout) -> Reader:
         both = is_there[of[:, 0]] & is_there[of[:, 1]]
         nodes = text.root_node + 1 + number[of[both, 0]]
         put_hashed_cells(f, nodes, number[of[both, 1]], counts[both])
-    longest = int(np.diff(text.ptr).max(initial=0))
-    scratch = empty_scratch(longest, len(model.prices) - 1, model.character_order)
-    return Reader(layout, f, model.prices, scratch)
+    if n_triples:
+        # The cells of the pairs are in order, and the first ones: they are the triples' contexts.
+        place = np.full(n_pairs, -1)
+        place[both] = np.arange(np.count_nonzero(both))
+        of, counts = model.triples
+        totals = np.zeros((n_pairs, 2), dtype=np.int32)
+        np.add.at(totals, of[:, 0], counts)
+        f.nodes[text.pair_node + place[both]] = totals[both]
+        known = (place[of[:, 0]] >= 0) & is_there[of[:, 1]]
+        nodes = text.pair_node + place[of[known, 0]]
+        put_hashed_cells(f, nodes, number[of[known, 1]], counts[known])
+    longest, max_length = int(np.diff(text.ptr).max(initial=0)), len(model.prices) - 1
+    return Reader(
+        layout,
+        f,
+        model.prices,
+        empty_scratch(longest, max_length, model.character_order),
+        empty_pairs(model.word_order, longest, max_length, for_reading=True),
+    )
 
 
 def _set_letters(f: Franchise, layout: Layout, model: NestedModel) -> None:

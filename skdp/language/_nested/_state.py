@@ -61,6 +61,11 @@ class NestedState:
         """Lambda of the lengths of new words."""
         return float(self._walker.word_length)
 
+    @property
+    def end_probability(self) -> float:
+        """Share of the base that goes to the end of the sentence."""
+        return float(self._walker.base_shares[0])
+
     def log_joint(self) -> float:
         """Return log p(cuts, seats, learned discounts and concentrations).
 

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skdp._random import draw_slice
+from skdp._random import draw_log_beta, draw_slice
 from skdp._typing import Floats, Ints
 from skdp.inference import Part, check_interrupts
 from skdp.language._nested._kernels_filter import empty_scratch
 from skdp.language._nested._kernels_lengths import draw_lengths
 from skdp.language._nested._kernels_sweeps import seat_strings, shuffle, sweep_strings
+from skdp.language._nested._kernels_triples import empty_pairs
 from skdp.language._nested._kernels_types import find_occurrences, sweep_types
 from skdp.language._nested._layout import lay_out, open_restaurants, portions
 from skdp.language._nested._lexicon import split_texts
@@ -66,7 +67,8 @@ class Settings(NamedTuple):
     length_correction : "none", "poisson" or (max_length,) array
     word_length : float or "auto"
     length_prior : (float, float)
-    end_probability : float
+    end_probability : float or "auto"
+    end_probability_prior : (float, float)
     discounts, concentrations : (character_order + word_order,) arrays
         Letters first; nan: learned.
     discount_prior, concentration_prior : (float, float)
@@ -82,7 +84,8 @@ class Settings(NamedTuple):
     length_correction: Any
     word_length: Any
     length_prior: tuple[float, float]
-    end_probability: float
+    end_probability: Any
+    end_probability_prior: tuple[float, float]
     discounts: Floats
     concentrations: Floats
     discount_prior: tuple[float, float]
@@ -103,7 +106,7 @@ class NestedWalker(Part):
         Streams of the first state and of the sweeps.
     """
 
-    _data_attributes = ("_layout", "_strings", "_scratch", "_occurrences")
+    _data_attributes = ("_layout", "_strings", "_scratch", "_pairs", "_occurrences")
 
     def __init__(
         self,
@@ -119,6 +122,9 @@ class NestedWalker(Part):
         auto = isinstance(settings.word_length, str)
         shape, rate = settings.length_prior
         self.word_length = shape / rate if auto else float(settings.word_length)
+        a, b = settings.end_probability_prior
+        p = a / (a + b) if self._learns_the_end() else float(settings.end_probability)
+        self.base_shares = p, 1.0 - p  # of the end of the sentence, of words
         self.attach(strings)
         self._open_restaurants()
         prior = self._f.prior
@@ -146,6 +152,7 @@ class NestedWalker(Part):
         )
         longest = int(np.diff(strings.ptr).max(initial=0))
         self._scratch = empty_scratch(longest, s.max_length, s.character_order)
+        self._pairs = empty_pairs(s.word_order, longest, s.max_length, for_reading=False)
         if s.type_moves:
             self._occurrences = find_occurrences(self._layout.text, longest, self._most_sites())
 
@@ -229,7 +236,7 @@ class NestedWalker(Part):
                 check_interrupts()
             n_accepted += sweep_strings(
                 self._f, text, self.prices, order[begin:end], self.cuts, power, seated,
-                self._scratch, rng,
+                self._scratch, self._pairs, rng,
             )  # fmt: skip
         return n_accepted
 
@@ -261,6 +268,8 @@ class NestedWalker(Part):
         self._draw_discounts(rng)
         if isinstance(self.settings.word_length, str):
             self._draw_word_length(rng)
+        if self._learns_the_end():
+            self._draw_end_probability(rng)
         self._weigh_lengths(rng)
 
     def _nodes_of_levels(self) -> list[Any]:
@@ -311,7 +320,18 @@ class NestedWalker(Part):
                 d, theta = prior[level]
                 prior[level, 1] = slice_concentration(seats, d, theta, s.concentration_prior, rng)
 
-    # Lengths of words
+    # The base: the end and the lengths of words
+
+    def _learns_the_end(self) -> bool:
+        return isinstance(self.settings.end_probability, str)
+
+    def _draw_end_probability(self, rng: NDArray[np.uint64]) -> None:
+        """Draw it given the root's tables: each is a draw from the base, an end or a word."""
+        (a, b), tables = self.settings.end_probability_prior, self._f.cells[:, TABLES]
+        n_ends = float(tables[self._layout.text.hashed_cell - 1])
+        n_words = float(self._root_lengths().sum())
+        logs = draw_log_beta(a + n_ends, b + n_words, rng)
+        self.base_shares = math.exp(logs[0]), math.exp(logs[1])
 
     def _root_lengths(self) -> NDArray[np.int64]:
         """Return how many tables of the root hold words of 1, 2, ... letters."""
@@ -339,8 +359,7 @@ class NestedWalker(Part):
     def _weigh_lengths(self, rng: NDArray[np.uint64]) -> None:
         """Set the prices of words; where lengths are corrected, by words drawn from the letters."""
         s = self.settings
-        self.prices[0] = s.end_probability
-        self.prices[1:] = 1.0 - s.end_probability
+        self.prices[0], self.prices[1:] = self.base_shares
         if not isinstance(s.length_correction, str):
             self.prices[1:] *= s.length_correction
         elif s.length_correction == "poisson":
@@ -391,6 +410,10 @@ class NestedWalker(Part):
         total += float(n_roots) * math.log(text.uniform)
         total += float(self._root_lengths() @ np.log(self.prices[1:]))
         total += float(f.cells[text.hashed_cell - 1, TABLES]) * math.log(self.prices[0])
+        if self._learns_the_end():
+            a, b = s.end_probability_prior
+            total += (a - 1.0) * math.log(self.base_shares[0])
+            total += (b - 1.0) * math.log(self.base_shares[1])
         for level, (d, theta) in enumerate(f.prior):
             if np.isnan(s.discounts[level]):
                 a, b = s.discount_prior
@@ -410,6 +433,7 @@ class NestedWalker(Part):
                 np.count_nonzero(f.cells[text.root_cell : text.hashed_cell - 1, CUSTOMERS])
             ),
             "word_length": self.word_length,
+            "end_probability": self.base_shares[0],
             "acceptance": self.acceptance,
             "n_flips": float(self.n_flips),
         }

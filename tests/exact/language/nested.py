@@ -13,13 +13,16 @@ the characters' restaurants, whose own base is uniform over the alphabet and the
 
 and tables are summed out: those above a restaurant by recursion over the depths, those of the
 characters once for each multiset of spellings.
+
+With `end_prior` (a, b) the probability p of the end is Beta(a, b) and integrated out: with n tables
+of the end and m of words at the root, p^n (1 - p)^m becomes B(a + n, b + m) / B(a, b).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
-from math import log, prod
+from math import exp, lgamma, log, prod
 
 import numpy as np
 from exact.language.franchise import (
@@ -55,6 +58,7 @@ class Problem:
     max_word_length: int = 12
     length_factors: Sequence[float] | None = None  # g_1, ..., g_L; None: 1
     end_probability: float = 0.95
+    end_prior: tuple[float, float] | None = None  # of the end probability, if that is unknown
     known_cuts: Sequence[Sequence[int] | None] | None = None  # 1 cut, 0 none, -1 unknown
 
     @property
@@ -80,6 +84,27 @@ class Problem:
             return self.end_probability
         g = 1.0 if self.length_factors is None else self.length_factors[len(word) - 1]
         return (1.0 - self.end_probability) * g
+
+    def root_weight(self, tables: Mapping[str, int]) -> float:
+        """Return the base's factor of all tables of the root, beside p_char."""
+        if self.end_prior is None:
+            return prod(self.prior_of_outcome(w) ** t for w, t in tables.items())
+        lengths = self.length_factors or [1.0] * self.max_word_length
+        a, b = self.end_prior
+        n, m = tables.get(END, 0), sum(t for w, t in tables.items() if w != END)
+        integral = exp(log_beta(a + n, b + m) - log_beta(a, b))
+        return integral * prod(lengths[len(w) - 1] ** t for w, t in tables.items() if w != END)
+
+    def expected_end(self, tables: Mapping[str, int]) -> float:
+        """Return the mean of the end probability given all tables of the root."""
+        if self.end_prior is None:
+            return self.end_probability
+        a, b = self.end_prior
+        return (a + tables.get(END, 0)) / (a + b + sum(tables.values()))
+
+
+def log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)
 
 
 def segmentations(string: str, longest: int, known: Sequence[int] | None = None) -> list[Words]:
@@ -130,7 +155,7 @@ class Evidence:
             hyper = p.word_discounts, p.word_concentrations
             self._of_words[key] = sum(
                 weight * factor * self.spelled(Counter(tables))
-                * prod(p.prior_of_outcome(w) ** t for w, t in tables.items())
+                * p.root_weight(tables)
                 for customers, weight in self._root_customers(events, *hyper)
                 for tables, factor in self._restaurant(dict(customers), hyper[0][0], hyper[1][0])
             )  # fmt: skip
@@ -285,10 +310,12 @@ def states(problem: Problem) -> Iterator[State]:
     remembered: dict[frozenset, list] = {}
     for chosen in joint_segmentations(p):
         events = p.word_events(chosen)
-        word_base = {w: p.prior_of_outcome(w) for _, w in events}
+        ones: dict = defaultdict(lambda: 1.0)
         for customers, tables in table_counts(events):
-            of_words = joint(customers, tables, p.word_discounts, p.word_concentrations, word_base)
-            spellings = Counter({w: t for (u, w), t in tables.items() if not u and w})
+            of_words = joint(customers, tables, p.word_discounts, p.word_concentrations, ones)
+            roots = {w: t for (u, w), t in tables.items() if not u}
+            of_words *= p.root_weight(roots)
+            spellings = Counter({w: t for w, t in roots.items() if w})
             key = frozenset(spellings.items())
             if key not in remembered:
                 remembered[key] = [
@@ -367,6 +394,7 @@ class WithTables:
     word_tables, character_tables : (order,) expected tables by depth
     word_customers, character_customers : (order,)
     cells : {("word" or "character", context, outcome): expected tables}
+    end_probability : its posterior mean
     log_joint : E[log p(segmentations, tables)]
     log_probabilities : of each of the new strings, log E[p(string | all seats)]
     """
@@ -377,13 +405,14 @@ class WithTables:
     word_customers: np.ndarray
     character_customers: np.ndarray
     cells: dict[tuple, float]
+    end_probability: float
     log_joint: float
     log_probabilities: np.ndarray
 
 
 def enumerate_tables(problem: Problem, new_strings: Sequence[str] = ()) -> WithTables:
     """Return the posterior means of table counts, and the predictives of new strings."""
-    total, mean_log_joint = 0.0, 0.0
+    total, mean_log_joint, mean_end = 0.0, 0.0, 0.0
     orders = len(problem.word_discounts), len(problem.character_discounts)
     sums = [[np.zeros(order), np.zeros(order)] for order in orders]
     cells: dict[tuple, float] = defaultdict(float)
@@ -399,6 +428,8 @@ def enumerate_tables(problem: Problem, new_strings: Sequence[str] = ()) -> WithT
                     of_kind[len(u)] += state.weight * n
             for (u, w), t in level[1].items():
                 cells[name, u, w] += state.weight * t
+        roots = {w: t for (u, w), t in state.words[1].items() if not u}
+        mean_end += state.weight * problem.expected_end(roots)
         of_new += [state.weight * frozen_string(problem, state, x) for x in new_strings]
     return WithTables(
         log_evidence=log(total),
@@ -407,6 +438,7 @@ def enumerate_tables(problem: Problem, new_strings: Sequence[str] = ()) -> WithT
         character_customers=sums[1][0] / total,
         character_tables=sums[1][1] / total,
         cells={cell: value / total for cell, value in cells.items()},
+        end_probability=mean_end / total,
         log_joint=mean_log_joint / total,
         log_probabilities=np.log(of_new / total),
     )

@@ -22,13 +22,21 @@ from exact.oracles.batch_means import N_SWEEPS, assert_means
 from scipy.special import betaln, gammaln
 from scipy.stats import beta, gamma
 
+from skdp._numba import njit_loop
 from skdp._random import make_stream
 from skdp.language import NestedPitmanYorLM
+from skdp.language._nested._input import read_new_input
+from skdp.language._nested._kernels_filter import filter_forward, log_total, weigh_words
+from skdp.language._nested._kernels_triples import filter_triples, log_total_triples
+from skdp.language._nested._model import lay_out_strings, read_strings
 from skdp.language._nested._walker import NestedWalker, Strings
 
 BURN_IN = 400
 G = (0.7, 1.9, 0.4, 1.2, 0.8)
-ORDERS = [(1, 1), (1, 2), (2, 1), (2, 2), (2, 3)]
+ORDERS = [
+    *((1, 1), (1, 2), (2, 1), (2, 2), (2, 3)),
+    pytest.param((3, 2), marks=pytest.mark.slow),
+]
 every_order = pytest.mark.parametrize("orders", ORDERS, ids=str)
 
 
@@ -36,8 +44,8 @@ def problem_of(strings, orders=(2, 2), **changes):
     """Return a problem whose words are cheap, so that all segmentations have a share."""
     word, character = orders
     given = {
-        "word_discounts": (0.3, 0.5)[:word],
-        "word_concentrations": (1.0, 0.7)[:word],
+        "word_discounts": (0.3, 0.5, 0.6)[:word],
+        "word_concentrations": (1.0, 0.7, 0.4)[:word],
         "character_discounts": (0.2, 0.4, 0.7)[:character],
         "character_concentrations": (0.8, 0.5, 0.3)[:character],
         "length_factors": G,
@@ -102,7 +110,7 @@ def test_words_longer_than_allowed():
     assert_means(cuts[:, inner_places(problem.strings)], expected, "P(cut)")
 
 
-@pytest.mark.parametrize("orders", [(1, 1), (1, 2), (2, 1), (2, 2)], ids=str)
+@pytest.mark.parametrize("orders", [o for o in ORDERS if o != (2, 3)], ids=str)
 @every_move
 @pytest.mark.parametrize("strings", [["aab"], ["ab", "a"]], ids=["one string", "two strings"])
 def test_posterior_of_tables(strings, orders, moves):
@@ -113,6 +121,29 @@ def test_posterior_of_tables(strings, orders, moves):
     words, characters = (np.array(tables)[BURN_IN:] for tables in zip(*states, strict=True))
     assert_means(words, expected.word_tables, "tables of words")
     assert_means(characters, expected.character_tables, "tables of characters")
+
+
+@pytest.mark.parametrize(
+    ("strings", "orders", "prior"),
+    [(["aab"], (1, 1), (1.0, 1.0)), (["ab", "a"], (2, 2), (2.5, 0.7))],
+)
+def test_posterior_of_the_probability_of_the_end(strings, orders, prior):
+    problem = problem_of(strings, orders, end_prior=prior)
+    expected = enumerate_tables(problem)
+    estimator = model(
+        problem,
+        max_iter=BURN_IN + N_SWEEPS,
+        end_probability="auto",
+        end_probability_prior=prior,
+    )
+    states = [
+        (s.cuts.copy(), s.word_tables, s.end_probability) for s in estimator.iter_sweeps(strings)
+    ]
+    cuts, words, ends = (np.array(values)[BURN_IN:] for values in zip(*states, strict=True))
+    boundaries = np.concatenate(enumerate_segmentations(problem).boundaries)
+    assert_means(cuts[:, inner_places(strings)], boundaries, "P(cut)")
+    assert_means(words, expected.word_tables, "tables of words")
+    assert_means(ends, np.array(expected.end_probability), "probability of the end")
 
 
 @every_order
@@ -235,6 +266,12 @@ def state_of(sample, alphabet):
     for (v, w), counts in zip(sample.pairs.of.tolist(), sample.pairs.counts.tolist(), strict=True):
         for kind, n in zip(of_words, counts, strict=True):
             kind[(before[v],), outcomes[w]] = n
+    rows = [((before[v], outcomes[w]) if w < len(words) else None) for v, w in sample.pairs.of]
+    for (u, w), counts in zip(
+        sample.triples.of.tolist(), sample.triples.counts.tolist(), strict=True
+    ):
+        for kind, n in zip(of_words, counts, strict=True):
+            kind[rows[u], outcomes[w]] = n
     contexts = []
     for parent, letter in sample.contexts.tolist():
         if parent < 0:
@@ -274,6 +311,32 @@ def test_score(fitted):
     estimator, problem, state = fitted
     expected = [log(frozen_string(problem, state, string)) for string in NEW]
     np.testing.assert_allclose(estimator.score_samples(NEW), expected, rtol=1e-10)
+
+
+@njit_loop
+def log_tempered(f, text, prices, string, power, s, pairs):
+    """Return the log of the sum that annealed sweeps draw from."""
+    weigh_words(f, text, prices, string, power, s)
+    if pairs is None:
+        filter_forward(f, text, string, power, s)
+        return log_total(f, text, prices, string, power, s)
+    filter_triples(f, text, string, power, s, pairs)
+    return log_total_triples(f, text, prices, string, power, s, pairs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("power", [1.0, 0.6])
+def test_annealed_filter(fitted, power):
+    estimator, problem, state = fitted
+    sample = estimator._models[0]
+    tokens, ptr, _ = read_new_input(estimator, NEW)
+    f, prices, s, pairs = read_strings(sample, lay_out_strings(sample, tokens, ptr))[1:]
+    text = lay_out_strings(sample, tokens, ptr).text
+    for i, string in enumerate(NEW):
+        _, weights = weights_of(problem, state, string)
+        expected = log(sum(weight**power for weight in weights))
+        found = log_tempered(f, text, prices, i, power, s, pairs)
+        assert found == pytest.approx(expected, rel=1e-10)
 
 
 def test_cut_probabilities(fitted):

@@ -23,6 +23,7 @@ from exact.language.nested import (
     states,
 )
 from exact.language.story import Franchise, seatings
+from scipy.special import roots_jacobi
 
 G = (0.7, 1.9, 0.4, 1.2, 0.8)
 ORDERS = [(1, 1), (1, 2), (2, 1), (2, 2), (3, 3)]
@@ -185,6 +186,25 @@ def test_known_cuts_are_conditioned_on():
     share = free.probabilities[kept]
     np.testing.assert_allclose(known.probabilities, share / share.sum(), rtol=1e-12)
     assert known.log_evidence == pytest.approx(free.log_evidence + log(share.sum()), rel=1e-12)
+
+
+@pytest.mark.parametrize("prior", [(1.0, 1.0), (2.5, 0.7)])
+@pytest.mark.parametrize("strings", [["aba"], ["ab", "b", ""]], ids=str)
+def test_unknown_probability_of_the_end(strings, prior):
+    """The integral by a quadrature of problems in which it is known, exact for polynomials."""
+    a, b = prior
+    nodes, weights = roots_jacobi(16, b - 1.0, a - 1.0)
+    shares = weights / weights.sum()
+    known = [problem_of(strings, end_probability=(1.0 + x) / 2.0) for x in nodes]
+    unknown = problem_of(strings, end_prior=prior)
+    evidences = np.exp([enumerate_segmentations(p).log_evidences for p in known])
+    found = enumerate_segmentations(unknown)
+    np.testing.assert_allclose(np.exp(found.log_evidences), shares @ evidences, rtol=1e-11)
+    with_tables = enumerate_tables(unknown)
+    assert with_tables.log_evidence == pytest.approx(found.log_evidence, rel=1e-12)
+    posterior = shares * evidences.sum(axis=1)
+    mean = posterior @ (1.0 + nodes) / 2.0 / posterior.sum()
+    assert with_tables.end_probability == pytest.approx(mean, rel=1e-11)
 
 
 def test_strings_are_exchangeable():

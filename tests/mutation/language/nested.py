@@ -13,6 +13,8 @@ PREDICT = "language/_nested/_kernels_predict.py"
 LENGTHS = "language/_nested/_kernels_lengths.py"
 WALKER = "language/_nested/_walker.py"
 TYPES = "language/_nested/_kernels_types.py"
+TRIPLES = "language/_nested/_kernels_triples.py"
+MODEL = "language/_nested/_model.py"
 
 MUTATIONS = [
     Mutation(
@@ -112,7 +114,7 @@ MUTATIONS = [
     Mutation(
         "nested-known-cuts-are-passed-over",
         FILTER,
-        "            is_open = not _must_end(text, start, b)",
+        "            is_open = not must_end(text, start, b)",
         "            is_open = True",
         "A word does not extend over a known cut.",
         f"{EXACT}::test_known_cuts[strings-(2, 2)]",
@@ -184,9 +186,73 @@ MUTATIONS = [
     Mutation(
         "nested-flips-leave-what-follows",
         TYPES,
-        "    return word_at[at] == words[e] and before_at[at] == before\n",
-        "    return word_at[at] == words[e]\n",
+        "        is_same = is_same and before_at[at, m] == _word_before(text, words, e, m + 1)\n",
+        "        is_same = is_same and m < 2\n",
         "The word behind a site changes its context.",
         f"{SEATS}[one string-types-(2, 2)]",
+    ),
+    Mutation(
+        "nested-end-learned-from-customers",
+        WALKER,
+        "        (a, b), tables = self.settings.end_probability_prior, self._f.cells[:, TABLES]",
+        "        (a, b), tables = self.settings.end_probability_prior, self._f.cells[:, CUSTOMERS]",
+        "The probability of the end is that of a draw from the base: a table of the root.",
+        f"{EXACT}::test_posterior_of_the_probability_of_the_end[strings1-orders1-prior1]",
+    ),
+    Mutation(
+        "nested-triples-forget-the-words-seen-after-pairs",
+        TRIPLES,
+        "extra += pairs.weights[b, before - 1, i] * _extra_after(f, text, pair, w, p, power)",
+        "extra += 0.0 * _extra_after(f, text, pair, w, p, power)",
+        "A word seen after two others has more than its share of their back-off.",
+        f"{EXACT}::test_score[(3, 2)]",
+    ),
+    Mutation(
+        "nested-triples-pairs-back-off-wholly",
+        TRIPLES,
+        "            reach += (shared + extra) * _back_off_after(f, text, pair, power)\n",
+        "            reach += shared + extra\n",
+        "After a pair that was seen only a part of the probability is left for other words.",
+        f"{EXACT}::test_score[(3, 2)]",
+    ),
+    Mutation(
+        "nested-triples-pairs-counted-twice",
+        TRIPLES,
+        "            rest -= shared\n",
+        "",
+        "A pair that was seen is not among the others.",
+        f"{EXACT}::test_score[(3, 2)]",
+    ),
+    Mutation(
+        "nested-step-with-the-filter-of-pairs",
+        FILTER,
+        "        if depth == 2 and pair >= 0:\n",
+        "        if depth == 3 and pair >= 0:\n",
+        "The step needs the probability with which words were drawn.",
+        f"{POSTERIOR}[an empty one-strings-(3, 2)]",
+    ),
+    Mutation(
+        "nested-triples-posterior-of-the-back-off-alone",
+        TRIPLES,
+        "        pairs.shares[b, before - 1, i] += share * pairs.weights[b, before - 1, i] * extra",
+        "        pairs.shares[b, before - 1, i] += 0.0 * extra",
+        "Triples that were seen have a share of the posterior.",
+        f"{EXACT}::test_cut_probabilities[(3, 2)]",
+    ),
+    Mutation(
+        "nested-triples-best-words-by-pairs",
+        TRIPLES,
+        "        value += math.log(probability_after(f, text, pair, w, p))",
+        "        value += math.log(p)",
+        "The best words depend on the two before.",
+        f"{EXACT}::test_most_probable_words[(3, 2)]",
+    ),
+    Mutation(
+        "nested-stored-pairs-without-customers",
+        MODEL,
+        "        f.nodes[text.pair_node + place[both]] = totals[both]\n",
+        "",
+        "What follows a pair has its customers, those of words that the strings lack among them.",
+        f"{EXACT}::test_score[(3, 2)]",
     ),
 ]

@@ -129,8 +129,8 @@ MUTATIONS = [
     Mutation(
         "nested-journal-loses-sizes",
         DYNAMIC,
-        "            change_seats(f, LEFT, cell, size + 1)",
-        "            change_seats(f, CLOSED, cell, 1)",
+        "            change_seats(f, LEFT, cell, np.int32(size + 1))",
+        "            change_seats(f, CLOSED, cell, size)",
         "A rejected string has its old seats again.",
         f"{SEATS}[one string-strings-(2, 2)]",
     ),

@@ -10,7 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
 from skdp.data import TokenSequences
-from skdp.language import NestedPitmanYorLM, strip_spaces
+from skdp.feature_extraction import TokenVectorizer
+from skdp.language import HierarchicalPitmanYorLM, NestedPitmanYorLM, strip_spaces
 from skdp.language._nested import _layout
 from skdp.topics import GibbsLDA
 
@@ -23,9 +24,9 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-def model(**params):
+def model(*args, **params):
     return NestedPitmanYorLM(
-        **{"max_iter": 8, "anneal": (1.5, 4), "n_chains": 1, "random_state": 0, **params}
+        *args, **{"max_iter": 8, "anneal": (1.5, 4), "n_chains": 1, "random_state": 0, **params}
     )
 
 
@@ -182,7 +183,7 @@ def test_wrong_cuts(y, message):
         ({"length_correction": [1.0]}, "length_correction must hold max_word_length=12"),
         ({"length_correction": [0.0] * 12}, "length_correction must hold"),
         ({"length_correction": "gamma"}, "length_correction"),
-        ({"word_order": 3}, "word_order"),
+        ({"word_order": 4}, "word_order"),
         ({"word_order": 0}, "word_order"),
         ({"character_order": 0}, "character_order"),
         ({"discount": 1.0}, "discount"),
@@ -190,6 +191,8 @@ def test_wrong_cuts(y, message):
         ({"discount": (0.5, 0.5, 0.5)}, "discount must be a number, 'auto' or a pair"),
         ({"concentration": (0.0, 1.0)}, "concentration must hold"),
         ({"end_probability": 1.0}, "end_probability"),
+        ({"end_probability": "learned"}, "end_probability"),
+        ({"end_probability": "auto", "end_probability_prior": (0.0, 1.0)}, "end_probability_prior"),
         ({"word_length": "poisson"}, "word_length"),
         ({"length_prior": (0.0, 1.0)}, "length_prior"),
         ({"init": "random"}, "init"),
@@ -228,6 +231,7 @@ def test_wrong_data(data, message):
         {"length_correction": "none"},
         {"length_correction": np.arange(1.0, 13.0)},
         {"word_length": "auto"},
+        {"end_probability": "auto", "end_probability_prior": (2.0, 1.0)},
         {"discount": 0.0, "concentration": 1.0},
         {"discount": ("auto", 0.3), "concentration": ([1.0, 2.0], "auto")},
         {"init": "whole", "anneal": None},
@@ -246,8 +250,53 @@ def test_every_parameter(params):
     if "concentration" in params and not isinstance(params["concentration"], float):
         assert estimator.word_concentrations_.tolist() == [1.0, 2.0]
         assert estimator.character_discounts_.tolist() == [0.3] * 4
-    if params.get("word_length") == "auto":
-        assert estimator.trace_["word_length"].std() > 0.0
+    for name in ("word_length", "end_probability"):
+        values = estimator.trace_[name]
+        if params.get(name) == "auto":
+            assert values.std() > 0.0
+            assert getattr(estimator, f"{name}_") == pytest.approx(values.mean())
+        else:
+            assert (values == getattr(estimator, name)).all()
+            assert getattr(estimator, f"{name}_") == getattr(estimator, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("init", ["online", "whole"])
+def test_two_words_of_context(init):
+    """All methods and moves with ``word_order=3``, which has kernels of its own."""
+    params = {"burn_in": 4, "warm_start": True, "type_moves": 1.0, "init": init}
+    texts = [*X, "", "t"]
+    estimator = model(word_order=3, **params).fit(texts)
+    assert ["".join(words) for words in estimator.predict(texts)] == texts
+    assert len(estimator.word_discounts_) == 3
+    assert estimator.trace_["acceptance"].min() > 0.5
+    for state in model(word_order=3, **params).iter_sweeps(texts):
+        assert state.word_tables[1] >= state.word_tables[0] > 0
+        assert state.word_tables[2] > 0
+    first = model(3, max_iter=5, **params).fit(texts)
+    second = pickle.loads(pickle.dumps(first)).set_params(max_iter=8).fit(texts)
+    assert second.segmentations_ == estimator.segmentations_
+    assert second.trace_["log_joint"].tolist() == estimator.trace_["log_joint"].tolist()
+    known = model(3, warm_start=True).fit(X, Y)
+    assert known.segmentations_ == [text.split() for text in SPACED]
+    # A text of known words knows the word that two others ask for.
+    assert known.score_samples(["adogsat"]) > known.score_samples(["adogran"])
+
+
+@pytest.mark.slow
+def test_two_words_of_context_in_long_strings():
+    """Each rescaling leaves the probability of the rest as it is; no underflow."""
+    rng = np.random.default_rng(0)
+    text = "".join(rng.choice(["the", "dog", "ran", "acat", "sat"], 4000))[:10_000]
+    estimator = model(word_order=3, max_iter=4, anneal=None).fit([text, "\u4e00" * 3])
+    assert ["".join(w) for w in estimator.predict([text])] == [text]
+    score = estimator.score_samples([text])[0]
+    assert -20_000 < score < -1000
+    halves = estimator.score_samples([text[:5000], text[5000:]]).sum()
+    assert abs(score - halves) < 50.0
+    assert 0.1 < estimator.predict_proba([text])[0].mean() < 0.9
+    strange = "".join(chr(0x5000 + i % 3000) for i in range(10_000))
+    assert np.isfinite(estimator.score([strange]))
 
 
 @pytest.mark.parametrize("longest", [3, 12])
@@ -300,6 +349,7 @@ def test_state():
     assert last.word_tables[1] >= last.word_tables[0] > 0
     assert last.character_discounts.shape == last.word_concentrations[:1].repeat(4).shape
     assert last.word_length == 6.0
+    assert last.end_probability == 0.95
     assert states[0].log_joint() != last.log_joint()
 
 
@@ -315,6 +365,56 @@ def test_words_feed_a_topic_model():
     assert GibbsLDA(2, max_iter=4).fit(documents).components_.shape[0] == 2
     lengths = make_pipeline(model()).fit_transform(X)
     assert lengths.tokens.tolist() == words.tokens.tolist()
+
+
+@pytest.mark.parametrize("kind", [tuple, np.array, lambda X: np.array(X, dtype=object)])
+def test_kinds_of_strings(fitted, kind):
+    assert fitted.predict(kind(X)) == fitted.predict(X)
+    assert model(n_chains=2).fit(kind(X)).score(kind(X[:3])) == fitted.score(X[:3])
+
+
+def test_columns_of_strings(fitted):
+    pd = pytest.importorskip("pandas")
+    column = pd.Series(X, index=range(7, 7 + len(X)))
+    assert fitted.predict(column) == fitted.predict(X)
+    known = model(warm_start=True).fit(column, pd.Series(Y, index=column.index))
+    assert known.segmentations_ == [text.split() for text in SPACED]
+    with pytest.raises(ValueError, match="X holds text"):
+        fitted.predict(pd.DataFrame({"text": X}))
+
+
+def test_characters_of_a_vectorizer(fitted):
+    """Without a class of unknown characters, ids are as in strings, and so is everything else."""
+    pipeline = make_pipeline(
+        TokenVectorizer(analyzer="char", min_count=1, unknown_words="drop"), model(n_chains=2)
+    ).fit(X)
+    assert pipeline.score(X) == fitted.score(X)
+    assert pipeline.score_samples(X).tolist() == fitted.score_samples(X).tolist()
+    for found, expected in zip(pipeline.predict_proba(X), fitted.predict_proba(X), strict=True):
+        assert found.tolist() == expected.tolist()
+    words = [pipeline[0].inverse_transform(words) for words in pipeline.predict(X)]
+    assert [["".join(word) for word in of] for of in words] == fitted.predict(X)
+    assert pipeline.transform(X).tokens.tolist() == fitted.transform(X).tokens.tolist()
+    known = pipeline.set_params(nestedpitmanyorlm__warm_start=True).fit(X, Y)[-1]
+    assert [len(words) for words in known.segmentations_] == [len(t.split()) for t in SPACED]
+
+
+def test_characters_to_words_to_a_language_model():
+    pipeline = make_pipeline(
+        TokenVectorizer(analyzer="char"), model(), HierarchicalPitmanYorLM(2, max_iter=4)
+    ).fit(X, Y)
+    assert pipeline[-1].n_features_in_ == len({w for text in SPACED for w in text.split()}) + 1
+    assert -5.0 < pipeline.score([*X, "thez"]) < 0.0
+
+
+def test_language_model_of_characters():
+    pipeline = make_pipeline(
+        TokenVectorizer(analyzer="char"), HierarchicalPitmanYorLM(4, max_iter=8, random_state=0)
+    ).fit(SPACED)
+    assert pipeline.score(["the dog ran"]) > pipeline.score(["nar god eht"])
+    drawn = pipeline[-1].sample(5, random_state=0)
+    texts = ["".join(text) for text in pipeline[0].inverse_transform(drawn)]
+    assert {letter for text in texts for letter in text} <= {" ", *ALPHABET}
 
 
 def test_long_strings():
