@@ -290,7 +290,7 @@ def state_of(sample, alphabet):
 def fitted(request):
     """Return a fitted model, its problem and the sample's state."""
     problem = problem_of(["abcab", "cab", "ab", "abab", "aa"] * 3, request.param)
-    estimator = model(problem, max_iter=20).fit(problem.strings)
+    estimator = model(problem, max_iter=40).fit(problem.strings)
     return estimator, problem, state_of(estimator._models[0], estimator.alphabet_)
 
 
@@ -352,7 +352,7 @@ def test_cut_probabilities(fitted):
 
 def test_most_probable_words(fitted):
     estimator, problem, state = fitted
-    viterbi = model(problem, max_iter=20, predict_method="viterbi").fit(problem.strings)
+    viterbi = model(problem, max_iter=40, predict_method="viterbi").fit(problem.strings)
     for string, found in zip(NEW, viterbi.predict(NEW), strict=True):
         ways, weights = weights_of(problem, state, string)
         assert tuple(found) == ways[int(np.argmax(weights))]
@@ -381,7 +381,7 @@ def spans_of(words):
 def test_factors_of_lengths_that_drawn_words_have():
     """With Poisson lengths, what the letters alone make of words is measured right."""
     problem = problem_of(["abcab", "cab", "ab", "abab", "aa"] * 3, (1, 2), max_word_length=4)
-    estimator = model(problem, length_correction="poisson", max_iter=20, word_length=2.0)
+    estimator = model(problem, length_correction="poisson", max_iter=40, word_length=2.0)
     estimator.fit(problem.strings)
     sample = estimator._models[0]
     state = state_of(sample, estimator.alphabet_)
