@@ -21,6 +21,7 @@ from sklearn.base import clone
 from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.language import HierarchicalPitmanYorLM, LanguageModelClassifier, NestedPitmanYorLM
+from skdp.mixture import PitmanYorMixture
 from skdp.sequence import (
     HDPHMMLT,
     BinaryFactorEmission,
@@ -47,6 +48,10 @@ def make_documents():
 def make_panel():
     rng = np.random.default_rng(0)
     return [rng.normal(size=(60, 2)) + 4 * (np.arange(60)[:, None] // 20) for _ in range(6)]
+
+
+def make_rows():
+    return np.concatenate(make_panel())
 
 
 def make_sentences():
@@ -108,6 +113,7 @@ ESTIMATORS = {
         NestedPitmanYorLM(1, n_chains=2, n_jobs=2, type_moves=0.2, max_iter=30),
         make_strings,
     ),
+    "mixture": (PitmanYorMixture(n_chains=2, n_jobs=2, max_iter=200), make_rows),
     "refiner": (HDPPCFGRefiner(2, max_iter=20, tol=0.0), make_trees),
 }
 

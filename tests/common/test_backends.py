@@ -12,7 +12,8 @@ from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.grammar._chart._engine import sample_trees
 from skdp.grammar._chart._weights import RuleWeights
-from skdp.language import HierarchicalPitmanYorLM
+from skdp.language import HierarchicalPitmanYorLM, NestedPitmanYorLM
+from skdp.mixture import PitmanYorMixture
 from skdp.sequence import (
     HDPHMMLT,
     BinaryFactorEmission,
@@ -50,6 +51,8 @@ ESTIMATORS = [
     HDPPCFG(2, inference="viterbi-em", predict_method="mean", **FEW),
     HDPPCFGRefiner(2, min_word_count=1, **FEW),
     HierarchicalPitmanYorLM(2, n_chains=2, **FEW),
+    NestedPitmanYorLM(n_chains=2, anneal=None, **FEW),
+    PitmanYorMixture(n_chains=2, **FEW),
 ]
 
 METHODS = ("transform", "transform_segments", "predict", "predict_proba", "score_samples")
@@ -69,6 +72,8 @@ def make_data(estimator):
         texts = ("(S (A a) (B b))", "(S (A a) (S (A a) (B c)))", "(S (B b))")
         trees = [ParseTree.from_brackets(text) for text in texts]
         return [tree.leaves for tree in trees], trees
+    if isinstance(estimator, PitmanYorMixture):
+        return (rng.normal(size=(9, 2)),)
     if hasattr(estimator, "predict_proba"):
         return (SequencePanel.from_sequences([rng.normal(size=n) for n in (7, 1, 5)]),)
     documents = [[rng.integers(0, 9, 5), rng.integers(0, 9, 3)] for _ in range(6)]
@@ -87,12 +92,17 @@ def results(fitted, data):
 def assert_same(found, expected):
     assert found.keys() == expected.keys()
     for name, value in expected.items():
-        if isinstance(value, list):
-            assert len(found[name]) == len(value)
-            for one, two in zip(found[name], value, strict=True):
-                assert_array_equal(one, two, err_msg=name)
-        else:
-            assert_array_equal(found[name], value, err_msg=name)
+        assert_same_value(found[name], value, name)
+
+
+def assert_same_value(found, value, name):
+    """Compare arrays, and whatever holds them."""
+    if isinstance(value, list | TokenSequences):
+        assert len(found) == len(value)
+        for one, two in zip(found, value, strict=True):
+            assert_same_value(one, two, name)
+    else:
+        assert_array_equal(found, value, err_msg=name)
 
 
 def check_backend(estimator, backend, **params):
@@ -110,6 +120,8 @@ def check_backend(estimator, backend, **params):
     "estimator",
     [
         HierarchicalPitmanYorLM(2, n_chains=2, **FEW),
+        NestedPitmanYorLM(n_chains=2, anneal=None, **FEW),
+        PitmanYorMixture(n_chains=2, **FEW),
         HDPHMMLT(2, n_chains=2, **FEW),
         GibbsLDA(2, n_shards=2, level="segment", **FEW),
     ],
