@@ -24,6 +24,7 @@ from skdp.data import TokenSequences
 from skdp.inference import NoAverages
 from skdp.language._nested._input import read_cuts, read_fit_input, read_new_input
 from skdp.language._nested._kernels_predict import choose_cuts, sum_cuts
+from skdp.language._nested._layout import chain_bytes
 from skdp.language._nested._lexicon import Lexicon, split_texts
 from skdp.language._nested._model import (
     NestedModel,
@@ -333,21 +334,11 @@ class NestedPitmanYorLM(
                 f"Found 0 character(s) in X while a minimum of 1 is required by "
                 f"{type(self).__name__}."
             )
-        needed = self._bytes_a_letter() * n
-        if self.word_order > 2:
-            longest = int(np.diff(sequences.ptr).max())
-            needed += 16.0 * self.n_chains * longest * self.max_word_length**2
+        orders = self.character_order, self.word_order
+        needed = self.n_chains * chain_bytes(sequences.ptr, self.max_word_length, *orders)
         check_memory(needed, f"X: {n} characters: the restaurants")
         known = read_cuts(y, sequences.ptr, self.max_word_length)
         return Strings(sequences.tokens, sequences.ptr, known, sequences.n_features)
-
-    def _bytes_a_letter(self) -> float:
-        """Return what the chains take per character, with four new spans to each of them."""
-        spans = 4.0 * self.max_word_length + 4.0 * 52.0
-        letters = 8.0 * (2 * self.character_order - 1)
-        tables = 12.0 * (2 * self.character_order + self.word_order)
-        pairs = 80.0 * (self.word_order - 1) + 24.0 * (self.word_order > 2)
-        return self.n_chains * (spans + letters + tables + pairs + 60.0)
 
     # Chains
 

@@ -153,3 +153,16 @@ def open_restaurants(layout: Layout, n_tables: int, n_changes: int) -> Franchise
     f.parents[:n_cells] = layout.letters.parents
     f.cells[n_cells : text.hashed_cell, NODE] = text.root_node
     return f
+
+
+def chain_bytes(ptr: Places, max_length: int, character_order: int, word_order: int) -> float:
+    """Return what a chain takes, with four new spans at each character."""
+    spans = 4.0 * max_length + 4.0 * 52.0
+    letters = 8.0 * (2 * character_order - 1)
+    tables = 12.0 * (2 * character_order + word_order)
+    pairs = 80.0 * (word_order - 1)
+    total = (spans + letters + tables + pairs + 60.0) * float(ptr[-1])
+    if word_order > 2:
+        longest = float(np.diff(ptr).max())
+        total += 24.0 * float(ptr[-1]) + 16.0 * longest * max_length**2
+    return total

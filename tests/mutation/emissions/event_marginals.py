@@ -3,7 +3,6 @@
 from mutation.mutation import Mutation
 
 BAG_TESTS = "tests/exact/emissions/test_multinomial.py"
-EVENT_KERNELS = "emissions/_kernels_event_marginals.py"
 EVENT_MARGINALS = "emissions/_event_marginals.py"
 
 MUTATIONS = [
@@ -30,14 +29,6 @@ MUTATIONS = [
         "self._before[1:] = table[:-1]",
         "What lies before a cell is all cells before it.",
         f"{BAG_TESTS}::test_millions_of_events[binomial]",
-    ),
-    Mutation(
-        "events-fewer-than-the-likeliest",
-        EVENT_KERNELS,
-        "weigh_next(m, k, b[j], slope) / weigh_next(k - 1, m + 1, a[j], slope)",
-        "weigh_next(m, k, b[j], slope) / weigh_next(k, m + 1, a[j], slope)",
-        "The ratio of P(k - 1) and P(k), not that of their neighbors.",
-        f"{BAG_TESTS}::test_millions_of_events[learned]",
     ),
     Mutation(
         "events-number-without-chance",
