@@ -6,6 +6,7 @@ import inspect
 import re
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 from sklearn.base import BaseEstimator
 
@@ -240,6 +241,7 @@ def test_changes_mention_every_public_name():
 @pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.stem)
 def test_user_guide_runs(page):
     result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    plt.close("all")  # matplotlib warns of many open figures, and warnings are errors
     assert result.failed == 0
 
 
