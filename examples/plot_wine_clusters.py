@@ -36,7 +36,7 @@ print(f"adjusted Rand index against the cultivars: {index:.2f}")
 #
 # Lines are those of equal predictive density, averaged over all sampled partitions. The gray is the
 # probability that a bottle there would be of a kind that has not been seen: it rises where no
-# component reaches. Markers show the true cultivars.
+# component reaches. Colors are those of the components, markers those of the true cultivars.
 
 low, high = X.min(axis=0) - 2.0, X.max(axis=0) + 2.0
 x, y = np.meshgrid(np.linspace(low[0], high[0], 160), np.linspace(low[1], high[1], 160))
@@ -57,14 +57,16 @@ left.contour(
     linewidths=0.8,
     linestyles="solid",
 )
-colors = plt.get_cmap("tab10")(np.arange(10))
+colors = np.array(["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"])
 for cultivar, marker in enumerate("o^s"):
     rows = wine.target == cultivar
     left.scatter(
-        *X[rows].T, marker=marker, color=colors[model.labels_[rows] % 10], edgecolor="white",
+        *X[rows].T, marker=marker, color=colors[model.labels_[rows] % 7], edgecolor="white",
         linewidth=0.6, label=f"cultivar {cultivar + 1}",
     )  # fmt: skip
-left.legend(loc="upper right")
+legend = left.legend(loc="upper right")
+for handle in legend.legend_handles:
+    handle.set_facecolor("0.4")  # colors are those of components
 left.set(xlabel="first principal component", ylabel="second", title="Bottles by component")
 right.bar(np.arange(len(model.n_components_distribution_)), model.n_components_distribution_)
 right.set(xlabel="number of components", ylabel="posterior probability", title="How many?")

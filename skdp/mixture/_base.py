@@ -243,7 +243,7 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
 
         Returns
         -------
-        (n_samples, n_components_) array
+        (n_samples, K) array
             Under the representative partition.
         """
         logs = self._log_joint(X)[:, :-1]

@@ -95,7 +95,7 @@ class PitmanYorMixture(Mixture):
         Number of sweeps done.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : (n_features_in_,) array
+    feature_names_in_ : (n_features,) array
         Only if X was a data frame with string column names.
 
     See Also
