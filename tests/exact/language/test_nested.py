@@ -186,16 +186,22 @@ def seats_of(walker, text, alphabet):
         text[a : a + n]
         for a, n in zip(layout.text.span_first, layout.text.span_lengths, strict=True)
     ]
-    of_words = {}
-    for cell in range(layout.text.root_cell, len(f.cells)):
-        node, above = int(f.cells[cell, 3]), cell
-        if cell >= layout.text.hashed_cell:
-            if node < 0:
-                continue
-            above = int(f.parents[cell])
-        v, w = node - layout.text.root_node - 1, above - layout.text.root_cell
-        context = () if v < 0 else ([*spans, BEGIN][v],)
-        of_words[context, [*spans, END][w]] = sizes_of(walker, cell)
+    numbers, of_words = layout.text, {}
+
+    def event_of(cell):
+        """Return context and word of a cell; a third word's context is that of another cell."""
+        node = int(f.cells[cell, 3])
+        if cell < numbers.hashed_cell:
+            return (), [*spans, END][cell - numbers.root_cell]
+        word = event_of(int(f.parents[cell]))[1]
+        if node < numbers.pair_node:
+            return ([*spans, BEGIN][node - numbers.root_node - 1],), word
+        before, last = event_of(node - numbers.pair_node + numbers.hashed_cell)
+        return (*before, last), word
+
+    for cell in range(numbers.root_cell, len(f.cells)):
+        if f.cells[cell, 3] >= 0:
+            of_words[event_of(cell)] = sizes_of(walker, cell)
     letters, contexts = layout.letters, []
     for parent, letter in zip(letters.node_parents, letters.node_letters, strict=True):
         newest = contexts[parent] if parent >= 0 else ()
