@@ -304,7 +304,9 @@ def run_and_kill(kind, path, seconds):
 @needs_callbacks
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-@pytest.mark.parametrize("kind", ["topics", "sequences"])
+@pytest.mark.parametrize(
+    "kind", ["sequences", pytest.param("topics", marks=pytest.mark.exhaustive)]
+)
 def test_kill_9(kind, tmp_path):
     """A fit that is killed five times, each time gone on with in another process."""
     moments = np.random.default_rng(0).uniform(0.02, 0.4, 5)
