@@ -20,14 +20,23 @@ from exact.language.nested import (
 )
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 from scipy.special import betaln, gammaln
-from scipy.stats import beta, gamma
+from scipy.stats import beta, chi2, gamma
 
 from skdp._numba import njit_loop
 from skdp._random import make_stream
 from skdp.language import NestedPitmanYorLM
 from skdp.language._nested._input import read_new_input
-from skdp.language._nested._kernels_filter import filter_forward, log_total, weigh_words
-from skdp.language._nested._kernels_triples import filter_triples, log_total_triples
+from skdp.language._nested._kernels_filter import (
+    draw_words,
+    filter_forward,
+    log_total,
+    weigh_words,
+)
+from skdp.language._nested._kernels_triples import (
+    draw_triples,
+    filter_triples,
+    log_total_triples,
+)
 from skdp.language._nested._model import lay_out_strings, read_strings
 from skdp.language._nested._walker import NestedWalker, Strings
 
@@ -343,6 +352,51 @@ def test_annealed_filter(fitted, power):
         expected = log(sum(weight**power for weight in weights))
         found = log_tempered(f, text, prices, i, power, s, pairs)
         assert found == pytest.approx(expected, rel=1e-10)
+
+
+@njit_loop
+def draw_cuts(f, text, prices, string, power, s, pairs, rng, drawn):
+    """Draw words with all seats held, and write where they end, as bits."""
+    weigh_words(f, text, prices, string, power, s)
+    if pairs is None:
+        filter_forward(f, text, string, power, s)
+    else:
+        filter_triples(f, text, string, power, s, pairs)
+    for i in range(len(drawn)):
+        if pairs is None:
+            n_words = draw_words(f, text, prices, string, power, s, rng)
+        else:
+            n_words = draw_triples(f, text, prices, string, power, s, pairs, rng)
+        end = 0
+        for e in range(n_words - 1):
+            end += text.span_lengths[s.new_words[e]]
+            drawn[i] += 1 << end
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("power", [1.0, 0.6])
+def test_draws(fitted, power):
+    """A false alarm once in a million strings, seven of them."""
+    estimator, problem, state = fitted
+    sample = estimator._models[0]
+    tokens, ptr, _ = read_new_input(estimator, NEW)
+    layout = lay_out_strings(sample, tokens, ptr)
+    _, f, prices, s, pairs = read_strings(sample, layout)
+    rng = make_stream(np.random.SeedSequence(0))
+    for i, string in enumerate(NEW):
+        ways, weights = weights_of(problem, state, string)
+        expected = np.array(weights) ** power
+        drawn = np.zeros(100_000, dtype=np.int64)
+        draw_cuts(f, layout.text, prices, i, power, s, pairs, rng, drawn)
+        codes = [sum(1 << int(end) for end in np.cumsum([len(w) for w in way])) for way in ways]
+        assert set(drawn.tolist()) <= set(codes)
+        counts = np.bincount(drawn, minlength=max(codes) + 1)[codes]
+        expected *= len(drawn) / expected.sum()
+        rare = expected < 10.0
+        counts = np.append(counts[~rare], counts[rare].sum())
+        expected = np.append(expected[~rare], expected[rare].sum())
+        far = ((counts - expected) ** 2 / np.maximum(expected, 1.0)).sum()
+        assert chi2.sf(far, len(counts) - 1) > 1e-6 or len(counts) == 1, string
 
 
 def test_cut_probabilities(fitted):

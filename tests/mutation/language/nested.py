@@ -255,4 +255,20 @@ MUTATIONS = [
         "What follows a pair has its customers, those of words that the strings lack among them.",
         f"{EXACT}::test_score[(3, 2)]",
     ),
+    Mutation(
+        "nested-draws-of-triples-without-what-follows",
+        TRIPLES,
+        "                q = p if pair < 0 else probability_after(f, text, pair, following, p)\n",
+        "                q = p\n",
+        "The word before decides how likely the word two places on is, too.",
+        f"{EXACT}::test_draws[(3, 2)-1.0]",
+    ),
+    Mutation(
+        "nested-draws-without-what-follows",
+        FILTER,
+        "                weight *= raise_power(probability, power)\n            weights[j - 1]",
+        "                weight *= 1.0\n            weights[j - 1]",
+        "Words are drawn given the word behind them.",
+        f"{EXACT}::test_draws[(2, 2)-1.0]",
+    ),
 ]
