@@ -27,8 +27,11 @@ import numpy as np
 
 import skdp
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
+from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM, NestedPitmanYorLM
+from skdp.mixture import PitmanYorMixture
 from skdp.sequence import (
     HDPHMMLT,
+    AutoregressiveEmission,
     BinaryFactorEmission,
     CategoricalEmission,
     FactorialHMM,
@@ -37,6 +40,7 @@ from skdp.sequence import (
     NegativeBinomialDuration,
     PoissonDuration,
     PoissonEmission,
+    StudentTEmission,
 )
 from skdp.topics import (
     AdaptiveTopicModel,
@@ -88,6 +92,20 @@ def make_sentences():
     return ([rng.integers(0, 9, n).tolist() for n in (2, 5, 8) * 5],)
 
 
+def make_strings():
+    rng = np.random.default_rng(0)
+    words = "the", "cat", "sat", "on", "a", "mat"
+    return (["".join(rng.choice(words, 5)) for _ in range(20)],)
+
+
+def make_rows():
+    return (np.concatenate(make_panel()[0]),)
+
+
+def make_rows_of_counts():
+    return (np.concatenate(make_counts()[0]),)
+
+
 def make_trees():
     words = np.random.default_rng(0).choice(["a", "b", "c", "d"], (30, 3))
     trees = [ParseTree.from_brackets(f"(S (A {x}) (B (A {y}) (C {z})))") for x, y, z in words]
@@ -111,7 +129,20 @@ def sequence_models():
     ):
         emission = BinaryFactorEmission(3, **options)
         yield make, HDPHMMLT(5, emission=emission, similarity=LaplacianSimilarity())
+    yield make_panel, HDPHMMLT(5, emission=AutoregressiveEmission())
+    yield make_panel, HDPHMMLT(5, emission=StudentTEmission())
     yield make_panel, FactorialHMM(3)
+    yield make_panel, FactorialHMM("auto")
+
+
+def other_models():
+    """Yield what makes the data, and an estimator."""
+    yield make_rows, PitmanYorMixture()
+    yield make_rows_of_counts, PitmanYorMixture("poisson")
+    yield make_sentences, HierarchicalPitmanYorLM()
+    yield make_sentences, KneserNeyLM()
+    yield make_strings, NestedPitmanYorLM(anneal=None)
+    yield make_strings, NestedPitmanYorLM(word_order=3, anneal=None)
 
 
 def everything():
@@ -120,7 +151,8 @@ def everything():
     for model in (SegmentedTopicModel, SequentialLDA, AdaptiveTopicModel):
         topics += [model(**options) for options in TABLE_OPTIONS]
     cases = {" ".join(repr(model).split()): (make_documents, model) for model in topics}
-    cases |= {" ".join(repr(model).split()): (make, model) for make, model in sequence_models()}
+    for make, model in (*sequence_models(), *other_models()):
+        cases[" ".join(repr(model).split())] = make, model
     cases["HDPPCFG(4)"] = make_sentences, HDPPCFG(4)
     cases["HDPPCFG(4, inference='em')"] = make_sentences, HDPPCFG(4, inference="em")
     cases["HDPPCFGRefiner(2)"] = make_trees, HDPPCFGRefiner(2)
@@ -142,7 +174,8 @@ def time_calls(name):
     """Return the CPU seconds of fit and of every method, in turn."""
     make, estimator = everything()[name]
     is_chain = hasattr(estimator, "thin")
-    estimator.set_params(random_state=0, **(CHAIN if is_chain else ASCENT))
+    if not isinstance(estimator, KneserNeyLM):  # which counts
+        estimator.set_params(random_state=0, **(CHAIN if is_chain else ASCENT))
     data = make()
     found = {}
     for method in ("fit", *METHODS):
