@@ -2,6 +2,7 @@
 
 from skdp.topics._adaptive import AdaptiveTopicModel
 from skdp.topics._gibbs_lda import GibbsLDA
+from skdp.topics._hdp_topic_model import HDPTopicModel
 from skdp.topics._latent_dirichlet_co_clustering import LatentDirichletCoClustering
 from skdp.topics._segmented import SegmentedTopicModel
 from skdp.topics._sequential import SequentialLDA
@@ -9,6 +10,7 @@ from skdp.topics._sequential import SequentialLDA
 __all__ = [
     "AdaptiveTopicModel",
     "GibbsLDA",
+    "HDPTopicModel",
     "LatentDirichletCoClustering",
     "SegmentedTopicModel",
     "SequentialLDA",

@@ -50,6 +50,12 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
     _free_in_warm_start = ChainEstimator._free_in_warm_start | _of_fold_in
     _free_in_checkpoints = ChainEstimator._free_in_checkpoints | _of_fold_in
 
+    _size_name: ClassVar[str] = "n_components"
+    """The parameter that is the number of topics of a first state."""
+
+    n_shards = 1
+    """Unless it is a parameter."""
+
     _documents_share_topics = True
     """Whether `transform` has shares of the topics that segments have."""
 
@@ -92,9 +98,9 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
 
     def _check_size(self, corpus: SegmentedCorpus) -> None:
         """Raise if the counts of topics would not fit into memory: of a stray id, say."""
-        n_topics, n_words = int(self.n_components), corpus.n_features
+        n_topics, n_words = int(getattr(self, self._size_name)), corpus.n_features
         n_rows = float(n_words) * self.n_shards + len(corpus.segment_ptr)
-        what = f"n_components={n_topics} topics and n_features={n_words} words"
+        what = f"{self._size_name}={n_topics} topics and n_features={n_words} words"
         if n_words > max(len(corpus.tokens), 1):  # more words than tokens: is an id astray?
             largest = int(np.argmax(corpus.tokens)) if len(corpus.tokens) else 0
             place = corpus._locate((corpus.doc_ptr, corpus.segment_ptr), largest)
@@ -328,14 +334,9 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         Fitted estimator, with all attributes that need no training documents.
         """
         topics = check_topics(components, "components", None)
-        estimator = cls(**{"n_components": len(topics), **params})
-        if estimator.n_components != len(topics):
-            raise ValueError(
-                f"components holds {len(topics)} topics, but n_components is "
-                f"{estimator.n_components}."
-            )
+        estimator = cls._for_topics(len(topics), params)
         estimator._validate_parameters()
-        given = estimator._given_attributes()
+        given = estimator._given_attributes(len(topics))
         root = make_seed_sequence(estimator.random_state)
         estimator.components_ = topics
         estimator.n_features_in_ = topics.shape[1]
@@ -346,7 +347,17 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         estimator._models = [estimator._averaged_model()]
         return estimator
 
-    def _given_attributes(self) -> dict[str, Any]:
+    @classmethod
+    def _for_topics(cls, n_topics: int, params: dict[str, Any]) -> Self:
+        """Return an estimator for so many given topics."""
+        estimator = cls(**{"n_components": n_topics, **params})
+        if estimator.n_components != n_topics:
+            raise ValueError(
+                f"components holds {n_topics} topics, but n_components is {estimator.n_components}."
+            )
+        return estimator
+
+    def _given_attributes(self, n_topics: int) -> dict[str, Any]:
         """Return the fitted attributes that are parameters given as numbers."""
         raise NotImplementedError
 

@@ -209,8 +209,8 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             self.components_.astype(np.float32), self.doc_topic_prior_, self._fitted_level
         )
 
-    def _given_attributes(self) -> dict[str, Any]:
-        prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
+    def _given_attributes(self, n_topics: int) -> dict[str, Any]:
+        prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
         if isinstance(prior, str):
             raise ValueError(
                 f"doc_topic_prior must be given as numbers if topics are given, got {prior!r}."

@@ -267,7 +267,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
             self.segment_topic_prior_,
         )
 
-    def _given_attributes(self) -> dict[str, Any]:
+    def _given_attributes(self, n_topics: int) -> dict[str, Any]:
         given = {
             "document_topic_prior": self._check_document_topic_prior(),
             "segment_topic_prior": self._check_segment_topic_prior(),

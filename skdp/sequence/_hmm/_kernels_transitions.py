@@ -43,6 +43,7 @@ from skdp._random import (
     draw_poisson,
     next_double,
 )
+from skdp.processes._kernels_top_level import draw_table_count
 
 LOG_SMALLEST = math.log(1e-60)
 """Transition probabilities are at least 1e-60: numbers far below are slow, and no data tell."""
@@ -117,29 +118,6 @@ def draw_times(counts, log_rates, log_similarity, log_times, rng):
         if n > 0:
             log_total = log_success_rate(log_rates[j], log_similarity[j])
             log_times[j] = min(draw_log_gamma(float(n), rng) - log_total, LARGEST_LOG_TIME)
-
-
-@njit_loop
-def draw_table_count(n, concentration, rng):
-    """Return how many tables n customers open in a Chinese restaurant.
-
-    Beyond the first thousand go from one table to the next. Customers i to m - 1 open none with
-    probability g(i) / g(m), where g(m) = Gamma(m + b) / Gamma(m) is (m + (b - 1) / 2)^b up to a
-    part b^3 / (24 m^2), less than b 1e-7, of it.
-    """
-    tables = min(n, 1)  # the first customer opens one
-    first = min(float(n), 1000.0 * (1.0 + concentration))
-    for i in range(1, int(first)):
-        tables += next_double(rng) * (concentration + i) < concentration
-    if first < n:
-        shift = 0.5 * (concentration - 1.0)
-        i = float(int(first))
-        while True:
-            i = np.ceil((i + shift) * math.exp(draw_exponential(rng) / concentration) - shift)
-            if i > n:
-                break
-            tables += 1
-    return tables
 
 
 @njit_loop

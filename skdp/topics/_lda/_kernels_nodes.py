@@ -64,8 +64,8 @@ def log_prior_of_topics(node_ptr, topics, alpha, n_k):
 
 @njit
 def fold_in_nodes(
-    tokens, segment_ptr, doc_ptr, node_ptr, nodes_of, topics, words, alpha, scratch, n_sweeps,
-    burn_in, work, place, key, out, rng,
+    tokens, segment_ptr, doc_ptr, node_ptr, nodes_of, topics, words, first_alpha, alpha, scratch,
+    n_sweeps, burn_in, work, place, key, out, rng,
 ):  # fmt: skip
     """Write E[theta] of every node, with topics fixed, averaged over its document's chain.
 
@@ -78,6 +78,8 @@ def fold_in_nodes(
     topics : (n,) int32, -1
     words : WordCounts
         Fixed.
+    first_alpha, alpha : (K,) float64
+        Of the first sweep, and of the others.
     n_sweeps, burn_in : int
         Sweeps of a chain, and how many of its first ones do not count.
     work : int
@@ -100,7 +102,8 @@ def fold_in_nodes(
             stream_of_content(key, content, lengths[begin:end], rng)
         first, last = nodes_of[d], nodes_of[d + 1]
         while place[1] < n_sweeps and work > 0:
-            sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, 0.0, scratch, rng)
+            prior = first_alpha if place[1] == 0 else alpha
+            sweep_nodes(first, last, node_ptr, tokens, topics, words, prior, 0.0, scratch, rng)
             if place[1] >= burn_in:
                 add_node_estimates(first, last, node_ptr, topics, alpha, out)
             place[1] += 1

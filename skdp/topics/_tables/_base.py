@@ -184,8 +184,8 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
             "each_segment": self._drawn_in_fold_in == "segment",
         }
 
-    def _given_attributes(self) -> dict[str, Any]:
-        prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
+    def _given_attributes(self, n_topics: int) -> dict[str, Any]:
+        prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
         for name, value in (("doc_topic_prior", prior), ("discount", self.discount)):
             if isinstance(value, str):
                 raise ValueError(

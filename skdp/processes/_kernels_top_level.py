@@ -1,0 +1,77 @@
+"""The top level of a hierarchical Dirichlet process: weights of what its restaurants share.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| weights | beta_k | (K,) | weights of the dishes that have customers |
+| rest | beta_u | | weight of all other dishes together; sum_k beta_k + beta_u = 1 |
+| tables | m_.k | (K,) int64 | tables of each dish in all restaurants, at least 1 |
+| gamma | gamma | | concentration of the top level |
+
+With beta instantiated and the weights of unseen dishes summed, it has the density
+gamma^K beta_u^(gamma - 1) / prod_k beta_k: integrated against prod_k beta_k^m_.k that is the
+probability of the tables' dishes, gamma^K prod_k (m_.k - 1)! / (gamma)_m...
+"""
+
+# mypy: ignore-errors
+
+import math
+
+import numpy as np
+
+from skdp._numba import njit_inner, njit_loop
+from skdp._random import draw_exponential, draw_log_gamma, next_double, next_open_double
+
+SMALLEST_WEIGHT = 1e-300
+"""Weights stay above: at zero a dish could never come back."""
+
+
+@njit_loop
+def draw_table_count(n, concentration, rng):
+    """Return how many tables n customers open in a Chinese restaurant.
+
+    Beyond the first thousand go from one table to the next. Customers i to m - 1 open none with
+    probability g(i) / g(m), where g(m) = Gamma(m + b) / Gamma(m) is (m + (b - 1) / 2)^b up to a
+    part b^3 / (24 m^2), less than b 1e-7, of it.
+    """
+    tables = min(n, 1)  # the first customer opens one
+    first = min(float(n), 1000.0 * (1.0 + concentration))
+    for i in range(1, int(first)):
+        tables += next_double(rng) * (concentration + i) < concentration
+    if first < n:
+        shift = 0.5 * (concentration - 1.0)
+        i = float(int(first))
+        while True:
+            i = np.ceil((i + shift) * math.exp(draw_exponential(rng) / concentration) - shift)
+            if i > n:
+                break
+            tables += 1
+    return tables
+
+
+@njit_loop
+def draw_top_weights(tables, gamma, weights, rng):
+    """Draw beta ~ Dirichlet(m_.1, ..., m_.K, gamma) to `weights`; return beta_u."""
+    largest = log_rest = draw_log_gamma(gamma, rng)
+    for k in range(tables.shape[0]):
+        weights[k] = draw_log_gamma(float(tables[k]), rng)
+        largest = max(largest, weights[k])
+    total = math.exp(log_rest - largest)
+    for k in range(tables.shape[0]):
+        weights[k] = math.exp(weights[k] - largest)
+        total += weights[k]
+    for k in range(tables.shape[0]):
+        weights[k] = max(weights[k] / total, SMALLEST_WEIGHT)
+    return max(math.exp(log_rest - largest) / total, SMALLEST_WEIGHT)
+
+
+@njit_inner
+def break_weight(rest, gamma, rng):
+    """Return the weight of a new dish, whose share of beta_u is Beta(1, gamma), and what is left."""
+    left = math.exp(math.log(next_open_double(rng)) / gamma)
+    return max(rest * (1.0 - left), SMALLEST_WEIGHT), max(rest * left, SMALLEST_WEIGHT)
+
+
+def log_density_of_weights(weights, rest, gamma):
+    """Return the log density of beta, without weights of unseen dishes."""
+    result = len(weights) * math.log(gamma) + (gamma - 1.0) * math.log(rest)
+    return float(result - np.log(weights).sum())

@@ -1,0 +1,1 @@
+"""The walker of `HDPTopicModel`."""

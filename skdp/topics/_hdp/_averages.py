@@ -1,0 +1,46 @@
+"""What is shown of a chain whose number of topics varies: one of its samples."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+class BestSample:
+    """The kept sample with the highest log joint; its topics are in the order of their words.
+
+    Means over samples would mix topics: of two samples with different numbers of topics not all
+    topics correspond.
+    """
+
+    def __init__(self) -> None:
+        self.log_joint = -math.inf
+        self.shown: dict[str, Any] = {}
+
+    def add(self, walker: Any) -> None:
+        """Take the current state if it is the best so far."""
+        log_joint = walker.log_joint()
+        if log_joint <= self.log_joint:
+            return
+        self.log_joint = log_joint
+        order = np.argsort(-walker.word_counts.sum(axis=1, dtype=np.float64), kind="stable")
+        doc_topic, segment_topic = walker.shares()
+        self.shown = {
+            "components": walker.components()[order],
+            "doc_topic": doc_topic[:, order],
+            "segment_topic": segment_topic[:, order],
+            "weights": walker.weights[order],
+            "doc_topic_prior": walker.doc_topic_prior[order],
+            "concentration": float(walker.concentration),
+            "top_concentration": float(walker.top_concentration),
+            "topic_word_prior": float(walker.topic_word_prior),
+        }
+
+    def means(self, *, in_place: bool) -> dict[str, Any]:
+        """Return what is shown; in place without copies."""
+        return {
+            f"{name}_": value if in_place or isinstance(value, float) else value.copy()
+            for name, value in self.shown.items()
+        }

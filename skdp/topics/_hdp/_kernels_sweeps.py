@@ -1,0 +1,223 @@
+"""Gibbs sampling of topics whose number is not fixed: direct assignment, exact.
+
+Symbols as in ``topics/_lda/_kernels_sweeps.py``, and those of the top level. C columns hold topics,
+of which some are free.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| alpha, gamma | | scalars | concentrations of nodes and of the top level |
+| eta | | scalar | Dirichlet prior of topics |
+| weights | beta_k | (C,) | weight of a topic; 0 in free columns |
+| rest | beta_u | (1,) | weight of all topics without words |
+| prior | alpha beta_k | (C,) | the spare column has alpha beta_u, free ones have 0 |
+| free, columns | | (C,), (2,) int64 | stack of free columns; the spare one, and how many are free |
+
+A word w of node d gets topic k with weight ``(n_dk + alpha beta_k) (M_kw + eta) / (M_k + W eta)``, a
+new one with weight ``alpha beta_u / W``. That is what an empty column weighs whose prior is
+alpha beta_u: the spare column. So the dense sweep of latent Dirichlet allocation serves as it is, but
+that a word may take the spare column, which then becomes a topic with a part of beta_u, and that a
+topic may lose its last word, whose weight then falls back to beta_u. Both are rare.
+"""
+
+# mypy: ignore-errors
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._numba import njit_inner, njit_loop
+from skdp._random import next_double
+from skdp._simd import find_sum, prefetch, sum_product
+from skdp.processes._kernels_top_level import break_weight, draw_table_count
+from skdp.topics._lda._kernels_sweeps import enter_node, move_word
+from skdp.topics._shared._kernels import AHEAD, LESS, MORE
+
+NO_COLUMN = -1
+"""In the place of the spare column: none is free."""
+
+
+class TopLevel(NamedTuple):
+    """Weights of topics, which come and go during a sweep."""
+
+    weights: np.ndarray
+    rest: np.ndarray
+    prior: np.ndarray
+    free: np.ndarray
+    columns: np.ndarray
+
+
+def empty_top_level(n_columns: int) -> TopLevel:
+    """Return the top level without a topic: all columns are free, and none is spare."""
+    return TopLevel(
+        np.zeros(n_columns),
+        np.ones(1),
+        np.zeros(n_columns),
+        np.arange(n_columns)[::-1].copy(),
+        np.array([NO_COLUMN, n_columns]),
+    )
+
+
+@njit_inner
+def weigh_column(k, weight, alpha, top, scratch):
+    """Give column `k`, which the node has no words of, a weight; 0 frees it."""
+    top.prior[k] = alpha * weight
+    scratch.base[k] = top.prior[k]
+    scratch.factor[k] = scratch.base[k] * scratch.reciprocal[k]
+
+
+@njit_inner
+def take_spare(alpha, top, scratch):
+    """Make the next free column the spare one, if there is any."""
+    top.columns[0] = NO_COLUMN
+    if top.columns[1] > 0:
+        top.columns[1] -= 1
+        top.columns[0] = top.free[top.columns[1]]
+        weigh_column(top.columns[0], top.rest[0], alpha, top, scratch)
+
+
+@njit_inner
+def open_topic(alpha, gamma, top, scratch, rng):
+    """Make the spare column, which has just got its first word, a topic."""
+    k = top.columns[0]
+    top.weights[k], top.rest[0] = break_weight(top.rest[0], gamma, rng)
+    weigh_column(k, top.weights[k], alpha, top, scratch)
+    scratch.base[k] += 1.0
+    scratch.factor[k] = scratch.base[k] * scratch.reciprocal[k]
+    take_spare(alpha, top, scratch)
+
+
+@njit_inner
+def close_topic(k, alpha, top, scratch):
+    """Free the column of a topic that has lost its last word."""
+    top.rest[0] += top.weights[k]
+    top.weights[k] = 0.0
+    weigh_column(k, 0.0, alpha, top, scratch)
+    top.free[top.columns[1]] = k
+    top.columns[1] += 1
+    weigh_column(top.columns[0], top.rest[0], alpha, top, scratch)
+
+
+@njit_loop
+def sweep_open_nodes(
+    start, node_ptr, tokens, topics, words, eta, alpha, gamma, top, scratch, rng
+):  # fmt: skip
+    """Draw the topic of every word from `start` on once; all words have one.
+
+    Parameters
+    ----------
+    start : int
+    node_ptr : (nodes + 1,) int64
+    tokens : (n,) int32
+    topics : (n,) int32, updated
+    words : WordCounts, updated
+    eta, alpha, gamma : float
+    top : TopLevel, updated
+        One column is spare.
+    scratch : DenseScratch
+        With C columns.
+    rng : (4,) uint64
+
+    Returns
+    -------
+    int
+        n, or the word to go on with, where the last free column has become a topic.
+    """
+    counts, totals = words.counts, words.totals
+    base, reciprocal, factor, sums = scratch.base, scratch.reciprocal, scratch.factor, scratch.sums
+    n_tokens, width = tokens.shape[0], factor.shape[0]
+    shift, offset = eta * counts.shape[0], np.float32(eta)
+    for k in range(width):
+        reciprocal[k] = 1.0 / (shift + totals[k])
+    for d in range(node_ptr.shape[0] - 1):
+        begin, end = max(node_ptr[d], start), node_ptr[d + 1]
+        if begin >= end:
+            continue
+        enter_node(node_ptr[d], end, top.prior, topics, base, reciprocal, factor)
+
+        # Remove and weigh the first word.
+        coming, old = tokens[begin], np.int64(topics[begin])
+        move_word(coming, old, LESS, False, counts, totals, shift, base, reciprocal, factor)
+        if totals[old] == 0.0:
+            close_topic(old, alpha, top, scratch)
+        total = sum_product(counts, coming, offset, factor, sums, begin & 1)
+        gained, gainer = np.float32(0.0), old
+        for i in range(begin, end):
+            if i + AHEAD < n_tokens:
+                prefetch(counts, tokens[i + AHEAD])
+            w, weight = coming, total + gained
+
+            # Remove and weigh the word that comes. Its topic, if empty now, is not for it to have,
+            # but for this word it is.
+            if i + 1 < end:
+                coming, old = tokens[i + 1], np.int64(topics[i + 1])
+                move_word(coming, old, LESS, False, counts, totals, shift, base, reciprocal, factor)
+                total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
+
+            # Draw the topic of this one, from sums that lack what the last topic has gained.
+            target = np.float32(next_double(rng)) * weight - gained
+            k = gainer if target < 0.0 else find_sum(sums, i & 1, width, target)
+            while top.prior[k] == 0.0:  # rounding has led beyond the last topic
+                k -= 1
+            topics[i] = k
+
+            # Add it; what its topic gains for the word that comes is not in the sums.
+            gained, gainer = (counts[coming, k] + offset) * factor[k], k
+            move_word(w, k, MORE, False, counts, totals, shift, base, reciprocal, factor)
+            gained = (counts[coming, k] + offset) * factor[k] - gained
+            if k == top.columns[0]:
+                open_topic(alpha, gamma, top, scratch, rng)
+                if top.columns[0] == NO_COLUMN:
+                    if i + 1 < end:
+                        move_word(
+                            coming, old, MORE, False, counts, totals, shift, base, reciprocal,
+                            factor,
+                        )  # fmt: skip
+                    return i + 1
+                gained = np.float32(-1.0)  # the sums are to be made anew
+            if i + 1 < end:
+                if totals[old] == 0.0:
+                    close_topic(old, alpha, top, scratch)
+                    gained = np.float32(-1.0)
+                if gained < 0.0:
+                    total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
+                    gained = np.float32(0.0)
+    return n_tokens
+
+
+@njit_loop
+def draw_tables_of_nodes(node_ptr, topics, prior, counts, tables, tables_of_nodes, rng):
+    """Draw the tables of every node and topic.
+
+    Parameters
+    ----------
+    node_ptr : (nodes + 1,) int64
+    topics : (n,) int32
+    prior : (C,) float64
+    counts : (C,) int64, zero, and left so
+    tables : (C,) int64, output
+        m_.k, by topic.
+    tables_of_nodes : (nodes,) int64, output
+        m_j., by node.
+    rng : (4,) uint64
+    """
+    for k in range(tables.shape[0]):
+        tables[k] = 0
+    for d in range(node_ptr.shape[0] - 1):
+        for i in range(node_ptr[d], node_ptr[d + 1]):
+            counts[topics[i]] += 1
+        total = 0
+        for i in range(node_ptr[d], node_ptr[d + 1]):
+            k = topics[i]
+            if counts[k] > 0:
+                drawn = draw_table_count(counts[k], prior[k], rng)
+                tables[k] += drawn
+                total += drawn
+                counts[k] = 0
+        tables_of_nodes[d] = total
+
+
+@njit_loop
+def rename_topics(topics, names):
+    """Give every word the new name of its topic."""
+    for i in range(topics.shape[0]):
+        topics[i] = names[topics[i]]

@@ -1,0 +1,27 @@
+"""What a chain of the topic model with an inferred number of topics shows after a sweep."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.topics._shared._state import TopicState, read_only
+
+
+class HDPState(TopicState):
+    """The state of a chain whose number of topics is inferred."""
+
+    @property
+    def top_weights(self) -> NDArray[np.float64]:
+        """Weights beta of the topics that have words, (K,); the rest is that of all others."""
+        return read_only(self._walker.weights)
+
+    @property
+    def concentration(self) -> float:
+        """Concentration alpha of documents (or segments)."""
+        return float(self._walker.concentration)
+
+    @property
+    def top_concentration(self) -> float:
+        """Concentration gamma of the topics' weights."""
+        return float(self._walker.top_concentration)

@@ -1,0 +1,298 @@
+"""The chain of the topic model whose number of topics is inferred."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._simd import aligned_zeros, padded
+from skdp.data import SegmentedCorpus
+from skdp.processes._concentration import draw_concentration
+from skdp.processes._kernels_top_level import draw_top_weights, log_density_of_weights
+from skdp.topics._hdp import _kernels_moves as moves
+from skdp.topics._hdp._kernels_sweeps import (
+    NO_COLUMN,
+    TopLevel,
+    draw_tables_of_nodes,
+    empty_top_level,
+    rename_topics,
+    sweep_open_nodes,
+)
+from skdp.topics._hdp._state import HDPState
+from skdp.topics._lda._kernels_nodes import add_node_estimates, log_prior_of_topics, seat_randomly
+from skdp.topics._lda._kernels_sweeps import empty_dense_scratch, sweep_nodes
+from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
+from skdp.topics._lda._walker import NodeTopics
+from skdp.topics._shared._arrays import fixed_words
+from skdp.topics._shared._kernels import WordCounts
+from skdp.topics._shared._walker import TopicWalker
+
+MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
+"""Splits and merges of all words of topics that a sweep proposes: fewer if the corpus is large, when
+they take time and are hardly ever accepted."""
+
+_SPARE = 16
+"""Free columns before a sweep; with four times as many, the columns shrink."""
+
+
+@dataclass(frozen=True)
+class TopPriors:
+    """What is known of both concentrations before any document.
+
+    Attributes
+    ----------
+    concentration, top_concentration : (shape, rate) or None
+        Of the Gamma prior of one that is drawn. None: it is known.
+    """
+
+    concentration: tuple[float, float] | None
+    top_concentration: tuple[float, float] | None
+
+
+class HDPWalker(TopicWalker):
+    """Markov chain of topics whose number is not fixed, over one corpus.
+
+    Between sweeps topics are numbered 0 to K - 1 without gaps; columns K and beyond are free.
+
+    Parameters
+    ----------
+    corpus : SegmentedCorpus
+    level : {"document", "segment"}
+        What has topic shares of its own: a node.
+    concentration, top_concentration : float
+        alpha and gamma, or where they begin.
+    priors : TopPriors
+    topic_word_prior : float or "auto"
+        eta.
+    dirichlet_prior : (float, float)
+    init : int or (K, W) array
+        The first topics, or how many there are.
+    split_merge : bool
+    init_stream, stream : (4,) uint64 arrays
+    """
+
+    _data_attributes = (
+        *TopicWalker._data_attributes, "_node_ptr", "_node_of", "_scratch", "_division"
+    )  # fmt: skip
+
+    shards: list[NodeTopics]
+
+    def __init__(
+        self,
+        corpus: SegmentedCorpus,
+        level: str,
+        concentration: float,
+        top_concentration: float,
+        priors: TopPriors,
+        topic_word_prior: Any,
+        dirichlet_prior: tuple[float, float],
+        init: Any,
+        split_merge: bool,
+        init_stream: NDArray[np.uint64],
+        stream: NDArray[np.uint64],
+    ):
+        n_topics = init if isinstance(init, int) else len(init)
+        super().__init__(n_topics, topic_word_prior, dirichlet_prior, [stream], None)
+        self.level = level
+        self.concentration, self.top_concentration = concentration, top_concentration
+        self.priors, self.split_merge = priors, split_merge
+        self._take(corpus)
+        topics = np.full(len(corpus.tokens), -1, np.int32)
+        self.shards = [NodeTopics(topics)]
+        if isinstance(init, int):
+            seat_randomly(topics, n_topics, init_stream)
+        else:
+            sweep_nodes(
+                0, len(self._node_ptr) - 1, self._node_ptr, corpus.tokens, topics,
+                fixed_words(init), np.full(n_topics, concentration / n_topics), 0.0,
+                empty_dense_scratch(n_topics), init_stream,
+            )  # fmt: skip
+        found, topics[:] = np.unique(topics, return_inverse=True)
+        self.n_topics = len(found)
+        self.weights = np.full(self.n_topics, 1.0 / (self.n_topics + 1.0))
+        self.rest = 1.0 / (self.n_topics + 1.0)
+        self._count_words()
+        self._draw_weights()
+
+    def _take(self, corpus: SegmentedCorpus) -> None:
+        super()._take(corpus)
+        self._node_ptr = tokens_of_nodes(corpus, self.level)
+        n_nodes = len(self._node_ptr) - 1
+        self._node_of = np.repeat(np.arange(n_nodes, dtype=np.int32), np.diff(self._node_ptr))
+        self._division: Any = None
+
+    # Columns
+
+    def _count_words(self) -> None:
+        super()._count_words()
+        self._resize(self.n_topics + _SPARE)
+
+    def _resize(self, n_columns: int) -> None:
+        """Give the counts at least so many columns."""
+        width, shared = padded(n_columns), min(padded(n_columns), self._words.counts.shape[1])
+        counts = aligned_zeros((self._whole.n_features, width), dtype=np.float32)
+        totals = aligned_zeros(width)
+        counts[:, :shared] = self._words.counts[:, :shared]
+        totals[:shared] = self._words.totals[:shared]
+        self._words = WordCounts(counts, totals, False)
+        self._scratch = empty_dense_scratch(width)
+
+    def _make_room(self) -> None:
+        """See to it that there are enough free columns, and not too many."""
+        n_columns, n_free = len(self._words.totals), len(self._words.totals) - self.n_topics
+        if n_free < _SPARE or n_columns > padded(self.n_topics + 4 * _SPARE):
+            self._resize(self.n_topics + 2 * _SPARE)
+
+    def _top_level(self) -> TopLevel:
+        """Return the top level as a sweep takes it."""
+        top = empty_top_level(len(self._words.totals))
+        top.weights[: self.n_topics] = self.weights
+        top.rest[0] = self.rest
+        top.columns[:] = self.n_topics, len(self._words.totals) - self.n_topics - 1
+        np.multiply(top.weights, self.concentration, out=top.prior)
+        top.prior[self.n_topics] = self.concentration * self.rest
+        return top
+
+    def _close_gaps(self, weights: NDArray[np.float64]) -> None:
+        """Number the topics that have words without gaps; weights are by column."""
+        counts, totals, _ = self._words
+        used = np.flatnonzero(totals)
+        gaps = np.flatnonzero(totals[: len(used)] == 0.0)
+        names = np.arange(len(totals), dtype=np.int32)
+        if len(gaps):
+            late = used[used >= len(used)]
+            names[late] = gaps
+            counts[:, gaps], totals[gaps] = counts[:, late], totals[late]
+            counts[:, late], totals[late] = 0.0, 0.0
+            rename_topics(self.topics, names)
+        self.n_topics, self.weights = len(used), np.empty(len(used))
+        self.weights[names[used]] = weights[used]
+
+    # Sweeps
+
+    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+        self._draw_topics()
+        if self.split_merge:
+            self._propose_moves()
+
+    def _draw_topics(self) -> None:
+        """Draw the topic of every word once."""
+        tokens, stream = self._whole.tokens, self.streams[0]
+        self._make_room()
+        top, place = self._top_level(), 0
+        while True:
+            place = sweep_open_nodes(
+                place, self._node_ptr, tokens, self.topics, self._words, self.topic_word_prior,
+                self.concentration, self.top_concentration, top, self._scratch, stream,
+            )  # fmt: skip
+            self.rest = float(top.rest[0])
+            self._close_gaps(top.weights)
+            if top.columns[0] != NO_COLUMN:
+                return
+            self._make_room()
+            top = self._top_level()
+
+    def _propose_moves(self) -> None:
+        """Propose splits and merges, as many as cost a part of a sweep."""
+        n_tokens = len(self._node_of)
+        if n_tokens < 2:
+            return
+        self._make_room()
+        if self._division is None:
+            self._division = moves.empty_division(n_tokens, self._whole.n_features)
+        for _ in range(min(MOST_MOVES, max(1, TOKENS_OF_MOVES // n_tokens))):
+            self._split_or_merge()
+
+    def _split_or_merge(self) -> None:
+        """Propose to split a topic or to merge two, and do so if that is accepted."""
+        tokens, topics, division = self._whole.tokens, self.topics, self._division
+        stream, pair = self.streams[0], np.empty(2, dtype=np.int64)
+        anew = moves.pick_pair(self._node_ptr, self._node_of, pair, stream)
+        a, b = (int(topics[i]) for i in pair)
+        joins = a != b
+        weight = float(self.weights[a] + self.weights[b] if joins else self.weights[a])
+        log_shares = np.log(self.weights[[a, b]] / weight)
+        n_members = moves.list_members(topics, a, b, division)
+        log_ratio = moves.log_acceptance(
+            n_members, anew, joins, *log_shares.tolist(), pair, tokens, self._node_of,
+            self.concentration * weight, self.topic_word_prior, self.top_concentration, division,
+            stream,
+        )  # fmt: skip
+        if not moves.is_accepted(log_ratio, stream):
+            return
+        if not joins:
+            b = self.n_topics
+        moves.rename_members(
+            n_members, joins, a, b, tokens, topics, self._words.counts, self._words.totals, division
+        )
+        weights = np.append(self.weights, 0.0)
+        weights[[a, b]] = (weight, 0.0) if joins else weight * np.exp(division.log_shares)
+        self._close_gaps(weights)
+        self._make_room()
+
+    def _update_parameters(self) -> None:
+        self._draw_weights()
+
+    def _draw_weights(self) -> None:
+        """Draw the tables of nodes, then both concentrations and the weights of topics."""
+        stream, n_nodes = self.streams[0], len(self._node_ptr) - 1
+        tables = np.zeros(self.n_topics, dtype=np.int64)
+        of_nodes = np.zeros(n_nodes, dtype=np.int64)
+        draw_tables_of_nodes(
+            self._node_ptr, self.topics, self.concentration * self.weights,
+            np.zeros(self.n_topics, dtype=np.int64), tables, of_nodes, stream,
+        )  # fmt: skip
+        if self.priors.concentration is not None:
+            self.concentration = draw_concentration(
+                np.diff(self._node_ptr), of_nodes, 0.0, self.concentration,
+                *self.priors.concentration, stream,
+            )  # fmt: skip
+        if self.priors.top_concentration is not None:
+            self.top_concentration = draw_concentration(
+                np.array([tables.sum()]), np.array([self.n_topics]), 0.0, self.top_concentration,
+                *self.priors.top_concentration, stream,
+            )  # fmt: skip
+        self.weights = np.empty(self.n_topics)
+        self.rest = draw_top_weights(tables, self.top_concentration, self.weights, stream)
+
+    # What is shown
+
+    @property
+    def doc_topic_prior(self) -> NDArray[np.float64]:
+        """Prior of the shares of the topics that have words, alpha beta_k."""
+        return self.concentration * self.weights
+
+    def _log_prior(self) -> float:
+        prior = np.append(self.doc_topic_prior, self.concentration * self.rest)
+        result = log_prior_of_topics(
+            self._node_ptr, self.topics, prior, np.zeros(self.n_topics, dtype=np.int64)
+        )
+        return result + log_density_of_weights(self.weights, self.rest, self.top_concentration)
+
+    def shares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the topic shares of documents and of segments, given the state."""
+        nodes = np.zeros((len(self._node_ptr) - 1, self.n_topics))
+        prior = self.doc_topic_prior
+        add_node_estimates(0, len(nodes), self._node_ptr, self.topics, prior, nodes)
+        return shares_of_nodes(self._whole, self.level, nodes, prior)
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        return {
+            **super().scalars(),
+            "n_components": float(self.n_topics),
+            "concentration": float(self.concentration),
+            "top_concentration": float(self.top_concentration),
+        }
+
+    def model(self) -> LDAModel:
+        """Return the current sample as a model."""
+        return LDAModel(self.components().astype(np.float32), self.doc_topic_prior, self.level)
+
+    def state(self) -> HDPState:
+        """Return a read-only view of the state."""
+        return HDPState(self)

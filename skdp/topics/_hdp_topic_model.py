@@ -1,0 +1,309 @@
+"""Topic models whose number of topics is inferred: hierarchical Dirichlet processes."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from skdp._checks import check_concentration, check_gamma_prior
+from skdp._public import public
+from skdp._random import Role, derive_stream
+from skdp._resumable import SavedRuns
+from skdp._sklearn_compat import Interval, StrOptions
+from skdp.data import SegmentedCorpus
+from skdp.topics._base import BaseTopicModel, check_topics
+from skdp.topics._hdp._averages import BestSample
+from skdp.topics._hdp._walker import HDPWalker, TopPriors
+from skdp.topics._lda._model import LDAModel
+from skdp.topics._shared._likelihood import LikelihoodMixin
+
+_FIRST_CONCENTRATION = 1.0
+"""Where concentrations that are drawn begin."""
+
+
+@public
+class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
+    r"""Topics whose number is inferred: a hierarchical Dirichlet process of documents.
+
+    Latent Dirichlet allocation with as many topics as the documents ask for. The weights of the
+    topics are shared by all documents, and always leave some probability for a new topic.
+
+    .. math::
+
+        \beta \sim \mathrm{GEM}(\gamma), \quad
+        \theta_d \sim \mathrm{DP}(\alpha, \beta), \quad
+        z_{di} \sim \theta_d, \quad
+        w_{di} \sim \phi_{z_{di}}, \quad
+        \phi_k \sim \mathrm{Dir}(\eta)
+
+    With theta and phi integrated out, the topic of every word is drawn given all others, a new topic
+    among the choices (direct assignment); then the weights beta. Splits and merges of whole topics
+    are proposed as well. All of it is exact.
+
+    Parameters
+    ----------
+    level : {"document", "segment"}, default="document"
+        Whether documents or segments have topic shares. With "segment", the shares of a document
+        are the mean of those of its segments, weighted by tokens.
+    concentration : float or "auto", default="auto"
+        Concentration alpha of topic shares, > 0: how much those of a document are like beta. "auto"
+        draws it given `concentration_prior`.
+    concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior of a concentration that is drawn.
+    top_concentration : float or "auto", default="auto"
+        Concentration gamma of the weights of topics, > 0: the larger, the more topics. "auto" draws
+        it given `top_concentration_prior`.
+    top_concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior of a top concentration that is drawn.
+    topic_word_prior : float or "auto", default="auto"
+        Dirichlet prior eta of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
+        learns it by maximum a posteriori under `dirichlet_prior`. The smaller, the more topics.
+    dirichlet_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior of a `topic_word_prior` that is learned.
+    init : "random" or (n_topics, n_features) array, default="random"
+        The first state. "random": uniformly random topics, `initial_components` of them. An array of
+        word probabilities, such as another model's `components_`: the words are folded into these
+        topics. Topics may come and go from there.
+    initial_components : int, default=20
+        Number of topics of a random first state.
+    split_merge : bool, default=True
+        Whether to propose, in every sweep, to split topics in two and to merge two into one.
+        Otherwise topics come and go word by word only, which is slow where topics are large.
+    max_iter : int, default=1000
+        Number of sweeps of each chain.
+    burn_in : int or None, default=None
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
+    thin : int, default=10
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
+    n_samples : int, default=5
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
+    n_chains : int, default=1
+        Number of independent chains, each from its own first state. Attributes and features come
+        from the chain with the highest mean log joint, scores from all chains.
+    transform_max_iter : int, default=100
+        Number of sweeps over each document in `transform` and `score`.
+    transform_burn_in : int or None, default=None
+        Number of these sweeps to discard at the start. None: half.
+    warm_start : bool, default=False
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+    verbose : int, default=0
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
+
+    Attributes
+    ----------
+    n_components_ : int
+        Number of topics K that have words, in the sample that is shown.
+    n_components_distribution_ : array
+        Posterior distribution of the number of topics: entry k is P(K = k), over the kept sweeps of
+        all chains.
+    components_ : (n_components_, n_features) array
+        Word probabilities of the topics, E[phi], that with the most words first. Rows sum to 1.
+    weights_ : (n_components_,) array
+        Weights beta of the topics. Their sum is a little less than 1: the rest is left for topics
+        that no word has.
+    doc_topic_ : (n_documents, n_components_) array
+        Topic shares of the training documents.
+    segment_topic_ : (n_segments, n_components_) array
+        Topic shares of the training segments; with level "document", those of their document.
+    doc_topic_prior_ : (n_components_,) array
+        Prior alpha beta of topic shares.
+    concentration_, top_concentration_, topic_word_prior_ : float
+        Those of the sample that is shown, or the given values.
+    trace_ : Trace
+        Scalars of every kept sweep of every chain, the number of topics among them.
+    n_iter_ : int
+        Number of sweeps done.
+    n_features_in_ : int
+        Size of the vocabulary.
+    feature_names_in_ : (n_features,) array of str
+        Only if X was a data frame with string column names.
+
+    See Also
+    --------
+    GibbsLDA : A given number of topics.
+    SegmentedTopicModel : Shares of segments that vary around their document's.
+
+    Notes
+    -----
+    The number of topics varies from sample to sample, so samples are not averaged: the attributes
+    are those of the kept sample with the highest log joint. `score` and `log_likelihood` average
+    over the stored samples, whatever their topics. New documents have the topics of a sample; what
+    they would give to topics that no training word has, alpha beta_u / (alpha + n), is left out.
+
+    Sweeps are dense: their time is proportional to the number of topics.
+
+    References
+    ----------
+    Y. W. Teh, M. I. Jordan, M. J. Beal and D. M. Blei (2006). Hierarchical Dirichlet processes. JASA
+    101, section 5.3. -- S. Jain and R. M. Neal (2004). A split-merge Markov chain Monte Carlo
+    procedure for the Dirichlet process mixture model. JCGS 13. -- C. Wang and D. M. Blei (2012). A
+    split-merge MCMC algorithm for the hierarchical Dirichlet process.
+
+    Examples
+    --------
+    >>> from skdp.topics import HDPTopicModel
+    >>> documents = [[[0, 1, 0, 1, 1, 0]], [[2, 3, 2, 2, 3]], [[0, 0, 1, 1]], [[3, 3, 2]]]
+    >>> hdp = HDPTopicModel(max_iter=200, random_state=0).fit(documents * 5)
+    >>> hdp.n_components_
+    2
+    >>> hdp.transform(documents).argmax(axis=1).tolist()
+    [0, 1, 0, 1]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseTopicModel._parameter_constraints,
+        "concentration": "no_validation",
+        "concentration_prior": [tuple, list],
+        "top_concentration": "no_validation",
+        "top_concentration_prior": [tuple, list],
+        "level": [StrOptions({"document", "segment"})],
+        "initial_components": [Interval(Integral, 1, None, closed="left")],
+        "split_merge": ["boolean"],
+    }
+
+    _size_name = "initial_components"
+
+    def __init__(
+        self,
+        *,
+        level: str = "document",
+        concentration: Any = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        top_concentration: Any = "auto",
+        top_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        topic_word_prior: Any = "auto",
+        dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        init: Any = "random",
+        initial_components: int = 20,
+        split_merge: bool = True,
+        max_iter: int = 1000,
+        burn_in: int | None = None,
+        thin: int = 10,
+        n_samples: int = 5,
+        n_chains: int = 1,
+        transform_max_iter: int = 100,
+        transform_burn_in: int | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.level = level
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.top_concentration = top_concentration
+        self.top_concentration_prior = top_concentration_prior
+        self.topic_word_prior = topic_word_prior
+        self.dirichlet_prior = dirichlet_prior
+        self.init = init
+        self.initial_components = initial_components
+        self.split_merge = split_merge
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.transform_max_iter = transform_max_iter
+        self.transform_burn_in = transform_burn_in
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # Validation
+
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
+        self._concentration("concentration")
+        self._concentration("top_concentration")
+
+    def _concentration(self, name: str) -> tuple[float, tuple[float, float] | None]:
+        """Return a concentration, or where it begins, and its prior if it is drawn."""
+        prior = check_gamma_prior(getattr(self, f"{name}_prior"), f"{name}_prior")
+        value = getattr(self, name)
+        if isinstance(value, str) and value == "auto":
+            return _FIRST_CONCENTRATION, prior
+        try:
+            return check_concentration(value), None
+        except ValueError as error:
+            raise ValueError(f"{name}: {error} It may also be 'auto'.") from None
+
+    def _check_init(self, n_words: int) -> Any:
+        if isinstance(self.init, str):
+            return int(self.initial_components)
+        topics = check_topics(self.init, "init", None)
+        if topics.shape[1] != n_words:
+            raise ValueError(
+                f"init must have shape (n_topics, n_features) with n_features={n_words}, got "
+                f"{topics.shape}."
+            )
+        return topics
+
+    # Chains
+
+    def _make_averages(self) -> Any:
+        return BestSample()
+
+    def _start_walker(
+        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
+    ) -> HDPWalker:
+        concentration, prior = self._concentration("concentration")
+        top_concentration, top_prior = self._concentration("top_concentration")
+        return HDPWalker(
+            corpus,
+            self.level,
+            concentration,
+            top_concentration,
+            TopPriors(prior, top_prior),
+            self._topic_word_prior(),
+            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
+            self._check_init(corpus.n_features),
+            bool(self.split_merge),
+            derive_stream(root, Role.INIT, c),
+            derive_stream(root, Role.SWEEP, c),
+        )
+
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(saved, final=final)
+        numbers = attributes["trace_"]["n_components"].astype(np.int64).ravel()
+        return {
+            **attributes,
+            "_fitted_level": self.level,
+            "n_components_": len(attributes["weights_"]),
+            "n_components_distribution_": np.bincount(numbers) / len(numbers),
+        }
+
+    def _averaged_model(self) -> LDAModel:
+        return LDAModel(
+            self.components_.astype(np.float32), self.doc_topic_prior_, self._fitted_level
+        )
+
+    @classmethod
+    def _for_topics(cls, n_topics: int, params: dict[str, Any]) -> Self:
+        return cls(**params)
+
+    def _given_attributes(self, n_topics: int) -> dict[str, Any]:
+        if isinstance(self.concentration, str):
+            raise ValueError(
+                f"concentration must be given as a number if topics are given, got "
+                f"{self.concentration!r}."
+            )
+        weights = np.full(n_topics, 1.0 / n_topics)
+        return {
+            "n_components_": n_topics,
+            "weights_": weights,
+            "concentration_": float(self.concentration),
+            "doc_topic_prior_": self.concentration * weights,
+            "_fitted_level": self.level,
+        }
