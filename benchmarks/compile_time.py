@@ -45,6 +45,7 @@ from skdp.sequence import (
 from skdp.topics import (
     AdaptiveTopicModel,
     GibbsLDA,
+    HDPTopicModel,
     LatentDirichletCoClustering,
     SegmentedTopicModel,
     SequentialLDA,
@@ -147,7 +148,13 @@ def other_models():
 
 def everything():
     """Return (data, estimator) by the estimator's text."""
-    topics = [GibbsLDA(), GibbsLDA(200), GibbsLDA(level="segment"), LatentDirichletCoClustering()]
+    topics = [
+        GibbsLDA(),
+        GibbsLDA(200),
+        GibbsLDA(level="segment"),
+        HDPTopicModel(),
+        LatentDirichletCoClustering(),
+    ]
     for model in (SegmentedTopicModel, SequentialLDA, AdaptiveTopicModel):
         topics += [model(**options) for options in TABLE_OPTIONS]
     cases = {" ".join(repr(model).split()): (make_documents, model) for model in topics}

@@ -41,6 +41,7 @@ from skdp.sequence import (
 from skdp.topics import (
     AdaptiveTopicModel,
     GibbsLDA,
+    HDPTopicModel,
     LatentDirichletCoClustering,
     SegmentedTopicModel,
     SequentialLDA,
@@ -119,6 +120,8 @@ def topic_models():
     yield GibbsLDA(4, **n)
     yield GibbsLDA(4, level="segment", doc_topic_prior=0.3, **n)
     yield GibbsLDA(200, n_shards=2, **n)
+    yield HDPTopicModel(**n)
+    yield HDPTopicModel(level="segment", init="random", initial_components=3, **n)
     yield LatentDirichletCoClustering(4, **n)
     yield LatentDirichletCoClustering(5, n_document_topics=3, n_chains=2, **n)
 

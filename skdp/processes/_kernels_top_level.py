@@ -66,7 +66,7 @@ def draw_top_weights(tables, gamma, weights, rng):
 
 @njit_inner
 def break_weight(rest, gamma, rng):
-    """Return the weight of a new dish, whose share of beta_u is Beta(1, gamma), and what is left."""
+    """Return the weight of a new dish, a Beta(1, gamma) share of beta_u, and what is left."""
     left = math.exp(math.log(next_open_double(rng)) / gamma)
     return max(rest * (1.0 - left), SMALLEST_WEIGHT), max(rest * left, SMALLEST_WEIGHT)
 

@@ -38,9 +38,9 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         w_{di} \sim \phi_{z_{di}}, \quad
         \phi_k \sim \mathrm{Dir}(\eta)
 
-    With theta and phi integrated out, the topic of every word is drawn given all others, a new topic
-    among the choices (direct assignment); then the weights beta. Splits and merges of whole topics
-    are proposed as well. All of it is exact.
+    With theta and phi integrated out, the topic of every word is drawn given all others, with a new
+    topic among the choices (direct assignment), then the weights beta. Splits and merges of whole
+    topics are proposed as well. All of it is exact.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
     dirichlet_prior : (float, float), default=(1.0, 0.1)
         Shape and rate, in [1e-8, 1e8], of the Gamma prior of a `topic_word_prior` that is learned.
     init : "random" or (n_topics, n_features) array, default="random"
-        The first state. "random": uniformly random topics, `initial_components` of them. An array of
-        word probabilities, such as another model's `components_`: the words are folded into these
+        The first state. "random": `initial_components` uniformly random topics. An array of word
+        probabilities, such as another model's `components_`: the words are folded into these
         topics. Topics may come and go from there.
     initial_components : int, default=20
         Number of topics of a random first state.
@@ -145,8 +145,8 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
 
     References
     ----------
-    Y. W. Teh, M. I. Jordan, M. J. Beal and D. M. Blei (2006). Hierarchical Dirichlet processes. JASA
-    101, section 5.3. -- S. Jain and R. M. Neal (2004). A split-merge Markov chain Monte Carlo
+    Y. W. Teh, M. I. Jordan, M. J. Beal and D. M. Blei (2006). Hierarchical Dirichlet processes.
+    JASA 101, section 5.3. -- S. Jain and R. M. Neal (2004). A split-merge Markov chain Monte Carlo
     procedure for the Dirichlet process mixture model. JCGS 13. -- C. Wang and D. M. Blei (2012). A
     split-merge MCMC algorithm for the hierarchical Dirichlet process.
 
@@ -161,7 +161,7 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
     [0, 1, 0, 1]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseTopicModel._parameter_constraints,
         "concentration": "no_validation",
         "concentration_prior": [tuple, list],

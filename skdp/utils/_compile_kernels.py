@@ -34,6 +34,7 @@ from skdp.sequence._base import SequenceEstimator
 from skdp.topics import (
     AdaptiveTopicModel,
     GibbsLDA,
+    HDPTopicModel,
     LatentDirichletCoClustering,
     SegmentedTopicModel,
     SequentialLDA,
@@ -167,6 +168,7 @@ def _all_estimators() -> Iterable[Any]:
     yield GibbsLDA(3)
     yield GibbsLDA(200)
     yield LatentDirichletCoClustering(3)
+    yield HDPTopicModel()
     factors = BinaryFactorEmission(2)
     yield HDPHMMLT(3, stickiness="auto")
     yield HDPHMMLT(3, emission=GaussianEmission(covariance_type="diag"), state_sampler="beam")

@@ -25,6 +25,7 @@ from skdp.sequence import (
 from skdp.topics import (
     AdaptiveTopicModel,
     GibbsLDA,
+    HDPTopicModel,
     LatentDirichletCoClustering,
     SegmentedTopicModel,
     SequentialLDA,
@@ -41,6 +42,7 @@ ESTIMATORS = [
     GibbsLDA(2, n_shards=2, level="segment", **FEW),
     LatentDirichletCoClustering(2, 2, n_shards=2, **FEW),
     LatentDirichletCoClustering(2, 2, n_chains=2, **FEW),
+    HDPTopicModel(n_chains=2, **FEW),
     HDPHMMLT(2, n_chains=2, **FEW),
     HDPHMMLT(2, similarity=GaussianSimilarity(2), duration=PoissonDuration(max_duration=9), **FEW),
     HDPHMMLT(2, emission=BinaryFactorEmission(2), similarity=LaplacianSimilarity(), **FEW),

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from bad_inputs import DAYS, DOCUMENTS, HIDDEN, STRAY, TINY, TOPICS, check_fault, faults, given, stm
 
-from skdp.topics import GibbsLDA, LatentDirichletCoClustering, SegmentedTopicModel
+from skdp.topics import GibbsLDA, HDPTopicModel, LatentDirichletCoClustering, SegmentedTopicModel
 
 
 @faults(
@@ -52,6 +52,18 @@ from skdp.topics import GibbsLDA, LatentDirichletCoClustering, SegmentedTopicMod
         lambda: LatentDirichletCoClustering(2, 2**31 - 1).fit(DOCUMENTS),
         ValueError,
         "n_document_topics=2147483647.*GiB",
+    ),
+    (
+        "a huge number",
+        lambda: HDPTopicModel(initial_components=2**31 - 1).fit(DOCUMENTS),
+        ValueError,
+        "initial_components=2147483647.*GiB",
+    ),
+    (
+        "a number of topics",
+        lambda: HDPTopicModel(n_components=20),
+        TypeError,
+        "n_components",
     ),
     (
         "many particles",

@@ -7,6 +7,7 @@ from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
 from skdp.topics import (
     AdaptiveTopicModel,
     GibbsLDA,
+    HDPTopicModel,
     LatentDirichletCoClustering,
     SegmentedTopicModel,
     SequentialLDA,
@@ -19,6 +20,7 @@ TABLE_MODELS = (SegmentedTopicModel, SequentialLDA, AdaptiveTopicModel)
 ESTIMATORS = [
     *(model(3, max_iter=10, transform_max_iter=10) for model in (*TABLE_MODELS, GibbsLDA)),
     LatentDirichletCoClustering(3, 2, max_iter=10, transform_max_iter=10),
+    HDPTopicModel(initial_components=3, max_iter=10, transform_max_iter=10),
     SegmentVectorizer(),
     TokenVectorizer(),
 ]
@@ -35,6 +37,8 @@ def test_scikit_learn(estimator, check):
         *(GibbsLDA(3, max_iter=10, level=level) for level in ("document", "segment")),
         AdaptiveTopicModel(3, max_iter=10, n_shards=2),
         LatentDirichletCoClustering(3, 2, max_iter=10),
+        HDPTopicModel(max_iter=10),
+        HDPTopicModel(level="segment", n_chains=2, max_iter=10),
     ]
 )
 def test_ragged(estimator, check):

@@ -32,8 +32,6 @@ other.
 
 import math
 
-import numpy as np
-
 from skdp._numba import njit, njit_inlined, njit_inner, njit_loop, njit_section
 from skdp._random import (
     draw_beta,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,8 +31,8 @@ from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._walker import TopicWalker
 
 MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
-"""Splits and merges of all words of topics that a sweep proposes: fewer if the corpus is large, when
-they take time and are hardly ever accepted."""
+"""Splits and merges that a sweep proposes: fewer if the corpus is large, where they take time and
+are hardly ever accepted."""
 
 _SPARE = 16
 """Free columns before a sweep; with four times as many, the columns shrink."""
@@ -158,7 +157,7 @@ class HDPWalker(TopicWalker):
         return top
 
     def _close_gaps(self, weights: NDArray[np.float64]) -> None:
-        """Number the topics that have words without gaps; weights are by column."""
+        """Give the topics that have words numbers without gaps; weights are by column."""
         counts, totals, _ = self._words
         used = np.flatnonzero(totals)
         gaps = np.flatnonzero(totals[: len(used)] == 0.0)

@@ -91,7 +91,7 @@ class LDAFoldIn:
         nodes_of = nodes_of_documents(corpus, model.level)
         topics = np.full(len(corpus.tokens), -1, dtype=np.int32)
         prior = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
-        # Under a tiny prior the first word would decide for all: the chain would end where it begins.
+        # Under a tiny prior the first word would decide for all, and none could leave its topic.
         first_prior = prior / min(float(prior.sum()), 1.0)
         scratch = empty_dense_scratch(n_topics)
         place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)

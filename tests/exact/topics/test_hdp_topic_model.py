@@ -1,8 +1,8 @@
 """Steps of HDPTopicModel against all partitions of five or six words.
 
 By batch means (see `batch_means`): |z| < 5 for at most 203 partitions of each of 15 cases, a false
-alarm for one in 30 choices of the seeds; these are fixed. Partitions of less than 1 in 200 are taken
-together: too few visits to tell their spread.
+alarm for one in 30 choices of the seeds; these are fixed. Partitions of less than 1 in 200 are
+taken together: too few visits to tell their spread.
 """
 
 import numpy as np

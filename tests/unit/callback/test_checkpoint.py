@@ -18,7 +18,7 @@ from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.sequence import HDPHMMLT, FactorialHMM
-from skdp.topics import GibbsLDA, LatentDirichletCoClustering, SegmentedTopicModel
+from skdp.topics import GibbsLDA, HDPTopicModel, LatentDirichletCoClustering, SegmentedTopicModel
 from skdp.utils._checking import interrupt, same_fit, tear
 
 needs_callbacks = pytest.mark.skipif(
@@ -39,6 +39,7 @@ CASES = {
     "chains": (GibbsLDA(2, n_chains=2), (DOCUMENTS,)),
     "sparse": (GibbsLDA(200), (DOCUMENTS,)),
     "ldcc": (LatentDirichletCoClustering(2), (DOCUMENTS,)),
+    "hdp-topics": (HDPTopicModel(n_chains=2), (DOCUMENTS,)),
     "hmm": (HDPHMMLT(3, stickiness="auto"), (PANEL,)),
     "factorial": (FactorialHMM(2), (PANEL,)),
     "grammar": (HDPPCFG(3, n_init=2, tol=0.0), (SENTENCES,)),
