@@ -56,7 +56,8 @@ def gem_truncation_error(
     draw from the truncated weights, and differs from the other with probability E[1 - (1 - R_K)^n].
     This is the total variation itself, since truncated weights never give a later component. It is
     at most 1 - (1 - E[R_K])^n by Jensen's inequality, and this at most n E[R_K]. The rest decreases
-    geometrically without a discount, and as K^(1 - 1/a) with one.
+    geometrically without a discount, and as K^(1 - 1/a) with one. A bound of this kind, of marginal
+    densities, is in [1]_.
 
     References
     ----------
