@@ -114,10 +114,7 @@ model = TopicModel(
 )
 model.fit(corpus)
 
-shares = model.segment_topic_.mean(axis=0)
-print("topic share  most probable words")
-for k, top in sorted(enumerate(model.top_words(words)), key=lambda item: -shares[item[0]]):
-    print(f"{k:5d} {shares[k]:5.2f}  {' '.join(top)}")
+print(model.summary(words))
 
 # %%
 # Along the book

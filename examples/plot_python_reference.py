@@ -44,10 +44,7 @@ model = SegmentedTopicModel(14, max_iter=1000, n_chains=4, n_jobs=2, random_stat
 model.fit(corpus)
 
 words = vectorizer.get_feature_names_out()
-shares = model.doc_topic_.mean(axis=0)
-print("topic share  most probable words")
-for k, top in sorted(enumerate(model.top_words(words)), key=lambda item: -shares[item[0]]):
-    print(f"{k:5d} {shares[k]:5.2f}  {' '.join(top)}")
+print(model.summary(words))
 print(f"concentration {model.concentration_:.2f}")
 
 # %%

@@ -97,5 +97,6 @@ def name_topics(estimator: Any, feature_names: ArrayLike | None) -> list[str] | 
     """Return the number and most probable words of every topic, if words have names."""
     if feature_names is None and not hasattr(estimator, "feature_names_in_"):
         return None
-    words = estimator.top_words(feature_names, _N_LABEL_WORDS)
+    n_words = min(_N_LABEL_WORDS, estimator.n_features_in_)
+    words = estimator.top_words(feature_names, n_words)
     return [f"{k}: {', '.join(map(str, row))}" for k, row in enumerate(words)]

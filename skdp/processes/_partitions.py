@@ -117,16 +117,13 @@ def sample_gem(
 
 
 @njit
-def _seat_all(a, b, seats, rng):
-    """Seat one customer after the other.
+def _seat_all(a, b, seats, first, sizes, n_tables, rng):
+    """Seat one customer after the other, from the place `first` on.
 
     A table of m customers is joined with probability proportional to m - a: sit down with a random
     earlier customer, and stay with probability 1 - a / m.
     """
-    n = seats.shape[0]
-    sizes = np.zeros(n, dtype=np.int64)
-    n_tables = 0
-    for i in range(n):
+    for i in range(first, seats.shape[0]):
         if i == 0 or draw_bernoulli((b + a * n_tables) / (b + i), rng):
             seat = n_tables
             n_tables += 1
@@ -143,28 +140,33 @@ def sample_crp(
     *,
     discount: float,
     concentration: float,
+    counts: ArrayLike = (),
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
 ) -> NDArray[np.int64]:
     """Sample a seating of customers from the two-parameter Chinese restaurant process.
 
-    Customer n + 1 joins a table of m customers with probability ``(m - a) / (n + b)`` and opens a
-    new one with probability ``(b + a T) / (n + b)``: [1]_, equation (2.9).
+    Customer N + 1 joins a table of m customers with probability ``(m - a) / (N + b)`` and opens a
+    new one with probability ``(b + a T) / (N + b)``: [1]_, equation (2.9).
 
     Parameters
     ----------
     n : int
-        Number of customers, >= 0.
+        Number of customers to seat, >= 0.
     discount : float
         Discount a, in [0, 1).
     concentration : float
         Concentration b, > -discount.
+    counts : array_like of int, shape (n_tables,), default=()
+        Numbers of customers, >= 1, who sit at tables already. The draw is then the predictive one:
+        that of n more customers given this seating.
     random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
     Returns
     -------
     seats : ndarray of int64, shape (n,)
-        The table of each customer; tables are numbered from 0 in the order in which they open.
+        The table of each new customer. Tables with customers are numbered as in `counts`; new ones
+        follow, in the order in which they open.
 
     Raises
     ------
@@ -182,82 +184,22 @@ def sample_crp(
     >>> seats = sample_crp(1000, discount=0.5, concentration=1.0, random_state=0)
     >>> bool(seats.max() + 1 < 200)
     True
+    >>> more = sample_crp(3, discount=0.5, concentration=1.0, counts=[900, 90], random_state=0)
+    >>> more.shape
+    (3,)
     """
     a = check_discount(discount)
     b = check_concentration(concentration, above=-a)
     n = check_count(n, "n")
-    check_memory(16.0 * n, f"n={n} seats")
-    seats = np.empty(n, dtype=np.int64)
-    _seat_all(a, b, seats, derive_stream(make_seed_sequence(random_state), Role.INIT))
-    return seats
-
-
-def expected_table_count(
-    n: ArrayLike, discount: float, concentration: float
-) -> NDArray[np.float64]:
-    """Compute the expected number of tables of n customers in a Chinese restaurant process.
-
-    It is ``(b / a) ((b + a)_n / (b)_n - 1)``, or ``b (psi(b + n) - psi(b))`` for a = 0 ([1]_,
-    section 2.3.5), and is evaluated without cancellation for every a, however small, every b and
-    every n.
-
-    Parameters
-    ----------
-    n : array_like of int
-        Numbers of customers, >= 0.
-    discount : float
-        Discount a, in [0, 1).
-    concentration : float
-        Concentration b, > -discount.
-
-    Returns
-    -------
-    expected : ndarray of the shape of `n`
-        Expected numbers of tables.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    .. [1] L. Du, "Non-parametric Bayesian Methods for Structured Topic Models", PhD thesis,
-       Australian National University, 2012.
-
-    Examples
-    --------
-    >>> from skdp.processes import expected_table_count
-    >>> expected_table_count([1, 10, 1000], discount=0.0, concentration=1.0).round(3)
-    array([1.   , 2.929, 7.485])
-    """
-    n = check_integers(n, "n").astype(np.float64)
-    a = check_discount(discount)
-    b = check_concentration(concentration, above=-a)
-    # The first customer opens a table; log ((b + 1 + a)_{n-1} / (b + 1)_{n-1}) / a is a sum over
-    # the others, of which 16 are added one by one and the rest by Stirling's series.
-    growth = np.zeros(n.shape)
-    for i in range(1, 17):
-        growth += np.where(n > i, _log1p_ratio(a, b + i), 0.0)
-    x, y = b + 17.0, b + np.maximum(n, 17.0)
-    series = _stirling_series(a, y) - _stirling_series(a, x)
-    growth += np.log1p((y - x) / (x + a)) + series
-    expected = np.exp(a * growth) + b * (np.expm1(a * growth) / a if a > 0.0 else growth)
-    return np.where(n > 0, expected, 0.0)
-
-
-def _log1p_ratio(a: float, x: float | NDArray[np.float64]) -> float | NDArray[np.float64]:
-    """Return log(1 + a / x) / a, and its limit 1 / x at a = 0."""
-    return np.log1p(a / x) / a if a > 0.0 else 1.0 / x
-
-
-def _stirling_series(a: float, x: float | NDArray[np.float64]) -> float | NDArray[np.float64]:
-    """Return log(Gamma(x + a) / Gamma(x)) / a - log(x + a) for x >= 16, 0 <= a < 1."""
-    ratio = a / x
-    # log1p(ratio) / ratio - 1, by its series: the difference would cancel.
-    powers = sum((-ratio) ** i / (i + 1) for i in range(1, 14))
-    p, q = 1.0 / x, 1.0 / (x + a)
-    third = p * p + p * q + q * q  # (p^3 - q^3) / (a p q)
-    fifth = p**4 + p**3 * q + p * p * q * q + p * q**3 + q**4
-    tail = p * q * (-1.0 / 12.0 + third / 360.0 - fifth / 1260.0)
-    return powers - 0.5 / x * (1.0 + powers) + tail
+    counts = check_integers(counts, "counts") if np.size(counts) else np.zeros(0, dtype=np.int64)
+    if counts.ndim != 1 or np.any(counts < 1):
+        raise ValueError(f"counts must be 1-D and hold integers >= 1, got {counts!r:.80}.")
+    check_memory(
+        16.0 * (n + counts.sum(dtype=np.float64)), f"n={n} seats and those of {len(counts)} counts"
+    )
+    before, n_tables = np.repeat(np.arange(len(counts)), counts), len(counts)
+    seats = np.concatenate([before, np.empty(n, dtype=np.int64)])
+    sizes = np.concatenate([counts, np.zeros(n, dtype=np.int64)])
+    rng = derive_stream(make_seed_sequence(random_state), Role.INIT)
+    _seat_all(a, b, seats, len(before), sizes, n_tables, rng)
+    return seats[len(before) :].copy()

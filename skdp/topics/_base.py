@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from skdp._checks import as_array, as_floats, check_count, check_gamma_prior, is_number
+from skdp._checks import as_floats, check_gamma_prior, is_number
 from skdp._memory import check_memory
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
@@ -21,13 +21,16 @@ from skdp.topics._shared._arrays import check_counts
 from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._completion import score_documents
 from skdp.topics._shared._fold_in import FoldIn, fold_in_documents
+from skdp.topics._words_of_topics import WordsOfTopicsMixin
 
 # Weights of topics are single-precision numbers: with the priors in this range no product of
 # them overflows or vanishes. At its ends a prior is as good as 0 or infinity.
 PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
 
 
-class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
+class BaseTopicModel(
+    WordsOfTopicsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator
+):
     """Base class of the topic models: priors, topics as features, held-out scores.
 
     A subclass gives `_start_walker`, `_averaged_model` and `_fold_in_options`.
@@ -138,9 +141,11 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(saved, final=final)
         best = saved.runs[attributes["_best_chain"]]
+        means = best.averages.means(in_place=final)
         return {
             **attributes,
-            **best.averages.means(in_place=final),
+            **means,
+            "_topic_tokens": best.walker.segment_lengths @ means["segment_topic_"],
             "_fold_in_key": derive_stream(saved.root, Role.TRANSFORM),
             "_likelihood_key": derive_stream(saved.root, Role.LIKELIHOOD),
         }
@@ -286,34 +291,6 @@ class BaseTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEst
         float
         """
         return float(np.exp(-self.score(X)))
-
-    def top_words(self, feature_names: ArrayLike | None = None, n: int = 10) -> list[list[Any]]:
-        """Return the most probable words of every topic.
-
-        Parameters
-        ----------
-        feature_names : (n_features,) array-like or None
-            Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
-            None: those seen in `fit` if X was a data frame, otherwise word ids.
-        n : int
-            Number of words per topic.
-
-        Returns
-        -------
-        list of n_components lists of n names, most probable first
-        """
-        check_is_fitted(self)
-        if feature_names is None:
-            feature_names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
-        names = as_array(feature_names, "feature_names")
-        if names.shape != (self.n_features_in_,):
-            raise ValueError(
-                f"feature_names must hold n_features={self.n_features_in_} names, "
-                f"got shape {names.shape}."
-            )
-        n = check_count(n, "n", at_least=1)
-        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n]
-        return [names[row].tolist() for row in order]
 
     @classmethod
     def from_topics(cls, components: ArrayLike, **params: Any) -> Self:

@@ -71,6 +71,26 @@ from skdp.topics import GibbsLDA, HDPTopicModel, LatentDirichletCoClustering, Se
         ValueError,
         "n_particles=2147483647 of a document of 27 words.*GiB",
     ),
+    ("many words", lambda: stm().top_words(n=99), ValueError, "n must be at most n_features=4"),
+    ("a truth value", lambda: stm().top_words(relevance=True), ValueError, "relevance.*True"),
+    (
+        "hidden names",
+        lambda: stm().summary(np.ma.masked_array(list("abcd"), [1, 0, 0, 0])),
+        ValueError,
+        "feature_names must not be a masked array",
+    ),
+    (
+        "many documents",
+        lambda: stm().representative_documents(n_documents=3),
+        ValueError,
+        "n_documents must be at most the number of documents, 2, got 3",
+    ),
+    (
+        "shares of given topics",
+        lambda: given(TOPICS).summary(),
+        ValueError,
+        "summary needs the shares of topics in a training corpus",
+    ),
     # Parameters: extreme priors
     ("a tiny prior", lambda: stm(dirichlet_prior=TINY), ValueError, "dirichlet_prior.*1e-08 to"),
     ("a tiny prior", lambda: stm(concentration_prior=TINY), ValueError, "concentration_prior"),
@@ -106,6 +126,8 @@ def test_a_fault_is_named(fault):
         lambda: stm(topic_word_prior=1, concentration=10, discount=0, doc_topic_prior=1),
         lambda: stm(doc_topic_prior=[1, 2], dirichlet_prior=[1, 1], init=np.ones((2, 4)).tolist()),
         lambda: given(pd.DataFrame(TOPICS)),
+        lambda: stm().summary(pd.Series(list("abcd")), np.int64(2), relevance=np.float32(0.5)),
+        lambda: pd.DataFrame(stm().summary()),
     ],
 )
 def test_habits_that_are_fine(call):

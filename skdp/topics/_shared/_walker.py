@@ -84,6 +84,11 @@ class TopicWalker(Part):
         self._words.totals[:] = self._words.counts.sum(axis=0, dtype=np.float64)
 
     @property
+    def segment_lengths(self) -> NDArray[np.int64]:
+        """Number of tokens of every segment."""
+        return np.diff(self._whole.segment_ptr)
+
+    @property
     def topics(self) -> NDArray[np.int32]:
         """Topic of every word, -1 before it has one."""
         return join([shard.topics for shard in self.shards])

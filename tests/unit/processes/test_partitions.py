@@ -1,39 +1,7 @@
-from fractions import Fraction
-
 import numpy as np
 import pytest
-from scipy.special import digamma
 
-from skdp.processes import expected_table_count, sample_crp, sample_gem
-
-
-def recursion(n: int, a: Fraction, b: Fraction) -> float:
-    """Add the probabilities of opening a table: E_{i+1} = E_i + (b + a E_i) / (b + i)."""
-    expected = Fraction(1)
-    for i in range(1, n):
-        expected += (b + a * expected) / (b + i)
-    return float(expected)
-
-
-@pytest.mark.parametrize("a", ["0", "1e-12", "1/10", "1/2", "99/100"])
-@pytest.mark.parametrize("b", ["1e-12", "1", "1e6", "1e15"])
-def test_expected_table_count_is_stable(a, b):
-    a, b = Fraction(a), Fraction(b)
-    n = [1, 2, 3, 15, 16, 17, 18, 19, 40, 200]
-    expected = [recursion(i, a, b) for i in n]
-    np.testing.assert_allclose(expected_table_count(n, float(a), float(b)), expected, rtol=2e-12)
-
-
-def test_expected_table_count_without_discount_at_large_n():
-    n, b = 10**9, 3.0
-    expected = b * (digamma(b + n) - digamma(b))
-    np.testing.assert_allclose(expected_table_count(n, 0.0, b), expected, rtol=1e-11)
-
-
-def test_expected_table_count_keeps_the_shape():
-    assert expected_table_count([[0, 1], [2, 3]], 0.5, 1.0).shape == (2, 2)
-    assert expected_table_count(0, 0.5, 1.0) == 0.0
-    assert expected_table_count(1, 0.5, -0.4) == 1.0
+from skdp.processes import sample_crp, sample_gem
 
 
 def test_crp_numbers_tables_in_order():
@@ -41,6 +9,33 @@ def test_crp_numbers_tables_in_order():
     first = [np.flatnonzero(seats == table)[0] for table in range(seats.max() + 1)]
     assert first == sorted(first)
     assert len(sample_crp(0, discount=0.5, concentration=2.0)) == 0
+
+
+def test_crp_goes_on():
+    """New tables follow those with customers, in the order in which they open."""
+    good = {"discount": 0.5, "concentration": 20.0, "random_state": 0}
+    seats = sample_crp(200, counts=[3, 1], **good)
+    assert seats.shape == (200,)
+    assert {0, 1} <= set(seats.tolist())
+    new = seats[seats >= 2]
+    first = [np.flatnonzero(new == table)[0] for table in range(2, new.max() + 1)]
+    assert len(first) > 10
+    assert first == sorted(first)
+    assert sample_crp(0, counts=[3, 1], **good).shape == (0,)
+    np.testing.assert_array_equal(sample_crp(9, counts=[], **good), sample_crp(9, **good))
+    crowded = sample_crp(50, discount=0.5, concentration=1.0, counts=[1, 10**6], random_state=0)
+    assert np.mean(crowded == 1) > 0.9
+
+
+@pytest.mark.parametrize("counts", [[0], [2, 0], [-1], [1.5], [[1]], 3, "ab", [np.nan], None])
+def test_bad_counts(counts):
+    with pytest.raises(ValueError, match=r"^counts must"):
+        sample_crp(3, discount=0.5, concentration=1.0, counts=counts)
+
+
+def test_more_customers_than_memory():
+    with pytest.raises(ValueError, match=r"n=3 seats and those of 2 counts.*memory"):
+        sample_crp(3, discount=0.5, concentration=1.0, counts=[10**17, 2**61])
 
 
 @pytest.mark.parametrize("sample", [sample_crp, sample_gem])
@@ -78,7 +73,7 @@ def test_gem_out_of_reach():
 )
 def test_bad_parameters(change, name):
     good = {"discount": 0.5, "concentration": 1.0}
-    for function in (sample_crp, sample_gem, expected_table_count):
+    for function in (sample_crp, sample_gem):
         with pytest.raises(ValueError, match=rf"^{name} must"):
             function(5, **{**good, **change})
 
@@ -87,8 +82,6 @@ def test_bad_sizes():
     good = {"discount": 0.5, "concentration": 1.0}
     with pytest.raises(ValueError, match=r"^n must"):
         sample_crp(-1, **good)
-    with pytest.raises(ValueError, match=r"^n must"):
-        expected_table_count(1.5, **good)
     with pytest.raises(ValueError, match=r"^n_components must"):
         sample_gem(0, **good)
     with pytest.raises(ValueError, match=r"^n_components may be None"):

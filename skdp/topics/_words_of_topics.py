@@ -1,0 +1,206 @@
+"""What topics are about: their words, their documents, and a table of both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import as_array, check_count, is_number
+from skdp.topics._shared._topic_table import TopicRow, TopicTable
+
+_N_TOP_WORDS, _N_DOCUMENTS = 10, 5
+
+
+class WordsOfTopicsMixin:
+    """Mixin of the topic models: it reads topics, for people."""
+
+    components_: NDArray[np.float64]
+    doc_topic_: NDArray[np.float64]
+    n_features_in_: int
+    _topic_tokens: NDArray[np.float64]
+    """Expected numbers of training tokens of the topics, (K,); none where topics were given."""
+
+    def top_words(
+        self,
+        feature_names: ArrayLike | None = None,
+        n: int | None = None,
+        *,
+        weights: bool = False,
+        relevance: float = 1.0,
+    ) -> list[list[Any]]:
+        """Return the most probable, or the most relevant, words of every topic.
+
+        Parameters
+        ----------
+        feature_names : (n_features,) array-like or None
+            Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
+            None: those seen in `fit` if X was a data frame, otherwise word ids.
+        n : int or None, default=None
+            Number of words per topic, at most `n_features_in_`. None: 10, or all words if there are
+            fewer.
+        weights : bool, default=False
+            Whether to return pairs (name, probability of the word in the topic) instead of names.
+        relevance : float, default=1.0
+            The lambda of [1]_, in [0, 1]: words are ordered by ``lambda log p(w|k) + (1 - lambda)
+            log(p(w|k) / p(w))``. 1 is the order of probability, in which words that are frequent
+            everywhere come first; 0 that of lift, in which words that are rare elsewhere do, even
+            if they are rare here, too. 0.6 is a good start.
+
+        Returns
+        -------
+        list of n_components lists of n names or pairs
+            The first is the most probable, or relevant, word of its topic.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range, or if `relevance` is below 1 and topics were given to
+            `from_topics`: without training documents they have no shares.
+
+        Notes
+        -----
+        p(w) is the sum over topics of ``components_`` weighted by their shares of the training
+        tokens: the probability of a word of the training corpus under the model. So no word, not
+        even one that the corpus lacks, has a lift of more than one over the share of the topic.
+
+        References
+        ----------
+        .. [1] C. Sievert and K. E. Shirley (2014). LDAvis: a method for visualizing and
+           interpreting topics. Workshop on interactive language learning, visualization, and
+           interfaces, ACL.
+        """
+        check_is_fitted(self)
+        names = self._word_names(feature_names)
+        n_words = self.n_features_in_
+        n = _check_size(n, "n", _N_TOP_WORDS, n_words, f"n_features={n_words}")
+        order = np.argsort(-self._relevance(relevance), axis=1, kind="stable")[:, :n]
+        if not weights:
+            return [names[row].tolist() for row in order]
+        found = np.take_along_axis(self.components_, order, axis=1)
+        return [
+            list(zip(names[row].tolist(), of_topic.tolist(), strict=True))
+            for row, of_topic in zip(order, found, strict=True)
+        ]
+
+    def representative_documents(
+        self, X: Any = None, n_documents: int | None = None
+    ) -> NDArray[np.intp]:
+        """Return the documents in which every topic has its largest shares.
+
+        Parameters
+        ----------
+        X : as in `fit`, or None
+            None: the training documents, by their shares in `doc_topic_`. Otherwise documents are
+            folded in as by `transform`.
+        n_documents : int or None, default=None
+            Number of documents per topic, at most that of X. None: 5, or all documents if there are
+            fewer.
+
+        Returns
+        -------
+        (n_topics, n_documents) array of int
+            Places of documents in X, that with the largest share first. The rows are the columns of
+            ``transform(X)``.
+
+        Raises
+        ------
+        ValueError
+            If `n_documents` is out of range, or X is None and there are no training documents.
+        """
+        check_is_fitted(self)
+        if X is None and not hasattr(self, "doc_topic_"):
+            raise ValueError(
+                "X must be given if topics are given: there are no training documents."
+            )
+        estimator: Any = self
+        shares = self.doc_topic_ if X is None else estimator.transform(X)
+        largest = f"the number of documents, {len(shares)}"
+        n = _check_size(n_documents, "n_documents", _N_DOCUMENTS, len(shares), largest)
+        return np.argsort(-shares.T, axis=1, kind="stable")[:, :n]
+
+    def summary(
+        self,
+        feature_names: ArrayLike | None = None,
+        n: int | None = None,
+        *,
+        relevance: float = 1.0,
+    ) -> TopicTable:
+        """Return a table of the topics, the largest first.
+
+        Parameters
+        ----------
+        feature_names : (n_features,) array-like or None
+            As in `top_words`.
+        n : int or None, default=None
+            As in `top_words`.
+        relevance : float, default=1.0
+            As in `top_words`.
+
+        Returns
+        -------
+        TopicTable
+            A sequence of tuples (topic, share, n_tokens, top_words), shown as a table: the number
+            of a topic, its expected share and number of the training tokens, and its words.
+            ``pandas.DataFrame(list(summary))`` turns it into a data frame.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range, or topics were given to `from_topics`: without training
+            documents they have no shares.
+        """
+        check_is_fitted(self)
+        words = self.top_words(feature_names, n, relevance=relevance)
+        n_tokens = self._tokens_of_topics("summary")
+        rows = [
+            TopicRow(k, float(n_tokens[k] / n_tokens.sum()), float(n_tokens[k]), words[k])
+            for k in np.argsort(-n_tokens, kind="stable").tolist()
+        ]
+        return TopicTable(rows)
+
+    def _word_names(self, feature_names: ArrayLike | None) -> NDArray[Any]:
+        """Return the names of the words."""
+        if feature_names is None:
+            feature_names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
+        names = as_array(feature_names, "feature_names")
+        if names.shape != (self.n_features_in_,):
+            raise ValueError(
+                f"feature_names must hold n_features={self.n_features_in_} names, "
+                f"got shape {names.shape}."
+            )
+        return names
+
+    def _tokens_of_topics(self, user: str) -> NDArray[np.float64]:
+        """Return expected numbers of training tokens, (K,)."""
+        if not hasattr(self, "_topic_tokens"):
+            raise ValueError(
+                f"{user} needs the shares of topics in a training corpus, and given topics have "
+                "none."
+            )
+        return self._topic_tokens
+
+    def _relevance(self, relevance: float) -> NDArray[np.float64]:
+        """Return what words are ordered by, (K, W): probabilities, or relevances."""
+        if not is_number(relevance) or not 0.0 <= relevance <= 1.0:
+            raise ValueError(f"relevance must be a number in [0, 1], got {relevance!r}.")
+        if relevance == 1.0:
+            return self.components_  # logarithms may be the same for two words
+        n_tokens = self._tokens_of_topics("relevance below 1")
+        marginal = n_tokens / n_tokens.sum() @ self.components_
+        logs = np.full(self.components_.shape, -np.inf)
+        np.log(self.components_, out=logs, where=self.components_ > 0.0)
+        np.log(marginal, out=marginal, where=marginal > 0.0)
+        return logs - (1.0 - relevance) * marginal
+
+
+def _check_size(n: int | None, name: str, default: int, largest: int, what: str) -> int:
+    """Return how many are asked for, no more than there are."""
+    if n is None:
+        return min(default, largest)
+    n = check_count(n, name, at_least=1)
+    if n > largest:
+        raise ValueError(f"{name} must be at most {what}, got {n}.")
+    return n

@@ -1,0 +1,115 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.special import digamma
+
+from skdp.processes import concentration_for_table_count, expected_table_count
+
+
+def recursion(n: int, a: Fraction, b: Fraction) -> float:
+    """Add the probabilities of opening a table: E_{i+1} = E_i + (b + a E_i) / (b + i)."""
+    expected = Fraction(1)
+    for i in range(1, n):
+        expected += (b + a * expected) / (b + i)
+    return float(expected)
+
+
+@pytest.mark.parametrize("a", ["0", "1e-12", "1/10", "1/2", "99/100"])
+@pytest.mark.parametrize("b", ["1e-12", "1", "1e6", "1e15"])
+def test_expected_table_count_is_stable(a, b):
+    a, b = Fraction(a), Fraction(b)
+    n = [1, 2, 3, 15, 16, 17, 18, 19, 40, 200]
+    expected = [recursion(i, a, b) for i in n]
+    np.testing.assert_allclose(expected_table_count(n, float(a), float(b)), expected, rtol=2e-12)
+
+
+def test_expected_table_count_without_discount_at_large_n():
+    n, b = 10**9, 3.0
+    expected = b * (digamma(b + n) - digamma(b))
+    np.testing.assert_allclose(expected_table_count(n, 0.0, b), expected, rtol=1e-11)
+
+
+def test_expected_table_count_keeps_the_shape():
+    assert expected_table_count([[0, 1], [2, 3]], 0.5, 1.0).shape == (2, 2)
+    assert expected_table_count(0, 0.5, 1.0) == 0.0
+    assert expected_table_count(1, 0.5, -0.4) == 1.0
+
+
+def test_expected_table_count_near_the_smallest_concentration():
+    """Where b + a is small nothing cancels."""
+    b = 1e-9 - 0.9
+    expected = recursion(400, Fraction(0.9), Fraction(b))
+    np.testing.assert_allclose(expected_table_count(400, 0.9, b), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("a", [0.0, 1e-12, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("n", [2, 3, 17, 18, 200])
+def test_concentration_leads_to_the_count(a, n):
+    counts = [1.0 + 1e-6, 1.01, 1.5, (n + 1) / 2, n - 0.01, n - 1e-6]
+    counts = [k for k in counts if 1.0 < k < n]
+    concentrations = concentration_for_table_count(n, counts, a)
+    assert np.all(np.diff(concentrations[np.argsort(counts)]) >= 0.0)
+    for k, b in zip(counts, concentrations, strict=True):
+        assert recursion(n, Fraction(a), Fraction(float(b))) == pytest.approx(k, rel=2e-12)
+
+
+@pytest.mark.parametrize("a", [0.0, 0.3, 0.9])
+def test_concentration_of_large_restaurants(a):
+    for n, k in ((10**9, 3.0), (10**9, 5e8), (10**9, 10**9 - 1), (2**40, 100.0)):
+        b = float(concentration_for_table_count(n, k, a))
+        assert expected_table_count(n, a, b) == pytest.approx(k, rel=1e-6)
+
+
+def test_concentration_broadcasts():
+    found = concentration_for_table_count([[10], [1000]], [2.0, 3.0, 4.0])
+    assert found.shape == (2, 3)
+    assert found[1, 2] == concentration_for_table_count(1000, 4)
+    assert concentration_for_table_count(1000, 4).shape == ()
+    assert concentration_for_table_count([], []).shape == (0,)
+    assert np.all(np.diff(found, axis=0) < 0.0)  # more customers, less new ones each
+    with pytest.raises(ValueError, match=r"must broadcast, got shapes \(2,\) and \(3,\)"):
+        concentration_for_table_count([5, 5], [2.0, 2.0, 2.0])
+
+
+def test_sign_of_the_concentration():
+    at_zero = float(expected_table_count(50, 0.6, 0.0))
+    below, above = concentration_for_table_count(50, [at_zero - 0.1, at_zero + 0.1], 0.6)
+    assert -0.6 < below < 0.0 < above
+    assert concentration_for_table_count(50, at_zero, 0.6) == pytest.approx(0.0, abs=1e-12)
+    assert concentration_for_table_count(50, at_zero) > 0.0  # without a discount always
+
+
+@pytest.mark.parametrize("a", [0.0, 0.5])
+@pytest.mark.parametrize("k", [1, 0.5, 10, 10.5, -1, np.nan, np.inf, [3, 10], [1.0, 3]])
+def test_counts_out_of_reach(k, a):
+    with pytest.raises(ValueError, match=r"^table_count must hold numbers above 1 and below n"):
+        concentration_for_table_count(10, k, a)
+
+
+def test_concentration_that_is_no_float():
+    with pytest.raises(ValueError, match=r"^table_count=3.0 is out of reach: with discount=0.9"):
+        concentration_for_table_count(2**61, 3.0, 0.9)
+
+
+def test_bad_parameters():
+    for n in (0, 1, [5, 1]):
+        with pytest.raises(ValueError, match=r"^n must hold integers >= 2"):
+            concentration_for_table_count(n, 1.5)
+    for n in (2.5, -1, "3"):
+        for function in (
+            lambda n: concentration_for_table_count(n, 1.5),
+            lambda n: expected_table_count(n, 0.5, 1.0),
+        ):
+            with pytest.raises(ValueError, match=r"^n must hold integers"):
+                function(n)
+    with pytest.raises(ValueError, match=r"^table_count must hold real numbers"):
+        concentration_for_table_count(5, "2")
+    for a in (1.0, -0.1, None):
+        with pytest.raises(ValueError, match=r"^discount must"):
+            concentration_for_table_count(5, 2.0, a)
+        with pytest.raises(ValueError, match=r"^discount must"):
+            expected_table_count(5, a, 1.0)
+    for b in (-0.5, np.nan, np.inf):
+        with pytest.raises(ValueError, match=r"^concentration must"):
+            expected_table_count(5, 0.5, b)

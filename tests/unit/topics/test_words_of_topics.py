@@ -1,0 +1,232 @@
+"""Words and documents of topics, and the table of them: by hand-made topics, and after fits."""
+
+import pickle
+from math import log
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
+
+from skdp.data import SegmentedCorpus
+from skdp.datasets import make_segmented_corpus
+from skdp.inspection._topic_models import name_topics
+from skdp.topics import (
+    AdaptiveTopicModel,
+    GibbsLDA,
+    LatentDirichletCoClustering,
+    SegmentedTopicModel,
+    SequentialLDA,
+)
+
+TOPICS = np.array([[0.4, 0.35, 0.2, 0.05, 0.0], [0.5, 0.0, 0.1, 0.1, 0.3]])
+TOKENS = np.array([30.0, 90.0])
+SHARES = np.array([[0.2, 0.8], [0.9, 0.1], [0.5, 0.5], [0.9, 0.1]])
+NAMES = list("abcde")
+MODELS = {
+    "segmented": SegmentedTopicModel,
+    "sequential": SequentialLDA,
+    "adaptive": AdaptiveTopicModel,
+    "lda": GibbsLDA,
+    "co-clustering": LatentDirichletCoClustering,
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+CORPUS = make_segmented_corpus(9, n_components=3, n_features=12, random_state=0).data
+
+
+def hand_made():
+    """Return a model whose fitted attributes are those above."""
+    model = GibbsLDA.from_topics(TOPICS, doc_topic_prior=1.0, random_state=0)
+    model._topic_tokens, model.doc_topic_ = TOKENS, SHARES
+    return model
+
+
+def given():
+    return GibbsLDA.from_topics(TOPICS, doc_topic_prior=1.0, random_state=0)
+
+
+def fit(name, **params):
+    return MODELS[name](3, max_iter=12, random_state=0, **params).fit(CORPUS)
+
+
+def relevance_by_hand(k, w, weight):
+    """Return the relevance of a word, equation (1) of Sievert and Shirley."""
+    marginal = sum(
+        share / sum(TOKENS) * topic[w] for share, topic in zip(TOKENS, TOPICS, strict=True)
+    )
+    p = TOPICS[k][w]
+    return weight * log(p) + (1 - weight) * log(p / marginal) if p else -np.inf
+
+
+class TestTopWords:
+    def test_by_probability(self):
+        assert hand_made().top_words(NAMES, 3) == [["a", "b", "c"], ["a", "e", "c"]]
+        assert hand_made().top_words(n=2) == [[0, 1], [0, 4]]
+
+    def test_equal_words_are_in_the_order_of_columns(self):
+        assert hand_made().top_words(NAMES)[1] == ["a", "e", "c", "d", "b"]
+
+    @pytest.mark.parametrize("weight", [0, 0.3, 0.6, 0.9])
+    def test_by_relevance(self, weight):
+        found = hand_made().top_words(relevance=weight)
+        for k, words in enumerate(found):
+            by_hand = [relevance_by_hand(k, w, weight) for w in range(5)]
+            assert words == sorted(range(5), key=lambda w: -by_hand[w])
+
+    def test_relevance_moves_words(self):
+        """The word that is frequent in both topics leads; by lift, those that only one has do."""
+        assert hand_made().top_words(NAMES, 1, relevance=1.0) == [["a"], ["a"]]
+        assert hand_made().top_words(NAMES, 1, relevance=0.0) == [["b"], ["e"]]
+
+    def test_marginals_weigh_topics_by_tokens(self):
+        """The larger the other topic, the more a word that is rarer there stands out."""
+        model = hand_made()
+        for size in (10.0, 3000.0):
+            model._topic_tokens = np.array([30.0, size])
+            marginal = (30.0 * 0.2 + size * 0.1) / (30.0 + size)
+            assert np.exp(model._relevance(0.0))[0, 2] == pytest.approx(0.2 / marginal)
+
+    def test_weights_are_probabilities(self):
+        pairs = hand_made().top_words(NAMES, 2, weights=True, relevance=0.0)
+        assert pairs == [[("b", 0.35), ("c", 0.2)], [("e", 0.3), ("d", 0.1)]]
+        assert hand_made().top_words(n=1, weights=True) == [[(0, 0.4)], [(0, 0.5)]]
+
+    def test_lambda_of_one_needs_no_corpus(self):
+        assert given().top_words(NAMES, 2) == hand_made().top_words(NAMES, 2)
+        with pytest.raises(ValueError, match=r"^relevance below 1 needs the shares"):
+            given().top_words(relevance=0.99)
+
+    @every_model
+    def test_after_a_fit(self, name):
+        model = fit(name)
+        by_probability = model.top_words(n=4)
+        assert by_probability == np.argsort(-model.components_, axis=1)[:, :4].tolist()
+        for relevance in (0.0, 0.5):
+            words = model.top_words(relevance=relevance, weights=True)
+            for topic, pairs in zip(model.components_, words, strict=True):
+                assert len(pairs) == 10
+                assert [topic[w] for w, _ in pairs] == [weight for _, weight in pairs]
+
+    @pytest.mark.parametrize("relevance", [-0.1, 1.1, np.nan, "1", None, True, [0.5]])
+    def test_bad_relevance(self, relevance):
+        with pytest.raises(ValueError, match=r"^relevance must be a number in \[0, 1\]"):
+            hand_made().top_words(relevance=relevance)
+
+    @pytest.mark.parametrize("n", [0, -1, 2.0, "2", True])
+    def test_bad_number(self, n):
+        for method in (hand_made().top_words, hand_made().summary):
+            with pytest.raises(ValueError, match=r"^n must be an integer >= 1"):
+                method(n=n)
+
+    def test_more_words_than_there_are(self):
+        with pytest.raises(ValueError, match=r"^n must be at most n_features=5, got 6"):
+            hand_made().top_words(n=6)
+        assert [len(row) for row in hand_made().top_words()] == [5, 5]  # not asked for ten
+
+    def test_labels_of_a_small_vocabulary(self):
+        model = GibbsLDA.from_topics([[0.5, 0.5], [0.1, 0.9]], doc_topic_prior=1.0)
+        assert name_topics(model, ["yes", "no"]) == ["0: yes, no", "1: no, yes"]
+
+
+class TestRepresentativeDocuments:
+    def test_training_documents(self):
+        assert_array_equal(hand_made().representative_documents(n_documents=2), [[1, 3], [0, 2]])
+        assert_array_equal(
+            hand_made().representative_documents(), [[1, 3, 2, 0], [0, 2, 1, 3]]
+        )  # all four: fewer than five
+
+    def test_new_documents(self):
+        documents = [[[1, 1, 1, 2]], [[4, 4, 4, 3]], [[0]]]
+        found = given().representative_documents(documents, 1)
+        assert_array_equal(found, [[0], [1]])
+
+    @every_model
+    def test_after_a_fit(self, name):
+        model = fit(name)
+        for X, shares in ((None, model.doc_topic_), (CORPUS, model.transform(CORPUS))):
+            found = model.representative_documents(X, 3)
+            assert found.shape == (shares.shape[1], 3)
+            for column, documents in zip(shares.T, found, strict=True):
+                assert_allclose(column[documents], np.sort(column)[::-1][:3])
+        assert model.representative_documents().shape == (shares.shape[1], 5)
+
+    def test_without_training_documents(self):
+        with pytest.raises(ValueError, match=r"^X must be given if topics are given"):
+            given().representative_documents()
+
+    def test_bad_number(self):
+        for n in (0, 1.5, "2"):
+            with pytest.raises(ValueError, match=r"^n_documents must be an integer >= 1"):
+                hand_made().representative_documents(n_documents=n)
+        with pytest.raises(ValueError, match=r"^n_documents must be at most the number.*4, got 5"):
+            hand_made().representative_documents(n_documents=5)
+
+
+class TestSummary:
+    def test_rows(self):
+        table = hand_made().summary(NAMES, 2)
+        assert len(table) == 2
+        assert table[0] == (1, 0.75, 90.0, ["a", "e"])
+        assert table[1] == (0, 0.25, 30.0, ["a", "b"])
+        assert table[1:][0].topic == 0
+        assert [row.topic for row in table] == [1, 0]
+        assert hand_made().summary(NAMES, 1, relevance=0.0)[0].top_words == ["e"]
+
+    def test_text(self):
+        assert repr(hand_made().summary(NAMES, 2)).splitlines() == [
+            "topic  share    n_tokens  top_words",
+            "    1  0.750        90.0  a e",
+            "    0  0.250        30.0  a b",
+        ]
+
+    def test_data_frame(self):
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(list(hand_made().summary(NAMES, 2)))
+        assert frame.columns.tolist() == ["topic", "share", "n_tokens", "top_words"]
+        assert frame["n_tokens"].tolist() == [90.0, 30.0]
+
+    @every_model
+    def test_tokens_are_those_of_segments(self, name):
+        model = fit(name)
+        expected = np.zeros(3)
+        segments = [segment for document in CORPUS for segment in document]
+        for segment, shares in zip(segments, model.segment_topic_, strict=True):
+            expected += len(segment) * shares
+        table = model.summary()
+        assert_allclose([row.n_tokens for row in table], np.sort(expected)[::-1])
+        assert sum(row.share for row in table) == pytest.approx(1.0)
+        assert sum(row.n_tokens for row in table) == pytest.approx(len(CORPUS.tokens))
+        for row in table:
+            assert row.n_tokens == pytest.approx(expected[row.topic])
+            assert row.top_words == model.top_words()[row.topic]
+
+    @every_model
+    def test_the_corpus_of_the_model_is_that_of_its_topics(self, name):
+        """Weighted by their tokens, topics give back the words of the corpus, nearly."""
+        model = fit(name, topic_word_prior=0.01)
+        frequencies = np.bincount(CORPUS.tokens, minlength=12) / len(CORPUS.tokens)
+        marginal = model._topic_tokens / model._topic_tokens.sum() @ model.components_
+        assert_allclose(marginal, frequencies, atol=0.02)
+
+    def test_after_resumption_and_pickles(self):
+        straight = fit("segmented")
+        model = SegmentedTopicModel(3, max_iter=6, warm_start=True, random_state=0).fit(CORPUS)
+        model = pickle.loads(pickle.dumps(model)).set_params(max_iter=12)
+        assert list(model.fit(CORPUS).summary()) != []
+        assert_allclose(model._topic_tokens.sum(), straight._topic_tokens.sum())
+
+    def test_empty_segments(self):
+        corpus = SegmentedCorpus.from_documents([[[0, 1], []], [], [[2], [1, 1, 2]]], 3)
+        table = GibbsLDA(2, max_iter=4, random_state=0).fit(corpus).summary(n=1)
+        assert sum(row.n_tokens for row in table) == pytest.approx(6.0)
+
+    def test_without_training_documents(self):
+        with pytest.raises(ValueError, match=r"^summary needs the shares"):
+            given().summary()
+
+
+@every_model
+def test_not_fitted(name):
+    for method in ("top_words", "representative_documents", "summary"):
+        with pytest.raises(NotFittedError):
+            getattr(MODELS[name](3), method)()
