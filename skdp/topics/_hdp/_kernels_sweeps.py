@@ -15,8 +15,8 @@ of which some are free.
 A word w of node d gets topic k with weight ``(n_dk + alpha beta_k) (M_kw + eta) / (M_k + W eta)``
 and a new one with weight ``alpha beta_u / W``: that of an empty column whose prior is alpha beta_u,
 the spare column. So the dense sweep of latent Dirichlet allocation serves as it is, but for two
-rare events. A word may take the spare column, which then becomes a topic with a part of beta_u. A topic
-may lose its last word; its weight then falls back to beta_u.
+rare events. A word may take the spare column, which then becomes a topic with a part of beta_u. A
+topic may lose its last word; its weight then falls back to beta_u.
 """
 
 # mypy: ignore-errors
