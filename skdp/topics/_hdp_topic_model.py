@@ -61,7 +61,8 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         Dirichlet prior eta of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
         learns it by maximum a posteriori under `dirichlet_prior`. The smaller, the more topics.
     dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate, in [1e-8, 1e8], of the Gamma prior of a `topic_word_prior` that is learned.
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
+        priors.
     init : "random" or (n_topics, n_features) array, default="random"
         The first state. "random": `initial_components` uniformly random topics. An array of word
         probabilities, such as another model's `components_`: the words are folded into these

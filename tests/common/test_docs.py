@@ -57,6 +57,7 @@ OTHER_MEANING = {
     },
     "init": {
         "GibbsLDA": "no start from LDA",
+        "HDPTopicModel": "topics come and go",
         "LatentDirichletCoClustering": "topics of segments, too",
         "HDPPCFG": "grammars",
         "BinaryFactorEmission": "states",
@@ -79,10 +80,15 @@ OTHER_MEANING = {
     "analyzer": {"TokenVectorizer": "words or characters, no n-grams"},
     "base": {"HierarchicalPitmanYorLM": "or a language model"},
     "concentration": {
+        "HDPTopicModel": "of documents, without a discount",
         **dict.fromkeys(MIXTURES, "may be negative"),
         "HierarchicalPitmanYorLM": "by length of contexts",
         "NestedPitmanYorLM": "of words and of characters",
     },
+    "top_concentration": {"HDPTopicModel": "of topics, no truncation"},
+    "top_concentration_prior": {"HDPTopicModel": "of one concentration"},
+    "topic_word_prior": {"HDPTopicModel": "gamma is the top concentration there"},
+    "split_merge": {"HDPTopicModel": "of topics"},
     "decay_prior": {"EmissionSimilarity": "cut off at both ends"},
     "predict_method": {"NestedPitmanYorLM": "words, not trees"},
     "discount": {
@@ -98,6 +104,7 @@ OTHER_MEANING = {
     },
     "concentration_prior": {
         "CategoricalEmission": "of a Dirichlet, not of processes",
+        "HDPTopicModel": "of documents",
         **dict.fromkeys(MIXTURES, "of one process"),
     },
     "discount_prior": {"PitmanYorMixture": "of one process"},
@@ -213,7 +220,7 @@ def test_one_text_for_one_parameter():
             for parameter, text in parameter_texts(found).items():
                 assert text, f"{name}: {parameter} has no text"
                 texts.setdefault(parameter, {})[name] = text
-    assert len(texts["random_state"]) == 13  # chains, and both grammars
+    assert len(texts["random_state"]) == 14  # chains, and both grammars
     for parameter, by_class in texts.items():
         others = OTHER_MEANING.get(parameter, {})
         shared = {text for name, text in by_class.items() if name not in others}
