@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 
 from skdp._random import make_seed_sequence, make_stream
 from skdp.sequence import GaussianSimilarity
@@ -103,18 +102,6 @@ def test_rates_of_impossible_jumps():
         draws[i] = np.exp(log_rates[[0, 1], [0, 1]])
     shape = np.array([2.0, 3.0])
     assert np.all(np.abs(draws.mean(axis=0) - shape) < 6.0 * np.sqrt(shape / len(draws)))
-
-
-@pytest.mark.parametrize(("n", "concentration"), [(5000, 0.3), (40_000, 2.5), (10**6, 0.02)])
-def test_tables_of_many_customers(n, concentration):
-    """Means and variances of sums of independent events: 4,000 draws, 6 standard errors."""
-    rng = stream()
-    draws = [kernels.draw_table_count(n, concentration, rng) for _ in range(4000)]
-    p = concentration / (concentration + np.arange(n))
-    variance = (p * (1.0 - p)).sum()
-    assert abs(np.mean(draws) - p.sum()) < 6.0 * math.sqrt(variance / 4000)
-    fourth = variance + 3.0 * variance**2
-    assert abs(np.var(draws) - variance) < 6.0 * math.sqrt(fourth / 4000)
 
 
 def test_customers_without_end():

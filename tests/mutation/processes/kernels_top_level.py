@@ -1,0 +1,42 @@
+"""Wrong patches of the top level of a hierarchical Dirichlet process."""
+
+from mutation.mutation import Mutation
+
+TOP = "processes/_kernels_top_level.py"
+EXACT = "tests/exact/topics/test_hdp_topic_model.py"
+MANY = "tests/unit/processes/test_kernels_top_level.py::test_tables_of_many_customers"
+
+MUTATIONS = [
+    Mutation(
+        "top-level-shares-of-another-concentration",
+        TOP,
+        "    left = math.exp(math.log(next_open_double(rng)) / gamma)\n",
+        "    left = math.exp(math.log(next_open_double(rng)))\n",
+        "A new dish takes a Beta(1, gamma) share of beta_u.",
+        f"{EXACT}::test_partitions[words]",
+    ),
+    Mutation(
+        "top-level-rest-without-gamma",
+        TOP,
+        "    largest = log_rest = draw_log_gamma(gamma, rng)\n",
+        "    largest = log_rest = draw_log_gamma(1.0, rng)\n",
+        "beta_u has the shape gamma.",
+        f"{EXACT}::test_partitions[words]",
+    ),
+    Mutation(
+        "top-level-density-without-weights",
+        TOP,
+        "    return float(result - np.log(weights).sum())\n",
+        "    return float(result)\n",
+        "The density of beta falls as 1 / beta_k.",
+        f"{EXACT}::test_log_joint[two]",
+    ),
+    Mutation(
+        "top-level-tables-jump-too-far",
+        TOP,
+        "    shift = 0.5 * (concentration - 1.0)\n",
+        "    shift = 0.5 * (concentration + 1.0)\n",
+        "From one table to the next, beyond the first thousand customers.",
+        f"{MANY}[5000-0.3]",
+    ),
+]
