@@ -12,7 +12,7 @@ from skdp._random import draw_slice
 from skdp._typing import Floats
 from skdp.mixture._latent_features._kernels_posterior import weigh, write_products
 
-_LOGS = math.log(1e-60), math.log(1e60)
+_LOGS = math.log(1e-250), math.log(1e250)
 """Range of the logarithm of a drawn variance."""
 
 
@@ -26,7 +26,7 @@ class Evidence:
     """
 
     def __init__(self, rows: Floats, features: NDArray[np.int8]):
-        self._shape = n_rows, n_columns = rows.shape
+        self._shape, n_columns = rows.shape, rows.shape[1]
         self._n_features = k = features.shape[1]
         self._gram, self._cross = np.empty((k, k)), np.empty((k, n_columns))
         write_products(features, rows, k, np.empty(k, np.int64), self._gram, self._cross)

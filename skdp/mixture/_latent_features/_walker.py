@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from skdp.mixture._latent_features._kernels_posterior import (
     make_posterior,
 )
 from skdp.mixture._latent_features._kernels_rows import sweep_rows
+from skdp.mixture._latent_features._model import LatentFeatureModel
+from skdp.mixture._latent_features._state import LatentFeatureState
 from skdp.processes._indian_buffet import draw_mass, expected_features
 
 _SPARE = 16
@@ -137,11 +139,39 @@ class LatentFeatureWalker(Part):
         """Return what the trace records."""
         return {
             "log_joint": self.log_joint(),
-            "n_features": float(self.features.shape[1]),
+            "n_components": float(self.features.shape[1]),
             "concentration": self.concentration,
             "noise_variance": self.noise,
             "weights_variance": self.weights,
         }
+
+    def model(self) -> LatentFeatureModel:
+        """Return the current sample."""
+        order = self.by_size()
+        features = np.ascontiguousarray(self.features[:, order])
+        n_rows, n_features = features.shape
+        posterior = make_posterior(n_features, self._rows.shape[1])
+        rows, ratio = self._full_rows(), self.noise / self.weights
+        if not build_posterior(features, rows, n_features, ratio, posterior):
+            raise ValueError(_IMPOSSIBLE)
+        return LatentFeatureModel(
+            n_rows,
+            posterior.counts.astype(np.float64),
+            posterior.means,
+            posterior.covariance,
+            self.noise,
+            self.weights,
+            self.concentration,
+            self.log_joint(),
+        )
+
+    def by_size(self) -> NDArray[np.int64]:
+        """Return the features in the order of the numbers of rows that have them."""
+        return np.argsort(-self.features.sum(axis=0), kind="stable")
+
+    def state(self) -> LatentFeatureState:
+        """Return a live view of the state."""
+        return LatentFeatureState(self)
 
 
 def log_buffet(features: NDArray[np.int8], concentration: float) -> float:
