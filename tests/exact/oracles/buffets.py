@@ -86,27 +86,40 @@ def describe(features, most=4):
     return np.concatenate([numbers, pairs, np.diag(shared) ** 2, [single, single**2]])
 
 
-def log_next(row, rows, features, concentration, noise, weights, most_new=30):
-    """Return log p(row | X, [Z]): the next row has old features, and new ones, by the buffet.
+def _next_terms(row, rows, features, concentration, noise, weights, most_new):
+    """Return all z of the next row, and log p(row, z | X, [Z]) summed over its new features.
 
-    By the joint of all rows over that of the rows before, summed over what the next row has.
+    By the joint of all rows over that of the rows before.
     """
     n_rows, n_features = features.shape
     m = features.sum(axis=0)
     before = log_likelihood(rows, features, noise, weights)
     both = np.vstack([rows, [row]])
-    logs = []
-    for z in product((0.0, 1.0), repeat=n_features):
-        z = np.array(z)
-        prior = np.log(np.where(z > 0, m, n_rows + 1.0 - m) / (n_rows + 1.0)).sum()
+    every, logs = list(product((0.0, 1.0), repeat=n_features)), []
+    for z in every:
+        prior = np.log(np.where(np.array(z) > 0, m, n_rows + 1.0 - m) / (n_rows + 1.0)).sum()
+        terms = []
         for new in range(most_new + 1):
-            old = np.vstack([features, z[np.newaxis]])
+            old = np.vstack([features, np.array(z).reshape(1, -1)])
             own = np.zeros((n_rows + 1, new))
             own[-1] = 1.0
             log_new = stats.poisson.logpmf(new, concentration / (n_rows + 1.0))
             together = log_likelihood(both, np.hstack([old, own]), noise, weights)
-            logs.append(prior + log_new + together - before)
-    return float(special.logsumexp(logs))
+            terms.append(prior + log_new + together - before)
+        logs.append(special.logsumexp(terms))
+    return np.array(every).reshape(len(every), n_features), np.array(logs)
+
+
+def log_next(row, rows, features, concentration, noise, weights, most_new=12):
+    """Return log p(row | X, [Z]): the next row has old features, and new ones, by the buffet."""
+    terms = _next_terms(row, rows, features, concentration, noise, weights, most_new)[1]
+    return float(special.logsumexp(terms))
+
+
+def next_features(row, rows, features, concentration, noise, weights, most_new=12):
+    """Return the probabilities that the next row has each of the features."""
+    every, logs = _next_terms(row, rows, features, concentration, noise, weights, most_new)
+    return special.softmax(logs) @ every
 
 
 def hyper_posterior(rows, every, concentration, noise_prior, weights_prior, grid):
