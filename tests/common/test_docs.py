@@ -46,6 +46,7 @@ NAMES = [
 ]
 
 MIXTURES = ("PitmanYorMixture", "DPMixture")
+POOLED = (*MIXTURES, "IBPLatentFeatures")
 
 # Parameters that mean something else in these estimators than in the others.
 OTHER_MEANING = {
@@ -80,6 +81,7 @@ OTHER_MEANING = {
     "base": {"HierarchicalPitmanYorLM": "or a language model"},
     "concentration": {
         **dict.fromkeys(MIXTURES, "may be negative"),
+        "IBPLatentFeatures": "of an Indian buffet",
         "HierarchicalPitmanYorLM": "by length of contexts",
         "NestedPitmanYorLM": "of words and of characters",
     },
@@ -92,16 +94,20 @@ OTHER_MEANING = {
         "NestedPitmanYorLM": "of words and of characters",
     },
     "n_chains": {
-        **dict.fromkeys(MIXTURES, "all are pooled"),
+        **dict.fromkeys(POOLED, "all are pooled"),
         "HierarchicalPitmanYorLM": "no features, one first state",
         "NestedPitmanYorLM": "no features",
     },
     "concentration_prior": {
         "CategoricalEmission": "of a Dirichlet, not of processes",
-        **dict.fromkeys(MIXTURES, "of one process"),
+        **dict.fromkeys(POOLED, "of one process"),
     },
     "discount_prior": {"PitmanYorMixture": "of one process"},
-    "n_samples": dict.fromkeys(MIXTURES, "partitions"),
+    "n_samples": {
+        **dict.fromkeys(MIXTURES, "partitions"),
+        "IBPLatentFeatures": "features are those of one sample",
+    },
+    "transform_max_iter": {"IBPLatentFeatures": "sweeps over one row"},
     "emission": {
         "FactorialHMM": "always binary factors",
         **dict.fromkeys(MIXTURES, "parameters are summed out"),

@@ -126,7 +126,8 @@ def hyper_posterior(rows, every, concentration, noise_prior, weights_prior, grid
     """Return P([Z] | X) and E[log alpha], E[log v], E[log u], all three drawn.
 
     alpha ~ Gamma(concentration), 1 / v ~ Gamma(noise_prior), 1 / u ~ Gamma(weights_prior), each
-    prior (shape, rate). alpha is summed out in closed form, the variances over a grid of logarithms.
+    prior (shape, rate). alpha is summed out in closed form, the variances over a grid of their
+    logarithms.
     """
     shape, rate = concentration
     rows = np.asarray(rows, dtype=float)
