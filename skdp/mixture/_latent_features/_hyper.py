@@ -26,10 +26,13 @@ class Evidence:
     """
 
     def __init__(self, rows: Floats, features: NDArray[np.int8]):
-        self._shape, n_columns = rows.shape, rows.shape[1]
+        self._shape = rows.shape
+        n_rows, n_columns = rows.shape
         self._n_features = k = features.shape[1]
         self._gram, self._cross = np.empty((k, k)), np.empty((k, n_columns))
-        write_products(features, rows, k, np.empty(k, np.int64), self._gram, self._cross)
+        counted = np.ones(n_rows, dtype=np.int8)
+        active = np.empty(k, dtype=np.int64)
+        write_products(features, rows, counted, k, active, self._gram, self._cross)
         self._factor, self._solved = np.empty_like(self._gram), np.empty_like(self._cross)
         self._total = float(np.sum(rows * rows))
 

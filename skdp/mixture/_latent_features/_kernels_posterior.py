@@ -22,6 +22,7 @@ and c = s / (1 + s z^T g),
 | products | g = M z | (C,) | scratch |
 | residual | x - z mu | (D,) | scratch |
 | active | | (C,) int64 | features of a row, scratch |
+| counted | | (N,) int8 | 0: the row is left out |
 | factor, solved | | (C, C), (C, D) | scratch |
 """
 
@@ -48,12 +49,13 @@ class Posterior(NamedTuple):
     products: NDArray[np.float64]
     residual: NDArray[np.float64]
     active: NDArray[np.int64]
+    counted: NDArray[np.int8]
     factor: NDArray[np.float64]
     solved: NDArray[np.float64]
 
 
-def make_posterior(capacity: int, n_columns: int) -> Posterior:
-    """Return arrays for so many features."""
+def make_posterior(capacity: int, n_rows: int, n_columns: int) -> Posterior:
+    """Return arrays for so many features, and rows that all count."""
     square, wide = (capacity, capacity), (capacity, n_columns)
     return Posterior(
         np.zeros(square),
@@ -62,6 +64,7 @@ def make_posterior(capacity: int, n_columns: int) -> Posterior:
         np.zeros(capacity),
         np.zeros(n_columns),
         np.zeros(capacity, dtype=np.int64),
+        np.ones(n_rows, dtype=np.int8),
         np.zeros(square),
         np.zeros(wide),
     )
@@ -78,9 +81,9 @@ def list_active(row, n_features, active):
     return n
 
 
-@njit_inner
-def add_products(features, rows, n_features, skipped, active, gram, cross):
-    """Write Z^T Z and Z^T X of all rows, or of all but one."""
+@njit_loop
+def write_products(features, rows, counted, n_features, active, gram, cross):
+    """Write Z^T Z and Z^T X of the rows that count."""
     n_columns = rows.shape[1]
     for k in range(n_features):
         for j in range(n_features):
@@ -88,21 +91,13 @@ def add_products(features, rows, n_features, skipped, active, gram, cross):
         for d in range(n_columns):
             cross[k, d] = 0.0
     for i in range(rows.shape[0]):
-        if i == skipped:
-            continue
-        n = list_active(features[i], n_features, active)
+        n = list_active(features[i], n_features, active) if counted[i] else 0
         for a in range(n):
             k = active[a]
             for b in range(n):
                 gram[k, active[b]] += 1.0
             for d in range(n_columns):
                 cross[k, d] += rows[i, d]
-
-
-@njit_loop
-def write_products(features, rows, n_features, active, gram, cross):
-    """Write Z^T Z and Z^T X."""
-    add_products(features, rows, n_features, -1, active, gram, cross)
 
 
 @njit_inner
@@ -133,11 +128,11 @@ def invert(factor, n, inverse):
             inverse[k, d] /= factor[k, k]
 
 
-@njit_inner
-def build(features, rows, n_features, skipped, ratio, posterior):
-    """Write counts, M and mu of all rows but one; False if that is not possible to rounding."""
+@njit_loop
+def build(features, rows, n_features, ratio, posterior):
+    """Write counts, M and mu of the rows that count; False if that is impossible to rounding."""
     gram, cross = posterior.factor, posterior.solved
-    add_products(features, rows, n_features, skipped, posterior.active, gram, cross)
+    write_products(features, rows, posterior.counted, n_features, posterior.active, gram, cross)
     for k in range(n_features):
         posterior.counts[k] = int(gram[k, k])
         gram[k, k] += ratio
@@ -153,12 +148,6 @@ def build(features, rows, n_features, skipped, ratio, posterior):
             for d in range(rows.shape[1]):
                 means[k, d] += share * cross[j, d]
     return True
-
-
-@njit_loop
-def build_posterior(features, rows, n_features, ratio, posterior):
-    """Write counts, M and mu of all rows; False if that is not possible to rounding."""
-    return build(features, rows, n_features, -1, ratio, posterior)
 
 
 @njit_inner

@@ -199,6 +199,17 @@ def draw_missing(i, rows, seen, features, n_features, posterior, noise, rng):
         rows[i, d] = mean + math.sqrt(noise * spread) * draw_normal(rng)
 
 
+@njit_inner
+def take_out(i, rows, features, n_features, ratio, posterior):
+    """Let row i leave; False if the posterior of the others is singular to rounding."""
+    if move_row(features[i], rows[i], -1.0, n_features, posterior):
+        return True
+    posterior.counted[i] = 0
+    is_possible = build(features, rows, n_features, ratio, posterior)
+    posterior.counted[i] = 1
+    return is_possible
+
+
 @njit_loop
 def sweep_rows(
     begin, end, n_pending, rows, seen, features, n_features, posterior, noise, ratio, rate, rng
@@ -213,9 +224,7 @@ def sweep_rows(
     """
     for i in range(begin, end):
         if n_pending < 0:
-            if not move_row(features[i], rows[i], -1.0, n_features, posterior) and not build(
-                features, rows, n_features, i, ratio, posterior
-            ):
+            if not take_out(i, rows, features, n_features, ratio, posterior):
                 return -1, n_features, n_pending
             own = count_own(n_features, posterior)
             n_features = drop_own(i, features, n_features, posterior)

@@ -55,7 +55,7 @@ class LatentFeatureModel:
 
     def _posterior(self) -> Posterior:
         n_features, n_columns = self.means.shape
-        room = make_posterior(n_features, n_columns)
+        room = make_posterior(n_features, 0, n_columns)
         return room._replace(covariance=self.covariance, means=self.means)
 
     def _next_row(self, rate: float) -> NextRow:

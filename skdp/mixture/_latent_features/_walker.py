@@ -14,13 +14,17 @@ from skdp.inference import Part
 from skdp.mixture._latent_features._hyper import Evidence, FeaturePrior
 from skdp.mixture._latent_features._kernels_posterior import (
     Posterior,
-    build_posterior,
+    build,
     make_posterior,
 )
 from skdp.mixture._latent_features._kernels_rows import sweep_rows
+from skdp.mixture._latent_features._kernels_split_merge import split_and_merge
 from skdp.mixture._latent_features._model import LatentFeatureModel
 from skdp.mixture._latent_features._state import LatentFeatureState
 from skdp.processes._indian_buffet import draw_mass, expected_features
+
+N_TRIES = 5
+"""Splits or merges that are tried in a sweep."""
 
 _SPARE = 16
 _FRESH = 1000
@@ -45,6 +49,8 @@ class LatentFeatureWalker(Part):
     concentration, noise, weights : float
         What concentration and the two variances are, or where they begin.
     stream : (4,) uint64 array
+    split_merge : bool, default=True
+        Whether sweeps try to split and merge features.
 
     Attributes
     ----------
@@ -62,8 +68,11 @@ class LatentFeatureWalker(Part):
         noise: float,
         weights: float,
         stream: NDArray[np.uint64],
+        *,
+        split_merge: bool = True,
     ):
         self.center = center
+        self.split_merge = split_merge
         self.prior = prior
         self.concentration, self.noise, self.weights = concentration, noise, weights
         self.stream = stream
@@ -90,6 +99,8 @@ class LatentFeatureWalker(Part):
         rows = self._full_rows()
         self._draw_features(rows)
         self.imputed = rows[self._missing]
+        if self.split_merge and len(rows) > 1:
+            self._split_and_merge(rows)
         self._draw_hyper(rows)
 
     def _draw_features(self, rows: Floats) -> None:
@@ -98,7 +109,7 @@ class LatentFeatureWalker(Part):
         ratio, rate = self.noise / self.weights, self.concentration / n_rows
         for begin in range(0, n_rows, _FRESH):
             place, end, n_pending = begin, min(begin + _FRESH, n_rows), -1
-            possible = build_posterior(features, rows, n_features, ratio, posterior)
+            possible = build(features, rows, n_features, ratio, posterior)
             while possible and place < end:
                 place, n_features, n_pending = sweep_rows(
                     place, end, n_pending, rows, self._seen, features, n_features, posterior,
@@ -109,6 +120,17 @@ class LatentFeatureWalker(Part):
                     features, posterior = _grow(features, posterior, n_features + n_pending)
             if not possible:
                 raise ValueError(_IMPOSSIBLE)
+        self.features = features[:, :n_features].copy()
+
+    def _split_and_merge(self, rows: Floats) -> None:
+        """Try to split features and to merge them."""
+        n_rows, n_features = self.features.shape
+        features, posterior = _make_room(self.features, n_features + N_TRIES, rows.shape[1])
+        n_features = split_and_merge(
+            N_TRIES, rows, features, n_features, posterior, np.empty(n_rows, dtype=np.int64),
+            np.empty(n_rows, dtype=np.int8), self.noise, self.noise / self.weights,
+            math.log(self.concentration), self.stream,
+        )  # fmt: skip
         self.features = features[:, :n_features].copy()
 
     def _draw_hyper(self, rows: Floats) -> None:
@@ -150,9 +172,9 @@ class LatentFeatureWalker(Part):
         order = self.by_size()
         features = np.ascontiguousarray(self.features[:, order])
         n_rows, n_features = features.shape
-        posterior = make_posterior(n_features, self._rows.shape[1])
+        posterior = make_posterior(n_features, *self._rows.shape)
         rows, ratio = self._full_rows(), self.noise / self.weights
-        if not build_posterior(features, rows, n_features, ratio, posterior):
+        if not build(features, rows, n_features, ratio, posterior):
             raise ValueError(_IMPOSSIBLE)
         return LatentFeatureModel(
             n_rows,
@@ -195,7 +217,7 @@ def _make_room(
     """Return the features, and arrays for their posterior, with room for so many."""
     larger = np.zeros((len(features), capacity), dtype=np.int8)
     larger[:, : features.shape[1]] = features
-    return larger, make_posterior(capacity, n_columns)
+    return larger, make_posterior(capacity, len(features), n_columns)
 
 
 def _grow(

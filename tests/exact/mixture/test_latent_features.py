@@ -65,6 +65,32 @@ def test_long_chains(rows):
     check(rows, n_sweeps=8 * N_SWEEPS)
 
 
+def move(rows, features, stream):
+    """Return features after splits and merges are tried."""
+    walker = make_walker(rows)
+    walker.stream = stream
+    walker.features = features.astype(np.int8)
+    walker._split_and_merge(rows)
+    return walker.features
+
+
+@pytest.mark.parametrize("n_tries", [1, 10])
+def test_splits_and_merges_leave_the_posterior_alone(monkeypatch, n_tries):
+    """Independent draws of the oracle are moved: do the means of anything change?
+
+    |z| < 4.5 of 16 means, twice: a false alarm for one in 4,600 choices of the seeds.
+    """
+    monkeypatch.setattr(_walker, "N_TRIES", n_tries)
+    expected = softmax(buffets.log_posteriors(ROWS, EVERY, ALPHA, NOISE, WEIGHTS))
+    draws = np.random.default_rng(0).choice(len(EVERY), 40_000, p=expected)
+    stream = make_walker(ROWS).stream
+    moved = [move(ROWS, EVERY[draw], stream) for draw in draws]
+    change = np.array([buffets.describe(features) for features in moved]) - DESCRIBED[draws]
+    assert np.mean(change[:, :5].any(axis=1)) > 0.02 * n_tries**0.5
+    z = change.mean(axis=0) / np.maximum(change.std(axis=0) / np.sqrt(len(draws)), 1e-9)
+    assert np.all(np.abs(z) < 4.5)
+
+
 def test_hardly_any_noise():
     """A row that leaves takes along all digits of what is left: the posterior is made anew."""
     rows = ROWS[:, :1]
