@@ -66,6 +66,8 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         Whether the means of the columns are subtracted first. Without it a row that has no feature
         is 0 but for noise; choose this if 0 means that nothing is there. With it a feature and its
         absence may change places, since only the difference shows.
+    split_merge : bool, default=True
+        Whether five moves of each sweep try to split a feature or to merge two.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -129,8 +131,9 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     The joint distribution is that of [1]_, with the weights summed out. A sweep visits the rows. It
     takes one out, draws the features that others have one by one, in random order, then the number
     of its own features, without a truncation, and puts the row back. The posterior of the weights
-    moves with the row ([2]_), so that a row takes time in proportion to K (K + n_features). Then
-    alpha is drawn from its Gamma posterior, and both variances by slice sampling.
+    moves with the row ([2]_), so that a row takes time in proportion to K (K + n_features). Then it
+    tries to split a feature in two and to merge two, which is for features what [3]_ is for
+    clusters, draws alpha from its Gamma posterior, and both variances by slice sampling.
 
     NaN marks a missing value. While the features of a row are drawn its missing entries are summed
     out, then they are drawn; so the posterior is exact, as far as values are missing at random.
@@ -144,6 +147,8 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
        review", Journal of Machine Learning Research 12, 2011.
     .. [2] F. Doshi-Velez and Z. Ghahramani, "Accelerated sampling for the Indian buffet process",
        ICML 2009.
+    .. [3] D. B. Dahl, "Sequentially-allocated merge-split sampler for conjugate and nonconjugate
+       Dirichlet process mixture models", technical report, Texas A&M University, 2005.
 
     Examples
     --------
@@ -165,6 +170,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         "weights_variance": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "weights_prior": [tuple, list],
         "center": ["boolean"],
+        "split_merge": ["boolean"],
         "transform_max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
@@ -188,6 +194,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         weights_variance: float | str = "auto",
         weights_prior: tuple[float, float] = (1.0, 1.0),
         center: bool = True,
+        split_merge: bool = True,
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 5,
@@ -206,6 +213,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         self.weights_variance = weights_variance
         self.weights_prior = weights_prior
         self.center = center
+        self.split_merge = split_merge
         self.max_iter = max_iter
         self.burn_in = burn_in
         self.thin = thin
@@ -301,6 +309,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             noise,
             weights,
             derive_stream(root, Role.SWEEP, c),
+            split_merge=bool(self.split_merge),
         )
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:

@@ -113,6 +113,7 @@ FEATURE_FAULTS = {
     "shape": ({"noise_prior": (1e-20, 1)}, X, ValueError, "noise_prior must have a shape from"),
     "weights_prior": ({"weights_prior": 3}, X, ValueError, "'weights_prior' parameter"),
     "center": ({"center": "yes"}, X, ValueError, "'center' parameter"),
+    "split_merge": ({"split_merge": 2}, X, ValueError, "'split_merge' parameter"),
     "transform_max_iter": (
         {"transform_max_iter": 0}, X, ValueError, "'transform_max_iter' parameter",
     ),

@@ -107,6 +107,7 @@ OTHER_MEANING = {
         **dict.fromkeys(MIXTURES, "partitions"),
         "IBPLatentFeatures": "features are those of one sample",
     },
+    "split_merge": {"IBPLatentFeatures": "features, not components"},
     "transform_max_iter": {"IBPLatentFeatures": "sweeps over one row"},
     "emission": {
         "FactorialHMM": "always binary factors",

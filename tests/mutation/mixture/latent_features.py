@@ -9,10 +9,13 @@ PREDICT = "mixture/_latent_features/_kernels_predict.py"
 HYPER = "mixture/_latent_features/_hyper.py"
 WALKER = "mixture/_latent_features/_walker.py"
 MODEL = "mixture/_latent_features/_model.py"
+SPLITS = "mixture/_latent_features/_kernels_split_merge.py"
 SWEEPS = f"{FEATURES}::test_features"
 GAPS = f"{FEATURES}::test_features_and_missing_entries"
 HYPERS = f"{FEATURES}::test_drawn_concentration_and_variances"
 DENSITIES = f"{FEATURES}::test_predictive_densities"
+
+MOVES = f"{FEATURES}::test_splits_and_merges_leave_the_posterior_alone[1]"
 
 MUTATIONS = [
     Mutation(
@@ -167,9 +170,57 @@ MUTATIONS = [
         "What is drawn with a probability is divided by it.",
         f"{FEATURES}::test_estimated_densities_have_no_bias",
     ),
+    Mutation(
+        "ibp-split-way-forgotten",
+        SPLITS,
+        "math.log1p(-next_double(rng)) < gain - log_way",
+        "math.log1p(-next_double(rng)) < gain",
+        "A split divides by the probability of its allocation.",
+        MOVES,
+    ),
+    Mutation(
+        "ibp-split-without-concentration",
+        SPLITS,
+        "    gain = log_rate - log_weight(a, features)\n",
+        "    gain = -log_weight(a, features)\n",
+        "A further feature costs alpha.",
+        MOVES,
+    ),
+    Mutation(
+        "ibp-merge-of-what-a-row-has-both-of",
+        SPLITS,
+        "        elif not features[i, b] and not features[j, a]:\n",
+        "        else:\n",
+        "No split gives i or j both halves.",
+        MOVES,
+    ),
+    Mutation(
+        "ibp-split-halves-exclude-each-other",
+        SPLITS,
+        "        total = first + second + both\n",
+        "        both = 0.0 if is_split else both\n        total = first + second + both\n",
+        "What a split can do, a merge must be able to undo, and the other way round.",
+        MOVES,
+    ),
+    Mutation(
+        "ibp-evidence-without-the-prior-of-weights",
+        SPLITS,
+        "(n_features * math.log(ratio) - log_det)",
+        "(-log_det)",
+        "The prior of the weights has a constant for each feature.",
+        MOVES,
+    ),
 ]
 
 EQUIVALENTS = [
+    Mutation(
+        "ibp-allocated-rows-do-not-count",
+        SPLITS,
+        "        move_row(features[i], rows[i], 1.0, n_features, posterior)\n",
+        "",
+        "Another proposal, whose probability is known: its moves are as exact.",
+        MOVES,
+    ),
     Mutation(
         "ibp-another-start-of-a-fold-in",
         PREDICT,
