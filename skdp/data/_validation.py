@@ -249,7 +249,9 @@ def _naming_the_cure(n_words: int | None) -> Iterator[None]:
         ) from None
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool) -> NDArray[np.float64]:
+def check_rows(
+    estimator: Any, X: Any, *, reset: bool, ensure_all_finite: bool | str = True
+) -> NDArray[np.float64]:
     """Return X as a read-only (n_samples, n_features) array, checked or recorded.
 
     Parameters
@@ -258,7 +260,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> NDArray[np.float64]:
         A model of rows.
     X : (n_samples, n_features) array-like
     reset : bool
-        As in `check_panel`.
+    ensure_all_finite : bool or "allow-nan", default=True
+        Both as in `check_panel`.
 
     Returns
     -------
@@ -276,7 +279,14 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> NDArray[np.float64]:
             f"{type(estimator).__name__} is a row."
         )
     _check_columns_are_numbers(X)
-    values = validate_data(estimator, X=X, reset=reset, dtype=np.float64, order="C")
+    values = validate_data(
+        estimator,
+        X=X,
+        reset=reset,
+        dtype=np.float64,
+        order="C",
+        ensure_all_finite=ensure_all_finite,
+    )
     return np.asarray(frozen(values), dtype=np.float64)
 
 

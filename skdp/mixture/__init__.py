@@ -1,6 +1,7 @@
-"""Mixtures with as many components as the data ask for."""
+"""Mixtures and latent features, as many as the data ask for."""
 
 from skdp.mixture._dp_mixture import DPMixture
+from skdp.mixture._ibp_latent_features import IBPLatentFeatures
 from skdp.mixture._pitman_yor_mixture import PitmanYorMixture
 
-__all__ = ["DPMixture", "PitmanYorMixture"]
+__all__ = ["DPMixture", "IBPLatentFeatures", "PitmanYorMixture"]

@@ -13,7 +13,7 @@ from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.grammar._chart._engine import sample_trees
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.language import HierarchicalPitmanYorLM, NestedPitmanYorLM
-from skdp.mixture import PitmanYorMixture
+from skdp.mixture import IBPLatentFeatures, PitmanYorMixture
 from skdp.sequence import (
     HDPHMMLT,
     BinaryFactorEmission,
@@ -55,6 +55,7 @@ ESTIMATORS = [
     HierarchicalPitmanYorLM(2, n_chains=2, **FEW),
     NestedPitmanYorLM(n_chains=2, anneal=None, **FEW),
     PitmanYorMixture(n_chains=2, **FEW),
+    IBPLatentFeatures(n_chains=2, **FEW),
 ]
 
 METHODS = ("transform", "transform_segments", "predict", "predict_proba", "score_samples")
@@ -74,7 +75,7 @@ def make_data(estimator):
         texts = ("(S (A a) (B b))", "(S (A a) (S (A a) (B c)))", "(S (B b))")
         trees = [ParseTree.from_brackets(text) for text in texts]
         return [tree.leaves for tree in trees], trees
-    if isinstance(estimator, PitmanYorMixture):
+    if isinstance(estimator, PitmanYorMixture | IBPLatentFeatures):
         return (rng.normal(size=(9, 2)),)
     if hasattr(estimator, "predict_proba"):
         return (SequencePanel.from_sequences([rng.normal(size=n) for n in (7, 1, 5)]),)
@@ -124,6 +125,7 @@ def check_backend(estimator, backend, **params):
         HierarchicalPitmanYorLM(2, n_chains=2, **FEW),
         NestedPitmanYorLM(n_chains=2, anneal=None, **FEW),
         PitmanYorMixture(n_chains=2, **FEW),
+        IBPLatentFeatures(n_chains=2, **FEW),
         HDPHMMLT(2, n_chains=2, **FEW),
         GibbsLDA(2, n_shards=2, level="segment", **FEW),
     ],

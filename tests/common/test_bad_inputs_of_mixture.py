@@ -5,7 +5,7 @@ import pytest
 
 from skdp.data import SequencePanel
 from skdp.emissions import BernoulliEmission, GaussianEmission, PoissonEmission, StudentTEmission
-from skdp.mixture import DPMixture, PitmanYorMixture
+from skdp.mixture import DPMixture, IBPLatentFeatures, PitmanYorMixture
 
 X = np.random.default_rng(0).normal(size=(12, 2))
 COUNTS = np.random.default_rng(0).poisson(3.0, (12, 2)).astype(float)
@@ -86,4 +86,81 @@ def test_another_number_of_columns():
     model = DPMixture(max_iter=4).fit(X)
     for method in (model.predict, model.predict_proba, model.novelty, model.score_samples):
         with pytest.raises(ValueError, match="1 features, but DPMixture is expecting 2"):
+            method(X[:, :1])
+
+
+FEATURE_FAULTS = {
+    "infinity": ({}, with_entry(np.inf, X), ValueError, "Input X contains infinity"),
+    "too large": ({}, with_entry(1e130, X), ValueError, "X must hold numbers up to 1e+120"),
+    "an empty column": (
+        {}, np.column_stack([X, np.full(12, np.nan)]), ValueError, "Column 2 of X has no observed",
+    ),
+    "no rows": ({}, np.empty((0, 2)), ValueError, "0 sample"),
+    "one dimension": ({}, X[:, 0], ValueError, "Expected 2D array"),
+    "a panel": ({}, SequencePanel(X, [0, 12]), TypeError, "got a SequencePanel"),
+    "masked": ({}, np.ma.masked_array(X, X > 0), ValueError, "masked"),
+    "concentration": ({"concentration": 0.0}, X, ValueError, "> 0, got 0.0. It may also be 'auto'"),
+    "endless": ({"concentration": np.inf}, X, ValueError, "concentration must be a finite number"),
+    "a word": ({"concentration": "learn"}, X, ValueError, "may also be 'auto'"),
+    "too many": ({"concentration": 1e9}, X, ValueError, "concentration=1e+09, 3.1e+09 features"),
+    "noise_variance": ({"noise_variance": 0.0}, X, ValueError, "'noise_variance' parameter"),
+    "no end of noise": ({"noise_variance": np.inf}, X, ValueError, "'noise_variance' parameter"),
+    "weights_variance": ({"weights_variance": -1}, X, ValueError, "'weights_variance' parameter"),
+    "concentration_prior": (
+        {"concentration_prior": (1.0,)}, X, ValueError, "concentration_prior must be two",
+    ),
+    "noise_prior": ({"noise_prior": (0, 1)}, X, ValueError, "noise_prior must be two"),
+    "shape": ({"noise_prior": (1e-20, 1)}, X, ValueError, "noise_prior must have a shape from"),
+    "weights_prior": ({"weights_prior": 3}, X, ValueError, "'weights_prior' parameter"),
+    "center": ({"center": "yes"}, X, ValueError, "'center' parameter"),
+    "split_merge": ({"split_merge": 2}, X, ValueError, "'split_merge' parameter"),
+    "transform_max_iter": (
+        {"transform_max_iter": 0}, X, ValueError, "'transform_max_iter' parameter",
+    ),
+    "burn_in": ({"burn_in": 9}, X, ValueError, "burn_in must be smaller"),
+    "no digits": (
+        {"noise_variance": 1e-200}, np.ones((5, 3)), ValueError, "a larger noise_variance",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FEATURE_FAULTS)
+def test_fault_of_latent_features(name):
+    params, rows, error, message = FEATURE_FAULTS[name]
+    model = IBPLatentFeatures(**{"max_iter": 4, "center": False, **params})
+    with pytest.raises(error) as caught:
+        model.fit(rows)
+    assert message in str(caught.value)
+    assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize(
+    ("rows", "params"),
+    [
+        (X[:1], {}),
+        (X[:1], {"center": False}),
+        (np.column_stack([X, np.full(12, 7.0)]), {}),
+        (np.full((5, 2), 3.0), {}),
+        (np.zeros((5, 2)), {"center": False}),
+        (1e100 * X, {}),
+        (1e-100 * X, {"noise_prior": (1.0, 1e-59)}),
+        (np.random.default_rng(0).normal(size=(4, 9)), {"noise_variance": 1e-8}),
+        (np.vstack([X, np.full((3, 2), np.nan)]), {}),
+        (with_entry(np.nan, X), {"concentration": 1e-8}),
+        (X, {"concentration": 30.0, "noise_variance": 1e-3, "weights_variance": 1e3}),
+    ],
+)
+def test_odd_but_legal_for_latent_features(rows, params):
+    model = IBPLatentFeatures(**{"max_iter": 6, "random_state": 0, **params}).fit(rows)
+    assert np.isfinite(model.score(rows))
+    assert np.isfinite(model.impute(rows)).all()
+    shares = model.transform(rows)
+    assert shares.shape == (len(rows), model.n_components_)
+    assert np.all((shares >= 0.0) & (shares <= 1.0 + 1e-9))
+
+
+def test_another_number_of_columns_for_latent_features():
+    model = IBPLatentFeatures(max_iter=4).fit(X)
+    for method in (model.transform, model.impute, model.score_samples, model.score):
+        with pytest.raises(ValueError, match="1 features, but IBPLatentFeatures is expecting 2"):
             method(X[:, :1])

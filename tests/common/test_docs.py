@@ -46,6 +46,7 @@ NAMES = [
 ]
 
 MIXTURES = ("PitmanYorMixture", "DPMixture")
+POOLED = (*MIXTURES, "IBPLatentFeatures")
 
 # Parameters that mean something else in these estimators than in the others.
 OTHER_MEANING = {
@@ -82,13 +83,17 @@ OTHER_MEANING = {
     "concentration": {
         "HDPTopicModel": "of documents, without a discount",
         **dict.fromkeys(MIXTURES, "may be negative"),
+        "IBPLatentFeatures": "of an Indian buffet",
         "HierarchicalPitmanYorLM": "by length of contexts",
         "NestedPitmanYorLM": "of words and of characters",
     },
     "top_concentration": {"HDPTopicModel": "of topics, no truncation"},
     "top_concentration_prior": {"HDPTopicModel": "of one concentration"},
     "topic_word_prior": {"HDPTopicModel": "gamma is the top concentration there"},
-    "split_merge": {"HDPTopicModel": "of topics"},
+    "split_merge": {
+        "HDPTopicModel": "of topics",
+        "IBPLatentFeatures": "features, not components",
+    },
     "decay_prior": {"EmissionSimilarity": "cut off at both ends"},
     "predict_method": {"NestedPitmanYorLM": "words, not trees"},
     "discount": {
@@ -98,17 +103,21 @@ OTHER_MEANING = {
         "NestedPitmanYorLM": "of words and of characters",
     },
     "n_chains": {
-        **dict.fromkeys(MIXTURES, "all are pooled"),
+        **dict.fromkeys(POOLED, "all are pooled"),
         "HierarchicalPitmanYorLM": "no features, one first state",
         "NestedPitmanYorLM": "no features",
     },
     "concentration_prior": {
         "CategoricalEmission": "of a Dirichlet, not of processes",
         "HDPTopicModel": "of documents",
-        **dict.fromkeys(MIXTURES, "of one process"),
+        **dict.fromkeys(POOLED, "of one process"),
     },
     "discount_prior": {"PitmanYorMixture": "of one process"},
-    "n_samples": dict.fromkeys(MIXTURES, "partitions"),
+    "n_samples": {
+        **dict.fromkeys(MIXTURES, "partitions"),
+        "IBPLatentFeatures": "features are those of one sample",
+    },
+    "transform_max_iter": {"IBPLatentFeatures": "sweeps over one row"},
     "emission": {
         "FactorialHMM": "always binary factors",
         **dict.fromkeys(MIXTURES, "parameters are summed out"),
@@ -220,7 +229,7 @@ def test_one_text_for_one_parameter():
             for parameter, text in parameter_texts(found).items():
                 assert text, f"{name}: {parameter} has no text"
                 texts.setdefault(parameter, {})[name] = text
-    assert len(texts["random_state"]) == 14  # chains, and both grammars
+    assert len(texts["random_state"]) == 15  # chains, and both grammars
     for parameter, by_class in texts.items():
         others = OTHER_MEANING.get(parameter, {})
         shared = {text for name, text in by_class.items() if name not in others}

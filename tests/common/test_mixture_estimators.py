@@ -2,9 +2,11 @@
 
 from scikit_learn_checks import scikit_learn_checks
 
-from skdp.mixture import DPMixture, PitmanYorMixture
+from skdp.mixture import DPMixture, IBPLatentFeatures, PitmanYorMixture
 
 
-@scikit_learn_checks([PitmanYorMixture(max_iter=20), DPMixture(max_iter=20)])
+@scikit_learn_checks(
+    [PitmanYorMixture(max_iter=20), DPMixture(max_iter=20), IBPLatentFeatures(max_iter=20)]
+)
 def test_scikit_learn(estimator, check):
     check(estimator)

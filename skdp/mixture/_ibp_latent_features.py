@@ -1,0 +1,503 @@
+"""Binary latent features whose number has the prior of an Indian buffet."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from skdp._checks import check_concentration, check_count, check_gamma_prior
+from skdp._memory import check_memory
+from skdp._public import public
+from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._resumable import SavedRuns
+from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
+from skdp._typing import Floats
+from skdp.base import ChainEstimator
+from skdp.data._validation import check_rows
+from skdp.inference import NoAverages
+from skdp.mixture._latent_features._hyper import FeaturePrior
+from skdp.mixture._latent_features._model import LatentFeatureModel
+from skdp.mixture._latent_features._walker import LatentFeatureWalker
+from skdp.processes._indian_buffet import expected_features
+
+_FIRST_CONCENTRATION = 1.0
+_FIRST_NOISE = 0.2
+"""Share of the variance of X: with less noise features come early, with more they are blurred."""
+
+_LARGEST = 1e120
+"""Squares of larger numbers overflow."""
+
+_LARGEST_RATE = 1e60
+"""Of a prior of a variance, which has a unit."""
+
+
+@public
+class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
+    r"""Rows made of binary features, as many as the data ask for, by an Indian buffet process.
+
+    A row is the sum of the weights of the features that it has, and noise: X = Z A + noise, with a
+    binary matrix Z. Unlike in a mixture, a row may have any number of features. After N rows the
+    next one has a feature of m of them with probability m / (N + 1), and Poisson(alpha / (N + 1))
+    new ones, so that the number of features is part of what is inferred.
+
+    Parameters
+    ----------
+    concentration : float or "auto", default="auto"
+        alpha, above 0: the expected number of features of a row before any data. "auto": drawn.
+    concentration_prior : (shape, rate), default=(1.0, 1.0)
+        Gamma prior under which alpha is drawn; shape and rate from 1e-8 to 1e8.
+    noise_variance : float or "auto", default="auto"
+        Variance of the noise, above 0, the same in all columns. "auto": drawn.
+    noise_prior : (shape, rate), default=(1.0, 1.0)
+        Gamma prior of the reciprocal of a drawn `noise_variance`; the rate, from 1e-60 to 1e60, has
+        the unit of X squared.
+    weights_variance : float or "auto", default="auto"
+        Variance of the weights A, which are normal with mean 0, above 0. "auto": drawn.
+    weights_prior : (shape, rate), default=(1.0, 1.0)
+        Gamma prior of the reciprocal of a drawn `weights_variance`, as `noise_prior`.
+    center : bool, default=True
+        Whether the means of the columns are subtracted first. Without it a row that has no feature
+        is 0 but for noise; choose this if 0 means that nothing is there. With it a feature and its
+        absence may change places, since only the difference shows.
+    split_merge : bool, default=True
+        Whether five moves of each sweep try to split a feature or to merge two.
+    max_iter : int, default=500
+        Number of sweeps of each chain.
+    burn_in : int or None, default=None
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
+    thin : int, default=5
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
+    n_samples : int, default=20
+        Number of kept samples of each chain, evenly spaced, to store. Densities and imputed values
+        are averaged over them; features are those of the one with the highest log joint.
+    n_chains : int, default=1
+        Number of independent chains, each from its own first state. The samples of all of them are
+        pooled.
+    transform_max_iter : int, default=50
+        Number of sweeps over the features of a new row in a sample with more than 16 features, of
+        which the first half is discarded. With up to 16 all their combinations are summed over.
+    warm_start : bool, default=False
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+    verbose : int, default=0
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
+
+    Attributes
+    ----------
+    components_ : (K, n_features) array
+        Posterior means of the weights A in the stored sample with the highest log joint. Features
+        are ordered by the number of rows that have them.
+    feature_probabilities_ : (K,) array
+        Probabilities that the next row has each of them.
+    n_components_ : int
+        Their number K.
+    n_components_distribution_ : array
+        Posterior distribution of the number of features: entry k is P(K = k), over the kept sweeps
+        of all chains.
+    mean_ : (n_features,) array
+        What is subtracted of rows: means of the columns, or 0.
+    concentration_, noise_variance_, weights_variance_ : float
+        Posterior means.
+    trace_ : Trace
+        Scalars of every kept sweep of every chain, "n_components" among them.
+    n_iter_ : int
+        Number of sweeps done.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : (n_features,) array
+        Only if X was a data frame with string column names.
+
+    See Also
+    --------
+    PitmanYorMixture : Each row is of one component.
+    skdp.sequence.FactorialHMM : Features that last, in sequences.
+
+    Notes
+    -----
+    The joint distribution is that of [1]_, with the weights summed out. A sweep visits the rows. It
+    takes one out, draws the features that others have one by one, in random order, then the number
+    of its own features, without a truncation, and puts the row back. The posterior of the weights
+    moves with the row ([2]_), so that a row takes time in proportion to K (K + n_features). Then it
+    tries to split a feature in two and to merge two, which is for features what [3]_ is for
+    clusters, draws alpha from its Gamma posterior, and both variances by slice sampling.
+
+    NaN marks a missing value. While the features of a row are drawn its missing entries are summed
+    out, then they are drawn; so the posterior is exact, as far as values are missing at random.
+
+    Samples differ in number and meaning of their features, and are never aligned. Averages over
+    samples are only those that need no labels: densities, imputed values, the number of features.
+
+    References
+    ----------
+    .. [1] T. L. Griffiths and Z. Ghahramani, "The Indian buffet process: an introduction and
+       review", Journal of Machine Learning Research 12, 2011.
+    .. [2] F. Doshi-Velez and Z. Ghahramani, "Accelerated sampling for the Indian buffet process",
+       ICML 2009.
+    .. [3] D. B. Dahl, "Sequentially-allocated merge-split sampler for conjugate and nonconjugate
+       Dirichlet process mixture models", technical report, Texas A&M University, 2005.
+
+    Examples
+    --------
+    >>> from skdp.datasets import make_feature_images
+    >>> from skdp.mixture import IBPLatentFeatures
+    >>> images = make_feature_images(100, random_state=0)
+    >>> model = IBPLatentFeatures(center=False, random_state=0).fit(images.data)
+    >>> found = model.components_[:4].reshape(4, 6, 6)
+    >>> found.round().astype(int)[0].shape
+    (6, 6)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **ChainEstimator._parameter_constraints,
+        "concentration": "no_validation",
+        "concentration_prior": [tuple, list],
+        "noise_variance": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "noise_prior": [tuple, list],
+        "weights_variance": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "weights_prior": [tuple, list],
+        "center": ["boolean"],
+        "split_merge": ["boolean"],
+        "transform_max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    _free_in_warm_start = ChainEstimator._free_in_warm_start | {"transform_max_iter"}
+    _free_in_checkpoints = ChainEstimator._free_in_checkpoints | {"transform_max_iter"}
+
+    _models: list[LatentFeatureModel]
+    _best: LatentFeatureModel
+    _key: NDArray[np.uint64]
+    n_features_in_: int
+    mean_: Floats
+    components_: Floats
+
+    def __init__(
+        self,
+        concentration: float | str = "auto",
+        *,
+        concentration_prior: tuple[float, float] = (1.0, 1.0),
+        noise_variance: float | str = "auto",
+        noise_prior: tuple[float, float] = (1.0, 1.0),
+        weights_variance: float | str = "auto",
+        weights_prior: tuple[float, float] = (1.0, 1.0),
+        center: bool = True,
+        split_merge: bool = True,
+        max_iter: int = 500,
+        burn_in: int | None = None,
+        thin: int = 5,
+        n_samples: int = 20,
+        n_chains: int = 1,
+        transform_max_iter: int = 50,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.noise_variance = noise_variance
+        self.noise_prior = noise_prior
+        self.weights_variance = weights_variance
+        self.weights_prior = weights_prior
+        self.center = center
+        self.split_merge = split_merge
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.transform_max_iter = transform_max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: NaN is allowed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # Validation
+
+    def _prior(self) -> FeaturePrior:
+        """Return the priors of what is drawn."""
+        shared = check_gamma_prior(self.concentration_prior, "concentration_prior")
+        noise, weights = (
+            check_gamma_prior(getattr(self, name), name, _LARGEST_RATE)
+            for name in ("noise_prior", "weights_prior")
+        )
+        return FeaturePrior(
+            shared if _is_auto(self.concentration) else None,
+            noise if _is_auto(self.noise_variance) else None,
+            weights if _is_auto(self.weights_variance) else None,
+        )
+
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
+        self._prior()
+        if not _is_auto(self.concentration):
+            try:
+                check_concentration(self.concentration)  # type: ignore[arg-type]
+            except ValueError as error:
+                raise ValueError(f"{error} It may also be 'auto'.") from None
+
+    def _check_input(self, X: Any, y: Any = None) -> Floats:
+        values = self._check_size(check_rows(self, X, reset=True, ensure_all_finite="allow-nan"))
+        empty = np.isnan(values).all(axis=0)
+        if empty.any():
+            raise ValueError(f"Column {np.argmax(empty)} of X has no observed value: leave it out.")
+        return values
+
+    def _check_size(self, values: Floats) -> Floats:
+        largest = float(np.nanmax(np.abs(values), initial=0.0))
+        if largest > _LARGEST:
+            raise ValueError(
+                f"X must hold numbers up to {_LARGEST:g}, because squares of larger ones overflow; "
+                f"got {largest:g}."
+            )
+        return values
+
+    def _check_rows(self, X: Any) -> Floats:
+        """Return new rows, centered."""
+        check_is_fitted(self)
+        values = check_rows(self, X, reset=False, ensure_all_finite="allow-nan")
+        return np.asarray(self._check_size(values) - self.mean_)
+
+    # Chains
+
+    def _make_averages(self) -> NoAverages:
+        return NoAverages()
+
+    def _start_walker(
+        self, values: Floats, root: np.random.SeedSequence, c: int
+    ) -> LatentFeatureWalker:
+        n_rows, n_columns = values.shape
+        alpha = _FIRST_CONCENTRATION if _is_auto(self.concentration) else float(self.concentration)
+        n_features = alpha * expected_features(n_rows, 1.0)
+        check_memory(
+            24.0 * n_rows * n_columns + n_features * (n_rows + 16.0 * (n_features + n_columns)),
+            f"X of shape {values.shape} with concentration={alpha:g}, {n_features:.3g} features,",
+        )
+        means = np.nanmean(values, axis=0)
+        scale = float(np.nanmean((values - means) ** 2)) or float(np.nanmean(values**2)) or 1.0
+        noise, weights = (
+            share * scale if _is_auto(given) else float(given)
+            for share, given in (
+                (_FIRST_NOISE, self.noise_variance),
+                (1.0, self.weights_variance),
+            )
+        )
+        return LatentFeatureWalker(
+            values,
+            means if self.center else np.zeros(n_columns),
+            self._prior(),
+            alpha,
+            noise,
+            weights,
+            derive_stream(root, Role.SWEEP, c),
+            split_merge=bool(self.split_merge),
+        )
+
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(saved, final=final)
+        trace, models = attributes["trace_"], attributes["_models"]
+        best = max(models, key=lambda model: model.log_joint)
+        numbers = trace["n_components"].astype(np.int64).ravel()
+        learnt = ("concentration", "noise_variance", "weights_variance")
+        return {
+            **attributes,
+            "_best": best,
+            "_key": derive_stream(saved.root, Role.TRANSFORM),
+            "components_": best.means.copy(),
+            "feature_probabilities_": best.probabilities(),
+            "n_components_": len(best.counts),
+            "n_components_distribution_": np.bincount(numbers) / len(numbers),
+            "mean_": saved.runs[0].walker.center.copy(),
+            **{f"{name}_": float(trace[name].mean()) for name in learnt},
+        }
+
+    # Public methods
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the features of the rows of X.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like
+            NaN: a missing value.
+        y : ignored
+            Present by scikit-learn's convention.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or a parameter is invalid. The estimator is left unchanged.
+        KeyboardInterrupt
+            If interrupted, at the end of the current sweep. If a sample has been kept by then, the
+            estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
+            continues.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then.
+        """
+        return self._fit(X, y)
+
+    def transform(self, X: Any) -> Floats:
+        """Return the probabilities that each row has each of the features of `components_`.
+
+        New features, which no training row has, are left out. With up to 16 features these are
+        exact, given the sample of `components_`; with more they are means over Gibbs sweeps.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like
+            NaN: a missing value.
+
+        Returns
+        -------
+        (n_samples, K) array
+        """
+        return self._predict(self._check_rows(X), [self._best], new=False, density=False)[0][0]
+
+    def inverse_transform(self, X: Any) -> Floats:
+        """Return the expected rows given their features.
+
+        Parameters
+        ----------
+        X : (n_samples, K) array-like
+            Features, or their probabilities, as `transform` returns them.
+
+        Returns
+        -------
+        (n_samples, n_features) array
+            ``X @ components_ + mean_``.
+        """
+        check_is_fitted(self)
+        features = check_array(X, dtype=np.float64, ensure_min_features=0, input_name="X")
+        if features.shape[1] != len(self.components_):
+            raise ValueError(
+                f"X has {features.shape[1]} features, but {type(self).__name__} found "
+                f"{len(self.components_)}."
+            )
+        return np.asarray(features @ self.components_ + self.mean_)
+
+    def impute(self, X: Any) -> Floats:
+        """Return X with missing values replaced by their posterior means.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like
+            NaN: a missing value.
+
+        Returns
+        -------
+        (n_samples, n_features) array
+            Means given what was observed of the row, averaged over the stored samples of all
+            chains.
+        """
+        rows = self._check_rows(X)
+        parts = self._predict(rows, self._models, new=True, density=False)
+        means = np.zeros_like(rows)
+        for (shares, _), model in zip(parts, self._models, strict=True):
+            means += shares @ model.means / len(parts)
+        return np.asarray(np.where(np.isnan(rows), means, rows) + self.mean_)
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log predictive density of each row.
+
+        Densities are averaged over the stored samples of all chains. A new row may have features
+        that no training row has. Missing values are left out. The features of a row are summed over
+        exactly in samples with up to 16 of them. With more, densities are estimated: the eight
+        features that 50 sweeps (`transform_max_iter`) are least sure of are summed over, and the
+        others drawn, 32 times. STANDARDERROR
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like
+
+        Returns
+        -------
+        (n_samples,) array
+            Natural logarithms.
+        """
+        parts = self._predict(self._check_rows(X), self._models, new=True, density=True)
+        return np.asarray(logsumexp([part[1] for part in parts], axis=0) - np.log(len(parts)))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log predictive density of a row; higher is better.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like
+        y : ignored
+
+        Returns
+        -------
+        float
+        """
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Floats:
+        """Draw rows from the predictive density, that of `score_samples`.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+        random_state : int, RandomState, Generator or None, default=None
+
+        Returns
+        -------
+        (n_samples, n_features) array
+            Independent rows, each given a stored sample at random.
+        """
+        check_is_fitted(self)
+        n_samples = check_count(n_samples, "n_samples", at_least=1)
+        rng = np.random.default_rng(make_seed_sequence(random_state))
+        which = rng.integers(len(self._models), size=n_samples)
+        out = np.empty((n_samples, self.n_features_in_))
+        for s in np.unique(which):
+            rows = np.flatnonzero(which == s)
+            out[rows] = self._models[s].sample(len(rows), rng)
+        return np.asarray(out + self.mean_)
+
+    def _predict(
+        self, rows: Floats, models: list[LatentFeatureModel], *, new: bool, density: bool
+    ) -> list[tuple[Floats, Floats]]:
+        """Return probabilities of features and log densities under each of some samples."""
+        return list(
+            Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(model.predict)(
+                    rows, self._key, self.transform_max_iter, new=new, density=density
+                )
+                for model in models
+            )
+        )
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"

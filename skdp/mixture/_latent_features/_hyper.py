@@ -1,0 +1,94 @@
+"""Variances of noise and weights: priors, and draws given the features."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._random import draw_slice
+from skdp._typing import Floats
+from skdp.mixture._latent_features._kernels_posterior import weigh, write_products
+
+_LOGS = math.log(1e-250), math.log(1e250)
+"""Range of the logarithm of a drawn variance."""
+
+
+class Evidence:
+    """The density of rows given their features, as a function of the variances.
+
+    Parameters
+    ----------
+    rows : (N, D) array
+    features : (N, K) array of int8
+    """
+
+    def __init__(self, rows: Floats, features: NDArray[np.int8]):
+        self._shape = rows.shape
+        n_rows, n_columns = rows.shape
+        self._n_features = k = features.shape[1]
+        self._gram, self._cross = np.empty((k, k)), np.empty((k, n_columns))
+        counted = np.ones(n_rows, dtype=np.int8)
+        active = np.empty(k, dtype=np.int64)
+        write_products(features, rows, counted, k, active, self._gram, self._cross)
+        self._factor, self._solved = np.empty_like(self._gram), np.empty_like(self._cross)
+        self._total = float(np.sum(rows * rows))
+
+    def log_density(self, noise: float, weights: float) -> float:
+        """Return log p(X | Z) given the variances; -inf where it is singular to rounding."""
+        (n_rows, n_columns), k = self._shape, self._n_features
+        log_det, trace = weigh(
+            self._gram, self._cross, k, noise / weights, self._factor, self._solved
+        )
+        result = -n_rows * math.log(2.0 * math.pi * noise) + k * math.log(noise / weights) - log_det
+        result = 0.5 * (n_columns * result - (self._total - trace) / noise)
+        return -math.inf if math.isnan(result) else result
+
+
+def log_prior(log_variance: float, prior: tuple[float, float]) -> float:
+    """Return the log density of log v, up to a constant, if 1 / v is Gamma(shape, rate)."""
+    shape, rate = prior
+    return -shape * log_variance - rate * math.exp(-log_variance)
+
+
+@dataclass(frozen=True)
+class FeaturePrior:
+    """What is known of concentration and variances before any row.
+
+    Attributes
+    ----------
+    concentration : (shape, rate) or None
+        Of a drawn concentration, Gamma. None: it is known.
+    noise, weights : (shape, rate) or None
+        Of the reciprocal of a drawn variance, Gamma. None: it is known.
+    """
+
+    concentration: tuple[float, float] | None
+    noise: tuple[float, float] | None
+    weights: tuple[float, float] | None
+
+    def draw_variances(
+        self, evidence: Evidence, noise: float, weights: float, rng: NDArray[np.uint64]
+    ) -> tuple[float, float]:
+        """Return the next variances of noise and weights given the features."""
+        if self.noise is not None:
+            prior = self.noise
+
+            def log_density_of_noise(log_v: float) -> float:
+                if not _LOGS[0] <= log_v <= _LOGS[1]:
+                    return -math.inf
+                return evidence.log_density(math.exp(log_v), weights) + log_prior(log_v, prior)
+
+            noise = math.exp(draw_slice(log_density_of_noise, math.log(noise), rng, width=0.3))
+        if self.weights is not None:
+            other = self.weights
+
+            def log_density_of_weights(log_u: float) -> float:
+                if not _LOGS[0] <= log_u <= _LOGS[1]:
+                    return -math.inf
+                return evidence.log_density(noise, math.exp(log_u)) + log_prior(log_u, other)
+
+            weights = math.exp(draw_slice(log_density_of_weights, math.log(weights), rng))
+        return noise, weights

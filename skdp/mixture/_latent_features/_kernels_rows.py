@@ -1,0 +1,242 @@
+r"""Gibbs sweeps over the features of rows, with the weights summed out.
+
+Given all other rows, row i of the features z and of k more that no other row has is normal in each
+column, independently,
+
+    x_id ~ N(z mu_d, v s),    s = 1 + z^T M z + k / r,
+
+with M and mu of the other rows (`_kernels_posterior`). So the entries of a row that are missing are
+left out of this, and drawn when the features are known. The row has a feature of m others with
+probability m / N, and Poisson(alpha / N) of its own. Two draws follow each other:
+
+1. the features that others have, one after the other in random order, given k;
+2. k and its features given these: all k by turns, until the others together have a probability of
+   less than 2^-60 (`weigh_numbers`).
+
+The order has to be random: columns stand in the order in which features came, which depends on who
+has them, and a scan in that order is not invariant.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| rows, features, n_features, posterior, ratio | | | see `_kernels_posterior` |
+| seen | | (N, D) float64 | 1 where an entry was observed, else 0 |
+| noise | v | scalar | variance |
+| rate | alpha / N | scalar | |
+| spread | s | scalar | |
+| square | e^T e | scalar | of the observed entries of e = x - z mu |
+| n_seen | | scalar | number of them |
+| n_pending | k | scalar | number of own features that found no room; -1: none is drawn |
+| rng | | (4,) uint64 | stream, advanced in place |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numba import njit_inner, njit_loop
+from skdp._random import draw_normal, next_double
+from skdp.mixture._latent_features._kernels_posterior import (
+    add_feature,
+    build,
+    drop_feature,
+    move_row,
+    project,
+    subtract_signal,
+)
+
+_LOG_2, _LOG_ENOUGH = math.log(2.0), -61.0 * math.log(2.0)
+
+
+@njit_inner
+def log_density(n_seen, square, spread, noise):
+    """Return the log density of a row, but for (2 pi v)^(-n / 2)."""
+    return -0.5 * (n_seen * math.log(spread) + square / (noise * spread))
+
+
+@njit_inner
+def sum_numbers(rate, n_seen, square, spread, ratio, noise):
+    """Sum w_k = Poisson(k; rate) x density of the row over the numbers k of new features.
+
+    Once w_{k+1} < w_k / 2 and rate / (k + 1) < 1 / 2, this holds for all larger k: as long as the
+    density grows, Poisson terms alone fall faster still; up to twice that s its logarithm is
+    concave; beyond it falls. So what is left is less than 2 w_{k+1}.
+
+    Parameters
+    ----------
+    spread : float
+        s for k = 0.
+
+    Returns
+    -------
+    n_terms : int
+    log_total : float
+    """
+    log_poisson, log_rate = -rate, math.log(rate) if rate > 0.0 else -math.inf
+    largest = before = log_poisson + log_density(n_seen, square, spread, noise)
+    total, k = 1.0, 0
+    while True:
+        k += 1
+        log_poisson += log_rate - math.log(float(k))
+        following = log_poisson + log_density(n_seen, square, spread + k / ratio, noise)
+        is_falling = following < before - _LOG_2 and rate < 0.5 * k
+        if is_falling and following - largest < _LOG_ENOUGH + math.log(total):
+            return k, largest + math.log(total)
+        if following > largest:
+            total = total * math.exp(largest - following) + 1.0
+            largest = following
+        else:
+            total += math.exp(following - largest)
+        before = following
+
+
+@njit_inner
+def draw_number(rate, n_seen, square, spread, ratio, noise, rng):
+    """Draw the number of features that no other row has."""
+    n_terms, log_total = sum_numbers(rate, n_seen, square, spread, ratio, noise)
+    log_poisson, log_rate = -rate, math.log(rate) if rate > 0.0 else -math.inf
+    rest = next_double(rng)
+    for k in range(n_terms):
+        if k > 0:
+            log_poisson += log_rate - math.log(float(k))
+        log_term = log_poisson + log_density(n_seen, square, spread + k / ratio, noise)
+        rest -= math.exp(log_term - log_total)
+        if rest < 0.0:
+            return k
+    return n_terms - 1
+
+
+@njit_inner
+def sum_squares(seen, posterior):
+    """Leave out of the residual what was not observed; return e^T e and the number of entries."""
+    residual = posterior.residual
+    square = n_seen = 0.0
+    for d in range(seen.shape[0]):
+        residual[d] *= seen[d]
+        square += residual[d] * residual[d]
+        n_seen += seen[d]
+    return square, n_seen
+
+
+@njit_inner
+def compare(k, seen, posterior):
+    """Return e^T mu_k and mu_k^T mu_k over the observed entries."""
+    residual, means = posterior.residual, posterior.means
+    dot = norm = 0.0
+    for d in range(seen.shape[0]):
+        dot += residual[d] * means[k, d]
+        norm += seen[d] * means[k, d] * means[k, d]
+    return dot, norm
+
+
+@njit_inner
+def draw_shared(i, rows, seen, features, n_features, posterior, noise, own, rng):
+    """Draw the features of row i that other rows have; return e^T e, n and 1 + z^T M z.
+
+    Parameters
+    ----------
+    own : float
+        k / r: what its own features add to s.
+    """
+    z, products, n_rows = features[i], posterior.products, float(rows.shape[0])
+    spread = 1.0 + project(z, n_features, posterior) + own
+    subtract_signal(z, rows[i], n_features, posterior)
+    square, n_seen = sum_squares(seen[i], posterior)
+    density = log_density(n_seen, square, spread, noise)
+    order = posterior.active
+    for k in range(n_features):
+        order[k] = k
+    for n_left in range(n_features, 0, -1):
+        place = min(int(next_double(rng) * n_left), n_left - 1)
+        k = order[place]
+        order[place] = order[n_left - 1]
+        sign = 1.0 - 2.0 * z[k]
+        dot, norm = compare(k, seen[i], posterior)
+        other_spread = spread + 2.0 * sign * products[k] + posterior.covariance[k, k]
+        other_square = square - 2.0 * sign * dot + norm
+        other_density = log_density(n_seen, other_square, other_spread, noise)
+        m = float(posterior.counts[k])
+        log_odds = other_density - density + sign * math.log(m / (n_rows - m))
+        if next_double(rng) * (1.0 + math.exp(-log_odds)) < 1.0:
+            z[k] = 1 - z[k]
+            spread, square, density = other_spread, other_square, other_density
+            for j in range(n_features):
+                products[j] += sign * posterior.covariance[k, j]
+            for d in range(seen.shape[1]):
+                posterior.residual[d] -= sign * seen[i, d] * posterior.means[k, d]
+    return square, n_seen, spread - own
+
+
+@njit_inner
+def drop_own(i, features, n_features, posterior):
+    """Drop the features that row i alone has, which does not count; return how many are left."""
+    for k in range(n_features - 1, -1, -1):
+        if posterior.counts[k] == 0:
+            n_features = drop_feature(k, features, n_features, posterior)
+    return n_features
+
+
+@njit_inner
+def count_own(n_features, posterior):
+    """Return the number of features that no row has that counts."""
+    n = 0
+    for k in range(n_features):
+        n += posterior.counts[k] == 0
+    return n
+
+
+@njit_inner
+def draw_missing(i, rows, seen, features, n_features, posterior, noise, rng):
+    """Draw the missing entries of row i, which does not count, given all its features."""
+    spread = -1.0
+    for d in range(seen.shape[1]):
+        if seen[i, d] > 0.0:
+            continue
+        if spread < 0.0:  # the first one
+            spread = 1.0 + project(features[i], n_features, posterior)
+        mean = 0.0
+        for k in range(n_features):
+            mean += features[i, k] * posterior.means[k, d]
+        rows[i, d] = mean + math.sqrt(noise * spread) * draw_normal(rng)
+
+
+@njit_inner
+def take_out(i, rows, features, n_features, ratio, posterior):
+    """Let row i leave; False if the posterior of the others is singular to rounding."""
+    if move_row(features[i], rows[i], -1.0, n_features, posterior):
+        return True
+    posterior.counted[i] = 0
+    is_possible = build(features, rows, n_features, ratio, posterior)
+    posterior.counted[i] = 1
+    return is_possible
+
+
+@njit_loop
+def sweep_rows(
+    begin, end, n_pending, rows, seen, features, n_features, posterior, noise, ratio, rate, rng
+):
+    """Draw the features of rows begin, ..., end - 1, and their missing entries.
+
+    Returns
+    -------
+    place, n_features, n_pending : int
+        `place` is `end`; less: the own features of that row found no room, and the call is to be
+        repeated from there with more; -1: the posterior is singular to rounding.
+    """
+    for i in range(begin, end):
+        if n_pending < 0:
+            if not take_out(i, rows, features, n_features, ratio, posterior):
+                return -1, n_features, n_pending
+            own = count_own(n_features, posterior)
+            n_features = drop_own(i, features, n_features, posterior)
+            square, n_seen, spread = draw_shared(
+                i, rows, seen, features, n_features, posterior, noise, own / ratio, rng
+            )
+            n_pending = draw_number(rate, n_seen, square, spread, ratio, noise, rng)
+        if n_features + n_pending > features.shape[1]:
+            return i, n_features, n_pending
+        for _ in range(n_pending):
+            n_features = add_feature(i, features, n_features, ratio, posterior)
+        n_pending = -1
+        draw_missing(i, rows, seen, features, n_features, posterior, noise, rng)
+        move_row(features[i], rows[i], 1.0, n_features, posterior)
+    return end, n_features, n_pending

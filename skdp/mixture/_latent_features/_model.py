@@ -1,0 +1,122 @@
+"""What a stored sample of latent features says of new rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._typing import Floats
+from skdp.mixture._latent_features._kernels_posterior import Posterior, make_posterior
+from skdp.mixture._latent_features._kernels_predict import NextRow, predict_rows
+
+N_EXACT = 16
+"""Up to so many features all of their combinations are summed over."""
+
+_BLOCK = 16
+"""Rows at a time: Ctrl-C is heard between blocks."""
+
+
+@dataclass(frozen=True, eq=False)
+class LatentFeatureModel:
+    """Features of the training rows summed up, and what the next row follows given them.
+
+    Features are ordered by the number of rows that have them.
+
+    Attributes
+    ----------
+    n_rows : int
+        N.
+    counts : (K,) array
+        Rows that have each feature.
+    means : (K, D) array
+        E[A].
+    covariance : (K, K) array
+        M: the weights of a column have covariance v M.
+    noise, weights : float
+        Variances v and u.
+    concentration : float
+    log_joint : float
+    """
+
+    n_rows: int
+    counts: Floats
+    means: Floats
+    covariance: Floats
+    noise: float
+    weights: float
+    concentration: float
+    log_joint: float
+
+    def probabilities(self) -> Floats:
+        """Return the probabilities that the next row has each feature, (K,)."""
+        return self.counts / (self.n_rows + 1.0)
+
+    def _posterior(self) -> Posterior:
+        n_features, n_columns = self.means.shape
+        room = make_posterior(n_features, 0, n_columns)
+        return room._replace(covariance=self.covariance, means=self.means)
+
+    def _next_row(self, rate: float) -> NextRow:
+        n_features = len(self.counts)
+        probabilities = self.probabilities()
+        n_free = min(n_features, N_EXACT)
+        return NextRow(
+            self._posterior(),
+            np.log(probabilities / (1.0 - probabilities)),
+            float(np.log1p(-probabilities).sum()),
+            self.noise,
+            self.noise / self.weights,
+            rate,
+            np.zeros(n_features, dtype=np.int8),
+            np.zeros(n_features, dtype=np.int64),
+            np.zeros(n_free),
+            np.zeros((n_free, n_free)),
+            np.zeros(n_features),
+        )
+
+    def predict(
+        self, rows: Floats, key: NDArray[np.uint64], n_sweeps: int, *, new: bool, density: bool
+    ) -> tuple[Floats, Floats]:
+        """Return the probabilities of features, (n, K), and log p(x), (n,), of centered rows.
+
+        Parameters
+        ----------
+        rows : (n, D) array
+            NaN: missing.
+        key : (4,) array of uint64
+            Of the streams of fold-ins.
+        n_sweeps : int
+            Of a fold-in.
+        new : bool
+            Whether rows may have features that no training row has.
+        density : bool
+            Whether log p(x) is wanted where it would have to be estimated.
+        """
+        n_features, n_columns = self.means.shape
+        model = self._next_row(self.concentration / (self.n_rows + 1.0) if new else 0.0)
+        missing = np.isnan(rows)
+        filled = np.where(missing, 0.0, rows) + 0.0  # no -0
+        contents = np.column_stack([np.where(missing, np.nan, filled), np.full(len(rows), 1.0)])
+        contents = np.ascontiguousarray(contents).view(np.uint64)
+        contents[:, n_columns] = n_columns
+        shares = np.empty((len(rows), n_features))
+        densities = np.full(len(rows), np.nan if density else 0.0)
+        for begin in range(0, len(rows), _BLOCK):
+            block = slice(begin, begin + _BLOCK)
+            predict_rows(
+                filled[block], 1.0 - missing[block], contents[block], key, n_features <= N_EXACT,
+                n_sweeps, model, np.empty(n_features), shares[block], densities[block],
+                np.empty(4, dtype=np.uint64),
+            )  # fmt: skip
+        return shares, densities
+
+    def sample(self, n: int, rng: np.random.Generator) -> Floats:
+        """Return independent draws of the next row, centered, (n, D)."""
+        features = (rng.random((n, len(self.counts))) < self.probabilities()).astype(np.float64)
+        n_new = rng.poisson(self.concentration / (self.n_rows + 1.0), n)
+        spread = 1.0 + ((features @ self.covariance) * features).sum(axis=1)
+        variance = self.noise * spread + self.weights * n_new
+        noise = rng.standard_normal((n, self.means.shape[1]))
+        return np.asarray(features @ self.means + np.sqrt(variance)[:, np.newaxis] * noise)

@@ -1,0 +1,232 @@
+"""The walker of latent features: all that a sweep draws."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from skdp._typing import Floats
+from skdp.inference import Part
+from skdp.mixture._latent_features._hyper import Evidence, FeaturePrior
+from skdp.mixture._latent_features._kernels_posterior import (
+    Posterior,
+    build,
+    make_posterior,
+)
+from skdp.mixture._latent_features._kernels_rows import sweep_rows
+from skdp.mixture._latent_features._kernels_split_merge import split_and_merge
+from skdp.mixture._latent_features._model import LatentFeatureModel
+from skdp.mixture._latent_features._state import LatentFeatureState
+from skdp.processes._indian_buffet import draw_mass, expected_features
+
+N_TRIES = 5
+"""Splits or merges that are tried in a sweep."""
+
+_SPARE = 16
+_FRESH = 1000
+"""Rows that come and go before the posterior of the weights is made anew from the data."""
+
+_IMPOSSIBLE = (
+    "The weights of the features cannot be told apart to rounding: scale the columns of X, or give "
+    "a larger noise_variance."
+)
+
+
+class LatentFeatureWalker(Part):
+    """Markov chain over features of rows, concentration and variances, weights summed out.
+
+    Parameters
+    ----------
+    values : (N, D) array
+        NaN: missing.
+    center : (D,) array
+        What is subtracted of the rows.
+    prior : FeaturePrior
+    concentration, noise, weights : float
+        What concentration and the two variances are, or where they begin.
+    stream : (4,) uint64 array
+    split_merge : bool, default=True
+        Whether sweeps try to split and merge features.
+
+    Attributes
+    ----------
+    features : (N, K) array of int8
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_rows", "_seen", "_missing")
+
+    def __init__(
+        self,
+        values: Floats,
+        center: Floats,
+        prior: FeaturePrior,
+        concentration: float,
+        noise: float,
+        weights: float,
+        stream: NDArray[np.uint64],
+        *,
+        split_merge: bool = True,
+    ):
+        self.center = center
+        self.split_merge = split_merge
+        self.prior = prior
+        self.concentration, self.noise, self.weights = concentration, noise, weights
+        self.stream = stream
+        self.features = np.zeros((len(values), 0), dtype=np.int8)
+        self.attach(values)
+        self.imputed = np.zeros(np.count_nonzero(self._missing))
+
+    def attach(self, values: Floats) -> None:
+        """Take the observations (again)."""
+        self._missing = np.isnan(values)
+        self._seen = np.where(self._missing, 0.0, 1.0)
+        self._rows = np.where(self._missing, 0.0, values - self.center)
+
+    def _full_rows(self) -> Floats:
+        """Return the rows with their missing entries as they were drawn."""
+        if not len(self.imputed):
+            return self._rows
+        rows = self._rows.copy()
+        rows[self._missing] = self.imputed
+        return rows
+
+    def sweep(self) -> None:
+        """Draw the features of all rows, then concentration and variances."""
+        rows = self._full_rows()
+        self._draw_features(rows)
+        self.imputed = rows[self._missing]
+        if self.split_merge and len(rows) > 1:
+            self._split_and_merge(rows)
+        self._draw_hyper(rows)
+
+    def _draw_features(self, rows: Floats) -> None:
+        n_rows, n_features = self.features.shape
+        features, posterior = _make_room(self.features, n_features + _SPARE, rows.shape[1])
+        ratio, rate = self.noise / self.weights, self.concentration / n_rows
+        for begin in range(0, n_rows, _FRESH):
+            place, end, n_pending = begin, min(begin + _FRESH, n_rows), -1
+            possible = build(features, rows, n_features, ratio, posterior)
+            while possible and place < end:
+                place, n_features, n_pending = sweep_rows(
+                    place, end, n_pending, rows, self._seen, features, n_features, posterior,
+                    self.noise, ratio, rate, self.stream,
+                )  # fmt: skip
+                possible = place >= 0
+                if possible and place < end:
+                    features, posterior = _grow(features, posterior, n_features + n_pending)
+            if not possible:
+                raise ValueError(_IMPOSSIBLE)
+        self.features = features[:, :n_features].copy()
+
+    def _split_and_merge(self, rows: Floats) -> None:
+        """Try to split features and to merge them."""
+        n_rows, n_features = self.features.shape
+        features, posterior = _make_room(self.features, n_features + N_TRIES, rows.shape[1])
+        n_features = split_and_merge(
+            N_TRIES, rows, features, n_features, posterior, np.empty(n_rows, dtype=np.int64),
+            np.empty(n_rows, dtype=np.int8), self.noise, self.noise / self.weights,
+            math.log(self.concentration), self.stream,
+        )  # fmt: skip
+        self.features = features[:, :n_features].copy()
+
+    def _draw_hyper(self, rows: Floats) -> None:
+        n_rows, n_features = self.features.shape
+        if self.prior.concentration is not None:
+            shape, rate = self.prior.concentration
+            expected = expected_features(n_rows, 1.0)
+            self.concentration = draw_mass(n_features, expected, shape, rate, self.stream)
+        if self.prior.noise is not None or self.prior.weights is not None:
+            self.noise, self.weights = self.prior.draw_variances(
+                Evidence(rows, self.features), self.noise, self.weights, self.stream
+            )
+
+    def log_joint(self) -> float:
+        """Return log p(observed entries, features) given what else is drawn.
+
+        The weights are summed out, and so are the missing entries. Features have no order.
+        """
+        result = log_buffet(self.features, self.concentration)
+        patterns, columns = np.unique(self._missing, axis=1, return_inverse=True)
+        for p, pattern in enumerate(patterns.T):
+            own, seen = columns.ravel() == p, ~pattern
+            evidence = Evidence(self._rows[seen][:, own], self.features[seen])
+            result += evidence.log_density(self.noise, self.weights)
+        return result
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        return {
+            "log_joint": self.log_joint(),
+            "n_components": float(self.features.shape[1]),
+            "concentration": self.concentration,
+            "noise_variance": self.noise,
+            "weights_variance": self.weights,
+        }
+
+    def model(self) -> LatentFeatureModel:
+        """Return the current sample."""
+        order = self.by_size()
+        features = np.ascontiguousarray(self.features[:, order])
+        n_rows, n_features = features.shape
+        posterior = make_posterior(n_features, *self._rows.shape)
+        rows, ratio = self._full_rows(), self.noise / self.weights
+        if not build(features, rows, n_features, ratio, posterior):
+            raise ValueError(_IMPOSSIBLE)
+        return LatentFeatureModel(
+            n_rows,
+            posterior.counts.astype(np.float64),
+            posterior.means,
+            posterior.covariance,
+            self.noise,
+            self.weights,
+            self.concentration,
+            self.log_joint(),
+        )
+
+    def by_size(self) -> NDArray[np.int64]:
+        """Return the features in the order of the numbers of rows that have them."""
+        return np.argsort(-self.features.sum(axis=0), kind="stable")
+
+    def state(self) -> LatentFeatureState:
+        """Return a live view of the state."""
+        return LatentFeatureState(self)
+
+
+def log_buffet(features: NDArray[np.int8], concentration: float) -> float:
+    """Return the log probability of a set of features, whatever their order.
+
+    exp(-alpha H) alpha^K / prod_h K_h! prod_k (m_k - 1)! (N - m_k)! / N!, where K_h is the number
+    of features that the same rows have.
+    """
+    n_rows, n_features = features.shape
+    m = features.sum(axis=0)
+    repeats = np.unique(features, axis=1, return_counts=True)[1] if n_features else np.zeros(0)
+    result = n_features * math.log(concentration)
+    result -= concentration * expected_features(n_rows, 1.0)
+    terms = gammaln(m) + gammaln(n_rows - m + 1.0) - math.lgamma(n_rows + 1.0)
+    return float(result + terms.sum() - gammaln(repeats + 1.0).sum())
+
+
+def _make_room(
+    features: NDArray[np.int8], capacity: int, n_columns: int
+) -> tuple[NDArray[np.int8], Posterior]:
+    """Return the features, and arrays for their posterior, with room for so many."""
+    larger = np.zeros((len(features), capacity), dtype=np.int8)
+    larger[:, : features.shape[1]] = features
+    return larger, make_posterior(capacity, len(features), n_columns)
+
+
+def _grow(
+    features: NDArray[np.int8], posterior: Posterior, n_features: int
+) -> tuple[NDArray[np.int8], Posterior]:
+    """Return the same with room for twice so many features."""
+    larger, room = _make_room(features, 2 * n_features, posterior.means.shape[1])
+    n = features.shape[1]
+    room.covariance[:n, :n] = posterior.covariance
+    room.means[:n] = posterior.means
+    room.counts[:n] = posterior.counts
+    return larger, room

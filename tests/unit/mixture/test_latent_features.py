@@ -1,0 +1,239 @@
+"""Fits of latent features: attributes, resumed chains, imputed values, draws."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skdp.datasets import make_feature_images
+from skdp.mixture import IBPLatentFeatures
+
+IMAGES = make_feature_images(100, random_state=0)
+X = IMAGES.data
+QUICK = {"center": False, "max_iter": 300, "random_state": 0}
+FEW = {"center": False, "random_state": 0}
+
+
+def with_gaps(rows, share=0.3, seed=0):
+    return np.where(np.random.default_rng(seed).random(rows.shape) < share, np.nan, rows)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return IBPLatentFeatures(**QUICK).fit(X)
+
+
+@pytest.fixture(scope="module")
+def gaps():
+    rows = with_gaps(X)
+    return rows, IBPLatentFeatures(**QUICK).fit(rows)
+
+
+def same(model, other):
+    np.testing.assert_array_equal(model.components_, other.components_)
+    np.testing.assert_array_equal(model.score_samples(X), other.score_samples(X))
+    assert model.trace_ == other.trace_
+
+
+def nearest(model):
+    """Return the places of the glyphs among the components, and how many pixels differ."""
+    shown = model.components_ > 0.5
+    wrong = (shown[:, np.newaxis] != (IMAGES.glyphs > 0.5)).sum(axis=2)
+    return wrong.argmin(axis=0), wrong.min(axis=0)
+
+
+def test_glyphs_are_found(model):
+    places, wrong = nearest(model)
+    assert wrong.max() == 0
+    assert len(set(places)) == 4
+    np.testing.assert_allclose(model.components_[places], IMAGES.glyphs, atol=0.35)
+    shares = IMAGES.features.mean(axis=0)
+    np.testing.assert_allclose(model.feature_probabilities_[places], shares, atol=0.08)
+    found = model.transform(X)[:, places] > 0.5
+    assert np.mean(found != IMAGES.features) < 0.06
+    assert abs(model.noise_variance_ - 0.25) < 0.03
+    assert model.n_components_distribution_[4:7].sum() > 0.8
+    assert model.n_components_distribution_.sum() == pytest.approx(1.0)
+
+
+def test_attributes(model):
+    assert model.components_.shape == (model.n_components_, 36)
+    assert model.get_feature_names_out()[0] == "ibplatentfeatures0"
+    assert model.transform(X).shape == (100, model.n_components_)
+    assert np.all(np.diff(model.feature_probabilities_) <= 0.0)
+    np.testing.assert_array_equal(model.mean_, np.zeros(36))
+    assert set(model.trace_) == {
+        "log_joint", "n_components", "concentration", "noise_variance", "weights_variance",
+    }  # fmt: skip
+    numbers = model.trace_["n_components"]
+    np.testing.assert_allclose(
+        model.n_components_distribution_, np.bincount(numbers.ravel().astype(int)) / numbers.size
+    )
+    for name in ("concentration", "noise_variance", "weights_variance"):
+        assert getattr(model, f"{name}_") == pytest.approx(model.trace_[name].mean())
+
+
+def test_the_sample_shown_has_the_highest_log_joint(model):
+    joints = [sample.log_joint for sample in model._models]
+    best = model._models[int(np.argmax(joints))]
+    np.testing.assert_array_equal(model.components_, best.means)
+    assert max(joints) <= model.trace_["log_joint"].max()
+
+
+def test_scores_are_averaged_over_samples(model):
+    parts = [s.predict(X, model._key, 1, new=True, density=True)[1] for s in model._models]
+    assert len(parts) == 20
+    mean = logsumexp(parts, axis=0) - np.log(20)
+    np.testing.assert_allclose(model.score_samples(X), mean)
+    assert model.score(X) == pytest.approx(mean.mean())
+
+
+def test_transform_and_back(model):
+    shares = model.transform(X)
+    back = model.inverse_transform(shares)
+    np.testing.assert_allclose(back, shares @ model.components_)
+    truth = IMAGES.features @ IMAGES.glyphs
+    assert np.sqrt(np.mean((back - truth) ** 2)) < 0.2  # noise is 0.5
+    with pytest.raises(ValueError, match="X has 36 features, but IBPLatentFeatures found"):
+        model.inverse_transform(X)
+
+
+def test_rows_do_not_depend_on_their_batch(model):
+    rows = np.random.default_rng(5).permutation(100)[:20]
+    np.testing.assert_array_equal(model.transform(X)[rows], model.transform(X[rows]))
+    np.testing.assert_array_equal(model.score_samples(X)[rows], model.score_samples(X[rows]))
+
+
+def test_centering():
+    shifted = X + np.linspace(-5, 5, 36)
+    model = IBPLatentFeatures(max_iter=60, random_state=0).fit(shifted)
+    other = IBPLatentFeatures(max_iter=60, random_state=0).fit(X)
+    np.testing.assert_allclose(model.mean_, shifted.mean(axis=0))
+    # The same up to rounding, which in the end makes another chain of it.
+    np.testing.assert_allclose(model.score_samples(shifted), other.score_samples(X), atol=0.5)
+    back = model.inverse_transform(model.transform(shifted))
+    assert np.sqrt(np.mean((back - shifted) ** 2)) < 0.7
+    assert abs(model.sample(2000, random_state=0).mean() - shifted.mean()) < 0.05
+
+
+def test_missing_values(gaps):
+    rows, model = gaps
+    missing = np.isnan(rows)
+    assert nearest(model)[1].max() == 0
+    full = model.impute(rows)
+    np.testing.assert_allclose(full[~missing], rows[~missing])
+    truth = IMAGES.features @ IMAGES.glyphs
+    assert np.sqrt(np.mean((full - truth)[missing] ** 2)) < 0.25
+    assert np.isfinite(model.transform(rows)).all()
+    # A row of which nothing is known has the density 1 and the mean of the prediction.
+    nothing = np.full((1, 36), np.nan)
+    assert model.score_samples(nothing)[0] == pytest.approx(0.0, abs=1e-9)
+    expected = np.mean([s.probabilities() @ s.means for s in model._models], axis=0)
+    np.testing.assert_allclose(model.impute(nothing)[0], expected)
+
+
+def test_imputing_is_an_average_over_samples(gaps):
+    rows, model = gaps
+    parts = [
+        s.predict(rows[:5], model._key, 1, new=True, density=False)[0] @ s.means
+        for s in model._models
+    ]
+    expected = np.where(np.isnan(rows[:5]), np.mean(parts, axis=0), rows[:5])
+    np.testing.assert_allclose(model.impute(rows[:5]), expected)
+
+
+def test_more_features_than_can_be_summed_over():
+    rng = np.random.default_rng(0)
+    rows = (rng.random((60, 24)) < 0.4) @ rng.normal(size=(24, 30)) + 0.1 * rng.normal(
+        size=(60, 30)
+    )
+    model = IBPLatentFeatures(max_iter=40, noise_variance=0.01, random_state=0).fit(rows)
+    assert model.n_components_ > 16
+    again = clone(model).fit(rows)
+    for method in ("transform", "score_samples", "impute"):
+        found = getattr(model, method)(with_gaps(rows))
+        assert np.isfinite(found).all()
+        np.testing.assert_array_equal(found, getattr(again, method)(with_gaps(rows)))
+        backwards = getattr(model, method)(with_gaps(rows)[::-1])
+        np.testing.assert_array_equal(found, backwards[::-1])
+    other = model.set_params(transform_max_iter=3).transform(rows)
+    assert not np.array_equal(other, again.transform(rows))
+
+
+def test_no_feature_at_all():
+    rows = np.random.default_rng(0).normal(size=(8, 2))
+    model = IBPLatentFeatures(1e-8, max_iter=4, random_state=0).fit(rows)
+    assert model.n_components_ == 0
+    assert model.transform(rows).shape == (8, 0)
+    np.testing.assert_allclose(model.inverse_transform(np.zeros((3, 0))), [rows.mean(axis=0)] * 3)
+    assert np.isfinite(model.score(rows))
+    assert model.sample(3).shape == (3, 2)
+
+
+def test_given_numbers_are_kept():
+    model = IBPLatentFeatures(2.0, noise_variance=0.3, weights_variance=0.7, max_iter=4).fit(X)
+    assert (model.concentration_, model.noise_variance_, model.weights_variance_) == pytest.approx(
+        (2.0, 0.3, 0.7)
+    )
+
+
+def test_draws(model):
+    """A false alarm for one in 2,000 choices of the seed: 3.5 standard errors."""
+    draws = model.sample(4000, random_state=0)
+    low = np.median(model.score_samples(draws[:2000]))
+    share = np.mean(model.score_samples(draws[2000:]) > low)
+    assert abs(share - 0.5) < 3.5 * np.sqrt(0.5 / 2000)
+
+
+def test_warm_start_is_one_long_chain():
+    rows = with_gaps(X)
+    long = IBPLatentFeatures(max_iter=20, burn_in=4, **FEW).fit(rows)
+    short = IBPLatentFeatures(max_iter=11, burn_in=4, warm_start=True, **FEW).fit(rows)
+    short = pickle.loads(pickle.dumps(short)).set_params(max_iter=20).fit(rows)
+    same(long, short)
+
+
+def test_several_chains_whatever_the_threads():
+    one = IBPLatentFeatures(max_iter=10, n_chains=2, **FEW).fit(X)
+    two = clone(one).set_params(n_jobs=2).fit(X)
+    same(one, two)
+    assert one.trace_["log_joint"].shape == (2, 2)
+    assert len(one._models) == 4
+
+
+def test_iter_sweeps():
+    copies = [state.copy() for state in IBPLatentFeatures(max_iter=5, **FEW).iter_sweeps(X)]
+    assert len(copies) == 5
+    last = copies[-1]
+    assert last.features.dtype == bool
+    assert len(last.features) == 100
+    assert min(last.concentration, last.noise_variance, last.weights_variance) > 0.0
+    fitted = IBPLatentFeatures(max_iter=5, burn_in=0, thin=1, **FEW).fit(X)
+    joints = [state.log_joint() for state in copies]
+    np.testing.assert_array_equal(fitted.trace_["log_joint"][0], joints)
+    np.testing.assert_array_equal(
+        fitted.trace_["n_components"][0], [state.features.shape[1] for state in copies]
+    )
+    with pytest.raises(ValueError, match="read-only"):
+        last.features[0] = True
+
+
+def test_in_a_pipeline_and_a_search():
+    pipeline = make_pipeline(StandardScaler(), IBPLatentFeatures(max_iter=6, random_state=0))
+    grid = {"ibplatentfeatures__noise_variance": [0.2, 1.0]}
+    search = GridSearchCV(pipeline, grid, cv=2).fit(X)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_not_fitted():
+    for name in ("transform", "inverse_transform", "impute", "score", "score_samples"):
+        with pytest.raises(NotFittedError):
+            getattr(IBPLatentFeatures(), name)(X)
+    with pytest.raises(NotFittedError):
+        IBPLatentFeatures().sample()
