@@ -67,8 +67,9 @@ def draw_top_weights(tables, gamma, weights, rng):
 @njit_inner
 def break_weight(rest, gamma, rng):
     """Return the weight of a new dish, a Beta(1, gamma) share of beta_u, and what is left."""
-    left = math.exp(math.log(next_open_double(rng)) / gamma)
-    return max(rest * (1.0 - left), SMALLEST_WEIGHT), max(rest * left, SMALLEST_WEIGHT)
+    log_left = math.log(next_open_double(rng)) / gamma
+    taken, left = -math.expm1(log_left), math.exp(log_left)
+    return max(rest * taken, SMALLEST_WEIGHT), max(rest * left, SMALLEST_WEIGHT)
 
 
 def log_density_of_weights(weights, rest, gamma):

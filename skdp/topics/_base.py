@@ -53,9 +53,6 @@ class BaseTopicModel(
     _free_in_warm_start = ChainEstimator._free_in_warm_start | _of_fold_in
     _free_in_checkpoints = ChainEstimator._free_in_checkpoints | _of_fold_in
 
-    _size_name: ClassVar[str] = "n_components"
-    """The parameter that is the number of topics of a first state."""
-
     n_shards = 1
     """Unless it is a parameter."""
 
@@ -99,11 +96,18 @@ class BaseTopicModel(
             return self.init
         return check_topics(self.init, "init", (self.n_components, n_words))
 
+    _first_topics_name = "n_components"
+
+    @property
+    def _n_first_topics(self) -> int:
+        """Number of topics of a first state."""
+        return int(self.n_components)
+
     def _check_size(self, corpus: SegmentedCorpus) -> None:
         """Raise if the counts of topics would not fit into memory: of a stray id, say."""
-        n_topics, n_words = int(getattr(self, self._size_name)), corpus.n_features
+        n_topics, n_words = self._n_first_topics, corpus.n_features
         n_rows = float(n_words) * self.n_shards + len(corpus.segment_ptr)
-        what = f"{self._size_name}={n_topics} topics and n_features={n_words} words"
+        what = f"{self._first_topics_name}={n_topics} topics and n_features={n_words} words"
         if n_words > max(len(corpus.tokens), 1):  # more words than tokens: is an id astray?
             largest = int(np.argmax(corpus.tokens)) if len(corpus.tokens) else 0
             place = corpus._locate((corpus.doc_ptr, corpus.segment_ptr), largest)
@@ -302,9 +306,9 @@ class BaseTopicModel(
             Non-negative word probabilities of the topics; rows are normalized to sum to 1.
         **params
             Parameters of the estimator. Those that a fold-in depends on must be numbers, except
-            that `concentration`, if there is one, may be ``"auto"`` (the default): it is drawn for
-            every document when it is folded in, or for every segment with `concentration_scope`
-            ``"segment"``.
+            that `concentration` of models with segments may be ``"auto"`` (the default): it is
+            drawn for every document when it is folded in, or for every segment with
+            `concentration_scope` ``"segment"``.
 
         Returns
         -------

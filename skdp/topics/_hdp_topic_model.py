@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skdp._checks import check_concentration, check_gamma_prior
+from skdp._checks import check_gamma_prior, is_number
 from skdp._public import public
 from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
-from skdp.topics._base import BaseTopicModel, check_topics
+from skdp.topics._base import PRIOR, BaseTopicModel, check_topics
 from skdp.topics._hdp._averages import BestSample
 from skdp.topics._hdp._walker import HDPWalker, TopPriors
 from skdp.topics._lda._model import LDAModel
@@ -40,7 +40,7 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
 
     With theta and phi integrated out, the topic of every word is drawn given all others, with a new
     topic among the choices (direct assignment), then the weights beta. Splits and merges of whole
-    topics are proposed as well. All of it is exact.
+    topics are proposed as well. Given `topic_word_prior`, all of it is exact.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         Whether documents or segments have topic shares. With "segment", the shares of a document
         are the mean of those of its segments, weighted by tokens.
     concentration : float or "auto", default="auto"
-        Concentration alpha of topic shares, > 0: how much those of a document are like beta. "auto"
-        draws it given `concentration_prior`.
+        Concentration alpha of topic shares, in [1e-8, 1e8]: how much those of a document are like
+        beta. "auto" draws it given `concentration_prior`.
     concentration_prior : (float, float), default=(1.0, 0.1)
         Shape and rate, in [1e-8, 1e8], of the Gamma prior of a concentration that is drawn.
     top_concentration : float or "auto", default="auto"
-        Concentration gamma of the weights of topics, > 0: the larger, the more topics. "auto" draws
-        it given `top_concentration_prior`.
+        Concentration gamma of the weights of topics, in [1e-8, 1e8]: the larger, the more topics.
+        "auto" draws it given `top_concentration_prior`.
     top_concentration_prior : (float, float), default=(1.0, 0.1)
         Shape and rate, in [1e-8, 1e8], of the Gamma prior of a top concentration that is drawn.
     topic_word_prior : float or "auto", default="auto"
@@ -112,7 +112,7 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         Word probabilities of the topics, E[phi], that with the most words first. Rows sum to 1.
     weights_ : (n_components_,) array
         Weights beta of the topics. Their sum is a little less than 1: the rest is left for topics
-        that no word has.
+        that no word has. Of given topics (`from_topics`): all equal, with a sum of 1.
     doc_topic_ : (n_documents, n_components_) array
         Topic shares of the training documents.
     segment_topic_ : (n_segments, n_components_) array
@@ -172,8 +172,6 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         "initial_components": [Interval(Integral, 1, None, closed="left")],
         "split_merge": ["boolean"],
     }
-
-    _size_name = "initial_components"
 
     def __init__(
         self,
@@ -235,10 +233,12 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         value = getattr(self, name)
         if isinstance(value, str) and value == "auto":
             return _FIRST_CONCENTRATION, prior
-        try:
-            return check_concentration(value), None
-        except ValueError as error:
-            raise ValueError(f"{name}: {error} It may also be 'auto'.") from None
+        if not is_number(value) or value not in PRIOR:
+            raise ValueError(
+                f"{name} must be 'auto' or a number from {PRIOR.left:g} to {PRIOR.right:g}, got "
+                f"{value!r}."
+            )
+        return float(value), None
 
     def _check_init(self, n_words: int) -> Any:
         if isinstance(self.init, str):
@@ -308,3 +308,9 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
             "doc_topic_prior_": self.concentration * weights,
             "_fitted_level": self.level,
         }
+
+    _first_topics_name = "initial_components"
+
+    @property
+    def _n_first_topics(self) -> int:
+        return int(self.initial_components) if isinstance(self.init, str) else len(self.init)

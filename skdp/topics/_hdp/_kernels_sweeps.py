@@ -32,7 +32,7 @@ from skdp.processes._kernels_top_level import break_weight, draw_table_count
 from skdp.topics._lda._kernels_sweeps import enter_node, move_word
 from skdp.topics._shared._kernels import AHEAD, LESS, MORE
 
-NO_COLUMN = -1
+NO_COLUMN = np.int64(-1)
 """In the place of the spare column: none is free."""
 
 
@@ -120,7 +120,8 @@ def sweep_open_nodes(
     Returns
     -------
     int
-        n, or the word to go on with, where the last free column has become a topic.
+        The word to go on with, n if there is none. The sweep is done if a column is still spare; it
+        stops where the last one has become a topic.
     """
     counts, totals = words.counts, words.totals
     base, reciprocal, factor, sums = scratch.base, scratch.reciprocal, scratch.factor, scratch.sums
@@ -154,10 +155,12 @@ def sweep_open_nodes(
                 total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
 
             # Draw the topic of this one, from sums that lack what the last topic has gained.
-            target = np.float32(next_double(rng)) * weight - gained
-            k = gainer if target < 0.0 else find_sum(sums, i & 1, width, target)
-            while top.prior[k] == 0.0:  # rounding has led beyond the last topic
-                k -= 1
+            k = NO_COLUMN
+            while k == NO_COLUMN:
+                target = np.float32(next_double(rng)) * weight - gained
+                k = gainer if target < 0.0 else find_sum(sums, i & 1, width, target)
+                if top.prior[k] == 0.0:  # rounding has led beyond the last topic
+                    k = NO_COLUMN
             topics[i] = k
 
             # Add it; what its topic gains for the word that comes is not in the sums.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._memory import check_memory
 from skdp._simd import aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_concentration
@@ -35,7 +36,12 @@ MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
 are hardly ever accepted."""
 
 _SPARE = 16
-"""Free columns before a sweep; with four times as many, the columns shrink."""
+"""Free columns before a sweep, at least. Columns are added by twice as many, or by a quarter."""
+
+
+def in_range(concentration: float) -> float:
+    """Return the nearest concentration under which single-precision weights do not vanish."""
+    return min(max(concentration, 1e-8), 1e8)
 
 
 @dataclass(frozen=True)
@@ -132,8 +138,10 @@ class HDPWalker(TopicWalker):
 
     def _resize(self, n_columns: int) -> None:
         """Give the counts at least so many columns."""
-        width, shared = padded(n_columns), min(padded(n_columns), self._words.counts.shape[1])
-        counts = aligned_zeros((self._whole.n_features, width), dtype=np.float32)
+        width, n_words = padded(n_columns), self._whole.n_features
+        check_memory(4.0 * width * n_words, f"{self.n_topics} topics of {n_words} words: counts")
+        shared = min(width, self._words.counts.shape[1])
+        counts = aligned_zeros((n_words, width), dtype=np.float32)
         totals = aligned_zeros(width)
         counts[:, :shared] = self._words.counts[:, :shared]
         totals[:shared] = self._words.totals[:shared]
@@ -142,9 +150,9 @@ class HDPWalker(TopicWalker):
 
     def _make_room(self) -> None:
         """See to it that there are enough free columns, and not too many."""
-        n_columns, n_free = len(self._words.totals), len(self._words.totals) - self.n_topics
-        if n_free < _SPARE or n_columns > padded(self.n_topics + 4 * _SPARE):
-            self._resize(self.n_topics + 2 * _SPARE)
+        n_columns, spare = len(self._words.totals), max(_SPARE, self.n_topics // 8)
+        if n_columns - self.n_topics < _SPARE or n_columns > padded(self.n_topics + 4 * spare):
+            self._resize(self.n_topics + 2 * spare)
 
     def _top_level(self) -> TopLevel:
         """Return the top level as a sweep takes it."""
@@ -246,15 +254,17 @@ class HDPWalker(TopicWalker):
             np.zeros(self.n_topics, dtype=np.int64), tables, of_nodes, stream,
         )  # fmt: skip
         if self.priors.concentration is not None:
-            self.concentration = draw_concentration(
+            concentration = draw_concentration(
                 np.diff(self._node_ptr), of_nodes, 0.0, self.concentration,
                 *self.priors.concentration, stream,
             )  # fmt: skip
+            self.concentration = in_range(concentration)
         if self.priors.top_concentration is not None:
-            self.top_concentration = draw_concentration(
+            concentration = draw_concentration(
                 np.array([tables.sum()]), np.array([self.n_topics]), 0.0, self.top_concentration,
                 *self.priors.top_concentration, stream,
             )  # fmt: skip
+            self.top_concentration = in_range(concentration)
         self.weights = np.empty(self.n_topics)
         self.rest = draw_top_weights(tables, self.top_concentration, self.weights, stream)
 

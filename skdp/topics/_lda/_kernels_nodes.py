@@ -1,6 +1,6 @@
 """What surrounds the sweeps of latent Dirichlet allocation: counts, estimates, fold-in, joint.
 
-Symbols as in ``_kernels_lda.py`` and ``_kernels_particles.py``.
+Symbols as in ``_kernels_sweeps.py`` and ``_kernels_particles.py``.
 """
 
 # mypy: ignore-errors

@@ -164,7 +164,9 @@ def test_log_joint(name):
 
 @pytest.mark.parametrize("labels", [(0, 0, 0, 0, 0), (0, 1, 0, 1, 1), (0, 0, 1, 0, 1)])
 def test_density_of_weights(labels):
-    """Integrated over the weights, the joint is that of the franchise: Gauss's rule is exact.
+    """Integrated over the weights, the oracle's joint is that of the franchise.
+
+    Gauss's rule is exact here.
 
     A gamma of 2 makes the integrand a polynomial, for each topic's rising factorials have a factor
     beta_k that cancels with that of the density.
@@ -186,3 +188,33 @@ def test_density_of_weights(labels):
     expected = hdp_topics.prior_of_partition(documents, labels, ALPHA, gamma)
     expected *= hdp_topics.word_factor(documents, labels, ETA, N_WORDS)
     assert total == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_merge_is_a_split_reversed(anew):
+    """On the same stream, with hundreds of words; what is proposed is weighed by the joint."""
+    rng = np.random.default_rng(0)
+    walker = make_walker([rng.integers(0, N_WORDS, 40).tolist() for _ in range(12)])
+    division, stream, tokens = walker._division, walker.streams[0], walker._whole.tokens
+    for _ in range(5):
+        walker._draw_topics()
+        walker._draw_weights()
+        walker._make_room()
+        a = int(walker.topics[0])
+        pair = np.flatnonzero(walker.topics == a)[[0, -1]]
+        weight, saved = float(walker.weights[a]), stream.copy()
+        rest = (walker._node_of, walker.concentration * weight, ETA, GAMMA, division)
+        before = walker.log_joint()
+        n = moves.list_members(walker.topics, a, a, division)
+        forth = moves.log_acceptance(n, anew, False, 0.0, 0.0, pair, tokens, *rest, stream)
+        shares, b = division.log_shares.copy(), walker.n_topics
+        moves.rename_members(n, False, a, b, tokens, walker.topics, *walker._words[:2], division)
+        walker._close_gaps(np.append(walker.weights, 0.0))
+        walker.weights[[a, b]] = weight * np.exp(shares)
+        assert moves.list_members(walker.topics, a, b, division) == n
+        log_q = walker.log_joint() - before + np.log(weight) - forth
+        back = moves.log_acceptance(n, anew, True, *shares, pair, tokens, *rest, saved)
+        assert forth == pytest.approx(-back, rel=1e-10)
+        assert log_q < 5.0  # a density of the shares, and a probability of the sides
+        assert not division.side_counts.any()
+        assert not division.side_totals.any()

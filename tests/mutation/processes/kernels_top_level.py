@@ -10,10 +10,10 @@ MUTATIONS = [
     Mutation(
         "top-level-shares-of-another-concentration",
         TOP,
-        "    left = math.exp(math.log(next_open_double(rng)) / gamma)\n",
-        "    left = math.exp(math.log(next_open_double(rng)))\n",
+        "    log_left = math.log(next_open_double(rng)) / gamma\n",
+        "    log_left = math.log(next_open_double(rng))\n",
         "A new dish takes a Beta(1, gamma) share of beta_u.",
-        f"{EXACT}::test_partitions[words]",
+        f"{EXACT}::test_sweeps_that_stop_for_room",
     ),
     Mutation(
         "top-level-rest-without-gamma",
@@ -34,8 +34,8 @@ MUTATIONS = [
     Mutation(
         "top-level-tables-jump-too-far",
         TOP,
-        "    shift = 0.5 * (concentration - 1.0)\n",
-        "    shift = 0.5 * (concentration + 1.0)\n",
+        "math.exp(draw_exponential(rng) / concentration)",
+        "math.exp(draw_exponential(rng))",
         "From one table to the next, beyond the first thousand customers.",
         f"{MANY}[5000-0.3]",
     ),

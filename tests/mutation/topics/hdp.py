@@ -31,25 +31,11 @@ MUTATIONS = [
         WORDS,
     ),
     Mutation(
-        "hdp-empty-topics-stay-open",
+        "hdp-closed-topic-does-not-make-new-ones-likelier",
         SWEEPS,
-        "                if totals[old] == 0.0:\n"
-        "                    close_topic(old, alpha, top, scratch)\n"
-        "                    gained",
-        "                if totals[old] < 0.0:\n"
-        "                    close_topic(old, alpha, top, scratch)\n"
-        "                    gained",
-        "With an empty topic kept until the sweep's end, words choose between two new ones.",
-        WORDS,
-    ),
-    Mutation(
-        "hdp-first-word-leaves-its-topic-open",
-        SWEEPS,
-        "        if totals[old] == 0.0:\n            close_topic(old, alpha, top, scratch)\n"
-        "        total",
-        "        if totals[old] < 0.0:\n            close_topic(old, alpha, top, scratch)\n"
-        "        total",
-        "The same for the first word of a document.",
+        "    weigh_column(top.columns[0], top.rest[0], alpha, top, scratch)\n\n\n@njit_loop",
+        "\n\n@njit_loop",
+        "What falls back to beta_u counts at once.",
         WORDS,
     ),
     Mutation(
@@ -74,7 +60,7 @@ MUTATIONS = [
         "            self._node_ptr, self.topics, self.concentration * self.weights,\n",
         "            self._node_ptr, self.topics, self.concentration + 0.0 * self.weights,\n",
         "The customers of a topic sit in a restaurant of concentration alpha beta_k.",
-        WORDS,
+        f"{EXACT}::test_learned_concentrations[words]",
     ),
     Mutation(
         "hdp-top-concentration-of-words",
@@ -146,7 +132,7 @@ MUTATIONS = [
         "        shares[0], shares[1] = log_share, log_other\n",
         "        shares[0], shares[1] = log_other, log_share\n",
         "A merge is weighed with the shares that the topics have.",
-        SPLITS,
+        f"{EXACT}::test_a_merge_is_a_split_reversed[False]",
     ),
     Mutation(
         "hdp-worst-sample-is-shown",

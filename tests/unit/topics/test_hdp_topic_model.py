@@ -45,6 +45,9 @@ class TestBadInput:
         [
             ("level", "word"),
             ("concentration", 0.0),
+            ("concentration", 1e-9),
+            ("concentration", 1e9),
+            ("concentration", True),
             ("concentration", "learned"),
             ("concentration", [1.0]),
             ("concentration_prior", (1.0, 0.0)),
@@ -87,7 +90,10 @@ class TestBadInput:
 
     @pytest.mark.parametrize(
         ("params", "message"),
-        [({}, "concentration must be given as a number"), ({"concentration": -1.0}, "finite")],
+        [
+            ({}, "concentration must be given as a number"),
+            ({"concentration": -1.0}, "concentration must be 'auto' or a number from 1e-08"),
+        ],
     )
     def test_given_topics(self, params, message):
         with pytest.raises(ValueError, match=message):
@@ -228,15 +234,43 @@ class TestTopicsComeAndGo:
 
     def test_documents_without_words(self):
         model = quick().fit([[[0, 1, 2], [3]], [], [[]], [[3, 3]]])
-        assert_allclose(model.doc_topic_[1], model.weights_ / model.weights_.sum())
+        for d in (1, 2):
+            assert_allclose(model.doc_topic_[d], model.weights_ / model.weights_.sum())
+
+    def test_tiny_drawn_concentrations(self):
+        """Far below 1e-8 no weight is left in single precision, and words go anywhere."""
+        model = quick(
+            concentration_prior=(1e-8, 1.0), topic_word_prior=0.1, initial_components=4,
+            burn_in=0, thin=1,
+        ).fit([[[i % 4]] for i in range(40)])  # fmt: skip
+        assert np.ptp(model.trace_["n_components"]) < 15
+        assert model.trace_["concentration"].min() >= 1e-8
+
+    def test_it_goes_on_where_columns_were_added(self):
+        """How many columns there are does not matter to a chain."""
+        rng = np.random.default_rng(0)
+        documents = [[rng.integers(0, 50, 60)] for _ in range(30)]
+        model = quick(
+            topic_word_prior=0.01, concentration=100.0, top_concentration=300.0,
+            initial_components=1, split_merge=False, burn_in=0, thin=1,
+        )  # fmt: skip
+        straight = clone(model).set_params(max_iter=6).fit(documents)
+        model.set_params(max_iter=3, warm_start=True).fit(documents)
+        model.set_params(max_iter=6).fit(documents)
+        assert straight.trace_["n_components"].max() > 100
+        assert_array_equal(model.trace_["log_joint"], straight.trace_["log_joint"])
 
     def test_chains_of_different_sizes(self):
         model = quick(n_chains=3, max_iter=20).fit(CORPUS)
         sizes = [len(stored.doc_topic_prior) for stored in model._models]
         assert len(set(sizes)) > 1
         assert np.isfinite(model.score(CORPUS))
-        assert_allclose(
-            quick(n_chains=3, max_iter=20, n_jobs=2).fit(CORPUS).components_, model.components_
+        again = quick(n_chains=3, max_iter=20, n_jobs=2).fit(CORPUS)
+        assert_array_equal(again.components_, model.components_)
+        numbers = model.trace_["n_components"].astype(int)
+        assert len({tuple(row) for row in numbers}) > 1
+        assert_array_equal(
+            model.n_components_distribution_, np.bincount(numbers.ravel()) / numbers.size
         )
 
 
