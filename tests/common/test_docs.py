@@ -107,6 +107,8 @@ OTHER_MEANING = {
         **dict.fromkeys(MIXTURES, "partitions"),
         "IBPLatentFeatures": "features are those of one sample",
     },
+    "noise_variance": {"IBPLatentFeatures": "one for all columns"},
+    "noise_prior": {"IBPLatentFeatures": "one for all columns"},
     "split_merge": {"IBPLatentFeatures": "features, not components"},
     "transform_max_iter": {"IBPLatentFeatures": "sweeps over one row"},
     "emission": {
