@@ -117,6 +117,8 @@ OTHER_MEANING = {
         **dict.fromkeys(MIXTURES, "partitions"),
         "IBPLatentFeatures": "features are those of one sample",
     },
+    "noise_variance": {"IBPLatentFeatures": "one for all columns"},
+    "noise_prior": {"IBPLatentFeatures": "one for all columns"},
     "transform_max_iter": {"IBPLatentFeatures": "sweeps over one row"},
     "emission": {
         "FactorialHMM": "always binary factors",
