@@ -42,7 +42,6 @@ ESTIMATORS = [
     GibbsLDA(2, n_shards=2, level="segment", **FEW),
     LatentDirichletCoClustering(2, 2, n_shards=2, **FEW),
     LatentDirichletCoClustering(2, 2, n_chains=2, **FEW),
-    HDPTopicModel(n_chains=2, **FEW),
     HDPHMMLT(2, n_chains=2, **FEW),
     HDPHMMLT(2, similarity=GaussianSimilarity(2), duration=PoissonDuration(max_duration=9), **FEW),
     HDPHMMLT(2, emission=BinaryFactorEmission(2), similarity=LaplacianSimilarity(), **FEW),
@@ -55,6 +54,7 @@ ESTIMATORS = [
     HierarchicalPitmanYorLM(2, n_chains=2, **FEW),
     NestedPitmanYorLM(n_chains=2, anneal=None, **FEW),
     PitmanYorMixture(n_chains=2, **FEW),
+    HDPTopicModel(n_chains=2, **FEW),
     IBPLatentFeatures(n_chains=2, **FEW),
 ]
 

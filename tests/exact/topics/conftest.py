@@ -1,5 +1,9 @@
-"""What is slow twice over, a further sampler on a further problem, the gate leaves out."""
+"""Slow tests that the gate leaves out: further problems, and every second of those that are left.
 
+What is slow twice over, a further sampler on a further problem, and of the others half, by the name.
+"""
+
+import zlib
 from pathlib import Path
 
 import pytest
@@ -9,5 +13,6 @@ HERE = Path(__file__).parent
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if item.path.is_relative_to(HERE) and len(list(item.iter_markers("slow"))) > 1:
+        n_marks = len(list(item.iter_markers("slow")))
+        if item.path.is_relative_to(HERE) and n_marks + zlib.crc32(item.name.encode()) % 2 > 1:
             item.add_marker(pytest.mark.exhaustive)
