@@ -1,6 +1,7 @@
 """Slow tests that the gate leaves out: further problems, and every second of those that are left.
 
-What is slow twice over, a further sampler on a further problem, and of the others half, by the name.
+What is slow twice over, a further sampler on a further problem, and half of the others, by the
+name.
 """
 
 import zlib
