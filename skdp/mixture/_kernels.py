@@ -14,7 +14,7 @@ from typing import NamedTuple
 from skdp._numba import njit_loop
 from skdp.emissions._kernels_clusters import build_cluster, weigh_row
 from skdp.mixture import _kernels_sections as sections
-from skdp.mixture._kernels_moves import split_or_merge as _split_or_merge
+from skdp.mixture._kernels_moves import move_clusters as _move_clusters
 
 _build_clusters, _sweep_rows = sections.build_clusters, sections.sweep_rows
 
@@ -74,7 +74,7 @@ def kernels_of(kind: int) -> Kernels:
         n_tries, rows, prior, clusters, three, n_clusters, labels, discount, concentration,
         weights, pair, members, ends, sides, scratch, rng,
     ):  # fmt: skip
-        """Build the clusters, then propose so many splits or merges; there must be room.
+        """Build the clusters, then propose so many splits, merges and trades; there must be room.
 
         Returns
         -------
@@ -87,7 +87,7 @@ def kernels_of(kind: int) -> Kernels:
             n_clusters = -1
         for _ in range(n_tries):
             if n_clusters >= 0:
-                n_clusters = _split_or_merge(
+                n_clusters = _move_clusters(
                     kind, rows, prior, clusters, three, n_clusters, labels, discount,
                     concentration, weights, pair, members, sides, scratch, rng,
                 )  # fmt: skip

@@ -1,22 +1,24 @@
-r"""Moves that split and merge clusters: the sections of kernels.
+r"""Moves that split, merge and reshape clusters: the sections of kernels.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | kind, rows, prior, clusters, scratch | | | see `skdp.emissions._kernels_clusters` |
 | labels | z_i | (N,) int64 | cluster of a row, from 0 to K - 1 |
 | discount, concentration | a, b | scalars | |
-| weights | | (C + 1,) | scratch |
+| weights | | (2, C + 1) | scratch |
+| pair | | (2,) | scratch |
 | members | | (2, N) int64 | rows of the move, the two first ones last; scratch |
 | three | | C = 3 | clusters of the first row of a move, of the second, and of both |
-| sides | | (2, N) int8 | which of the two rows each of the members is with (-1: neither), and, in a merge, where it is; scratch |
+| sides | | (3, N) int8 | which of the two rows each of the members is with (-1: neither); which it is with now, but in a split; and where the last pass begins; scratch |
 | rng | | (4,) uint64 | stream, advanced in place |
 
-A first row is drawn, then whether its cluster is split or merged. In a split the second row is
-another of its cluster, in a merge one of another cluster, of which those are preferred that the first
-row would join. The other rows of the two begin on sides that know nothing of where they are: those
-of two means, or nowhere. Passes of Gibbs sampling over the two clusters follow (Jain and Neal, 2004).
-The last one is the proposal of a split; for a merge the same pass is made to end where the rows are, and
-tells how probable the way back is. With one pass from nowhere this would be Dahl's sampler (2005).
+A first row is drawn, then a move. In a split the second row is another of its cluster, in a merge or
+trade one of another cluster, of which those are preferred that the first row would join. The other
+rows of the two begin on sides that know nothing of where they are: those of two means, or nowhere.
+Passes of Gibbs sampling over the two clusters follow (Jain and Neal, 2004). The last one is the proposal
+of a split; for a merge the same pass is made to end where the rows are, and tells how probable the way
+back is. A trade does both: the rows of two clusters are divided anew. With one pass from nowhere this
+would be Dahl's sampler (2005).
 """  # noqa: E501
 
 # mypy: ignore-errors
@@ -41,6 +43,10 @@ from skdp.mixture._kernels_sections import (
     drop_cluster,
     rename,
 )
+
+SPLIT, MERGE, TRADE = range(3)
+
+LOG_TWO = math.log(2.0)
 
 FEW_PASSES, MANY_PASSES = 2, 5
 """Of Gibbs sampling over the rows of a move, by turns; the last one is the proposal.
@@ -85,29 +91,34 @@ def split_chance(n_clusters, size):
 
 @njit_inner
 def weigh_partners(n, own, weights):
-    """Turn log densities of a row under n clusters into chances that each is merged with its own.
+    """Write the chances that each of n clusters is taken for partner of a row's own.
 
-    Half of them are equal, so that no merge is out of reach.
+    Half of them are equal, so that no cluster is out of reach.
+
+    Parameters
+    ----------
+    weights : (2, C + 1) float64
+        Log densities of the row under the clusters, and the chances.
     """
-    largest, total = -math.inf, 0.0
-    weights[own] = -math.inf
+    largest, total, logs, chances = -math.inf, 0.0, weights[0], weights[1]
     for k in range(n):
-        largest = max(largest, weights[k])
+        if k != own:
+            largest = max(largest, logs[k])
     for k in range(n):
-        weights[k] = math.exp(weights[k] - largest)
-        total += weights[k]
+        chances[k] = math.exp(logs[k] - largest) if k != own else 0.0
+        total += chances[k]
     for k in range(n):
-        weights[k] = 0.5 * weights[k] / total + 0.5 / (n - 1)
-    weights[own] = 0.0
+        chances[k] = 0.5 * chances[k] / total + 0.5 / (n - 1)
+    chances[own] = 0.0
 
 
 @njit_inner
-def draw_partner(n, weights, rng):
+def draw_partner(n, chances, rng):
     """Return a cluster by its chance."""
     rest, last = next_double(rng), 0
     for k in range(n):
-        if weights[k] > 0.0:
-            rest -= weights[k]
+        if chances[k] > 0.0:
+            rest -= chances[k]
             last = k
             if rest < 0.0:
                 break
@@ -131,6 +142,13 @@ def gather(labels, i, j, members, goal, rng):
         goal[place] = labels[members[place]] != first
     goal[n], goal[n + 1] = 0, 1
     return n + 2
+
+
+@njit_inner
+def copy_sides(n, source, target):
+    """Copy the sides of n rows."""
+    for place in range(n):
+        target[place] = source[place]
 
 
 @njit_inner
@@ -195,87 +213,121 @@ def pass_over(kind, n, members, sides, has_goal, rows, prior, three, discount, s
 
 
 @njit_inner
-def log_sizes_ratio(first, second, discount):
-    """Return the log of the ratio of prior probabilities: two clusters to one, but for b + a K."""
-    result = math.lgamma(first - discount) + math.lgamma(second - discount)
-    return result - math.lgamma(first + second - discount) - math.lgamma(1.0 - discount)
-
-
-@njit_inner
-def log_choices_ratio(n_rows, n_clusters, first, second, partner_chance):
-    """Return the log of the chance of a merge's two rows to that of the split that undoes it.
+def log_choice(n_rows, n_clusters, first, second, partner_chance):
+    """Return the log probability of the two rows of a merge or a trade, and of no split.
 
     Parameters
     ----------
-    n_clusters : int
-        Before the split.
     first, second : float
         Sizes of the clusters of the first and of the second row.
     partner_chance : float
         That the second one's cluster is chosen.
     """
-    both = first + second
-    merge = row_chance(n_rows, n_clusters + 1, first) * (1.0 - split_chance(n_clusters + 1, first))
-    split = row_chance(n_rows, n_clusters, both) * split_chance(n_clusters, both)
-    return math.log(merge * partner_chance / second) - math.log(split / (both - 1.0))
+    chance = row_chance(n_rows, n_clusters, first) * (1.0 - split_chance(n_clusters, first))
+    return math.log(chance * partner_chance / second)
+
+
+@njit_inner
+def log_choice_of_split(n_rows, n_clusters, size):
+    """Return the log probability of the two rows of a split, and of the split."""
+    chance = row_chance(n_rows, n_clusters, size) * split_chance(n_clusters, size)
+    return math.log(chance / (size - 1.0))
 
 
 @njit_section
-def split_or_merge(
+def log_prior_and_evidence(kind, k, prior, clusters, discount):
+    """Return what a cluster contributes to the log joint, but for the b + a K of a new one."""
+    size = clusters.vectors[SIZE, k]
+    log_prior = math.lgamma(size - discount) - math.lgamma(1.0 - discount)
+    return log_prior + log_evidence(kind, k, prior, clusters)
+
+
+@njit_inner
+def settle(n, first, second, members, sides, labels):
+    """Give the rows on side 0 to the first cluster, those on side 1 to the second one."""
+    for place in range(n):
+        labels[members[place]] = second if sides[place] == 1 else first
+
+
+@njit_section
+def move_clusters(
     kind, rows, prior, clusters, three, n_clusters, labels, discount, concentration, weights, pair,
     members, sides, scratch, rng,
 ):  # fmt: skip
-    """Propose a split or a merge; return the number of clusters, -1 where that is impossible.
+    """Propose a split, merge or trade; return the number of clusters, -1 where that is impossible.
 
     There must be room for one more cluster, and two rows.
     """
     n_rows, sizes = labels.shape[0], clusters.vectors[SIZE]
     i = draw_row(labels, sizes, n_clusters, rng)
     first = labels[i]
-    is_split = next_double(rng) < split_chance(n_clusters, sizes[first])
-    weigh_row(kind, i, rows, prior, clusters, n_clusters, -1, scratch, weights)
-    second, left_out, n_before = first, i, n_clusters
-    if not is_split:
+    move = SPLIT
+    if next_double(rng) >= split_chance(n_clusters, sizes[first]):
+        move = MERGE if next_double(rng) < 0.5 else TRADE
+    weigh_row(kind, i, rows, prior, clusters, n_clusters, -1, scratch, weights[0])
+    second, left_out = first, i
+    if move != SPLIT:
         weigh_partners(n_clusters, first, weights)
-        second, left_out = draw_partner(n_clusters, weights, rng), -1
-        n_before = n_clusters - 1
-    n_choices = int(sizes[second]) - is_split
-    j = find_member(labels, second, draw_below(n_choices, rng), left_out)
+        second, left_out = draw_partner(n_clusters, weights[1], rng), -1
+    j = find_member(labels, second, draw_below(int(sizes[second]) - (move == SPLIT), rng), left_out)
     n = gather(labels, i, j, members[0], sides[1], rng)
     halve(kind, n, members[0], next_double(rng) < 0.5, rows, prior, three, sides[0])
-    possible, log_way = True, 0.0
+
+    possible, log_way, log_pair, log_way_back, log_pair_before = True, 0.0, 0.0, 0.0, 0.0
     n_passes = FEW_PASSES if next_double(rng) < 0.5 else MANY_PASSES
-    for number in range(n_passes):
-        has_goal = number == n_passes - 1 and not is_split
+    for number in range(n_passes + (move == TRADE)):
+        if number == n_passes - 1:  # the last pass begins here, twice in a trade
+            copy_sides(n, sides[0], sides[2])
+        elif number == n_passes:
+            copy_sides(n, sides[2], sides[0])
+            log_way_back, log_pair_before = log_way, log_pair
+        has_goal = number == n_passes - 1 and move != SPLIT
         fits, log_way = pass_over(
             kind, n, members, sides, has_goal, rows, prior, three, discount, scratch, pair, rng
         )
         possible &= fits
-    if is_split:
-        weigh_row(kind, i, rows, prior, three, 2, -1, scratch, pair)
-        weights[n_clusters] = pair[1]
-        weigh_partners(n_clusters + 1, first, weights)
+        log_pair = 0.0
+        for side in range(2):
+            log_pair += log_prior_and_evidence(kind, side, prior, three, discount)
+
+    log_choice_before = 0.0
+    if move == SPLIT:
+        log_choice_before = log_choice_of_split(n_rows, n_clusters, sizes[first])
         second = n_clusters
-    possible &= build_cluster(kind, 2, members[0][:n], rows, prior, three, scratch)
-    gain = -log_evidence(kind, 2, prior, three)
-    for side in range(2):
-        gain += log_evidence(kind, side, prior, three)
-    sizes = three.vectors[SIZE]
-    gain += log_sizes_ratio(sizes[0], sizes[1], discount)
-    gain += math.log(concentration + discount * n_before)
-    gain += log_choices_ratio(n_rows, n_before, sizes[0], sizes[1], weights[second])
-    log_u = math.log1p(-next_double(rng))
-    accepted = log_u < (gain - log_way if is_split else log_way - gain)
-    if accepted and is_split:
-        for place in range(n):
-            if sides[0, place] == 1:
-                labels[members[0, place]] = n_clusters
-        copy_cluster(kind, three, 0, clusters, first)
-        copy_cluster(kind, three, 1, clusters, n_clusters)
-        n_clusters += 1
-    elif accepted:
-        rename(labels, second, first)
-        copy_cluster(kind, three, 2, clusters, first)
-        drop_cluster(kind, second, clusters, n_clusters, labels)
-        n_clusters -= 1
+    else:
+        log_choice_before = log_choice(
+            n_rows, n_clusters, sizes[first], sizes[second], weights[1, second]
+        )
+    n_after = n_clusters + (move == SPLIT) - (move == MERGE)
+    log_choice_after = 0.0
+    if move == MERGE:
+        both = sizes[first] + sizes[second]
+        log_choice_after = log_choice_of_split(n_rows, n_after, both)
+    else:
+        weigh_row(kind, i, rows, prior, three, 2, -1, scratch, pair)
+        weights[0, second] = pair[1]
+        weigh_partners(n_after, first, weights)
+        log_choice_after = log_choice(
+            n_rows, n_after, three.vectors[SIZE, 0], three.vectors[SIZE, 1], weights[1, second]
+        )
+    log_ratio = log_choice_after - log_choice_before
+    if move == TRADE:
+        log_ratio += log_pair - log_pair_before + log_way_back - log_way
+    else:
+        possible &= build_cluster(kind, 2, members[0][:n], rows, prior, three, scratch)
+        log_split = log_pair - log_prior_and_evidence(kind, 2, prior, three, discount) - log_way
+        log_split += math.log(concentration + discount * (n_clusters - (move == MERGE)))
+        # A merge or trade is one of two moves.
+        log_split -= LOG_TWO
+        log_ratio += log_split if move == SPLIT else -log_split
+    if math.log1p(-next_double(rng)) < log_ratio:
+        if move == MERGE:
+            rename(labels, second, first)
+            copy_cluster(kind, three, 2, clusters, first)
+            drop_cluster(kind, second, clusters, n_clusters, labels)
+        else:
+            settle(n, first, second, members[0], sides[0], labels)
+            copy_cluster(kind, three, 0, clusters, first)
+            copy_cluster(kind, three, 1, clusters, second)
+        n_clusters = n_after
     return n_clusters if possible else -1

@@ -17,7 +17,7 @@ from skdp.mixture._state import MixtureState
 
 
 def count_tries(n_rows: int) -> int:
-    """Return how many splits or merges are tried in a sweep: more rows may have more clusters."""
+    """Return how many splits, merges and trades are tried in a sweep: more rows may have more clusters."""
     return 5 + int(0.1 * n_rows**0.5)
 
 
@@ -144,8 +144,9 @@ class MixtureWalker(Part):
         n_tries = count_tries(n_rows)
         room, weights, _, ends, scratch = self._make_room(n_tries)
         members = np.empty((2, n_rows), dtype=np.int64)
-        sides = np.empty((2, n_rows), dtype=np.int8)
+        sides = np.empty((3, n_rows), dtype=np.int8)
         three, pair = self._terms.make_clusters(_THREE), np.empty(2)
+        weights = np.empty((2, len(weights)))
         n_clusters = self._kernels.split_and_merge(
             n_tries, rows, prior, room, three, self.n_clusters, self.labels, self.discount,
             self.concentration, weights, pair, members, ends, sides, scratch, self.stream,
