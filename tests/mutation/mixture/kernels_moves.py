@@ -5,6 +5,7 @@ from mutation.mutation import Mutation
 PARTITIONS = "tests/exact/mixture/test_partitions.py"
 SECTIONS = "mixture/_kernels_moves.py"
 MOVES = f"{PARTITIONS}::test_partitions[full-split-merge]"
+PAIRS = f"{PARTITIONS}::test_partitions_of_pairs[split-merge]"
 
 MUTATIONS = [
     Mutation(
@@ -37,24 +38,15 @@ MUTATIONS = [
         "        goal[place] = labels[members[place]] != first\n",
         "        goal[place] = place % 2\n",
         "The way back of a merge leads to the two clusters that there are.",
-        MOVES,
+        PAIRS,
     ),
     Mutation(
         "mixture-moves-begin-where-rows-are",
         SECTIONS,
-        "    possible, log_way, log_pair, log_way_back, log_pair_before = True, 0.0, 0.0, 0.0, 0.0\n",
-        "    possible, log_way, log_pair, log_way_back, log_pair_before = True, 0.0, 0.0, 0.0, 0.0\n"
-        "    copy_sides(n, sides[1], sides[0])\n",
+        "    n_passes = FEW_PASSES if",
+        "    copy_sides(n, sides[1], sides[0])\n    n_passes = FEW_PASSES if",
         "Where passes begin may not depend on the sides of the rows: no split would lead there.",
-        MOVES,
-    ),
-    Mutation(
-        "mixture-trade-from-another-beginning",
-        SECTIONS,
-        "            copy_sides(n, sides[2], sides[0])\n",
-        "",
-        "Both last passes of a trade begin at the same sides.",
-        MOVES,
+        PAIRS,
     ),
     Mutation(
         "mixture-trade-way-back-forgotten",
@@ -91,8 +83,8 @@ MUTATIONS = [
     Mutation(
         "mixture-single-rows-cannot-split",
         SECTIONS,
-        "    return 0.5 if size > 1.5 else 0.0\n",
-        "    return 0.5 if size > 0.5 else 0.0\n",
+        "(1.0 - split_chance(n_clusters, first))",
+        "0.5",
         "A row alone is never split, so its merges are twice as probable.",
         MOVES,
     ),
