@@ -132,21 +132,15 @@ class CoAssignmentDisplay:
                 "estimator must be a mixture that stores sampled partitions, PitmanYorMixture or "
                 f"DPMixture, got {type(estimator).__name__}."
             )
-        chosen = slice(None)
         n_rows = len(estimator.labels_)
-        if rows is not None:
-            chosen = check_integers(rows, "rows")
-            if (
-                chosen.ndim != 1
-                or len(chosen) == 0
-                or not -1 < chosen.min() <= chosen.max() < n_rows
-            ):
-                raise ValueError(f"rows must be a list of rows, from 0 to {n_rows - 1}.")
-        elif n_rows > MOST_ROWS:
+        if rows is None and n_rows > MOST_ROWS:
             raise ValueError(
                 f"co-assignments of {n_rows} rows are a matrix too large to draw: choose up to "
                 f"{MOST_ROWS} of them, such as rows=range(0, {n_rows}, {-(-n_rows // MOST_ROWS)})."
             )
+        chosen = check_integers(range(n_rows) if rows is None else rows, "rows")
+        if chosen.ndim != 1 or len(chosen) == 0 or chosen.max() >= n_rows:
+            raise ValueError(f"rows must be a list of rows, from 0 to {n_rows - 1}.")
         partitions = np.array([model.labels[chosen] for model in estimator._models])
         return cls(partitions, labels=estimator.labels_[chosen]).plot(ax, cmap=cmap)
 
