@@ -57,7 +57,7 @@ Few are cheap, and many bring rows to where they belong if there are dozens of c
 
 @njit_inner
 def find_member(labels, k, place, left_out):
-    """Return the row of cluster k that has so many before it, one row left out (-1: none)."""
+    """Return the row of cluster k that has so many before it, one row left out (N: none)."""
     for i in range(labels.shape[0]):
         if labels[i] == k and i != left_out:
             if place == 0:
@@ -72,7 +72,7 @@ def draw_row(labels, sizes, n_clusters, rng):
     if next_double(rng) < 0.5:
         return draw_below(labels.shape[0], rng)
     k = draw_below(n_clusters, rng)
-    return find_member(labels, k, draw_below(int(sizes[k]), rng), -1)
+    return find_member(labels, k, draw_below(int(sizes[k]), rng), labels.shape[0])
 
 
 @njit_inner
@@ -268,7 +268,7 @@ def move_clusters(
     second, left_out = first, i
     if move != SPLIT:
         weigh_partners(n_clusters, first, weights)
-        second, left_out = draw_partner(n_clusters, weights[1], rng), -1
+        second, left_out = draw_partner(n_clusters, weights[1], rng), n_rows
     j = find_member(labels, second, draw_below(int(sizes[second]) - (move == SPLIT), rng), left_out)
     n = gather(labels, i, j, members[0], sides[1], rng)
     halve(kind, n, members[0], next_double(rng) < 0.5, rows, prior, three, sides[0])

@@ -18,7 +18,7 @@ from skdp.mixture._state import MixtureState
 
 def count_tries(n_rows: int) -> int:
     """Return how many moves are tried in a sweep: more rows may have more clusters."""
-    return 5 + int(0.1 * n_rows**0.5)
+    return 20 + int(0.1 * n_rows**0.5)
 
 
 _FIRST_CAPACITY = 16
