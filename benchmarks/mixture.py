@@ -4,7 +4,8 @@ Held-out nats a row: five folds, columns standardized in the fold, densities in 
 `BayesianGaussianMixture` has 30 components and a Dirichlet process prior; `GaussianMixture` the
 number of components (and "full" or "diag") that is best on the same folds, which flatters it.
 Labels: adjusted Rand index of all rows against the known classes. Starts: fits of all rows from 1,
-20 and 200 random components. Speed: sweeps over 10,000 rows, 10 columns and 20 components.
+20 and 200 random components. Speed: sweeps over 10,000 rows, 10 columns and 20 components. The
+part "large", which is not run by default, fits 100,000 generated rows and rows of 60 columns.
 
     python benchmarks/mixture.py --data ../shared/data/sequence --chains 4
 """
@@ -154,6 +155,39 @@ def measure(options):
     print_table(["10,000 rows, D = 10, K = 20", "CPU ms a sweep"], rows)
 
 
+def generate(n_rows, n_columns, n_components, seed):
+    """Return rows of correlated components, and these."""
+    rng = np.random.default_rng(seed)
+    z = rng.integers(n_components, size=n_rows)
+    shape = n_components, n_columns, n_columns
+    roots = np.eye(n_columns) + 0.5 * rng.normal(size=shape) / np.sqrt(n_columns)
+    means = rng.normal(size=(n_components, n_columns))
+    noise = rng.normal(size=(n_rows, n_columns))
+    return means[z] + np.einsum("nij,nj->ni", roots[z], noise), z
+
+
+def measure_large(options):
+    """Fit generated rows of 30 components, one model right after the other."""
+    rows = []
+    for n_columns, n_rows in zip(options.columns, options.rows, strict=True):
+        X, z = generate(n_rows + 5000, n_columns, 30, options.seed)
+        train, test, truth = X[:n_rows], X[n_rows:], z[:n_rows]
+        models = {
+            "BGM 30": bayesian(options.seed),
+            "DPMixture": DPMixture(max_iter=options.sweeps, random_state=options.seed),
+        }
+        for name, model in models.items():
+            begin = time.process_time()
+            labels = model.fit_predict(train)
+            seconds = time.process_time() - begin
+            cells = f"{seconds:.0f}", str(len(np.unique(labels)))
+            index = f"{adjusted_rand_score(truth, labels):.3f}"
+            shape = f"{n_rows}, {n_columns}"
+            rows.append([shape, name, *cells, index, f"{model.score(test):.3f}"])
+            print(rows[-1], flush=True)
+    print_table(["rows, D", "model", "CPU s", "K", "Rand index", "held out"], rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default=None, help="folder with old_faithful.csv")
@@ -162,6 +196,8 @@ def main():
     parser.add_argument("--sweeps", type=int, default=500)
     parser.add_argument("--chains", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--columns", type=int, nargs="+", default=[10, 60], help="of part large")
+    parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 20_000])
     parser.add_argument("--no-grid", dest="grid", action="store_false")
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
@@ -174,6 +210,8 @@ def main():
             run(sets, options)
     if "speed" in options.parts:
         measure(options)
+    if "large" in options.parts:
+        measure_large(options)
 
 
 if __name__ == "__main__":

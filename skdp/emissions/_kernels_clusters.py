@@ -1,7 +1,8 @@
 """Clusters of rows, parameters summed out, of every kind of emission.
 
 These sections choose what a kernel calls by the kind of its rows. Who makes kernels with the kind
-as a constant (`skdp.mixture._kernels`) has nothing compiled that is not called.
+as a constant (`skdp.mixture._kernels`) has nothing compiled that is not called. Numbers of clusters
+become int64: of a constant numba makes a type, for which it would compile all that is called again.
 
 | name | meaning |
 |---|---|
@@ -11,6 +12,8 @@ as a constant (`skdp.mixture._kernels`) has nothing compiled that is not called.
 """  # noqa: E501
 
 # mypy: ignore-errors
+
+import numpy as np
 
 from skdp._numba import njit_section
 from skdp.emissions._kernels_count_clusters import (
@@ -25,6 +28,7 @@ from skdp.emissions._kernels_gaussian_clusters import (
     UPDATES,
     build_gaussian,
     copy_gaussian,
+    halve_gaussian,
     log_evidence_of_gaussian,
     move_gaussian_row,
     weigh_gaussian_row,
@@ -41,9 +45,11 @@ def weigh_row(kind, i, rows, prior, clusters, n, own, scratch, out):
     """Write log p(x_i given the rows of cluster k) to `out`; False: see `weigh_gaussian_row`."""
     possible = True
     if kind == GAUSSIAN:
-        possible = weigh_gaussian_row(rows.values[i], prior, clusters, n, own, scratch, out)
+        possible = weigh_gaussian_row(
+            rows.values[i], prior, clusters, np.int64(n), np.int64(own), scratch, out
+        )
     else:
-        weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out)
+        weigh_row_of_counts(i, rows, prior, clusters, np.int64(n), np.int64(own), scratch, out)
     return possible
 
 
@@ -51,9 +57,9 @@ def weigh_row(kind, i, rows, prior, clusters, n, own, scratch, out):
 def move_row(kind, i, k, sign, rows, prior, clusters, scratch):
     """Add row i to cluster k (sign 1.0), or take it out (-1.0)."""
     if kind == GAUSSIAN:
-        move_gaussian_row(rows.values[i], k, sign, prior, clusters, scratch)
+        move_gaussian_row(rows.values[i], np.int64(k), sign, prior, clusters, scratch)
     else:
-        move_row_of_counts(i, k, sign, rows, prior, clusters)
+        move_row_of_counts(i, np.int64(k), sign, rows, prior, clusters)
 
 
 @njit_section
@@ -70,9 +76,9 @@ def build_cluster(kind, k, members, rows, prior, clusters, scratch):
     """Write the statistics of a cluster of some rows; False: see `build_gaussian`."""
     possible = True
     if kind == GAUSSIAN:
-        possible = build_gaussian(k, members, rows.values, prior, clusters, scratch)
+        possible = build_gaussian(np.int64(k), members, rows.values, prior, clusters, scratch)
     else:
-        build_counts(k, members, rows, prior, clusters)
+        build_counts(np.int64(k), members, rows, prior, clusters)
     return possible
 
 
@@ -80,9 +86,9 @@ def build_cluster(kind, k, members, rows, prior, clusters, scratch):
 def copy_cluster(kind, source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     if kind == GAUSSIAN:
-        copy_gaussian(source, k, target, j)
+        copy_gaussian(source, np.int64(k), target, np.int64(j))
     else:
-        copy_counts(source, k, target, j)
+        copy_counts(source, np.int64(k), target, np.int64(j))
 
 
 @njit_section
@@ -90,7 +96,25 @@ def log_evidence(kind, k, prior, clusters):
     """Return log p(rows of a cluster), without the constants of rows."""
     result = 0.0
     if kind == GAUSSIAN:
-        result = log_evidence_of_gaussian(k, prior, clusters)
+        result = log_evidence_of_gaussian(np.int64(k), prior, clusters)
     else:
-        result = log_evidence_of_counts(k, prior, clusters)
+        result = log_evidence_of_counts(np.int64(k), prior, clusters)
     return result
+
+
+@njit_section
+def halve(kind, n, members, by_means, rows, prior, clusters, sides):
+    """Bring n rows on sides 0 and 1, or on none (-1), but the last two on one side each.
+
+    Parameters
+    ----------
+    by_means : bool
+        Whether the sides are those of two means, where rows have means.
+    clusters : room for two
+    sides : (N,) int8, output
+    """
+    for place in range(n):
+        sides[place] = -1
+    sides[n - 2], sides[n - 1] = 0, 1
+    if kind == GAUSSIAN and by_means:
+        halve_gaussian(n, members, rows.values, prior, clusters, sides)

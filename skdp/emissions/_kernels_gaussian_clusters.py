@@ -43,6 +43,9 @@ HUGE = 1e300
 
 LOG_PI = math.log(math.pi)
 
+N_ROUNDS = 5
+"""Of two means."""
+
 
 @njit_inner
 def weigh_gaussian_row(x, prior, clusters, n, own, scratch, out):
@@ -261,3 +264,46 @@ def log_evidence_of_gaussian(k, prior, clusters):
     result += 0.5 * width * math.log(prior.precision / (prior.precision + size))
     result -= 0.5 * width * size * LOG_PI
     return n_blocks * result + 0.5 * prior.dof * prior.log_det + dof * log_det
+
+
+@njit_inner
+def halve_gaussian(n, members, values, prior, clusters, sides):
+    """Bring n rows on two sides by two means, which begin at the last two rows.
+
+    Columns count in units of the prior's scale. The last row comes on side 1, the one before on
+    side 0.
+
+    Parameters
+    ----------
+    clusters : room for two; overwritten by means
+    sides : (N,) int8, output
+    """
+    centres, sums, width = clusters.points[0], clusters.points[1], prior.mean.shape[1]
+    sizes = clusters.vectors[SIZE]
+    for d in range(values.shape[1]):
+        for side in range(2):
+            centres[d, side] = values[members[n - 2 + side], d]
+    for _ in range(N_ROUNDS):
+        for side in range(2):
+            sizes[side] = 0.0
+            for d in range(values.shape[1]):
+                sums[d, side] = 0.0
+        for place in range(n):
+            i, nearer = members[place], 0.0
+            for d in range(values.shape[1]):
+                x, scale = values[i, d], prior.scale[d // width, d % width, d % width]
+                apart = centres[d, 1] - centres[d, 0]
+                nearer += (2.0 * x - centres[d, 0] - centres[d, 1]) * apart / scale
+            side = 1 if nearer > 0.0 else 0
+            sides[place] = side
+            sizes[side] += 1.0
+            for d in range(values.shape[1]):
+                sums[d, side] += values[i, d]
+        for side in range(2):
+            if sizes[side] > 0.0:
+                for d in range(values.shape[1]):
+                    centres[d, side] = sums[d, side] / sizes[side]
+    if sides[n - 2] == 1 and sides[n - 1] == 0:
+        for place in range(n):
+            sides[place] = 1 - sides[place]
+    sides[n - 2], sides[n - 1] = 0, 1

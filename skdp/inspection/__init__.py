@@ -1,5 +1,8 @@
 """Displays of fitted models, in scikit-learn's convention. They need matplotlib."""
 
+from skdp.inspection._clusters import ClusterDisplay
+from skdp.inspection._co_assignment import CoAssignmentDisplay
+from skdp.inspection._component_counts import ComponentCountDisplay
 from skdp.inspection._factors import FactorDisplay
 from skdp.inspection._grammar import GrammarDisplay
 from skdp.inspection._hellinger import HellingerDisplay
@@ -16,6 +19,9 @@ from skdp.inspection._trace import TraceDisplay
 from skdp.inspection._transitions import TransitionDisplay
 
 __all__ = [
+    "ClusterDisplay",
+    "CoAssignmentDisplay",
+    "ComponentCountDisplay",
     "FactorDisplay",
     "GrammarDisplay",
     "HellingerDisplay",

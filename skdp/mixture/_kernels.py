@@ -1,4 +1,5 @@
-"""Kernels of mixtures, made for each kind of rows. Symbols as in `_kernels_sections`.
+"""Kernels of mixtures, made for each kind of rows. Symbols as in `_kernels_sections`
+and `_kernels_moves`.
 
 A kernel that chose among kinds would have all of them compiled, so `kernels_of` chooses, in Python.
 The kind is all that kernels enclose: other things would have no place in numba's cache.
@@ -13,9 +14,9 @@ from typing import NamedTuple
 from skdp._numba import njit_loop
 from skdp.emissions._kernels_clusters import build_cluster, weigh_row
 from skdp.mixture import _kernels_sections as sections
+from skdp.mixture._kernels_moves import move_clusters as _move_clusters
 
 _build_clusters, _sweep_rows = sections.build_clusters, sections.sweep_rows
-_split_or_merge = sections.split_or_merge
 
 
 class Kernels(NamedTuple):
@@ -71,9 +72,9 @@ def kernels_of(kind: int) -> Kernels:
     @njit_loop
     def split_and_merge(
         n_tries, rows, prior, clusters, three, n_clusters, labels, discount, concentration,
-        weights, members, ends, sides, scratch, rng,
+        weights, pair, members, ends, sides, scratch, rng,
     ):  # fmt: skip
-        """Build the clusters, then propose so many splits or merges; there must be room.
+        """Build the clusters, then propose so many splits, merges and trades; there must be room.
 
         Returns
         -------
@@ -81,14 +82,14 @@ def kernels_of(kind: int) -> Kernels:
             -1: a covariance is not positive definite to rounding.
         """
         if not _build_clusters(
-            kind, rows, prior, clusters, n_clusters, labels, members, ends, scratch
+            kind, rows, prior, clusters, n_clusters, labels, members[0], ends, scratch
         ):
             n_clusters = -1
         for _ in range(n_tries):
             if n_clusters >= 0:
-                n_clusters = _split_or_merge(
+                n_clusters = _move_clusters(
                     kind, rows, prior, clusters, three, n_clusters, labels, discount,
-                    concentration, weights, members, sides, scratch, rng,
+                    concentration, weights, pair, members, sides, scratch, rng,
                 )  # fmt: skip
         return n_clusters
 

@@ -1,4 +1,4 @@
-r"""Collapsed Gibbs sweeps, and moves that split and merge: the sections of kernels.
+r"""Collapsed Gibbs sweeps: the sections of kernels.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -8,14 +8,7 @@ r"""Collapsed Gibbs sweeps, and moves that split and merge: the sections of kern
 | discount, concentration | a, b | scalars | |
 | weights | | (C + 1,) | scratch |
 | members | | (N,) int64 | rows of clusters, scratch |
-| three | | C = 3 | clusters of the first row of a move, of the second, and of both |
-| sides | | (N,) int8 | which of the two rows each other one joins, scratch |
 | rng | | (4,) uint64 | stream, advanced in place |
-
-Moves are sequentially allocated (Dahl, 2005). Two rows are drawn. If they share a cluster, its
-other rows join one of the two, one after the other in random order, each with the probability that
-the rows before it give; else the two clusters are merged, and the same order tells how probable the
-way back is.
 """
 
 # mypy: ignore-errors
@@ -30,7 +23,6 @@ from skdp.emissions._kernels_clusters import (
     build_cluster,
     copy_cluster,
     is_worn,
-    log_evidence,
     move_row,
     weigh_row,
 )
@@ -198,97 +190,3 @@ def sweep_rows(
                     )
         place = place + 1 if possible else -1
     return place, n_clusters
-
-
-@njit_inner
-def log_sizes_ratio(first, second, discount):
-    """Return the log of the ratio of prior probabilities: two clusters to one, but for b + a K."""
-    result = math.lgamma(first - discount) + math.lgamma(second - discount)
-    return result - math.lgamma(first + second - discount) - math.lgamma(1.0 - discount)
-
-
-@njit_section
-def allocate(
-    kind, n, members, sides, is_split, rows, prior, three, discount, scratch, weights, rng
-):
-    """Let n rows join clusters 0 or 1 of `three`; return the log probability of how they do.
-
-    Parameters
-    ----------
-    members, sides : (N,) int64, (N,) int8
-        Rows in order, and which cluster each joins: an output of a split, given otherwise.
-    """
-    log_probability, sizes = 0.0, three.vectors[SIZE]
-    for place in range(n):
-        i = members[place]
-        weigh_row(kind, i, rows, prior, three, 2, -1, scratch, weights)
-        odds = weights[1] - weights[0]
-        odds += math.log((sizes[1] - discount) / (sizes[0] - discount))
-        if is_split:
-            sides[place] = next_double(rng) * (1.0 + math.exp(-odds)) < 1.0
-        if sides[place] == 0:
-            odds = -odds
-        log_probability -= max(-odds, 0.0) + math.log1p(math.exp(-abs(odds)))
-        move_row(kind, i, sides[place], 1.0, rows, prior, three, scratch)
-    return log_probability
-
-
-@njit_inner
-def gather(labels, i, j, members, sides, rng):
-    """Write the rows of the clusters of i and j, these two last, and their sides; return how many.
-
-    The others are in random order.
-    """
-    n, first, second = 0, labels[i], labels[j]
-    for row in range(labels.shape[0]):
-        if (labels[row] == first or labels[row] == second) and row != i and row != j:
-            members[n] = row
-            n += 1
-    bring_in_random_order(members[:n], rng)
-    members[n], members[n + 1] = i, j
-    for place in range(n):
-        sides[place] = labels[members[place]] != first
-    sides[n], sides[n + 1] = 0, 1
-    return n + 2
-
-
-@njit_section
-def split_or_merge(
-    kind, rows, prior, clusters, three, n_clusters, labels, discount, concentration, weights,
-    members, sides, scratch, rng,
-):  # fmt: skip
-    """Propose a split or a merge; return the number of clusters, -1 where that is impossible.
-
-    There must be room for one more cluster, and two rows.
-    """
-    n_rows = labels.shape[0]
-    i, j = draw_below(n_rows, rng), draw_below(n_rows - 1, rng)
-    j += j >= i
-    first, second = labels[i], labels[j]
-    is_split = first == second
-    n = gather(labels, i, j, members, sides, rng)
-    possible = build_cluster(kind, 0, members[n - 2 : n - 1], rows, prior, three, scratch)
-    possible &= build_cluster(kind, 1, members[n - 1 : n], rows, prior, three, scratch)
-    log_way = allocate(
-        kind, n - 2, members, sides, is_split, rows, prior, three, discount, scratch, weights, rng
-    )
-    gain = log_evidence(kind, 0, prior, three) + log_evidence(kind, 1, prior, three)
-    gain += log_sizes_ratio(three.vectors[SIZE, 0], three.vectors[SIZE, 1], discount)
-    gain += math.log(concentration + discount * (n_clusters if is_split else n_clusters - 1.0))
-    possible &= build_cluster(kind, 2, members[:n], rows, prior, three, scratch)
-    gain -= log_evidence(kind, 2, prior, three)
-    log_u = math.log1p(-next_double(rng))
-    accepted = log_u < (gain - log_way if is_split else log_way - gain)
-    if accepted and is_split:
-        for place in range(n):
-            if sides[place]:
-                labels[members[place]] = n_clusters
-        copy_cluster(kind, three, 0, clusters, first)
-        copy_cluster(kind, three, 1, clusters, n_clusters)
-        n_clusters += 1
-    elif accepted:
-        rename(labels, second, first)
-        copy_cluster(kind, three, 2, clusters, first)
-        drop_cluster(kind, second, clusters, n_clusters, labels)
-        n_clusters -= 1
-    return n_clusters if possible else -1

@@ -36,7 +36,8 @@ class PitmanYorMixture(Mixture):
     concentration_prior : (shape, rate), default=(1.0, 1.0)
         Gamma prior under which b is drawn; shape and rate from 1e-8 to 1e8.
     split_merge : bool, default=True
-        Whether five moves of each sweep try to split a component or to merge two.
+        Whether each sweep also tries to split components, to merge two, and to divide the rows of
+        two anew: 20 + sqrt(n_samples) / 10 moves.
     point_estimate : {"binder", "vi"}, default="binder"
         The loss of which the representative partition, that of `labels_`, has the least posterior
         mean. "binder": the number of pairs of rows that only one of two partitions has together.
@@ -106,8 +107,11 @@ class PitmanYorMixture(Mixture):
     -----
     The joint distribution is (b + a) ... (b + (K - 1) a) / (b + 1)_{n-1} prod_k (1 - a)_{n_k - 1}
     f(X_k), with the parameters of the components summed out of f. A sweep draws the component of
-    each row given all others, then tries to split and merge components ([1]_, exact
-    Metropolis-Hastings), then draws a and b by slice sampling. Nothing is truncated.
+    each row given all others; then come moves that split a component, merge two or divide the rows
+    of two anew, accepted or not by exact Metropolis-Hastings; then a and b are drawn by slice
+    sampling. Nothing is truncated. Moves begin from two means of Gaussian rows, or with one row on
+    each side, and go on with passes of Gibbs sampling, as in [1]_; of one pass from one row on each
+    side they would be those of [2]_.
 
     Of Gaussian components the factor of the posterior scale is moved by one row at a time, in D^2
     steps; a sweep takes time in proportion to n K D^2.
@@ -117,7 +121,9 @@ class PitmanYorMixture(Mixture):
 
     References
     ----------
-    .. [1] D. B. Dahl, "Sequentially-allocated merge-split sampler for conjugate and nonconjugate
+    .. [1] S. Jain and R. M. Neal, "A split-merge Markov chain Monte Carlo procedure for the
+       Dirichlet process mixture model", Journal of Computational and Graphical Statistics 13, 2004.
+    .. [2] D. B. Dahl, "Sequentially-allocated merge-split sampler for conjugate and nonconjugate
        Dirichlet process mixture models", technical report, Texas A&M University, 2005.
 
     Examples

@@ -15,8 +15,11 @@ from skdp.mixture._kernels import kernels_of, shuffle
 from skdp.mixture._model import MixtureModel, log_shares
 from skdp.mixture._state import MixtureState
 
-N_TRIES = 5
-"""Splits or merges that are tried in a sweep."""
+
+def count_tries(n_rows: int) -> int:
+    """Return how many moves are tried in a sweep: more rows may have more clusters."""
+    return 20 + int(0.1 * n_rows**0.5)
+
 
 _FIRST_CAPACITY = 16
 _THREE = 3
@@ -137,12 +140,16 @@ class MixtureWalker(Part):
     def _split_and_merge(self) -> None:
         """Try to split clusters and to merge them."""
         _, rows, prior = self._terms
-        room, weights, members, ends, scratch = self._make_room(N_TRIES)
-        sides = np.empty(len(self.labels), dtype=np.int8)
-        three = self._terms.make_clusters(_THREE)
+        n_rows = len(self.labels)
+        n_tries = count_tries(n_rows)
+        room, weights, _, ends, scratch = self._make_room(n_tries)
+        members = np.empty((2, n_rows), dtype=np.int64)
+        sides = np.empty((3, n_rows), dtype=np.int8)
+        three, pair = self._terms.make_clusters(_THREE), np.empty(2)
+        weights = np.empty((2, len(weights)))
         n_clusters = self._kernels.split_and_merge(
-            N_TRIES, rows, prior, room, three, self.n_clusters, self.labels, self.discount,
-            self.concentration, weights, members, ends, sides, scratch, self.stream,
+            n_tries, rows, prior, room, three, self.n_clusters, self.labels, self.discount,
+            self.concentration, weights, pair, members, ends, sides, scratch, self.stream,
         )  # fmt: skip
         if n_clusters < 0:
             raise ValueError(_IMPOSSIBLE)

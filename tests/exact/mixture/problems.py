@@ -61,6 +61,17 @@ PROBLEMS = {
     ),
 }
 
+PAIRS = Problem(
+    [[0.0, 0.0], [0.05, 0.03], [0.45, 0.0], [0.49, 0.05], [0.22, 0.36], [0.27, 0.34]],
+    [],
+    GaussianEmission(
+        "full", mean_prior=[0.22, 0.15], mean_precision_prior=0.2, degrees_of_freedom_prior=4.0,
+        covariance_prior=[[0.02, 0.0], [0.0, 0.02]],
+    ),
+    mixtures.Gaussian([0.22, 0.15], 0.2, 4.0, [[0.02, 0.0], [0.0, 0.02]]),
+)  # fmt: skip
+"""Three pairs of rows that are hardly ever parted: a move does well or badly by where it begins."""
+
 A, B = 0.4, 0.7
 
 

@@ -11,6 +11,7 @@ from matplotlib.text import Text
 from skdp.grammar import ParseTree
 from skdp.inference import Trace
 from skdp.inspection import (
+    ClusterDisplay,
     FactorDisplay,
     GrammarDisplay,
     HellingerDisplay,
@@ -81,6 +82,9 @@ DRAWN = {
     ).plot(),
     "PerplexityDisplay.perplexities": lambda a, b: PerplexityDisplay(
         {a: {1: 3.0, 2: 2.0}, b: {2: 4.0}}
+    ).plot(),
+    "ClusterDisplay.column_names": lambda a, b: ClusterDisplay(
+        HALVES, [0, 1], column_names=[a, b]
     ).plot(),
     "ParseTreeDisplay.names": draw_parse_trees,
     "GrammarDisplay.feature_names": lambda a, b: draw_grammar([a, b], ["S", "T"]),

@@ -1,0 +1,129 @@
+"""How many components a mixture has, with what probability."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import as_floats, check_count
+from skdp.inspection._axes import GREY, PALETTE, check_matplotlib, open_axes
+
+_SIZE = (4.2, 3.0)
+_LEAST = 1e-3
+"""Numbers at the ends that are less probable than this are not drawn."""
+
+
+class ComponentCountDisplay:
+    """The posterior distribution of the number of components of a mixture, as bars.
+
+    Create it with `from_estimator`, or with the constructor and `plot`.
+
+    Parameters
+    ----------
+    probabilities : (n,) array-like
+        Entry k is the probability of k components.
+    n_components : int, default=None
+        A number whose bar is emphasized, such as that of the representative partition.
+
+    Attributes
+    ----------
+    probabilities : ndarray
+    n_components : int or None
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    bars_ : matplotlib BarContainer
+        A bar for each number between the least and the largest that have a probability of a
+        thousandth or more.
+
+    Raises
+    ------
+    ValueError
+        If `probabilities` are not numbers from 0 to 1 that sum to 1.
+
+    See Also
+    --------
+    CoAssignmentDisplay : Plots which rows belong together.
+    TraceDisplay : Plots the number of components sweep by sweep.
+
+    Examples
+    --------
+    >>> from skdp.inspection import ComponentCountDisplay
+    >>> display = ComponentCountDisplay([0.0, 0.0, 0.75, 0.25]).plot()
+    >>> [bar.get_height() for bar in display.bars_]
+    [0.75, 0.25]
+    """
+
+    def __init__(self, probabilities: ArrayLike, *, n_components: int | None = None):
+        self.probabilities = as_floats(probabilities, "probabilities", 1)
+        valid = np.all(self.probabilities >= 0.0) and abs(self.probabilities.sum() - 1.0) < 1e-6
+        if not valid:
+            raise ValueError("probabilities must be numbers from 0 to 1 that sum to 1.")
+        self.n_components = None
+        if n_components is not None:
+            self.n_components = check_count(n_components, "n_components", at_least=0)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Plot the posterior of the number of components of a fitted mixture.
+
+        Parameters
+        ----------
+        estimator : fitted PitmanYorMixture or DPMixture
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        ComponentCountDisplay
+            The number of components of `labels_` is emphasized.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib(f"{cls.__name__}.from_estimator")
+        check_is_fitted(estimator, "n_components_distribution_")
+        display = cls(
+            estimator.n_components_distribution_, n_components=int(estimator.n_components_)
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the distribution.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None: in a new figure.
+
+        Returns
+        -------
+        ComponentCountDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib(f"{type(self).__name__}.plot")
+        from matplotlib.ticker import MaxNLocator
+
+        shown = np.flatnonzero(self.probabilities >= _LEAST)
+        numbers = np.arange(shown[0], shown[-1] + 1)
+        self.ax_ = ax = open_axes(ax, _SIZE, [])
+        self.figure_ = ax.figure
+        chosen = self.n_components is None
+        colors = [PALETTE[0] if chosen or k == self.n_components else GREY for k in numbers]
+        self.bars_ = ax.bar(numbers, self.probabilities[numbers], color=colors, width=0.8)
+        ax.set(xlabel="number of components", ylabel="posterior probability")
+        ax.set_xlim(numbers[0] - 1.0, numbers[-1] + 1.0)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.spines[["top", "right"]].set_visible(False)
+        return self

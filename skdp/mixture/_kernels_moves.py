@@ -1,0 +1,333 @@
+r"""Moves that split, merge and reshape clusters: the sections of kernels.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| kind, rows, prior, clusters, scratch | | | see `skdp.emissions._kernels_clusters` |
+| labels | z_i | (N,) int64 | cluster of a row, from 0 to K - 1 |
+| discount, concentration | a, b | scalars | |
+| weights | | (2, C + 1) | scratch |
+| pair | | (2,) | scratch |
+| members | | (2, N) int64 | rows of the move, the two first ones last; scratch |
+| three | | C = 3 | clusters of the first row of a move, of the second, and of both |
+| sides | | (3, N) int8 | which of the two rows each of the members is with (-1: neither); which it is with now, but in a split; and where the last pass begins; scratch |
+| rng | | (4,) uint64 | stream, advanced in place |
+
+A first row is drawn, then a move. In a split the second row is another of its cluster, in a merge or
+trade one of another cluster, of which those are preferred that the first row would join. The other
+rows of the two begin on sides that know nothing of where they are: those of two means, or nowhere.
+Passes of Gibbs sampling over the two clusters follow (Jain and Neal, 2004). The last one is the proposal
+of a split; for a merge the same pass is made to end where the rows are, and tells how probable the way
+back is. A trade does both: the rows of two clusters are divided anew. With one pass from nowhere this
+would be Dahl's sampler (2005).
+"""  # noqa: E501
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numba import njit_inner, njit_section
+from skdp._random import next_double
+from skdp.emissions._kernels_clusters import (
+    SIZE,
+    build_cluster,
+    copy_cluster,
+    halve,
+    is_worn,
+    log_evidence,
+    move_row,
+    weigh_row,
+)
+from skdp.mixture._kernels_sections import (
+    bring_in_random_order,
+    draw_below,
+    drop_cluster,
+    rename,
+)
+
+SPLIT, MERGE, TRADE = range(3)
+
+LOG_TWO = math.log(2.0)
+
+FEW_PASSES, MANY_PASSES = 2, 5
+"""Of Gibbs sampling over the rows of a move, by turns; the last one is the proposal.
+
+Few are cheap, and many bring rows to where they belong if there are dozens of columns.
+"""
+
+
+@njit_inner
+def find_member(labels, k, place, left_out):
+    """Return the row of cluster k that has so many before it, one row left out (N: none)."""
+    for i in range(labels.shape[0]):
+        if labels[i] == k and i != left_out:
+            if place == 0:
+                return i
+            place -= 1
+    return -1
+
+
+@njit_inner
+def draw_row(labels, sizes, n_clusters, rng):
+    """Return the first row of a move: any row, or any row of any cluster."""
+    if next_double(rng) < 0.5:
+        return draw_below(labels.shape[0], rng)
+    k = draw_below(n_clusters, rng)
+    return find_member(labels, k, draw_below(int(sizes[k]), rng), labels.shape[0])
+
+
+@njit_inner
+def row_chance(n_rows, n_clusters, size):
+    """Return the probability that `draw_row` returns some row of a cluster of this size."""
+    return 0.5 / n_rows + 0.5 / (n_clusters * size)
+
+
+@njit_inner
+def split_chance(n_clusters, size):
+    """Return the probability that a cluster of this size is split, not merged."""
+    if n_clusters == 1:
+        return 1.0
+    return 0.5 if size > 1.5 else 0.0
+
+
+@njit_inner
+def weigh_partners(n, own, weights):
+    """Write the chances that each of n clusters is taken for partner of a row's own.
+
+    Half of them are equal, so that no cluster is out of reach.
+
+    Parameters
+    ----------
+    weights : (2, C + 1) float64
+        Log densities of the row under the clusters, and the chances.
+    """
+    largest, total, logs, chances = -math.inf, 0.0, weights[0], weights[1]
+    for k in range(n):
+        if k != own:
+            largest = max(largest, logs[k])
+    for k in range(n):
+        chances[k] = math.exp(logs[k] - largest) if k != own else 0.0
+        total += chances[k]
+    for k in range(n):
+        chances[k] = 0.5 * chances[k] / total + 0.5 / (n - 1)
+    chances[own] = 0.0
+
+
+@njit_inner
+def draw_partner(n, chances, rng):
+    """Return a cluster by its chance."""
+    rest, last = next_double(rng), 0
+    for k in range(n):
+        if chances[k] > 0.0:
+            rest -= chances[k]
+            last = k
+            if rest < 0.0:
+                break
+    return last
+
+
+@njit_inner
+def gather(labels, i, j, members, goal, rng):
+    """Write the rows of the clusters of i and j, these two last; return how many they are.
+
+    The others are in random order. Which have not the label of i goes to `goal`.
+    """
+    n, first, second = 0, labels[i], labels[j]
+    for row in range(labels.shape[0]):
+        if (labels[row] == first or labels[row] == second) and row != i and row != j:
+            members[n] = row
+            n += 1
+    bring_in_random_order(members[:n], rng)
+    members[n], members[n + 1] = i, j
+    for place in range(n):
+        goal[place] = labels[members[place]] != first
+    goal[n], goal[n + 1] = 0, 1
+    return n + 2
+
+
+@njit_inner
+def copy_sides(n, source, target):
+    """Copy the sides of n rows."""
+    for place in range(n):
+        target[place] = source[place]
+
+
+@njit_inner
+def list_side(side, n, members, sides, found):
+    """Write the members on a side; return how many they are."""
+    m = 0
+    for place in range(n):
+        if sides[place] == side:
+            found[m] = members[place]
+            m += 1
+    return m
+
+
+@njit_section
+def pass_over(kind, n, members, sides, has_goal, rows, prior, three, discount, scratch, pair, rng):
+    """Draw the sides of all rows but the last two, each given the others.
+
+    Parameters
+    ----------
+    has_goal : bool
+        Whether each row goes where ``sides[1]`` says instead of being drawn.
+    pair : (2,) float64
+        Scratch.
+
+    Returns
+    -------
+    possible : bool
+        False if a covariance is not positive definite to rounding.
+    log_chance : float
+        Log probability of what the rows did.
+    """
+    possible, log_chance, sizes, place, worn = True, 0.0, three.vectors[SIZE], 0, True
+    while worn or place < n - 2:
+        if worn:
+            for side in range(2):
+                m = list_side(side, n, members[0], sides[0], members[1])
+                possible &= build_cluster(
+                    kind, side, members[1][:m], rows, prior, three, scratch
+                )  # fmt: skip
+        worn = False
+        if place < n - 2:
+            i, own = members[0, place], int(sides[0, place])
+            chosen = own
+            if weigh_row(kind, i, rows, prior, three, 2, own, scratch, pair):
+                second = sizes[1] - (own == 1) - discount
+                odds = pair[1] - pair[0] + math.log(second / (sizes[0] - (own == 0) - discount))
+                chosen = int(next_double(rng) * (1.0 + math.exp(-odds)) < 1.0)
+                if has_goal:
+                    chosen = int(sides[1, place])
+                odds = odds if chosen == 1 else -odds
+                log_chance -= max(-odds, 0.0) + math.log1p(math.exp(-abs(odds)))
+            elif has_goal and sides[1, place] != own:
+                log_chance = -math.inf  # a row too far out for its density stays where it is
+            sides[0, place] = chosen
+            if chosen != own:
+                move_row(kind, i, chosen, 1.0, rows, prior, three, scratch)
+                if own >= 0:
+                    move_row(kind, i, own, -1.0, rows, prior, three, scratch)
+            worn = is_worn(kind, 0, three) or is_worn(kind, 1, three)
+            place += 1
+    return possible, log_chance
+
+
+@njit_inner
+def log_choice(n_rows, n_clusters, first, second, partner_chance):
+    """Return the log probability of the two rows of a merge or a trade, and of no split.
+
+    Parameters
+    ----------
+    first, second : float
+        Sizes of the clusters of the first and of the second row.
+    partner_chance : float
+        That the second one's cluster is chosen.
+    """
+    chance = row_chance(n_rows, n_clusters, first) * (1.0 - split_chance(n_clusters, first))
+    return math.log(chance * partner_chance / second)
+
+
+@njit_inner
+def log_choice_of_split(n_rows, n_clusters, size):
+    """Return the log probability of the two rows of a split, and of the split."""
+    chance = row_chance(n_rows, n_clusters, size) * split_chance(n_clusters, size)
+    return math.log(chance / (size - 1.0))
+
+
+@njit_section
+def log_prior_and_evidence(kind, k, prior, clusters, discount):
+    """Return what a cluster contributes to the log joint, but for the b + a K of a new one."""
+    size = clusters.vectors[SIZE, k]
+    log_prior = math.lgamma(size - discount) - math.lgamma(1.0 - discount)
+    return log_prior + log_evidence(kind, k, prior, clusters)
+
+
+@njit_inner
+def settle(n, first, second, members, sides, labels):
+    """Give the rows on side 0 to the first cluster, those on side 1 to the second one."""
+    for place in range(n):
+        labels[members[place]] = second if sides[place] == 1 else first
+
+
+@njit_section
+def move_clusters(
+    kind, rows, prior, clusters, three, n_clusters, labels, discount, concentration, weights, pair,
+    members, sides, scratch, rng,
+):  # fmt: skip
+    """Propose a split, merge or trade; return the number of clusters, -1 where that is impossible.
+
+    There must be room for one more cluster, and two rows.
+    """
+    n_rows, sizes = labels.shape[0], clusters.vectors[SIZE]
+    i = draw_row(labels, sizes, n_clusters, rng)
+    first = labels[i]
+    move = SPLIT
+    if next_double(rng) >= split_chance(n_clusters, sizes[first]):
+        move = MERGE if next_double(rng) < 0.5 else TRADE
+    weigh_row(kind, i, rows, prior, clusters, n_clusters, -1, scratch, weights[0])
+    second, left_out = first, i
+    if move != SPLIT:
+        weigh_partners(n_clusters, first, weights)
+        second, left_out = draw_partner(n_clusters, weights[1], rng), n_rows
+    j = find_member(labels, second, draw_below(int(sizes[second]) - (move == SPLIT), rng), left_out)
+    n = gather(labels, i, j, members[0], sides[1], rng)
+    halve(kind, n, members[0], next_double(rng) < 0.5, rows, prior, three, sides[0])
+
+    possible, log_way, log_pair, log_way_back, log_pair_before = True, 0.0, 0.0, 0.0, 0.0
+    n_passes = FEW_PASSES if next_double(rng) < 0.5 else MANY_PASSES
+    for number in range(n_passes + (move == TRADE)):
+        if number == n_passes - 1:  # the last pass begins here, twice in a trade
+            copy_sides(n, sides[0], sides[2])
+        elif number == n_passes:
+            copy_sides(n, sides[2], sides[0])
+            log_way_back, log_pair_before = log_way, log_pair
+        has_goal = number == n_passes - 1 and move != SPLIT
+        fits, log_way = pass_over(
+            kind, n, members, sides, has_goal, rows, prior, three, discount, scratch, pair, rng
+        )
+        possible &= fits
+        log_pair = 0.0
+        for side in range(2):
+            log_pair += log_prior_and_evidence(kind, side, prior, three, discount)
+
+    log_choice_before = 0.0
+    if move == SPLIT:
+        log_choice_before = log_choice_of_split(n_rows, n_clusters, sizes[first])
+        second = n_clusters
+    else:
+        log_choice_before = log_choice(
+            n_rows, n_clusters, sizes[first], sizes[second], weights[1, second]
+        )
+    n_after = n_clusters + (move == SPLIT) - (move == MERGE)
+    log_choice_after = 0.0
+    if move == MERGE:
+        both = sizes[first] + sizes[second]
+        log_choice_after = log_choice_of_split(n_rows, n_after, both)
+    else:
+        weigh_row(kind, i, rows, prior, three, 2, -1, scratch, pair)
+        weights[0, second] = pair[1]
+        weigh_partners(n_after, first, weights)
+        log_choice_after = log_choice(
+            n_rows, n_after, three.vectors[SIZE, 0], three.vectors[SIZE, 1], weights[1, second]
+        )
+    log_ratio = log_choice_after - log_choice_before
+    if move == TRADE:
+        log_ratio += log_pair - log_pair_before + log_way_back - log_way
+    else:
+        possible &= build_cluster(kind, 2, members[0][:n], rows, prior, three, scratch)
+        log_split = log_pair - log_prior_and_evidence(kind, 2, prior, three, discount) - log_way
+        log_split += math.log(concentration + discount * (n_clusters - (move == MERGE)))
+        # A merge or trade is one of two moves.
+        log_split -= LOG_TWO
+        log_ratio += log_split if move == SPLIT else -log_split
+    if math.log1p(-next_double(rng)) < log_ratio:
+        if move == MERGE:
+            rename(labels, second, first)
+            copy_cluster(kind, three, 2, clusters, first)
+            drop_cluster(kind, second, clusters, n_clusters, labels)
+        else:
+            settle(n, first, second, members[0], sides[0], labels)
+            copy_cluster(kind, three, 0, clusters, first)
+            copy_cluster(kind, three, 1, clusters, second)
+        n_clusters = n_after
+    return n_clusters if possible else -1

@@ -1,0 +1,46 @@
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from sklearn.exceptions import NotFittedError
+
+from skdp.inspection import ComponentCountDisplay
+from skdp.inspection._axes import GREY
+from skdp.mixture import DPMixture
+
+
+def test_bars():
+    display = ComponentCountDisplay([0.0, 0.0, 0.6, 0.0, 0.3995, 0.0005], n_components=2).plot()
+    assert [bar.get_x() + bar.get_width() / 2 for bar in display.bars_] == pytest.approx([2, 3, 4])
+    assert [bar.get_height() for bar in display.bars_] == [0.6, 0.0, 0.3995]
+    colors = [to_hex(bar.get_facecolor()).upper() for bar in display.bars_]
+    assert colors[0] != GREY
+    assert colors[1:] == [GREY, GREY]
+    assert display.ax_.get_xlabel() == "number of components"
+
+
+def test_from_estimator():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(m, 0.5, (20, 2)) for m in (0, 6)])
+    model = DPMixture(max_iter=20, random_state=0).fit(X)
+    ax = plt.figure().add_subplot()
+    display = ComponentCountDisplay.from_estimator(model, ax=ax)
+    assert display.ax_ is ax
+    assert display.n_components == model.n_components_ == 2
+    np.testing.assert_array_equal(display.probabilities, model.n_components_distribution_)
+    with pytest.raises(NotFittedError):
+        ComponentCountDisplay.from_estimator(DPMixture())
+
+
+@pytest.mark.parametrize("probabilities", [[0.5, 0.4], [-0.5, 1.5], [], [[1.0]], ["a"]])
+def test_bad_probabilities(probabilities):
+    with pytest.raises(ValueError, match="probabilities"):
+        ComponentCountDisplay(probabilities)
+
+
+def test_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"ComponentCountDisplay\.plot needs matplotlib"):
+        ComponentCountDisplay([1.0]).plot()
