@@ -154,7 +154,7 @@ def main():
     parser.add_argument("--sweeps", type=int, default=500)
     parser.add_argument("--chains", type=int, default=1)
     parser.add_argument("--digit-sweeps", type=int, default=100)
-    parser.add_argument("--factors", type=int, nargs="+", default=[15, 20, 25, 30])
+    parser.add_argument("--factors", type=int, nargs="+", default=[20, 30, 40, 50])
     parser.add_argument("--noise", type=float, nargs="+", default=[2.0, 4.0, 6.0, 8.0])
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from skdp._numba import njit_inner, njit_loop
 from skdp.emissions._kernels_gaussian import factorise
 
-_SAFE = 1e-6  # what is left of a covariance when a row leaves has lost its digits below
+_SAFE = 1e-6  # a covariance that shrinks or grows by more has lost its digits
 
 
 class Posterior(NamedTuple):
@@ -183,7 +183,7 @@ def subtract_signal(row, x, n_features, posterior):
 def move_row(row, x, sign, n_features, posterior):
     """Let a row join (sign 1) or leave (-1); False, and nothing done, if digits would be lost."""
     spread = 1.0 + sign * project(row, n_features, posterior)
-    if not spread > _SAFE:
+    if not _SAFE < spread < 1.0 / _SAFE:
         return False
     subtract_signal(row, x, n_features, posterior)
     products, residual = posterior.products, posterior.residual

@@ -78,8 +78,8 @@ def sum_numbers(rate, n_seen, square, spread, ratio, noise):
         k += 1
         log_poisson += log_rate - math.log(float(k))
         following = log_poisson + log_density(n_seen, square, spread + k / ratio, noise)
-        is_falling = following < before - _LOG_2 and rate < 0.5 * k
-        if is_falling and following - largest < _LOG_ENOUGH + math.log(total):
+        is_falling = not following >= before - _LOG_2 and rate < 0.5 * k
+        if is_falling and not following - largest >= _LOG_ENOUGH + math.log(total):  # or NaN
             return k, largest + math.log(total)
         if following > largest:
             total = total * math.exp(largest - following) + 1.0
@@ -238,5 +238,8 @@ def sweep_rows(
             n_features = add_feature(i, features, n_features, ratio, posterior)
         n_pending = -1
         draw_missing(i, rows, seen, features, n_features, posterior, noise, rng)
-        move_row(features[i], rows[i], 1.0, n_features, posterior)
+        if not move_row(features[i], rows[i], 1.0, n_features, posterior) and not build(
+            features, rows, n_features, ratio, posterior
+        ):
+            return -1, n_features, n_pending
     return end, n_features, n_pending

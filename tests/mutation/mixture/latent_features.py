@@ -109,8 +109,8 @@ MUTATIONS = [
     Mutation(
         "ibp-lost-digits",
         POSTERIOR,
-        "_SAFE = 1e-6 ",
-        "_SAFE = 0.0 ",
+        "    if not _SAFE < spread < 1.0 / _SAFE:\n",
+        "    if not spread > 0.0:\n",
         "When hardly anything is left of a covariance, nothing of it is right.",
         f"{FEATURES}::test_hardly_any_noise",
     ),
