@@ -32,7 +32,7 @@ MUTATIONS = [
         "posterior, noise, own / ratio, rng",
         "posterior, noise, 0.0, rng",
         "The shared features are drawn given the row's own ones.",
-        SWEEPS,
+        f"{FEATURES}::test_hardly_any_noise",
     ),
     Mutation(
         "ibp-own-features-stay-for-their-number",
@@ -105,14 +105,6 @@ MUTATIONS = [
         "        share = sign * products[k]\n",
         "A row moves the covariance by g g^T / (1 + s z^T g).",
         SWEEPS,
-    ),
-    Mutation(
-        "ibp-lost-digits",
-        POSTERIOR,
-        "    if not _SAFE < spread < 1.0 / _SAFE:\n",
-        "    if not spread > 0.0:\n",
-        "When hardly anything is left of a covariance, nothing of it is right.",
-        f"{FEATURES}::test_hardly_any_noise",
     ),
     Mutation(
         "ibp-variance-without-jacobian",
