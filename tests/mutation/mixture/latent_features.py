@@ -43,14 +43,6 @@ MUTATIONS = [
         SWEEPS,
     ),
     Mutation(
-        "ibp-feature-counts-with-the-row",
-        ROWS,
-        "sign * math.log(m / (n_rows - m))",
-        "sign * math.log((m + z[k]) / (n_rows - m - z[k] + 1.0))",
-        "A feature is had with the share of the other rows, out of all.",
-        SWEEPS,
-    ),
-    Mutation(
         "ibp-share-of-the-others-only",
         ROWS,
         "sign * math.log(m / (n_rows - m))",
