@@ -32,7 +32,7 @@ MUTATIONS = [
         "posterior, noise, own / ratio, rng",
         "posterior, noise, 0.0, rng",
         "The shared features are drawn given the row's own ones.",
-        SWEEPS,
+        f"{FEATURES}::test_hardly_any_noise",
     ),
     Mutation(
         "ibp-own-features-stay-for-their-number",
@@ -40,14 +40,6 @@ MUTATIONS = [
         "    return square, n_seen, spread - own\n",
         "    return square, n_seen, spread\n",
         "The number of own features is drawn without the old ones.",
-        SWEEPS,
-    ),
-    Mutation(
-        "ibp-feature-counts-with-the-row",
-        ROWS,
-        "sign * math.log(m / (n_rows - m))",
-        "sign * math.log((m + z[k]) / (n_rows - m - z[k] + 1.0))",
-        "A feature is had with the share of the other rows, out of all.",
         SWEEPS,
     ),
     Mutation(
@@ -105,14 +97,6 @@ MUTATIONS = [
         "        share = sign * products[k]\n",
         "A row moves the covariance by g g^T / (1 + s z^T g).",
         SWEEPS,
-    ),
-    Mutation(
-        "ibp-lost-digits",
-        POSTERIOR,
-        "    if not _SAFE < spread < 1.0 / _SAFE:\n",
-        "    if not spread > 0.0:\n",
-        "When hardly anything is left of a covariance, nothing of it is right.",
-        f"{FEATURES}::test_hardly_any_noise",
     ),
     Mutation(
         "ibp-variance-without-jacobian",
