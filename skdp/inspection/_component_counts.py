@@ -52,7 +52,7 @@ class ComponentCountDisplay:
     --------
     >>> from skdp.inspection import ComponentCountDisplay
     >>> display = ComponentCountDisplay([0.0, 0.0, 0.75, 0.25]).plot()
-    >>> [bar.get_height() for bar in display.bars_]
+    >>> [float(bar.get_height()) for bar in display.bars_]
     [0.75, 0.25]
     """
 

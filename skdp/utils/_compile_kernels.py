@@ -16,6 +16,8 @@ from skdp.language import (
     LanguageModelClassifier,
     NestedPitmanYorLM,
 )
+from skdp.mixture import IBPLatentFeatures, PitmanYorMixture
+from skdp.mixture._base import Mixture
 from skdp.sequence import (
     HDPHMMLT,
     AutoregressiveEmission,
@@ -121,6 +123,14 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
             yield (matrix,)
     elif isinstance(estimator, SequenceEstimator):
         yield from _panels_for(estimator)
+    elif isinstance(estimator, Mixture):
+        is_categorical = isinstance(estimator._part("emission"), CategoricalEmission)
+        n_rows = 40 if isinstance(estimator.init, str) else len(estimator.init)
+        yield (_zeros_and_ones(n_rows, 1 if is_categorical else 2),)
+    elif isinstance(estimator, IBPLatentFeatures):
+        values = _zeros_and_ones(40, 2)
+        values[3] = np.nan, 1.0
+        yield (values,)
     elif isinstance(estimator, HDPPCFG):
         yield ([[0, 1, 2, 1], [2, 0], [1]],)
         yield ([[0, 1] * 30],)  # long sentences have kernels of their own
@@ -138,6 +148,12 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
         )
 
 
+def _zeros_and_ones(n_rows: int, n_columns: int) -> Any:
+    """Return rows that are observations for every emission."""
+    values = np.arange(n_rows * n_columns) * 7 % 11 % 2
+    return values.reshape(n_rows, n_columns).astype(float)
+
+
 def _panels_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
     """Yield sequences of zeros and ones, which are observations for every emission."""
     emission = estimator._emission_object()
@@ -150,7 +166,7 @@ def _panels_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
         n_columns = len(output)
     elif not isinstance(emission, CategoricalEmission):
         n_columns = 2
-    values = (np.arange(40 * n_columns) * 7 % 11 % 2).reshape(40, n_columns).astype(float)
+    values = _zeros_and_ones(40, n_columns)
     yield ([values[:25], values[25:]],)
     if estimator._allows_nan():
         values = values.copy()
@@ -192,6 +208,11 @@ def _all_estimators() -> Iterable[Any]:
     yield FactorialHMM("auto")
     for name in ("gaussian", "poisson", "categorical", "bernoulli", "multinomial"):
         yield HDPHMMLT(3, emission=name, similarity="emission")
+    for emission in ("poisson", "categorical", "multinomial"):
+        yield PitmanYorMixture(emission)
+    for covariance_type in ("full", "diag"):
+        yield PitmanYorMixture(GaussianEmission(covariance_type=covariance_type))
+    yield IBPLatentFeatures()
     yield HierarchicalPitmanYorLM()
     yield KneserNeyLM()
     for type_moves, method in ((0.0, "mbr"), (1.0, "viterbi")):

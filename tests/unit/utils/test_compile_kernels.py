@@ -1,5 +1,7 @@
 """Kernels compiled beforehand: what later fits find, and what users hear of compiling."""
 
+import importlib
+import inspect
 import os
 import subprocess
 import sys
@@ -9,8 +11,10 @@ from pathlib import Path
 import pytest
 
 import skdp
+from skdp._resumable import ResumableEstimator
 from skdp.sequence import GaussianEmission
 from skdp.utils import compile_kernels
+from skdp.utils._compile_kernels import _data_for
 
 FIT = """
 import numpy as np
@@ -81,6 +85,17 @@ def test_what_is_no_estimator_with_kernels():
         compile_kernels(GaussianEmission())
     with pytest.raises(TypeError, match="got str"):
         compile_kernels(["HDPHMMLT"])
+
+
+@pytest.mark.parametrize("family", ["topics", "sequence", "grammar", "language", "mixture"])
+def test_it_knows_every_estimator_that_has_runs(family):
+    module = importlib.import_module(f"skdp.{family}")
+    found = [getattr(module, name) for name in module.__all__]
+    found = [each for each in found if inspect.isclass(each)]
+    found = [each for each in found if issubclass(each, ResumableEstimator)]
+    assert found
+    for each in found:
+        assert list(_data_for(each())), each
 
 
 EVERYTHING = """
