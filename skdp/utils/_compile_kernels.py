@@ -129,7 +129,9 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
         yield (_zeros_and_ones(n_rows, 1 if is_categorical else 2),)
     elif isinstance(estimator, IBPLatentFeatures):
         values = _zeros_and_ones(40, 2)
-        values[3] = np.nan, 1.0
+        yield (values,)
+        values = values.copy()
+        values[3, 0] = np.nan
         yield (values,)
     elif isinstance(estimator, HDPPCFG):
         yield ([[0, 1, 2, 1], [2, 0], [1]],)
