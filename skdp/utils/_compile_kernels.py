@@ -210,8 +210,8 @@ def _all_estimators() -> Iterable[Any]:
     yield FactorialHMM("auto")
     for name in ("gaussian", "poisson", "categorical", "bernoulli", "multinomial"):
         yield HDPHMMLT(3, emission=name, similarity="emission")
-    for emission in ("poisson", "categorical", "multinomial"):
-        yield PitmanYorMixture(emission)
+    for name in ("poisson", "categorical", "multinomial"):
+        yield PitmanYorMixture(name)
     for covariance_type in ("full", "diag"):
         yield PitmanYorMixture(GaussianEmission(covariance_type=covariance_type))
     yield IBPLatentFeatures()
