@@ -49,6 +49,25 @@ def warn_of_climbs(estimator: Any, trace: Trace) -> None:
     )
 
 
+def warn_of_drifts(estimator: Any, trace: Trace, what: str) -> None:
+    """Warn if the number of components, `what`, still grows or falls in a chain of an estimator.
+
+    A few that come or go are no drift: it has to be a tenth of the number.
+    """
+    numbers = trace["n_components"]
+    for sign, verb in ((1.0, "grows"), (-1.0, "falls")):
+        for c, climb in find_climbs(sign * numbers).items():
+            if climb.height > max(_FEW, 0.1 * numbers[c].mean()):
+                third = -(-numbers.shape[1] // 3)
+                warn_unconverged(
+                    f"{type(estimator).__name__}: the number of {what} still {verb}, from "
+                    f"{numbers[c, :third].mean():.0f} to {numbers[c, -third:].mean():.0f}, means "
+                    f"of the first and the last third of the kept sweeps. Raise max_iter (now "
+                    f"{estimator.max_iter}), or do not rely on the number."
+                )
+                return
+
+
 def warn_of_truncation(
     estimator: Any, trace: Trace, n_active: NDArray[np.integer] | list[int]
 ) -> None:

@@ -13,6 +13,7 @@ from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
+from skdp.inference import warn_of_drifts
 from skdp.topics._base import PRIOR, BaseTopicModel, check_topics
 from skdp.topics._hdp._averages import BestSample
 from skdp.topics._hdp._walker import HDPWalker, TopPriors
@@ -289,6 +290,10 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         return LDAModel(
             self.components_.astype(np.float32), self.doc_topic_prior_, self._fitted_level
         )
+
+    def _warn_unless_converged(self, saved: SavedRuns) -> None:
+        super()._warn_unless_converged(saved)
+        warn_of_drifts(self, self.trace_, "topics")
 
     @classmethod
     def _for_topics(cls, n_topics: int, params: dict[str, Any]) -> Self:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from skdp.data import SegmentedCorpus
 from skdp.datasets import make_segmented_corpus
@@ -222,6 +222,15 @@ class TestTopicsComeAndGo:
         assert with_moves.n_components_ == 4
         assert without.n_components_ > 4
 
+    @pytest.mark.filterwarnings("ignore:.*log joint")
+    def test_a_number_that_falls_is_said(self):
+        model = quick(
+            initial_components=60, concentration=1.0, top_concentration=3.0, topic_word_prior=0.1,
+            max_iter=12, burn_in=0, thin=1,
+        )  # fmt: skip
+        with pytest.warns(ConvergenceWarning, match="number of topics still falls, from"):
+            model.fit(CORPUS)
+
     def test_init_of_given_topics(self):
         model = quick(init=TRUTH.components, max_iter=60).fit(CORPUS)
         overlap = np.sqrt(TRUTH.components) @ np.sqrt(model.components_).T
@@ -246,6 +255,7 @@ class TestTopicsComeAndGo:
         assert np.ptp(model.trace_["n_components"]) < 15
         assert model.trace_["concentration"].min() >= 1e-8
 
+    @pytest.mark.filterwarnings("ignore:.*number of topics still grows")
     def test_it_goes_on_where_columns_were_added(self):
         """How many columns there are does not matter to a chain."""
         rng = np.random.default_rng(0)
@@ -254,7 +264,8 @@ class TestTopicsComeAndGo:
             topic_word_prior=0.01, concentration=100.0, top_concentration=300.0,
             initial_components=1, split_merge=False, burn_in=0, thin=1,
         )  # fmt: skip
-        straight = clone(model).set_params(max_iter=6).fit(documents)
+        with pytest.warns(ConvergenceWarning, match="number of topics still grows, from"):
+            straight = clone(model).set_params(max_iter=6).fit(documents)
         model.set_params(max_iter=3, warm_start=True).fit(documents)
         model.set_params(max_iter=6).fit(documents)
         assert straight.trace_["n_components"].max() > 100
