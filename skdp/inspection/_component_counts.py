@@ -1,4 +1,4 @@
-"""How many components a mixture has, with what probability."""
+"""How many components, topics or features a model has, with what probability."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEAST = 1e-3
 
 
 class ComponentCountDisplay:
-    """The posterior distribution of the number of components of a mixture, as bars.
+    """The posterior distribution of the number of components, topics or features, as bars.
 
     Create it with `from_estimator`, or with the constructor and `plot`.
 
@@ -67,18 +67,18 @@ class ComponentCountDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """Plot the posterior of the number of components of a fitted mixture.
+        """Plot the posterior of the number of components (topics, features) of a fitted model.
 
         Parameters
         ----------
-        estimator : fitted PitmanYorMixture or DPMixture
+        estimator : fitted PitmanYorMixture, DPMixture, HDPTopicModel or IBPLatentFeatures
         ax : matplotlib Axes, default=None
             See `plot`.
 
         Returns
         -------
         ComponentCountDisplay
-            The number of components of `labels_` is emphasized.
+            `n_components_`, the number in what the estimator shows, is emphasized.
 
         Raises
         ------

@@ -8,7 +8,8 @@ from sklearn.exceptions import NotFittedError
 
 from skdp.inspection import ComponentCountDisplay
 from skdp.inspection._axes import GREY
-from skdp.mixture import DPMixture
+from skdp.mixture import DPMixture, IBPLatentFeatures
+from skdp.topics import HDPTopicModel
 
 
 def test_bars():
@@ -32,6 +33,23 @@ def test_from_estimator():
     np.testing.assert_array_equal(display.probabilities, model.n_components_distribution_)
     with pytest.raises(NotFittedError):
         ComponentCountDisplay.from_estimator(DPMixture())
+
+
+@pytest.mark.parametrize(
+    ("model", "X"),
+    [
+        (HDPTopicModel(max_iter=6, random_state=0), [[[0, 1, 0]], [[2, 3, 2]]] * 4),
+        (IBPLatentFeatures(max_iter=6, random_state=0), np.eye(9)[:, :3]),
+    ],
+    ids=["topics", "features"],
+)
+def test_topics_and_features(model, X):
+    model.fit(X)
+    display = ComponentCountDisplay.from_estimator(model)
+    assert display.n_components == model.n_components_
+    heights = {round(bar.get_x() + 0.4): bar.get_height() for bar in display.bars_}
+    for k, probability in enumerate(model.n_components_distribution_):
+        assert heights.get(k, 0.0) == pytest.approx(probability)
 
 
 @pytest.mark.parametrize("probabilities", [[0.5, 0.4], [-0.5, 1.5], [], [[1.0]], ["a"]])
