@@ -33,7 +33,7 @@ from skdp.emissions._multinomial import MultinomialEmission
 from skdp.emissions._parts import check_part, make_part_for, resolve_part
 from skdp.emissions._poisson import PoissonEmission
 from skdp.emissions._protocol import EmissionSampler
-from skdp.inference import NoAverages
+from skdp.inference import NoAverages, warn_of_drifts
 from skdp.mixture._hyper import PartitionPrior
 from skdp.mixture._model import MixtureModel
 from skdp.mixture._partition import representative_partition
@@ -187,6 +187,10 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
             "concentration_": learnt["concentration"],
         }
 
+    def _warn_unless_converged(self, saved: SavedRuns) -> None:
+        super()._warn_unless_converged(saved)
+        warn_of_drifts(self, self.trace_, "components")
+
     # Public methods
 
     @with_callbacks
@@ -215,7 +219,8 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
         Warns
         -----
         ConvergenceWarning
-            If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then.
+            If the log joint of a chain still climbs over the kept sweeps, or the number of
+            components still grows or falls; raise `max_iter` then.
         """
         return self._fit(X, y)
 

@@ -21,7 +21,7 @@ from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp._typing import Floats
 from skdp.base import ChainEstimator
 from skdp.data._validation import check_rows
-from skdp.inference import NoAverages
+from skdp.inference import NoAverages, warn_of_drifts
 from skdp.mixture._latent_features._hyper import FeaturePrior
 from skdp.mixture._latent_features._model import LatentFeatureModel
 from skdp.mixture._latent_features._walker import LatentFeatureWalker
@@ -332,6 +332,10 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             **{f"{name}_": float(trace[name].mean()) for name in learnt},
         }
 
+    def _warn_unless_converged(self, saved: SavedRuns) -> None:
+        super()._warn_unless_converged(saved)
+        warn_of_drifts(self, self.trace_, "features")
+
     # Public methods
 
     @with_callbacks
@@ -361,7 +365,8 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         Warns
         -----
         ConvergenceWarning
-            If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then.
+            If the log joint of a chain still climbs over the kept sweeps, or the number of features
+            still grows or falls; raise `max_iter` then.
         """
         return self._fit(X, y)
 
