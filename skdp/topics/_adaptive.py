@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from skdp._public import public
+from skdp._sklearn_compat import StrOptions
 from skdp.topics._base import PRIOR
 from skdp.topics._tables._base import BaseTableModel
 
@@ -61,9 +64,10 @@ class AdaptiveTopicModel(BaseTableModel):
         "corpus": all segments share one learned `concentration`. "document" or "segment": each
         document or each segment draws its own under `concentration_prior`, new documents when they
         are folded in. If `concentration` is a number, the scope has no effect.
-    mixing_prior : (float, float), default=(1.0, 1.0)
+    mixing_prior : (float, float) or "auto", default=(1.0, 1.0)
         Parameters (lambda_S, lambda_T) of the Beta prior on the weights rho of a segment's parents,
-        both > 0: lambda_S is for the document, lambda_T for the previous segment.
+        in [1e-8, 1e8]: lambda_S is for the document, lambda_T for the previous segment. "auto"
+        learns both by maximum a posteriori under `dirichlet_prior`.
     sampler : {"btigs", "cmgs", "ssa"}, default="btigs"
         Blocked table indicators, collapsed multiplicities or seating arrangements. All are exact;
         "btigs" is the fastest. A sweep of "ssa" takes time quadratic in the number of tables of a
@@ -116,6 +120,7 @@ class AdaptiveTopicModel(BaseTableModel):
         Topic shares of the training segments, E[nu].
     doc_topic_prior_ : (n_components,) array
     topic_word_prior_, discount_ : float
+    mixing_prior_ : (2,) array
         Posterior means, or the given values.
     concentration_ : float, or (n_documents,) or (n_segments,) array
         Likewise; an array with `concentration_scope` "document" or "segment".
@@ -170,7 +175,7 @@ class AdaptiveTopicModel(BaseTableModel):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseTableModel._parameter_constraints,
-        "mixing_prior": [tuple, list],
+        "mixing_prior": [tuple, list, StrOptions({"auto"})],
     }
 
     def __init__(
@@ -185,7 +190,7 @@ class AdaptiveTopicModel(BaseTableModel):
         concentration: Any = "auto",
         concentration_prior: tuple[float, float] = (1.0, 0.1),
         concentration_scope: str = "corpus",
-        mixing_prior: tuple[float, float] = (1.0, 1.0),
+        mixing_prior: Any = (1.0, 1.0),
         sampler: str = "btigs",
         init: Any = "random",
         max_iter: int = 500,
@@ -229,11 +234,17 @@ class AdaptiveTopicModel(BaseTableModel):
         self.mixing_prior = mixing_prior
 
     @property
-    def _parents(self) -> tuple[float, float]:
+    def _parents(self) -> tuple[float, float] | str:
         prior = self.mixing_prior
+        if isinstance(prior, str):
+            return prior
         if len(prior) != 2 or not all(x in PRIOR for x in prior):
             raise ValueError(
                 "mixing_prior must be two positive numbers (lambda_S, lambda_T), from "
                 f"{PRIOR.left:g} to {PRIOR.right:g}, got {prior!r}."
             )
         return float(prior[0]), float(prior[1])
+
+    def _given_attributes(self, n_topics: int) -> dict[str, Any]:
+        given = super()._given_attributes(n_topics)
+        return {**given, "mixing_prior_": np.array(given["_fitted_parents"])}

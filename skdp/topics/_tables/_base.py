@@ -100,8 +100,8 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
         self.verbose = verbose
 
     @property
-    def _parents(self) -> tuple[float, float]:
-        """Prior (lambda_S, lambda_T) of the parents' weights."""
+    def _parents(self) -> tuple[float, float] | str:
+        """Prior (lambda_S, lambda_T) of the parents' weights, or how it is learned."""
         raise NotImplementedError
 
     def _validate_parameters(self) -> None:
@@ -170,10 +170,14 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         # The concentration of the corpus is known from the fit; others are the documents' own.
         learns = isinstance(self.concentration, str)
+        attributes = super()._fitted_attributes(saved, final=final)
+        parents = self._parents
+        if isinstance(parents, str):
+            parents = tuple(attributes["mixing_prior_"].tolist())
         return {
-            **super()._fitted_attributes(saved, final=final),
+            **attributes,
             "_drawn_in_fold_in": self.concentration_scope if learns else "corpus",
-            "_fitted_parents": self._parents,
+            "_fitted_parents": parents,
         }
 
     def _fold_in_options(self) -> dict[str, Any]:
@@ -186,7 +190,12 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
 
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
         prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
-        for name, value in (("doc_topic_prior", prior), ("discount", self.discount)):
+        given = {
+            "doc_topic_prior": prior,
+            "discount": self.discount,
+            "mixing_prior": self._parents,
+        }
+        for name, value in given.items():
             if isinstance(value, str):
                 raise ValueError(
                     f"{name} must be given as numbers if topics are given, got {value!r}."

@@ -40,3 +40,8 @@ class TableState(LDAState):
     def discount(self) -> float:
         """Discount a."""
         return float(self._walker.discount)
+
+    @property
+    def mixing_prior(self) -> tuple[float, float]:
+        """Prior (lambda_S, lambda_T) of the weights of a segment's parents; 0 excludes one."""
+        return self._walker.parents

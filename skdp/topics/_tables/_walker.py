@@ -42,6 +42,7 @@ from skdp.topics._tables._state import TableState
 
 START_CONCENTRATION = 10.0
 START_DISCOUNT = 0.2
+START_PARENTS = 1.0, 1.0
 """Where the parameters that are learned start."""
 
 
@@ -50,7 +51,7 @@ class HyperParameters(NamedTuple):
 
     `doc_topic_prior` is an array (K,), "auto" or "auto-symmetric"; the others a number or "auto".
     `parents` are (lambda_S, lambda_T), the prior of the weights of the document and of the segment
-    before: the parent that a zero excludes takes no tables.
+    before, or "auto": the parent that a zero excludes takes no tables.
     """
 
     doc_topic_prior: Any
@@ -61,7 +62,7 @@ class HyperParameters(NamedTuple):
     concentration: Any
     concentration_prior: tuple[float, float]
     concentration_scope: str
-    parents: tuple[float, float]
+    parents: Any
 
 
 class TableWalker(TopicWalker):
@@ -108,6 +109,9 @@ class TableWalker(TopicWalker):
         self.discount = START_DISCOUNT if hyper.discount == "auto" else hyper.discount
         start = START_CONCENTRATION if hyper.concentration == "auto" else hyper.concentration
         self.concentration = np.full(_n_groups(corpus, hyper.concentration_scope), float(start))
+        self.parents: tuple[float, float] = START_PARENTS
+        if not isinstance(hyper.parents, str):
+            self.parents = hyper.parents
         super().__init__(n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, n_jobs)
         self.topics_trade_places = not tells_apart(hyper.doc_topic_prior)
         self._take(corpus)
@@ -120,7 +124,7 @@ class TableWalker(TopicWalker):
     @property
     def chained(self) -> bool:
         """Whether tables may order from the segment before."""
-        return self.hyper.parents[1] > 0.0
+        return self.parents[1] > 0.0
 
     @property
     def _sweeps(self) -> Sweeps:
@@ -168,7 +172,7 @@ class TableWalker(TopicWalker):
             self.topic_word_prior,
             self.discount,
             of_segments[begin:end],
-            *self.hyper.parents,
+            *self.parents,
         )
 
     def _sweep_shard(
@@ -215,6 +219,25 @@ class TableWalker(TopicWalker):
                 *hyper.dirichlet_prior,
                 symmetric=hyper.doc_topic_prior == "auto-symmetric",
             )
+        if isinstance(hyper.parents, str):
+            self._update_parents()
+
+    def _update_parents(self) -> None:
+        """Re-estimate lambda from the tables that segments ordered from either parent.
+
+        The weight rho of a segment is a Dirichlet vector of two entries, and its tables are drawn
+        from it. First segments have one parent, and say nothing.
+        """
+        later = np.ones(len(self._whole.segment_ptr) - 1, dtype=bool)
+        doc_ptr = np.asarray(self._whole.doc_ptr)
+        later[doc_ptr[:-1][np.diff(doc_ptr) > 0]] = False
+        state = self.assignments
+        tables = np.column_stack([state.segment_tables, state.segment_to_previous])[later]
+        if len(tables):
+            learned = update_dirichlet(
+                np.array(self.parents), tables, *self.hyper.dirichlet_prior, symmetric=False
+            )
+            self.parents = float(learned[0]), float(learned[1])
 
     def _update_discount(self, stream: NDArray[np.uint64]) -> None:
         """Draw the discount, and make the ratios anew."""
@@ -275,8 +298,9 @@ class TableWalker(TopicWalker):
             "discount": np.zeros(()),
             "concentration": np.zeros(() if scope == "corpus" else len(self.concentration)),
         }
-        if min(self.hyper.parents) > 0.0:
+        if min(self.parents) > 0.0:
             sums["segment_mixing"] = np.zeros(n_segments)
+            sums["mixing_prior"] = np.zeros(2)
         return sums
 
     def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
@@ -285,6 +309,8 @@ class TableWalker(TopicWalker):
         sums["topic_word_prior"] += self.topic_word_prior
         sums["discount"] += self.discount
         sums["concentration"] += self.concentration.reshape(sums["concentration"].shape)
+        if "mixing_prior" in sums:
+            sums["mixing_prior"] += self.parents
         mixing = sums.get("segment_mixing", np.zeros(len(sums["segment_topic"])))
         for s, (begin, end) in enumerate(self._segment_bounds):
             add_corpus_estimates(
@@ -316,12 +342,19 @@ class TableWalker(TopicWalker):
             int(shard.segment_tables.sum() + shard.segment_to_previous.sum())
             for shard in self.shards
         )
+        of_parents = {}
+        if min(self.parents) > 0.0:
+            of_parents = {
+                "mixing_prior_document": self.parents[0],
+                "mixing_prior_previous": self.parents[1],
+            }
         return dict([
             joint,
             ("concentration", float(self.concentration.mean())),
             ("discount", float(self.discount)),
             ("doc_topic_prior_sum", float(self.doc_topic_prior.sum())),
             *rest,
+            *of_parents.items(),
             ("n_tables", float(tables)),
         ])  # fmt: skip
 
@@ -332,7 +365,7 @@ class TableWalker(TopicWalker):
             self.doc_topic_prior.copy(),
             float(self.discount),
             float(self.concentration.mean()),
-            self.hyper.parents,
+            self.parents,
         )
 
     def state(self) -> TableState:

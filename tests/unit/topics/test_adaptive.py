@@ -6,11 +6,16 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import betaln
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from skdp.datasets import make_segmented_corpus
 from skdp.topics import AdaptiveTopicModel, SegmentedTopicModel
+from skdp.utils.estimator_checks import (
+    check_resume_after_interruption,
+    check_warm_start_continues,
+)
 
 TRUTH = make_segmented_corpus(
     30,
@@ -39,6 +44,67 @@ def fitted():
     return quick(max_iter=200, mixing_prior=(0.3, 0.3), init=TRUTH.components).fit(CORPUS)
 
 
+class TestLearnedMixingPrior:
+    def test_it_is_where_the_posterior_given_the_tables_has_its_maximum(self):
+        """With the tables held, steps end where no other value is more probable."""
+        *_, state = quick(mixing_prior="auto", max_iter=30).iter_sweeps(CORPUS)
+        walker = state._walker
+        for _ in range(3000):
+            walker._update_parents()
+        s, t = (
+            tables.sum(axis=1)[LATER]
+            for tables in (state.tables_to_document, state.tables_to_previous)
+        )
+        shape, rate = walker.dirichlet_prior
+
+        def log_posterior(x, y):
+            weights = betaln(x + s, y + t) - betaln(x, y)
+            return weights.sum() + (shape - 1.0) * np.log(x * y) - rate * (x + y)
+
+        x, y = state.mixing_prior
+        best = log_posterior(x, y)
+        for a, b in [(1.02, 1.0), (0.98, 1.0), (1.0, 1.02), (1.0, 0.98), (1.02, 1.02)]:
+            assert log_posterior(a * x, b * y) < best
+        assert abs(log_posterior(1.0001 * x, y) - log_posterior(0.9999 * x, y)) < 1e-4
+
+    @pytest.mark.parametrize("lambdas", [(4.0, 0.5), (1.0, 2.0)])
+    def test_it_finds_what_is_there(self, lambdas):
+        truth = make_segmented_corpus(
+            40, n_components=3, n_features=40, n_segments=10, segment_length=60.0,
+            topic_word_prior=0.05, model="adaptive", concentration=3.0, mixing_prior=lambdas,
+            random_state=1,
+        )  # fmt: skip
+        model = quick(max_iter=150, mixing_prior="auto", init=truth.components).fit(truth.data)
+        share = model.mixing_prior_[0] / model.mixing_prior_.sum()
+        assert share == pytest.approx(lambdas[0] / sum(lambdas), abs=0.15)
+        assert_allclose(
+            model.mixing_prior_,
+            [model.trace_[f"mixing_prior_{name}"].mean() for name in ("document", "previous")],
+        )
+
+    def test_scores_and_new_documents_know_it(self):
+        model = quick(max_iter=30, mixing_prior="auto").fit(CORPUS)
+        assert np.ptp(model.trace_["mixing_prior_document"]) > 0.0
+        assert model._averaged_model().parents == tuple(model.mixing_prior_)
+        assert all(stored.parents != (1.0, 1.0) for stored in model._models)
+        assert np.isfinite(model.score(CORPUS))
+        assert_array_equal(quick(mixing_prior=(0.5, 2.0)).fit(CORPUS).mixing_prior_, [0.5, 2.0])
+
+    def test_documents_of_one_segment_leave_it(self):
+        model = quick(mixing_prior="auto").fit([[[0, 1, 2]], [[1, 1]], []])
+        assert_array_equal(model.mixing_prior_, [1.0, 1.0])
+
+    def test_given_topics_need_numbers(self):
+        with pytest.raises(ValueError, match="mixing_prior must be given as numbers"):
+            AdaptiveTopicModel.from_topics(TOPICS, doc_topic_prior=1.0, mixing_prior="auto")
+        model = AdaptiveTopicModel.from_topics(TOPICS, doc_topic_prior=1.0)
+        assert_array_equal(model.mixing_prior_, [1.0, 1.0])
+
+    @pytest.mark.parametrize("check", [check_resume_after_interruption, check_warm_start_continues])
+    def test_it_goes_on_bit_for_bit(self, check):
+        check(quick(mixing_prior="auto", n_shards=2))
+
+
 class TestMixingPrior:
     @pytest.mark.parametrize(
         "value",
@@ -50,7 +116,7 @@ class TestMixingPrior:
     def test_not_two_positive_numbers(self, value):
         self.refuses(value, "mixing_prior must be two positive numbers")
 
-    @pytest.mark.parametrize("value", ["ab", "auto", 1.0, None, np.ones(2), {1.0, 2.0}])
+    @pytest.mark.parametrize("value", ["ab", 1.0, None, np.ones(2), {1.0, 2.0}])
     def test_no_pair(self, value):
         self.refuses(value, "The 'mixing_prior' parameter of AdaptiveTopicModel must be")
 

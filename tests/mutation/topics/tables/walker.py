@@ -4,6 +4,7 @@ from mutation.mutation import Mutation
 
 DISCOUNTS = "tests/exact/topics/test_discount.py"
 SCOPES = "tests/exact/topics/test_concentration_scope.py"
+LEARNED = "tests/unit/topics/test_adaptive.py::TestLearnedMixingPrior"
 
 TABLE_SAMPLER = "topics/_tables/_walker.py"
 
@@ -23,5 +24,21 @@ MUTATIONS = [
         "        self.discount = draw_bounded_beta(p, q, stream)\n",
         "The ratios of Stirling numbers follow the discount.",
         f"{DISCOUNTS}::test_log_joint_of_estimated_hyper_parameters[btigs-segmented]",
+    ),
+    Mutation(
+        "mixing-prior-of-first-segments",
+        TABLE_SAMPLER,
+        "        later[doc_ptr[:-1][np.diff(doc_ptr) > 0]] = False\n",
+        "",
+        "The first segment of a document has one parent: its tables say nothing of weights.",
+        f"{LEARNED}::test_it_is_where_the_posterior_given_the_tables_has_its_maximum",
+    ),
+    Mutation(
+        "mixing-prior-of-one-parent",
+        TABLE_SAMPLER,
+        "np.column_stack([state.segment_tables, state.segment_to_previous])[later]",
+        "np.column_stack([state.segment_to_previous, state.segment_tables])[later]",
+        "lambda_S is for the document.",
+        f"{LEARNED}::test_it_is_where_the_posterior_given_the_tables_has_its_maximum",
     ),
 ]
