@@ -109,16 +109,16 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
     n_components_distribution_ : array
         Posterior distribution of the number of topics: entry k is P(K = k), over the kept sweeps of
         all chains.
-    components_ : (n_components_, n_features) array
+    components_ : (K, n_features) array
         Word probabilities of the topics, E[phi], that with the most words first. Rows sum to 1.
-    weights_ : (n_components_,) array
+    weights_ : (K,) array
         Weights beta of the topics. Their sum is a little less than 1: the rest is left for topics
         that no word has. Of given topics (`from_topics`): all equal, with a sum of 1.
-    doc_topic_ : (n_documents, n_components_) array
+    doc_topic_ : (n_documents, K) array
         Topic shares of the training documents.
-    segment_topic_ : (n_segments, n_components_) array
+    segment_topic_ : (n_segments, K) array
         Topic shares of the training segments; with level "document", those of their document.
-    doc_topic_prior_ : (n_components_,) array
+    doc_topic_prior_ : (K,) array
         Prior alpha beta of topic shares.
     concentration_, top_concentration_, topic_word_prior_ : float
         Those of the sample that is shown, or the given values.
