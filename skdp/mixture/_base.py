@@ -15,11 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import (
     as_array,
     check_concentration,
-    check_count,
     check_gamma_prior,
 )
 from skdp._memory import check_memory
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, StrOptions, with_callbacks
 from skdp._typing import Floats
@@ -34,6 +33,7 @@ from skdp.emissions._parts import check_part, make_part_for, resolve_part
 from skdp.emissions._poisson import PoissonEmission
 from skdp.emissions._protocol import EmissionSampler
 from skdp.inference import NoAverages, warn_of_drifts
+from skdp.mixture._draws import draw_rows
 from skdp.mixture._hyper import PartitionPrior
 from skdp.mixture._model import MixtureModel
 from skdp.mixture._partition import representative_partition
@@ -318,14 +318,7 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
             Independent rows, each given a stored sample at random.
         """
         check_is_fitted(self)
-        n_samples = check_count(n_samples, "n_samples", at_least=1)
-        rng = np.random.default_rng(make_seed_sequence(random_state))
-        which = rng.integers(len(self._models), size=n_samples)
-        out = np.empty((n_samples, self.n_features_in_))
-        for s in np.unique(which):
-            rows = np.flatnonzero(which == s)
-            out[rows] = self._models[s].sample(len(rows), rng)
-        return out
+        return draw_rows(self._models, n_samples, self.n_features_in_, random_state)
 
     def _check_rows(self, X: Any) -> Floats:
         check_is_fitted(self)

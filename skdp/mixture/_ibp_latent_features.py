@@ -12,16 +12,17 @@ from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from skdp._checks import check_concentration, check_count, check_gamma_prior
+from skdp._checks import check_concentration, check_gamma_prior
 from skdp._memory import check_memory
 from skdp._public import public
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp._typing import Floats
 from skdp.base import ChainEstimator
 from skdp.data._validation import check_rows
 from skdp.inference import NoAverages, warn_of_drifts
+from skdp.mixture._draws import draw_rows
 from skdp.mixture._latent_features._hyper import FeaturePrior
 from skdp.mixture._latent_features._model import LatentFeatureModel
 from skdp.mixture._latent_features._walker import LatentFeatureWalker
@@ -482,14 +483,8 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             Independent rows, each given a stored sample at random.
         """
         check_is_fitted(self)
-        n_samples = check_count(n_samples, "n_samples", at_least=1)
-        rng = np.random.default_rng(make_seed_sequence(random_state))
-        which = rng.integers(len(self._models), size=n_samples)
-        out = np.empty((n_samples, self.n_features_in_))
-        for s in np.unique(which):
-            rows = np.flatnonzero(which == s)
-            out[rows] = self._models[s].sample(len(rows), rng)
-        return np.asarray(out + self.mean_)
+        rows = draw_rows(self._models, n_samples, self.n_features_in_, random_state)
+        return np.asarray(rows + self.mean_)
 
     def _predict(
         self, rows: Floats, models: list[LatentFeatureModel], *, new: bool, density: bool
