@@ -72,7 +72,7 @@ MUTATIONS = [
         "            log_poisson += log_rate - math.log(float(k))\n        log_term",
         "            log_poisson += log_rate\n        log_term",
         "k own features have no order: 1 / k!.",
-        SWEEPS,
+        f"{FEATURES}::test_fewer_rows[1]",
     ),
     Mutation(
         "ibp-missing-without-the-weights",
