@@ -18,6 +18,7 @@ GUIDE = sorted((ROOT / "doc/user_guide").glob("*.rst"))
 # Where a module has more than users need, the names that they do.
 PUBLIC = {
     "skdp.callback": None,
+    "skdp.context": None,
     "skdp.data": None,
     "skdp.datasets": None,
     "skdp.emissions": None,

@@ -18,7 +18,7 @@ from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel, Seque
 
 PUBLIC_MODULES = (
     *("data", "datasets", "feature_extraction", "grammar", "inspection", "metrics", "processes"),
-    *("mixture", "preprocessing", "sequence", "topics"),
+    *("context", "mixture", "preprocessing", "sequence", "topics"),
 )
 CLASSES = [
     value
