@@ -1,16 +1,22 @@
 """Moves that split a topic in two or merge two topics, exact (Jain and Neal, 2004).
 
-Two words i and j are picked, whatever their topics. If they share one, its words are to be divided
-between i and j; otherwise the words of both topics are to be joined. How likely a division is
-proposed must be known also where two topics are to be merged: it depends on a launch, a division of
-the same words that is drawn anew from i and j by sweeps, and not on how the words are divided now.
-From the launch one more sweep leads to the division that is proposed.
+Two places i and j are picked. If they share a topic, its words are to be divided between i and j;
+otherwise the words of both topics are to be joined. How likely a division is proposed must be known
+also where two topics are to be merged: it depends on a launch, a division of the same words that is
+drawn anew from i and j by sweeps, and not on how the words are divided now. From the launch one
+more sweep leads to the division that is proposed. Launches that begin with a small share come near a
+topic and a small copy of it.
+
+One topic may also be parted by word, half of its vocabulary in either of two. No launch comes near
+such halves, and Gibbs sweeps never join them. So some divisions have none: every word is given a
+side as a whole, by a coin, or is free.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | members | | (n,) int64 | the words of one or two topics, in order; `n_members` of them |
 | sides | | (n,) int8 | side of each member, 0 or 1: that of i or of j; -1 before it has one |
 | found | | (n,) int8 | side that each member has now, where the topics are two |
+| bound | | (W,) int8 | `FIRST` or `SECOND`: all places of the word have this side; else `FREE` |
 | log_shares | log v, log(1 - v) | (2,) | shares of the sides in their weight, beta_a + beta_b |
 | priors | alpha beta | (3,) | of both sides, and of the topic of all if they are joined |
 | side_counts, side_totals | | (2, W), (2,) float64 | words of the sides; zero between moves |
@@ -33,6 +39,15 @@ from skdp._random import draw_log_beta, next_double, next_open_double
 from skdp.processes._kernels_top_level import draw_table_count
 from skdp.topics._shared._kernels import log_rising
 
+EACH, BY_NODE, BY_WORD = range(3)
+"""How members are divided: each given all others, node by node, or all places of a word at once."""
+
+FREE, FIRST, SECOND = range(3)
+"""Sides on which a word may be where members are divided by word: both, or one."""
+
+_P_FREE = 0.1
+"""Probability that a word is on both sides where members are divided by word."""
+
 N_LAUNCH_SWEEPS = 4
 """Sweeps from the first division to the launch."""
 
@@ -45,10 +60,27 @@ class Division(NamedTuple):
     members: np.ndarray
     sides: np.ndarray
     found: np.ndarray
+    bound: np.ndarray
     priors: np.ndarray
     log_shares: np.ndarray
     side_counts: np.ndarray
     side_totals: np.ndarray
+
+
+class Places(NamedTuple):
+    """Where each word stands: those of word w are ``order[ptr[w]:ptr[w + 1]]``; rank inverts."""
+
+    ptr: np.ndarray
+    order: np.ndarray
+    rank: np.ndarray
+
+
+def places_of_words(tokens: np.ndarray, n_words: int) -> Places:
+    """Return where each word stands."""
+    order = np.argsort(tokens, kind="stable").astype(np.int32)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return Places(np.searchsorted(tokens[order], np.arange(n_words + 1)), order, rank)
 
 
 def empty_division(n_tokens: int, n_words: int) -> Division:
@@ -57,6 +89,7 @@ def empty_division(n_tokens: int, n_words: int) -> Division:
         np.zeros(n_tokens, np.int64),
         np.zeros(n_tokens, np.int8),
         np.zeros(n_tokens, np.int8),
+        np.zeros(n_words, np.int8),
         np.zeros(3),
         np.zeros(2),
         np.zeros((2, n_words)),
@@ -64,18 +97,66 @@ def empty_division(n_tokens: int, n_words: int) -> Division:
     )
 
 
-@njit_loop
-def pick_pair(node_ptr, node_of, pair, rng):
-    """Draw two words, the second from the node of the first or, as often, from all; and a coin."""
-    n = node_of.shape[0]
-    i = int(next_double(rng) * n)
-    first, last = 0, n
-    if next_double(rng) < 0.5 and node_ptr[node_of[i] + 1] - node_ptr[node_of[i]] > 1:
-        first, last = node_ptr[node_of[i]], node_ptr[node_of[i] + 1]
-    pair[0] = i
+@njit_step
+def another(first, last, i, rng):
+    """Draw a number from first to last - 1 that is not `i`."""
     j = first + int(next_double(rng) * (last - first - 1))
-    pair[1] = j + (j >= i)
-    return next_double(rng) < 0.5
+    return j + (j >= i)
+
+
+@njit_loop
+def pick_pair(
+    by_topic, same_word, n_topics, tokens, topics, node_ptr, node_of, places, pair, rng
+):  # fmt: skip
+    """Draw two places.
+
+    Parameters
+    ----------
+    by_topic : bool
+        Whether the first is a place of a topic drawn from all `n_topics`, small ones as often as
+        large ones. Otherwise it is any place.
+    same_word : bool
+        Whether the second has the word of the first, as is likely in two copies of a topic.
+        Otherwise it is any place or, as often, one of the same node.
+    """
+    n, half = node_of.shape[0], next_double(rng) < 0.5
+    i = int(n * next_double(rng))
+    if by_topic:
+        i = place_in_topic(int(n_topics * next_double(rng)), topics, rng)
+    pair[0] = i
+    first, last = places.ptr[tokens[i]], places.ptr[tokens[i] + 1]
+    if same_word and last - first > 1:
+        pair[1] = places.order[another(first, last, places.rank[i], rng)]
+        return
+    first, last = node_ptr[node_of[i]], node_ptr[node_of[i] + 1]
+    if half or last - first == 1:
+        first, last = 0, n
+    pair[1] = another(first, last, i, rng)
+
+
+@njit_inner
+def place_in_topic(topic, topics, rng):
+    """Draw a place from those of a topic."""
+    n = 0
+    for i in range(topics.shape[0]):
+        n += topics[i] == topic
+    rank = int(next_double(rng) * n)
+    for i in range(topics.shape[0]):
+        rank -= topics[i] == topic
+        if rank < 0:
+            return i
+    return 0
+
+
+def log_ratio_of_picks(joins: bool, n_topics: int, n_first: int, n_members: int) -> float:
+    """Return by how much likelier a pair is picked by topic after a move than before it, as a log.
+
+    The topic of the first place has `n_first` words where there are two topics, and all `n_members`
+    where they are one.
+    """
+    if joins:
+        return math.log(n_topics * n_first / ((n_topics - 1) * n_members))
+    return math.log(n_topics * n_members / ((n_topics + 1) * n_first))
 
 
 @njit_loop
@@ -113,6 +194,12 @@ def seat_anchors(n_members, pair, tokens, division):
 
 
 @njit_step
+def is_free(i, pair, tokens, division):
+    """Return whether place `i` may have either side."""
+    return i != pair[0] and i != pair[1] and division.bound[tokens[i]] == FREE
+
+
+@njit_step
 def forget_side(x, tokens, division):
     """Take the side of member `x`, if it has one."""
     side = division.sides[x]
@@ -124,7 +211,7 @@ def forget_side(x, tokens, division):
 
 @njit_inner
 def sweep_sides(n_members, anew, replays, pair, tokens, node_of, eta, division, rng):
-    """Draw the side of every member but i and j; return the log probability of what is drawn.
+    """Draw the side of every free member; return the log probability of what is drawn.
 
     Parameters
     ----------
@@ -144,13 +231,13 @@ def sweep_sides(n_members, anew, replays, pair, tokens, node_of, eta, division, 
         end = end_of_node(x, n_members, members, node_of)
         base_a, base_b = division.priors[0], division.priors[1]
         for y in range(x, end):
-            if anew and members[y] != pair[0] and members[y] != pair[1]:
+            if anew and is_free(members[y], pair, tokens, division):
                 forget_side(y, tokens, division)
             base_a += sides[y] == 0
             base_b += sides[y] == 1
         while x < end:
             i, side = members[x], sides[x]
-            if i != pair[0] and i != pair[1]:
+            if is_free(i, pair, tokens, division):
                 w = tokens[i]
                 base_a -= side == 0
                 base_b -= side == 1
@@ -197,10 +284,31 @@ def share_prior(division):
         division.priors[side] = division.priors[2] * math.exp(division.log_shares[side])
 
 
+@njit_step
+def halve_shares(division):
+    """Give both sides one half."""
+    division.log_shares[0] = division.log_shares[1] = math.log(0.5)
+
+
+@njit_step
+def draw_first_shares(n_members, division, rng):
+    """Draw the shares of the sides from which a launch begins.
+
+    Halves, or as often a small share, log-uniform from 1 / n to 1 / 2, for either side: no launch
+    that begins with halves comes near a topic and a small copy of it, which could never be joined.
+    """
+    halve_shares(division)
+    if next_double(rng) < 0.5:
+        side = int(next_double(rng) < 0.5)
+        log_share = math.log(0.5) - next_double(rng) * math.log(0.5 * n_members)
+        division.log_shares[side] = log_share
+        division.log_shares[1 - side] = math.log1p(-math.exp(log_share))
+
+
 @njit_inner
 def launch(n_members, anew, pair, tokens, node_of, eta, division, rng):
     """Divide the members, from i and j alone; return the tables of both sides."""
-    division.log_shares[0] = division.log_shares[1] = math.log(0.5)
+    draw_first_shares(n_members, division, rng)
     share_prior(division)
     seat_anchors(n_members, pair, tokens, division)
     sweep_sides(n_members, True, False, pair, tokens, node_of, eta, division, rng)
@@ -250,9 +358,100 @@ def log_ratio_of_words(n_members, tokens, eta, division):
     return result
 
 
+@njit_inner
+def draw_bounds(n_members, joins, pair, tokens, division, rng):
+    """Draw which words are on one side alone; return the log probability of what is drawn.
+
+    Two topics to be joined have their words where they are found.
+    """
+    bound, at_i, at_j = division.bound, tokens[pair[0]], tokens[pair[1]]
+    seen = division.side_counts[0]  # scratch: the sides on which a word is found, or -1 if drawn
+    for x in range(n_members):
+        w = tokens[division.members[x]]
+        seen[w] = int(seen[w]) | (1 << division.found[x]) if joins else 1.0
+    result = 0.0
+    for x in range(n_members):
+        w = tokens[division.members[x]]
+        if seen[w] == 0.0:
+            continue
+        anchored = w in (at_i, at_j)
+        if joins:
+            bound[w] = FREE if seen[w] == 3.0 else (FIRST if seen[w] == 1.0 else SECOND)
+        elif next_double(rng) < _P_FREE:
+            bound[w] = FREE
+        elif anchored:
+            bound[w] = FIRST if w == at_i else SECOND
+        else:
+            bound[w] = FIRST if next_double(rng) < 0.5 else SECOND
+        if bound[w] == FREE:
+            result += math.log(_P_FREE)
+        else:
+            result += math.log(1.0 - _P_FREE) - (0.0 if anchored else math.log(2.0))
+        seen[w] = 0.0
+    return result
+
+
+@njit_inner
+def seat_bound_words(n_members, pair, tokens, division):
+    """Give every place of a bound word its side."""
+    for x in range(n_members):
+        i = division.members[x]
+        side = division.bound[tokens[i]] - FIRST
+        if side >= 0 and i != pair[0] and i != pair[1]:
+            division.sides[x] = side
+            division.side_counts[side, tokens[i]] += 1.0
+            division.side_totals[side] += 1.0
+
+
+@njit_inner
+def free_words(n_members, tokens, division):
+    """Free all words; return whether those that may have been on both sides are."""
+    result, counts = True, division.side_counts
+    for x in range(n_members):
+        w = tokens[division.members[x]]
+        if division.bound[w] == FREE and (counts[0, w] == 0.0 or counts[1, w] == 0.0):
+            result = False
+    for x in range(n_members):
+        division.bound[tokens[division.members[x]]] = FREE
+    return result
+
+
+@njit_loop
+def divide_by_word(n_members, joins, pair, tokens, node_of, eta, division, rng):
+    """Divide the members, most words as a whole; return the log probability of what is drawn.
+
+    Without a launch: one topic whose words are parted between two, in the same nodes, has no half
+    that a launch could come near. A word that may be on both sides and is not makes the division
+    impossible, since a bound word would have led to it, too.
+    """
+    if tokens[pair[0]] == tokens[pair[1]]:
+        return -math.inf
+    result = draw_bounds(n_members, joins, pair, tokens, division, rng)
+    seat_anchors(n_members, pair, tokens, division)
+    seat_bound_words(n_members, pair, tokens, division)
+    result += sweep_sides(n_members, False, joins, pair, tokens, node_of, eta, division, rng)
+    return result if free_words(n_members, tokens, division) else -math.inf
+
+
+@njit_inner
+def log_density_of_shares(m_a, m_b, log_shares):
+    """Return the log density of Beta(m_a, m_b)."""
+    result = math.lgamma(m_a + m_b) - math.lgamma(m_a) - math.lgamma(m_b)
+    return result + (m_a - 1.0) * log_shares[0] + (m_b - 1.0) * log_shares[1]
+
+
+@njit_inner
+def forget_sides(n_members, tokens, division):
+    """Forget the words of the sides."""
+    for x in range(n_members):
+        w = tokens[division.members[x]]
+        division.side_counts[0, w] = division.side_counts[1, w] = 0.0
+    division.side_totals[:] = 0.0
+
+
 @njit_loop
 def log_acceptance(
-    n_members, anew, joins, log_share, log_other, pair, tokens, node_of, prior, eta, gamma,
+    n_members, kind, joins, log_share, log_other, pair, tokens, node_of, prior, eta, gamma,
     division, rng,
 ):  # fmt: skip
     """Return the log of the ratio by which a move is accepted, and leave what it proposes.
@@ -261,8 +460,7 @@ def log_acceptance(
     ----------
     n_members : int
         All words of the topics.
-    anew : bool
-        See `sweep_sides`.
+    kind : {EACH, BY_NODE, BY_WORD}
     joins : bool
         Whether the members are of two topics, with shares `log_share` and `log_other` of their
         weight, and are to be one. Otherwise they are of one topic, and `sides` and `log_shares` are
@@ -270,20 +468,43 @@ def log_acceptance(
     prior : float
         alpha (beta_a + beta_b).
     """
-    shares = division.log_shares
+    shares, log_proposed, anew = division.log_shares, 0.0, kind == BY_NODE
     division.priors[2] = prior
-    m_a, m_b = launch(n_members, anew, pair, tokens, node_of, eta, division, rng)
+    if kind == BY_WORD:
+        halve_shares(division)
+        share_prior(division)
+        log_proposed = divide_by_word(n_members, joins, pair, tokens, node_of, eta, division, rng)
+        if log_proposed == -math.inf:
+            forget_sides(n_members, tokens, division)
+            return -math.inf
+        m_a, m_b = draw_side_tables(n_members, node_of, division, rng)
+    else:
+        m_a, m_b = launch(n_members, anew, pair, tokens, node_of, eta, division, rng)
     shares[0], shares[1] = draw_log_beta(m_a, m_b, rng)
     if joins:
         shares[0], shares[1] = log_share, log_other
     share_prior(division)
-    log_proposed = math.lgamma(m_a + m_b) - math.lgamma(m_a) - math.lgamma(m_b)
-    log_proposed += (m_a - 1.0) * shares[0] + (m_b - 1.0) * shares[1]
-    log_proposed += sweep_sides(n_members, anew, joins, pair, tokens, node_of, eta, division, rng)
+    log_proposed += log_density_of_shares(m_a, m_b, shares)
+    if kind != BY_WORD:
+        log_proposed += sweep_sides(
+            n_members, anew, joins, pair, tokens, node_of, eta, division, rng
+        )
     log_ratio = math.log(gamma) - shares[0] - shares[1] - log_proposed
     log_ratio += log_ratio_of_nodes(n_members, node_of, division)
     log_ratio += log_ratio_of_words(n_members, tokens, eta, division)
     return -log_ratio if joins else log_ratio
+
+
+@njit_loop
+def toss(rng):
+    """Draw a coin."""
+    return next_double(rng) < 0.5
+
+
+@njit_loop
+def draw_kind(rng):
+    """Draw how members are divided."""
+    return int(3.0 * next_double(rng))
 
 
 @njit_loop

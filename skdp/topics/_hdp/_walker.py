@@ -81,7 +81,7 @@ class HDPWalker(TopicWalker):
     """
 
     _data_attributes = (
-        *TopicWalker._data_attributes, "_node_ptr", "_node_of", "_scratch", "_division"
+        *TopicWalker._data_attributes, "_node_ptr", "_node_of", "_scratch", "_division", "_places"
     )  # fmt: skip
 
     shards: list[NodeTopics]
@@ -129,6 +129,7 @@ class HDPWalker(TopicWalker):
         n_nodes = len(self._node_ptr) - 1
         self._node_of = np.repeat(np.arange(n_nodes, dtype=np.int32), np.diff(self._node_ptr))
         self._division: Any = None
+        self._places: Any = None
 
     # Columns
 
@@ -211,6 +212,7 @@ class HDPWalker(TopicWalker):
         self._make_room()
         if self._division is None:
             self._division = moves.empty_division(n_tokens, self._whole.n_features)
+            self._places = moves.places_of_words(self._whole.tokens, self._whole.n_features)
         for _ in range(min(MOST_MOVES, max(1, TOKENS_OF_MOVES // n_tokens))):
             self._split_or_merge()
 
@@ -218,17 +220,25 @@ class HDPWalker(TopicWalker):
         """Propose to split a topic or to merge two, and do so if that is accepted."""
         tokens, topics, division = self._whole.tokens, self.topics, self._division
         stream, pair = self.streams[0], np.empty(2, dtype=np.int64)
-        anew = moves.pick_pair(self._node_ptr, self._node_of, pair, stream)
+        kind, by_topic = moves.draw_kind(stream), moves.toss(stream)
+        moves.pick_pair(
+            by_topic, by_topic and kind != moves.BY_WORD, self.n_topics, tokens, topics,
+            self._node_ptr, self._node_of, self._places, pair, stream,
+        )  # fmt: skip
         a, b = (int(topics[i]) for i in pair)
         joins = a != b
         weight = float(self.weights[a] + self.weights[b] if joins else self.weights[a])
         log_shares = np.log(self.weights[[a, b]] / weight)
         n_members = moves.list_members(topics, a, b, division)
         log_ratio = moves.log_acceptance(
-            n_members, anew, joins, *log_shares.tolist(), pair, tokens, self._node_of,
+            n_members, kind, joins, *log_shares.tolist(), pair, tokens, self._node_of,
             self.concentration * weight, self.topic_word_prior, self.top_concentration, division,
             stream,
         )  # fmt: skip
+        if by_topic and log_ratio > -np.inf:
+            sides = division.found if joins else division.sides
+            n_first = n_members - int(np.count_nonzero(sides[:n_members]))
+            log_ratio += moves.log_ratio_of_picks(joins, self.n_topics, n_first, n_members)
         if not moves.is_accepted(log_ratio, stream):
             return
         if not joins:

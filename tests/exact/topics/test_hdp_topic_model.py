@@ -61,6 +61,8 @@ def both(walker):
     walker.sweep()
 
 
+KINDS = {"each": moves.EACH, "by-node": moves.BY_NODE, "by-word": moves.BY_WORD}
+
 STEPS = {"words": words, "split-merge": split_merge, "both": both}
 
 
@@ -125,16 +127,12 @@ def test_segments_as_nodes():
     check("three", "both", 8000, level="segment")
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_each_kind_of_move(anew, monkeypatch):
-    """Nodes change sides as a whole, or words do: either leaves the posterior as it is."""
-    pick = moves.pick_pair
-
-    def pick_pair(*arguments):
-        pick(*arguments)
-        return anew
-
-    monkeypatch.setattr(moves, "pick_pair", pick_pair)
+@pytest.mark.parametrize("by_topic", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_move(kind, by_topic, monkeypatch):
+    """However words are divided, and places picked: each leaves the posterior as it is."""
+    monkeypatch.setattr(moves, "draw_kind", lambda rng: KINDS[kind])
+    monkeypatch.setattr(moves, "toss", lambda rng: by_topic)
     check("two", "split-merge", 8000, gamma=1.6)
 
 
@@ -190,8 +188,8 @@ def test_density_of_weights(labels):
     assert total == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_a_merge_is_a_split_reversed(anew):
+@pytest.mark.parametrize("kind", ["each", "by-node"])
+def test_a_merge_is_a_split_reversed(kind):
     """On the same stream, with hundreds of words; what is proposed is weighed by the joint."""
     rng = np.random.default_rng(0)
     walker = make_walker([rng.integers(0, N_WORDS, 40).tolist() for _ in range(12)])
@@ -206,15 +204,41 @@ def test_a_merge_is_a_split_reversed(anew):
         rest = (walker._node_of, walker.concentration * weight, ETA, GAMMA, division)
         before = walker.log_joint()
         n = moves.list_members(walker.topics, a, a, division)
-        forth = moves.log_acceptance(n, anew, False, 0.0, 0.0, pair, tokens, *rest, stream)
+        forth = moves.log_acceptance(n, KINDS[kind], False, 0.0, 0.0, pair, tokens, *rest, stream)
         shares, b = division.log_shares.copy(), walker.n_topics
         moves.rename_members(n, False, a, b, tokens, walker.topics, *walker._words[:2], division)
         walker._close_gaps(np.append(walker.weights, 0.0))
         walker.weights[[a, b]] = weight * np.exp(shares)
         assert moves.list_members(walker.topics, a, b, division) == n
         log_q = walker.log_joint() - before + np.log(weight) - forth
-        back = moves.log_acceptance(n, anew, True, *shares, pair, tokens, *rest, saved)
+        back = moves.log_acceptance(n, KINDS[kind], True, *shares, pair, tokens, *rest, saved)
         assert forth == pytest.approx(-back, rel=1e-10)
         assert log_q < 5.0  # a density of the shares, and a probability of the sides
         assert not division.side_counts.any()
         assert not division.side_totals.any()
+
+
+def test_a_division_by_word_is_as_likely_as_it_is_found():
+    """What is proposed for a topic is weighed alike where it is found in two."""
+    rng = np.random.default_rng(0)
+    walker = make_walker([rng.integers(0, N_WORDS, 40).tolist() for _ in range(3)])
+    division, stream, tokens = walker._division, walker.streams[0], walker._whole.tokens
+    walker.topics[:] = 0
+    n, possible = moves.list_members(walker.topics, 0, 0, division), 0
+    for _ in range(30):
+        pair = rng.choice(n, 2, replace=False)
+        division.log_shares[:] = np.log(0.5)
+        division.priors[:] = 0.5, 0.5, 1.0
+        rest = (pair, tokens, walker._node_of, ETA, division, stream)
+        forth = moves.divide_by_word(n, False, *rest)
+        division.side_counts[:], division.side_totals[:] = 0.0, 0.0
+        if forth == -np.inf:
+            continue
+        possible += 1
+        division.found[:n] = division.sides[:n]
+        back = moves.divide_by_word(n, True, *rest)
+        division.side_counts[:], division.side_totals[:] = 0.0, 0.0
+        assert forth == pytest.approx(back, rel=1e-10)
+        assert np.array_equal(division.found[:n], division.sides[:n])
+        assert not division.bound.any()
+    assert possible > 5

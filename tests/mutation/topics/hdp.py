@@ -15,6 +15,30 @@ ROOM = f"{EXACT}::test_sweeps_that_stop_for_room"
 
 MUTATIONS = [
     Mutation(
+        "hdp-pairs-by-topic-as-any-pairs",
+        WALKER,
+        "log_ratio += moves.log_ratio_of_picks(joins, self.n_topics, n_first, n_members)\n",
+        "pass\n",
+        "Places of small topics are picked more often than others.",
+        f"{EXACT}::test_each_kind_of_move[each-True]",
+    ),
+    Mutation(
+        "hdp-words-on-both-sides-by-chance",
+        MOVES,
+        "    return result if free_words(n_members, tokens, division) else -math.inf\n",
+        "    free_words(n_members, tokens, division)\n    return result\n",
+        "A free word that comes to be on one side could have been bound there.",
+        f"{EXACT}::test_each_kind_of_move[by-word-False]",
+    ),
+    Mutation(
+        "hdp-anchored-words-by-coin",
+        MOVES,
+        "math.log(1.0 - _P_FREE) - (0.0 if anchored else math.log(2.0))",
+        "math.log(1.0 - _P_FREE) - math.log(2.0)",
+        "The words of i and j have no choice of side.",
+        f"{EXACT}::test_each_kind_of_move[by-word-False]",
+    ),
+    Mutation(
         "hdp-new-topic-with-all-that-is-left",
         SWEEPS,
         "    weigh_column(k, top.weights[k], alpha, top, scratch)\n    scratch.base[k] += 1.0",
@@ -89,7 +113,7 @@ MUTATIONS = [
     Mutation(
         "hdp-split-forgets-how-shares-were-proposed",
         MOVES,
-        "    log_proposed += (m_a - 1.0) * shares[0] + (m_b - 1.0) * shares[1]\n",
+        "    log_proposed += log_density_of_shares(m_a, m_b, shares)\n",
         "",
         "Shares are drawn from Beta(m_a, m_b).",
         SPLITS,
@@ -97,16 +121,16 @@ MUTATIONS = [
     Mutation(
         "hdp-merge-does-not-replay",
         MOVES,
-        "    log_proposed += sweep_sides(n_members, anew, joins, pair,",
-        "    log_proposed += sweep_sides(n_members, anew, False, pair,",
+        "            n_members, anew, joins, pair, tokens, node_of, eta, division, rng\n",
+        "            n_members, anew, False, pair, tokens, node_of, eta, division, rng\n",
         "A merge is weighed by how likely its reverse would divide the words as they are.",
         SPLITS,
     ),
     Mutation(
         "hdp-anchors-change-sides",
         MOVES,
-        "            if i != pair[0] and i != pair[1]:\n                w = tokens[i]",
-        "            if i != pair[0]:\n                w = tokens[i]",
+        "    return i != pair[0] and i != pair[1] and",
+        "    return i != pair[0] and",
         "Word j stays on its side: a division without one is none.",
         SPLITS,
     ),
@@ -132,7 +156,7 @@ MUTATIONS = [
         "        shares[0], shares[1] = log_share, log_other\n",
         "        shares[0], shares[1] = log_other, log_share\n",
         "A merge is weighed with the shares that the topics have.",
-        f"{EXACT}::test_a_merge_is_a_split_reversed[False]",
+        f"{EXACT}::test_a_merge_is_a_split_reversed[each]",
     ),
     Mutation(
         "hdp-worst-sample-is-shown",
