@@ -3,8 +3,8 @@
 Two places i and j are picked. If they share a topic, its words are to be divided between i and j;
 otherwise the words of both topics are to be joined. How likely a division is proposed must be known
 also where two topics are to be merged: it depends on a launch, a division of the same words that is
-drawn anew from i and j by sweeps, and not on how the words are divided now. From the launch one
-more sweep leads to the division that is proposed. Launches that begin with a small share come near a
+drawn anew from i and j by sweeps, and not on how the words are divided now. One more sweep leads
+from the launch to the division that is proposed. Launches that begin with a small share come near a
 topic and a small copy of it.
 
 One topic may also be parted by word, half of its vocabulary in either of two. No launch comes near
