@@ -8,6 +8,7 @@ UNIT = "tests/unit/topics/test_hdp_topic_model.py"
 SWEEPS = "topics/_hdp/_kernels_sweeps.py"
 MOVES = "topics/_hdp/_kernels_moves.py"
 WALKER = "topics/_hdp/_walker.py"
+TOP = "processes/_top_level.py"
 
 WORDS = f"{EXACT}::test_partitions[words]"
 SPLITS = f"{EXACT}::test_partitions[split-merge]"
@@ -56,25 +57,25 @@ MUTATIONS = [
     ),
     Mutation(
         "hdp-tables-of-another-concentration",
-        WALKER,
-        "            self._node_ptr, self.topics, self.concentration * self.weights,\n",
-        "            self._node_ptr, self.topics, self.concentration + 0.0 * self.weights,\n",
+        TOP,
+        "ptr, dishes, self.concentration * self.weights,",
+        "ptr, dishes, self.concentration + 0.0 * self.weights,",
         "The customers of a topic sit in a restaurant of concentration alpha beta_k.",
         f"{EXACT}::test_learned_concentrations[words]",
     ),
     Mutation(
         "hdp-top-concentration-of-words",
-        WALKER,
-        "np.array([tables.sum()]), np.array([self.n_topics]), 0.0, self.top_concentration,",
-        "np.array([len(self._node_of)]), np.array([self.n_topics]), 0.0, self.top_concentration,",
+        TOP,
+        "n_tables = np.array([tables.sum()])\n",
+        "n_tables = np.array([len(dishes)])\n",
         "The customers of the top level are tables, not words.",
         f"{EXACT}::test_learned_concentrations[words]",
     ),
     Mutation(
         "hdp-concentration-of-topics",
-        WALKER,
-        "np.diff(self._node_ptr), of_nodes, 0.0, self.concentration,",
-        "np.diff(self._node_ptr), np.minimum(of_nodes, 1), 0.0, self.concentration,",
+        TOP,
+        "np.diff(ptr), own_tables, 0.0, alpha,",
+        "np.diff(ptr), np.minimum(own_tables, 1), 0.0, alpha,",
         "alpha is drawn given all tables of the documents.",
         f"{EXACT}::test_learned_concentrations[words]",
     ),
