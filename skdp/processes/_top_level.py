@@ -8,14 +8,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._checks import check_gamma_prior, is_number
 from skdp._typing import Floats, Places
 from skdp.processes._concentration import draw_concentration
 from skdp.processes._kernels_top_level import draw_tables, draw_top_weights
 
+_SMALLEST, _LARGEST = 1e-8, 1e8
+"""Of concentrations."""
+
+_FIRST = 1.0
+"""Where concentrations that are drawn begin."""
+
+
+def check_concentration_or_prior(
+    value: Any, prior: Any, name: str
+) -> tuple[float, tuple[float, float] | None]:
+    """Return a concentration, or where it begins, and its prior if it is drawn.
+
+    Raises
+    ------
+    ValueError
+        If it is neither "auto" nor a number in range, or the prior is none.
+    """
+    prior = check_gamma_prior(prior, f"{name}_prior")
+    if isinstance(value, str) and value == "auto":
+        return _FIRST, prior
+    if not is_number(value) or not _SMALLEST <= value <= _LARGEST:
+        raise ValueError(
+            f"{name} must be 'auto' or a number from {_SMALLEST:g} to {_LARGEST:g}, got {value!r}."
+        )
+    return float(value), None
+
 
 def in_range(concentration: float) -> float:
     """Return the nearest concentration under which single-precision weights do not vanish."""
-    return min(max(concentration, 1e-8), 1e8)
+    return min(max(concentration, _SMALLEST), _LARGEST)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from skdp.language import (
     NestedPitmanYorLM,
 )
 from skdp.mixture import IBPLatentFeatures, PitmanYorMixture
-from skdp.mixture._base import Mixture
+from skdp.mixture._row_mixture import RowMixture
 from skdp.sequence import (
     HDPHMMLT,
     AutoregressiveEmission,
@@ -123,7 +123,7 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
             yield (matrix,)
     elif isinstance(estimator, SequenceEstimator):
         yield from _panels_for(estimator)
-    elif isinstance(estimator, Mixture):
+    elif isinstance(estimator, RowMixture):
         is_categorical = isinstance(estimator._part("emission"), CategoricalEmission)
         n_rows = 40 if isinstance(estimator.init, str) else len(estimator.init)
         yield (_zeros_and_ones(n_rows, 1 if is_categorical else 2),)

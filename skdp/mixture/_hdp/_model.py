@@ -60,8 +60,8 @@ class HDPMixtureModel:
     def responsibilities(self, ptr: Places, values: Floats, key: NDArray[np.uint64]) -> Floats:
         """Return the probabilities of the components of each row of new groups, (N, K + 1).
 
-        They are given all rows of the group. Groups have streams of their own, which depend on `key`
-        and their rows.
+        They are given all rows of the group. Groups have streams of their own, which depend on
+        `key` and their rows.
         """
         logs, n_columns = self._log_obs(values), len(self.weights)
         largest = logs.max(axis=1, keepdims=True, initial=-np.inf)

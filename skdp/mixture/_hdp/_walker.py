@@ -131,9 +131,7 @@ class HDPMixtureWalker(ClusterWalker):
         company = empty_company(self._groups, len(self._ptr) - 1)
         weights = np.append(top.weights, np.zeros(count_tries(len(self.labels))))  # room
         first = weights, top.concentration, top.top_concentration
-        self._move_clusters(
-            self._group_kernels.split_and_merge, company, first, np.empty((3, 2))
-        )
+        self._move_clusters(self._group_kernels.split_and_merge, company, first, np.empty((3, 2)))
         self.top = self._weighted(weights[: self.n_clusters], top.rest)
 
     def _draw_hyper(self) -> None:

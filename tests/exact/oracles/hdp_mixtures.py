@@ -35,7 +35,7 @@ def mean_concentrations(groups, family, alpha_prior, gamma_prior):
 
 
 def log_joint(groups, labels, weights, rest, family, alpha, gamma):
-    """Return log p(x, z, beta), with the density of the weights of the components that have rows."""
+    """Return log p(x, z, beta), with the density of the weights of components with rows."""
     prior = hdp_topics.log_prior_given_weights(groups, labels, weights, rest, alpha, gamma)
     return prior + log_likelihood(groups, labels, family)
 
