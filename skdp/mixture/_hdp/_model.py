@@ -51,7 +51,7 @@ class HDPMixtureModel:
         """Dirichlet prior alpha beta of the shares of a group, (K + 1,)."""
         return self.concentration * self.weights
 
-    def _log_obs(self, values: Floats) -> Floats:
+    def log_obs(self, values: Floats) -> Floats:
         """Return log p(x) of rows under the components, (N, K + 1)."""
         blocks = range(0, len(values), _BLOCK)
         parts = [self.emission.log_obs(values[i : i + _BLOCK]) for i in blocks]
@@ -63,7 +63,7 @@ class HDPMixtureModel:
         They are given all rows of the group. Groups have streams of their own, which depend on
         `key` and their rows.
         """
-        logs, n_columns = self._log_obs(values), len(self.weights)
+        logs, n_columns = self.log_obs(values), len(self.weights)
         largest = logs.max(axis=1, keepdims=True, initial=-np.inf)
         possible = np.isfinite(largest)  # a row that no component can have tells nothing
         chances = np.exp(np.where(possible, logs - np.where(possible, largest, 0.0), 0.0))
@@ -101,7 +101,7 @@ class HDPMixtureModel:
         given = np.ascontiguousarray(values[~is_odd])
         shares = self.shares(even_ptr, self.responsibilities(even_ptr, given, key))
         groups = np.repeat(np.arange(len(lengths)), lengths // 2)
-        logs = self._log_obs(values[is_odd]) + np.log(shares[groups])
+        logs = self.log_obs(values[is_odd]) + np.log(shares[groups])
         return is_odd, np.asarray(logsumexp(logs, axis=1))
 
     def sample(self, n_rows: int, rng: np.random.Generator) -> Floats:

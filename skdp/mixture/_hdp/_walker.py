@@ -50,10 +50,12 @@ class HDPMixtureWalker(ClusterWalker):
     n_clusters : int
     top : TopLevel
         Weights of the components, and both concentrations.
+    ptr : (J + 1,) array
+        Where the rows of each group begin.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        *ClusterWalker._data_attributes, "_ptr", "_groups", "_group_kernels"
+        *ClusterWalker._data_attributes, "ptr", "_groups", "_group_kernels"
     )  # fmt: skip
 
     def __init__(
@@ -86,7 +88,7 @@ class HDPMixtureWalker(ClusterWalker):
 
     def attach(self, panel: SequencePanel) -> None:
         """Take the observations (again)."""
-        self._ptr = panel.ptr
+        self.ptr = panel.ptr
         self._groups = np.repeat(np.arange(len(panel)), np.diff(panel.ptr))
         self._attach_rows(panel.values)
 
@@ -98,7 +100,7 @@ class HDPMixtureWalker(ClusterWalker):
         """Return how many rows of each group are in each component, (J, n_columns)."""
         seated = self.labels >= 0
         codes = self._groups[seated] * n_columns + self.labels[seated]
-        n_groups = len(self._ptr) - 1
+        n_groups = len(self.ptr) - 1
         return np.bincount(codes, minlength=n_groups * n_columns).reshape(n_groups, n_columns)
 
     def _seat(self, order: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
@@ -128,14 +130,14 @@ class HDPMixtureWalker(ClusterWalker):
 
     def _split_and_merge(self) -> None:
         top = self.top
-        company = empty_company(self._groups, len(self._ptr) - 1)
+        company = empty_company(self._groups, len(self.ptr) - 1)
         weights = np.append(top.weights, np.zeros(count_tries(len(self.labels))))  # room
         first = weights, top.concentration, top.top_concentration
         self._move_clusters(self._group_kernels.split_and_merge, company, first, np.empty((3, 2)))
         self.top = self._weighted(weights[: self.n_clusters], top.rest)
 
     def _draw_hyper(self) -> None:
-        self.top = self.top.drawn(self._ptr, self.labels, self.priors, self.stream)
+        self.top = self.top.drawn(self.ptr, self.labels, self.priors, self.stream)
 
     def log_prior(self) -> float:
         """Return the log density of components and weights, given both concentrations."""
@@ -143,7 +145,7 @@ class HDPMixtureWalker(ClusterWalker):
         counts, prior = self.counts(self.n_clusters), top.concentration * top.weights
         j, k = np.nonzero(counts)
         result = float((gammaln(prior[k] + counts[j, k]) - gammaln(prior[k])).sum())
-        total = gammaln(top.concentration + np.diff(self._ptr)) - gammaln(top.concentration)
+        total = gammaln(top.concentration + np.diff(self.ptr)) - gammaln(top.concentration)
         density = log_density_of_weights(top.weights, top.rest, top.top_concentration)
         return result - float(total.sum()) + density
 
@@ -180,7 +182,7 @@ class HDPMixtureWalker(ClusterWalker):
         n = int(labels.max()) + 1
         even = np.full(n, 1.0 / (n + 1.0))
         top = TopLevel(even, 1.0 / (n + 1.0), concentration, top_concentration)
-        return self._model(labels, top.expected(self._ptr, labels, _N_DRAWS, rng))
+        return self._model(labels, top.expected(self.ptr, labels, _N_DRAWS, rng))
 
     def state(self) -> HDPMixtureState:
         """Return a live view of the state."""
