@@ -13,6 +13,7 @@ from exact.oracles.batch_means import N_SWEEPS, assert_means
 
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SequencePanel
+from skdp.mixture._hdp import _kernels_moves as moves
 from skdp.mixture._hdp._walker import HDPMixtureWalker
 from skdp.processes._top_level import TopPriors
 
@@ -176,6 +177,18 @@ def test_sweeps_that_stop_for_room(monkeypatch):
 
     monkeypatch.setattr(HDPMixtureWalker, "_make_room", with_room_for_one)
     check(groups, problem, "gibbs", 8000, gamma=2.5)
+
+
+def test_weights_of_merged_components():
+    """Whichever of three is the last one, rows keep their component's weight."""
+    top = np.array([0.5, 0.3, 0.1, 0.0])
+    for first, second in ((0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)):
+        found, third = top.copy(), 3 - first - second
+        moves.give_weights.py_func(moves.MERGE, first, second, 3, 0.7, np.zeros(2), found)
+        joined = second if first == 2 else first  # the last one has moved to the second's place
+        assert found[joined] == 0.7
+        assert found[second if third == 2 else third] == top[third]
+        assert np.all(found[2:] == 0.0)
 
 
 def test_mean_weights():

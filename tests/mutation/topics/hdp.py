@@ -8,7 +8,6 @@ UNIT = "tests/unit/topics/test_hdp_topic_model.py"
 SWEEPS = "topics/_hdp/_kernels_sweeps.py"
 MOVES = "topics/_hdp/_kernels_moves.py"
 WALKER = "topics/_hdp/_walker.py"
-TOP = "processes/_top_level.py"
 
 WORDS = f"{EXACT}::test_partitions[words]"
 SPLITS = f"{EXACT}::test_partitions[split-merge]"
@@ -54,30 +53,6 @@ MUTATIONS = [
         "                    return i + 2\n",
         "The sweep goes on with the word after the one that opened a topic.",
         ROOM,
-    ),
-    Mutation(
-        "hdp-tables-of-another-concentration",
-        TOP,
-        "ptr, dishes, self.concentration * self.weights,",
-        "ptr, dishes, self.concentration + 0.0 * self.weights,",
-        "The customers of a topic sit in a restaurant of concentration alpha beta_k.",
-        f"{EXACT}::test_learned_concentrations[words]",
-    ),
-    Mutation(
-        "hdp-top-concentration-of-words",
-        TOP,
-        "n_tables = np.array([tables.sum()])\n",
-        "n_tables = np.array([len(dishes)])\n",
-        "The customers of the top level are tables, not words.",
-        f"{EXACT}::test_learned_concentrations[words]",
-    ),
-    Mutation(
-        "hdp-concentration-of-topics",
-        TOP,
-        "np.diff(ptr), own_tables, 0.0, alpha,",
-        "np.diff(ptr), np.minimum(own_tables, 1), 0.0, alpha,",
-        "alpha is drawn given all tables of the documents.",
-        f"{EXACT}::test_learned_concentrations[words]",
     ),
     Mutation(
         "hdp-split-without-the-top-level",
