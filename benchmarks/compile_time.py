@@ -28,7 +28,7 @@ import numpy as np
 import skdp
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM, NestedPitmanYorLM
-from skdp.mixture import IBPLatentFeatures, PitmanYorMixture
+from skdp.mixture import HDPMixture, IBPLatentFeatures, PitmanYorMixture
 from skdp.sequence import (
     HDPHMMLT,
     AutoregressiveEmission,
@@ -140,6 +140,7 @@ def other_models():
     """Yield what makes the data, and an estimator."""
     yield make_rows, PitmanYorMixture()
     yield make_rows_of_counts, PitmanYorMixture("poisson")
+    yield make_panel, HDPMixture()
     yield make_rows, IBPLatentFeatures()
     yield make_sentences, HierarchicalPitmanYorLM()
     yield make_sentences, KneserNeyLM()

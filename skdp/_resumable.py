@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar
@@ -59,8 +59,9 @@ def _equal(value: Any, other: Any) -> bool:
             return False
         mine, others = (part.get_params(deep=False) for part in (value, other))
         return all(_equal(mine[name], others[name]) for name in mine)
-    if np.array_equal(np.asarray(value), np.asarray(other)):
-        return True
+    with suppress(ValueError):  # lists of arrays that differ in length are none
+        if np.array_equal(np.asarray(value), np.asarray(other)):
+            return True
     return joblib.hash(value) == joblib.hash(other)  # objects that know no equality
 
 

@@ -1,7 +1,8 @@
 """Mixtures and latent features, as many as the data ask for."""
 
 from skdp.mixture._dp_mixture import DPMixture
+from skdp.mixture._hdp_mixture import HDPMixture
 from skdp.mixture._ibp_latent_features import IBPLatentFeatures
 from skdp.mixture._pitman_yor_mixture import PitmanYorMixture
 
-__all__ = ["DPMixture", "IBPLatentFeatures", "PitmanYorMixture"]
+__all__ = ["DPMixture", "HDPMixture", "IBPLatentFeatures", "PitmanYorMixture"]

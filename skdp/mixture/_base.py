@@ -1,29 +1,18 @@
-"""What the mixtures have in common: fits, and what the stored partitions say."""
+"""What the mixtures have in common: emissions, and the partition that is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from scipy.special import logsumexp
 from sklearn.base import ClusterMixin, DensityMixin
-from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import (
-    as_array,
-    check_concentration,
-    check_gamma_prior,
-)
 from skdp._memory import check_memory
-from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
-from skdp._sklearn_compat import HasMethods, StrOptions, with_callbacks
-from skdp._typing import Floats
+from skdp._sklearn_compat import HasMethods, StrOptions
+from skdp._typing import Floats, Places
 from skdp.base import ComposedEstimator
-from skdp.data._validation import check_rows
 from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._clusters import ClusterEmission
 from skdp.emissions._gaussian import GaussianEmission
@@ -33,11 +22,7 @@ from skdp.emissions._parts import check_part, make_part_for, resolve_part
 from skdp.emissions._poisson import PoissonEmission
 from skdp.emissions._protocol import EmissionSampler
 from skdp.inference import NoAverages, warn_of_drifts
-from skdp.mixture._draws import draw_rows
-from skdp.mixture._hyper import PartitionPrior
-from skdp.mixture._model import MixtureModel
 from skdp.mixture._partition import representative_partition
-from skdp.mixture._walker import MixtureWalker
 
 EMISSIONS: Mapping[str, type] = {
     "gaussian": GaussianEmission,
@@ -47,12 +32,12 @@ EMISSIONS: Mapping[str, type] = {
 }
 """What names stand for, with defaults."""
 
-_FIRST_DISCOUNT, _FIRST_CONCENTRATION = 0.1, 1.0
-"""Where those that are drawn begin."""
 
+class BaseMixture(ClusterMixin, DensityMixin, ComposedEstimator):
+    """Base class: parameters, emissions, and the representative partition.
 
-class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
-    """Base class: a subclass has the parameters, and gives `_discount_and_prior`."""
+    A subclass gives `_check_hyper`, `_check_input`, `_start_walker` and `_model_of`.
+    """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ComposedEstimator._parameter_constraints,
@@ -67,44 +52,30 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
     _optional_attributes = frozenset(["means_", "covariances_"])
 
     emission: Any
-    concentration: Any
-    concentration_prior: Any
     split_merge: bool
     point_estimate: str
     init: Any
     n_features_in_: int
 
-    _models: list[MixtureModel]
-    _representative: MixtureModel
+    _learnt: ClassVar[tuple[str, ...]]
+    """Numbers of the trace that the representative partition is shown with."""
+
+    _models: list[Any]
+    _representative: Any
 
     # Validation
-
-    def _discount_and_prior(self) -> tuple[float | None, tuple[float, float]]:
-        """Return the discount, None if it is drawn, and its Beta prior."""
-        raise NotImplementedError
-
-    def _concentration_and_prior(
-        self, discount: float | None
-    ) -> tuple[float | None, tuple[float, float]]:
-        """Return the concentration, None if it is drawn, and its Gamma prior."""
-        prior = check_gamma_prior(self.concentration_prior, "concentration_prior")
-        if isinstance(self.concentration, str) and self.concentration == "auto":
-            return None, prior
-        try:
-            return check_concentration(self.concentration, above=-(discount or 0.0)), prior
-        except ValueError as error:
-            raise ValueError(f"{error} It may also be 'auto'.") from None
 
     def _part(self, name: str) -> Any:
         return resolve_part(getattr(self, name), EMISSIONS if name == "emission" else {})
 
+    def _check_hyper(self) -> None:
+        """Raise for parameters of the prior of partitions that are out of range."""
+        raise NotImplementedError
+
     def _validate_parameters(self) -> None:
         check_part(self.emission, "emission")
         super()._validate_parameters()
-        self._concentration_and_prior(self._discount_and_prior()[0])
-
-    def _check_input(self, X: Any, y: Any = None) -> Floats:
-        return check_rows(self, X, reset=True)
+        self._check_hyper()
 
     def _make_emission(self, values: Floats) -> Any:
         """Return the emission's sampler, which holds its prior."""
@@ -118,45 +89,24 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
             )
         return sampler
 
-    def _first_labels(self, n_samples: int) -> NDArray[np.int64] | None:
-        """Return the given first partition, named without gaps; None: there is none."""
-        if isinstance(self.init, str):
-            return None
-        labels = as_array(self.init, "init")
-        if labels.shape != (n_samples,) or labels.dtype.kind not in "iu":
-            raise ValueError(
-                f"init must be 'sequential' or {n_samples} integers, a label per row of X; got "
-                f"{labels.dtype} of shape {labels.shape}."
-            )
-        return np.unique(labels, return_inverse=True)[1].astype(np.int64)
-
     # Chains
 
     def _make_averages(self) -> NoAverages:
         return NoAverages()
 
-    def _start_walker(self, values: Floats, root: np.random.SeedSequence, c: int) -> MixtureWalker:
+    def _check_memory(self, values: Floats) -> None:
+        """Raise if the stored partitions do not fit into memory."""
         check_memory(
             8.0 * values.size + 4.0 * len(values) * self.n_samples * self.n_chains,
             f"n_samples={self.n_samples} partitions of {len(values)} rows, in "
             f"n_chains={self.n_chains} chains",
         )
-        discount, discount_prior = self._discount_and_prior()
-        concentration, concentration_prior = self._concentration_and_prior(discount)
-        return MixtureWalker(
-            values,
-            self._make_emission(values),
-            PartitionPrior(
-                discount_prior if discount is None else None,
-                concentration_prior if concentration is None else None,
-            ),
-            _FIRST_DISCOUNT if discount is None else discount,
-            _FIRST_CONCENTRATION if concentration is None else concentration,
-            self._first_labels(len(values)),
-            derive_stream(root, Role.INIT, c),
-            derive_stream(root, Role.SWEEP, c),
-            split_merge=bool(self.split_merge),
-        )
+
+    def _model_of(
+        self, walker: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence
+    ) -> Any:
+        """Return a partition, with some numbers, and what new rows follow given it."""
+        raise NotImplementedError
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(saved, final=final)
@@ -164,10 +114,10 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
         labels = representative_partition(
             np.array([model.labels for model in models]), self.point_estimate
         )
-        learnt = {name: float(trace[name].mean()) for name in ("discount", "concentration")}
+        learnt = {name: float(trace[name].mean()) for name in self._learnt}
         walker = saved.runs[attributes["_best_chain"]].walker
-        model = walker.model_of(labels, **learnt)
-        n_components = len(model.log_weights) - 1
+        model = self._model_of(walker, labels, learnt, saved.root)
+        n_components = len(model.weights) - 1
         numbers = trace["n_components"].astype(np.int64).ravel()
         geometry = {}
         if isinstance(model.emission, GaussianModel):
@@ -182,7 +132,7 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
             "labels_": labels,
             "n_components_": n_components,
             "n_components_distribution_": np.bincount(numbers) / len(numbers),
-            "weights_": np.exp(model.log_weights[:-1]),
+            "weights_": model.weights[:-1].copy(),
             "emission_": model.emission.reorder(np.arange(n_components)),
             "concentration_": learnt["concentration"],
         }
@@ -190,141 +140,3 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
     def _warn_unless_converged(self, saved: SavedRuns) -> None:
         super()._warn_unless_converged(saved)
         warn_of_drifts(self, self.trace_, "components")
-
-    # Public methods
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the partition of the rows of X into clusters.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array-like
-        y : ignored
-            Present by scikit-learn's convention.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError, TypeError
-            If X or a parameter is invalid. The estimator is left unchanged.
-        KeyboardInterrupt
-            If interrupted, at the end of the current sweep. If a sample has been kept by then, the
-            estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
-            continues.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the log joint of a chain still climbs over the kept sweeps, or the number of
-            components still grows or falls; raise `max_iter` then.
-        """
-        return self._fit(X, y)
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Return the most probable component of each row under the representative partition.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array-like
-
-        Returns
-        -------
-        (n_samples,) array of int
-            From 0 to ``n_components_ - 1``. Rows of the training data may have another component
-            than in `labels_`, where a row is one of those that it is compared to.
-        """
-        return np.argmax(self._log_joint(X)[:, :-1], axis=1)
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probabilities of the components, given that each row is of one of them.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array-like
-
-        Returns
-        -------
-        (n_samples, K) array
-            Under the representative partition.
-        """
-        logs = self._log_joint(X)[:, :-1]
-        return np.asarray(np.exp(logs - logsumexp(logs, axis=1, keepdims=True)))
-
-    def novelty(self, X: Any) -> Floats:
-        """Return the probability that each row is of a component that the training data lack.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array-like
-
-        Returns
-        -------
-        (n_samples,) array
-            Under the representative partition.
-        """
-        logs = self._log_joint(X)
-        return np.asarray(np.exp(logs[:, -1] - logsumexp(logs, axis=1)))
-
-    def score_samples(self, X: Any) -> Floats:
-        """Return the log predictive density (or probability) of each row.
-
-        Densities are averaged over the stored samples of all chains. They have a part for a new
-        component, too.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array-like
-
-        Returns
-        -------
-        (n_samples,) array
-            Natural logarithms.
-        """
-        values = self._check_rows(X)
-        parts: Any = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(model.log_densities)(values) for model in self._models
-        )
-        return np.asarray(logsumexp(parts, axis=0) - np.log(len(parts)))
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log predictive density (or probability) of a row; higher is better.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array-like
-        y : ignored
-
-        Returns
-        -------
-        float
-        """
-        return float(self.score_samples(X).mean())
-
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Floats:
-        """Draw rows from the predictive density, that of `score_samples`.
-
-        Parameters
-        ----------
-        n_samples : int, default=1
-        random_state : int, RandomState, Generator or None, default=None
-
-        Returns
-        -------
-        (n_samples, n_features) array
-            Independent rows, each given a stored sample at random.
-        """
-        check_is_fitted(self)
-        return draw_rows(self._models, n_samples, self.n_features_in_, random_state)
-
-    def _check_rows(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        return check_rows(self, X, reset=False)
-
-    def _log_joint(self, X: Any) -> Floats:
-        """Return log p(x, component) under the representative partition, the new one last."""
-        values = self._check_rows(X)
-        return self._representative.log_joint_with(values)

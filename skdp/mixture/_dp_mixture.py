@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from skdp._public import public
-from skdp.mixture._base import Mixture
+from skdp.mixture._row_mixture import RowMixture
 
 
 @public
-class DPMixture(Mixture):
+class DPMixture(RowMixture):
     """Mixture of as many components as the data ask for, by a Dirichlet process.
 
     A row joins a component of n_k rows with probability proportional to n_k, or opens a new one

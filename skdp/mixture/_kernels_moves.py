@@ -5,6 +5,7 @@ r"""Moves that split, merge and reshape clusters: the sections of kernels.
 | kind, rows, prior, clusters, scratch | | | see `skdp.emissions._kernels_clusters` |
 | labels | z_i | (N,) int64 | cluster of a row, from 0 to K - 1 |
 | discount, concentration | a, b | scalars | |
+| company | | | see `Company` |
 | weights | | (2, C + 1) | scratch |
 | pair | | (2,) | scratch |
 | members | | (2, N) int64 | rows of the move, the two first ones last; scratch |
@@ -24,6 +25,9 @@ would be Dahl's sampler (2005).
 # mypy: ignore-errors
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from skdp._numba import njit_inner, njit_section
 from skdp._random import next_double
@@ -53,6 +57,28 @@ FEW_PASSES, MANY_PASSES = 2, 5
 
 Few are cheap, and many bring rows to where they belong if there are dozens of columns.
 """
+
+
+class Company(NamedTuple):
+    """What a row counts on either side of a move: rows of its group that are there, and a prior.
+
+    Attributes
+    ----------
+    groups : (N,) int64
+        Group of each row.
+    counts : (2, J) float64, scratch
+        Rows of the groups on the sides.
+    priors : (2,) float64
+    """
+
+    groups: np.ndarray
+    counts: np.ndarray
+    priors: np.ndarray
+
+
+def empty_company(groups: np.ndarray, n_groups: int) -> Company:
+    """Return the company of rows in groups."""
+    return Company(groups, np.zeros((2, n_groups)), np.zeros(2))
 
 
 @njit_inner
@@ -162,8 +188,19 @@ def list_side(side, n, members, sides, found):
     return m
 
 
+@njit_inner
+def count_sides(n, members, sides, company):
+    """Count the members on either side, by group."""
+    for side in range(2):
+        for group in range(company.counts.shape[1]):
+            company.counts[side, group] = 0.0
+    for place in range(n):
+        if sides[place] >= 0:
+            company.counts[sides[place], company.groups[members[place]]] += 1.0
+
+
 @njit_section
-def pass_over(kind, n, members, sides, has_goal, rows, prior, three, discount, scratch, pair, rng):
+def pass_over(kind, n, members, sides, has_goal, rows, prior, three, company, scratch, pair, rng):
     """Draw the sides of all rows but the last two, each given the others.
 
     Parameters
@@ -180,7 +217,8 @@ def pass_over(kind, n, members, sides, has_goal, rows, prior, three, discount, s
     log_chance : float
         Log probability of what the rows did.
     """
-    possible, log_chance, sizes, place, worn = True, 0.0, three.vectors[SIZE], 0, True
+    possible, log_chance, place, worn = True, 0.0, 0, True
+    count_sides(n, members[0], sides[0], company)
     while worn or place < n - 2:
         if worn:
             for side in range(2):
@@ -191,10 +229,11 @@ def pass_over(kind, n, members, sides, has_goal, rows, prior, three, discount, s
         worn = False
         if place < n - 2:
             i, own = members[0, place], int(sides[0, place])
-            chosen = own
+            counts, chosen = company.counts[:, company.groups[i]], own
             if weigh_row(kind, i, rows, prior, three, 2, own, scratch, pair):
-                second = sizes[1] - (own == 1) - discount
-                odds = pair[1] - pair[0] + math.log(second / (sizes[0] - (own == 0) - discount))
+                first = counts[0] - (own == 0) + company.priors[0]
+                second = counts[1] - (own == 1) + company.priors[1]
+                odds = pair[1] - pair[0] + math.log(second / first)
                 chosen = int(next_double(rng) * (1.0 + math.exp(-odds)) < 1.0)
                 if has_goal:
                     chosen = int(sides[1, place])
@@ -205,8 +244,10 @@ def pass_over(kind, n, members, sides, has_goal, rows, prior, three, discount, s
             sides[0, place] = chosen
             if chosen != own:
                 move_row(kind, i, chosen, 1.0, rows, prior, three, scratch)
+                counts[chosen] += 1.0
                 if own >= 0:
                     move_row(kind, i, own, -1.0, rows, prior, three, scratch)
+                    counts[own] -= 1.0
             worn = is_worn(kind, 0, three) or is_worn(kind, 1, three)
             place += 1
     return possible, log_chance
@@ -250,15 +291,22 @@ def settle(n, first, second, members, sides, labels):
 
 
 @njit_section
-def move_clusters(
-    kind, rows, prior, clusters, three, n_clusters, labels, discount, concentration, weights, pair,
-    members, sides, scratch, rng,
+def begin_move(
+    kind, rows, prior, clusters, three, n_clusters, labels, weights, members, sides, scratch, rng
 ):  # fmt: skip
-    """Propose a split, merge or trade; return the number of clusters, -1 where that is impossible.
+    """Draw a move, its two rows, and the sides where passes begin.
 
-    There must be room for one more cluster, and two rows.
+    Returns
+    -------
+    move, i : int
+        The first row.
+    first, second : int
+        The clusters; that of the second row is new in a split.
+    n : int
+        Number of members.
+    n_passes : int
     """
-    n_rows, sizes = labels.shape[0], clusters.vectors[SIZE]
+    sizes = clusters.vectors[SIZE]
     i = draw_row(labels, sizes, n_clusters, rng)
     first = labels[i]
     move = SPLIT
@@ -268,38 +316,30 @@ def move_clusters(
     second, left_out = first, i
     if move != SPLIT:
         weigh_partners(n_clusters, first, weights)
-        second, left_out = draw_partner(n_clusters, weights[1], rng), n_rows
+        second, left_out = draw_partner(n_clusters, weights[1], rng), labels.shape[0]
     j = find_member(labels, second, draw_below(int(sizes[second]) - (move == SPLIT), rng), left_out)
     n = gather(labels, i, j, members[0], sides[1], rng)
     halve(kind, n, members[0], next_double(rng) < 0.5, rows, prior, three, sides[0])
-
-    possible, log_way, log_pair, log_way_back, log_pair_before = True, 0.0, 0.0, 0.0, 0.0
     n_passes = FEW_PASSES if next_double(rng) < 0.5 else MANY_PASSES
-    for number in range(n_passes + (move == TRADE)):
-        if number == n_passes - 1:  # the last pass begins here, twice in a trade
-            copy_sides(n, sides[0], sides[2])
-        elif number == n_passes:
-            copy_sides(n, sides[2], sides[0])
-            log_way_back, log_pair_before = log_way, log_pair
-        has_goal = number == n_passes - 1 and move != SPLIT
-        fits, log_way = pass_over(
-            kind, n, members, sides, has_goal, rows, prior, three, discount, scratch, pair, rng
-        )
-        possible &= fits
-        log_pair = 0.0
-        for side in range(2):
-            log_pair += log_prior_and_evidence(kind, side, prior, three, discount)
+    if move == SPLIT:
+        second = n_clusters
+    return move, i, first, second, n, n_passes
 
-    log_choice_before = 0.0
+
+@njit_section
+def log_ratio_of_choices(
+    kind, move, i, first, second, rows, prior, clusters, three, n_clusters, n_rows, weights, pair,
+    scratch,
+):  # fmt: skip
+    """Return the log probability of the way back's two rows over that of the move's."""
+    sizes, log_choice_before, log_choice_after = clusters.vectors[SIZE], 0.0, 0.0
     if move == SPLIT:
         log_choice_before = log_choice_of_split(n_rows, n_clusters, sizes[first])
-        second = n_clusters
     else:
         log_choice_before = log_choice(
             n_rows, n_clusters, sizes[first], sizes[second], weights[1, second]
         )
     n_after = n_clusters + (move == SPLIT) - (move == MERGE)
-    log_choice_after = 0.0
     if move == MERGE:
         both = sizes[first] + sizes[second]
         log_choice_after = log_choice_of_split(n_rows, n_after, both)
@@ -310,7 +350,61 @@ def move_clusters(
         log_choice_after = log_choice(
             n_rows, n_after, three.vectors[SIZE, 0], three.vectors[SIZE, 1], weights[1, second]
         )
-    log_ratio = log_choice_after - log_choice_before
+    return log_choice_after - log_choice_before
+
+
+@njit_section
+def make_move(
+    kind, move, first, second, n, clusters, three, n_clusters, labels, members, sides
+):  # fmt: skip
+    """Give the rows their new clusters; return how many clusters there are."""
+    if move == MERGE:
+        rename(labels, second, first)
+        copy_cluster(kind, three, 2, clusters, first)
+        drop_cluster(kind, second, clusters, n_clusters, labels)
+    else:
+        settle(n, first, second, members[0], sides[0], labels)
+        copy_cluster(kind, three, 0, clusters, first)
+        copy_cluster(kind, three, 1, clusters, second)
+    return n_clusters + (move == SPLIT) - (move == MERGE)
+
+
+@njit_section
+def move_clusters(
+    kind, rows, prior, clusters, three, n_clusters, labels, discount, concentration, company,
+    weights, pair, members, sides, scratch, rng,
+):  # fmt: skip
+    """Propose a split, merge or trade; return the number of clusters, -1 where that is impossible.
+
+    There must be room for one more cluster, and two rows; all rows are of one group.
+    """
+    n_rows = labels.shape[0]
+    move, i, first, second, n, n_passes = begin_move(
+        kind, rows, prior, clusters, three, n_clusters, labels, weights, members, sides, scratch,
+        rng,
+    )  # fmt: skip
+    company.priors[0] = company.priors[1] = -discount
+
+    possible, log_way, log_pair, log_way_back, log_pair_before = True, 0.0, 0.0, 0.0, 0.0
+    for number in range(n_passes + (move == TRADE)):
+        if number == n_passes - 1:  # the last pass begins here, twice in a trade
+            copy_sides(n, sides[0], sides[2])
+        elif number == n_passes:
+            copy_sides(n, sides[2], sides[0])
+            log_way_back, log_pair_before = log_way, log_pair
+        has_goal = number == n_passes - 1 and move != SPLIT
+        fits, log_way = pass_over(
+            kind, n, members, sides, has_goal, rows, prior, three, company, scratch, pair, rng
+        )
+        possible &= fits
+        log_pair = 0.0
+        for side in range(2):
+            log_pair += log_prior_and_evidence(kind, side, prior, three, discount)
+
+    log_ratio = log_ratio_of_choices(
+        kind, move, i, first, second, rows, prior, clusters, three, n_clusters, n_rows, weights,
+        pair, scratch,
+    )  # fmt: skip
     if move == TRADE:
         log_ratio += log_pair - log_pair_before + log_way_back - log_way
     else:
@@ -321,13 +415,7 @@ def move_clusters(
         log_split -= LOG_TWO
         log_ratio += log_split if move == SPLIT else -log_split
     if math.log1p(-next_double(rng)) < log_ratio:
-        if move == MERGE:
-            rename(labels, second, first)
-            copy_cluster(kind, three, 2, clusters, first)
-            drop_cluster(kind, second, clusters, n_clusters, labels)
-        else:
-            settle(n, first, second, members[0], sides[0], labels)
-            copy_cluster(kind, three, 0, clusters, first)
-            copy_cluster(kind, three, 1, clusters, second)
-        n_clusters = n_after
+        n_clusters = make_move(
+            kind, move, first, second, n, clusters, three, n_clusters, labels, members, sides
+        )
     return n_clusters if possible else -1

@@ -107,6 +107,20 @@ def drop_cluster(kind, k, clusters, n_clusters, labels):
 
 
 @njit_inner
+def pick(n, weights, new, rng):
+    """Return a draw from n clusters by their weights; n for a new one."""
+    total = 0.0
+    for k in range(n):
+        total += weights[k]
+    rest = next_double(rng) * (total + new)
+    for k in range(n):
+        rest -= weights[k]
+        if rest < 0.0:
+            return k
+    return n
+
+
+@njit_inner
 def choose_cluster(n, own, sizes, log_alone, discount, concentration, weights, rng):
     """Return a draw from the clusters; n for a new one.
 
@@ -129,16 +143,63 @@ def choose_cluster(n, own, sizes, log_alone, discount, concentration, weights, r
     if own >= 0:
         share = (sizes[own] - 1.0 - discount) / (sizes[own] - discount)
         weights[own] *= share if sizes[own] > 1.5 else 0.0
-    total = 0.0
-    for k in range(n):
-        total += weights[k]
     new = (concentration + discount * n_others) * fast_exp(log_alone - largest)
-    rest = next_double(rng) * (total + new)
-    for k in range(n):
-        rest -= weights[k]
-        if rest < 0.0:
-            return k
-    return n
+    return pick(n, weights, new, rng)
+
+
+@njit_section
+def weigh_seated_row(
+    kind, i, rows, prior, clusters, n_clusters, labels, weights, members, scratch
+):  # fmt: skip
+    """Write the log densities of a row under the clusters of the others.
+
+    Returns
+    -------
+    possible : bool
+        False if a covariance is not positive definite to rounding.
+    own : int
+        The cluster of the row; -1: none, or it had to be taken out of it.
+    """
+    own = labels[i]
+    # A cluster that is left empty is out of the choice: its density does not matter.
+    seat = -1 if own >= 0 and clusters.vectors[SIZE, own] < 1.5 else own
+    possible = weigh_row(kind, i, rows, prior, clusters, n_clusters, seat, scratch, weights)
+    if not possible:
+        labels[i] = -1
+        n = list_members(labels, own, members)
+        possible = build_cluster(kind, own, members[:n], rows, prior, clusters, scratch)
+        own = -1
+        weigh_row(kind, i, rows, prior, clusters, n_clusters, own, scratch, weights)
+    return possible, own
+
+
+@njit_section
+def reseat_row(
+    kind, i, own, chosen, rows, prior, clusters, n_clusters, labels, members, scratch
+):  # fmt: skip
+    """Move a row from its own cluster (-1: none) to another or, if it is not alone, a new one.
+
+    Returns
+    -------
+    possible : bool
+        False if a covariance is not positive definite to rounding.
+    n_clusters : int
+        A cluster that is left empty has given its place to the last one.
+    """
+    possible, labels[i] = True, chosen
+    if chosen == n_clusters:
+        n_clusters += 1
+        possible &= build_cluster(kind, chosen, members[:0], rows, prior, clusters, scratch)
+    move_row(kind, i, chosen, 1.0, rows, prior, clusters, scratch)
+    if own >= 0 and clusters.vectors[SIZE, own] < 1.5:
+        drop_cluster(kind, own, clusters, n_clusters, labels)
+        n_clusters -= 1
+    elif own >= 0:
+        move_row(kind, i, own, -1.0, rows, prior, clusters, scratch)
+        if is_worn(kind, own, clusters):
+            n = list_members(labels, own, members)
+            possible &= build_cluster(kind, own, members[:n], rows, prior, clusters, scratch)
+    return possible, n_clusters
 
 
 @njit_section
@@ -158,35 +219,17 @@ def sweep_rows(
     place, end = begin, order.shape[0]
     while 0 <= place < end and n_clusters < sizes.shape[0]:
         i = order[place]
-        own = labels[i]
-        is_alone = own >= 0 and sizes[own] < 1.5
-        # A cluster that is left empty is out of the choice: its density does not matter.
-        seat = -1 if is_alone else own
-        possible = weigh_row(kind, i, rows, prior, clusters, n_clusters, seat, scratch, weights)
-        if not possible:
-            labels[i] = -1
-            n = list_members(labels, own, members)
-            possible = build_cluster(kind, own, members[:n], rows, prior, clusters, scratch)
-            own = -1
-            weigh_row(kind, i, rows, prior, clusters, n_clusters, own, scratch, weights)
+        possible, own = weigh_seated_row(
+            kind, i, rows, prior, clusters, n_clusters, labels, weights, members, scratch
+        )
         chosen = choose_cluster(
             n_clusters, own, sizes, log_alone[i], discount, concentration, weights, rng
         )
-        if chosen != own and not (is_alone and chosen == n_clusters):
-            labels[i] = chosen
-            if chosen == n_clusters:
-                n_clusters += 1
-                possible &= build_cluster(kind, chosen, members[:0], rows, prior, clusters, scratch)
-            move_row(kind, i, chosen, 1.0, rows, prior, clusters, scratch)
-            if is_alone:
-                drop_cluster(kind, own, clusters, n_clusters, labels)
-                n_clusters -= 1
-            elif own >= 0:
-                move_row(kind, i, own, -1.0, rows, prior, clusters, scratch)
-                if is_worn(kind, own, clusters):
-                    n = list_members(labels, own, members)
-                    possible &= build_cluster(
-                        kind, own, members[:n], rows, prior, clusters, scratch
-                    )
+        stays_alone = own >= 0 and sizes[own] < 1.5 and chosen == n_clusters
+        if chosen != own and not stays_alone:
+            fits, n_clusters = reseat_row(
+                kind, i, own, chosen, rows, prior, clusters, n_clusters, labels, members, scratch
+            )
+            possible &= fits
         place = place + 1 if possible else -1
     return place, n_clusters

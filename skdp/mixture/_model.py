@@ -40,6 +40,11 @@ class MixtureModel:
     log_weights: Floats
     emission: Any
 
+    @property
+    def weights(self) -> Floats:
+        """Probabilities that the next row joins each cluster, or, last, a new one, (K + 1,)."""
+        return np.asarray(np.exp(self.log_weights))
+
     def log_joint_with(self, values: Floats) -> Floats:
         """Return log p(x, cluster) of rows, (N, K + 1)."""
         return np.asarray(self.log_weights + self.emission.log_obs(values))
@@ -52,6 +57,6 @@ class MixtureModel:
 
     def sample(self, n: int, rng: np.random.Generator) -> Floats:
         """Return independent draws of the next row, (n, D)."""
-        weights = np.exp(self.log_weights)
+        weights = self.weights
         clusters = rng.choice(len(weights), n, p=weights / weights.sum())
         return np.asarray(self.emission.sample(clusters, rng))

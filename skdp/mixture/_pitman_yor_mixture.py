@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 from skdp._checks import check_beta_prior
 from skdp._public import public
 from skdp._sklearn_compat import Interval, StrOptions
-from skdp.mixture._base import Mixture
+from skdp.mixture._row_mixture import RowMixture
 
 
 @public
-class PitmanYorMixture(Mixture):
+class PitmanYorMixture(RowMixture):
     r"""Mixture of as many components as the data ask for, by a Pitman-Yor process.
 
     A row joins a component of n_k rows with probability proportional to n_k - a, or opens a new one
@@ -140,7 +140,7 @@ class PitmanYorMixture(Mixture):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Mixture._parameter_constraints,
+        **RowMixture._parameter_constraints,
         "discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "discount_prior": [tuple, list],
     }

@@ -49,6 +49,41 @@ def draw_table_count(n, concentration, rng):
 
 
 @njit_loop
+def draw_tables(ptr, dishes, prior, counts, tables, own_tables, rng):
+    """Draw the tables of every restaurant and dish.
+
+    Parameters
+    ----------
+    ptr : (J + 1,) int64
+        Where the customers of each restaurant begin.
+    dishes : (n,) integers
+        Dish of every customer.
+    prior : (K,) float64
+        alpha beta_k.
+    counts : (K,) int64, zero, and left so
+    tables : (K,) int64, output
+        m_.k, by dish.
+    own_tables : (J,) int64, output
+        m_j., by restaurant.
+    rng : (4,) uint64
+    """
+    for k in range(tables.shape[0]):
+        tables[k] = 0
+    for j in range(ptr.shape[0] - 1):
+        for i in range(ptr[j], ptr[j + 1]):
+            counts[dishes[i]] += 1
+        total = 0
+        for i in range(ptr[j], ptr[j + 1]):
+            k = dishes[i]
+            if counts[k] > 0:
+                drawn = draw_table_count(counts[k], prior[k], rng)
+                tables[k] += drawn
+                total += drawn
+                counts[k] = 0
+        own_tables[j] = total
+
+
+@njit_loop
 def draw_top_weights(tables, gamma, weights, rng):
     """Draw beta ~ Dirichlet(m_.1, ..., m_.K, gamma) to `weights`; return beta_u."""
     largest = log_rest = draw_log_gamma(gamma, rng)

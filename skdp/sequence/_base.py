@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._sklearn_compat import with_callbacks
 from skdp.base import ComposedEstimator
 from skdp.data import SequencePanel, TokenSequences, check_panel
+from skdp.data._panels import check_no_lengths
 from skdp.emissions._lags import check_lags
 from skdp.emissions._names import EMISSIONS
 from skdp.inference import NoAverages
@@ -236,26 +237,6 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
         return steps, panel
 
 
-def check_no_lengths(y: Any, panel: SequencePanel, is_single: bool) -> None:
-    """Raise if y is the lengths of sequences, as other libraries take them, and no labels."""
-    n_samples = len(panel.values) if is_single else len(panel)
-    try:
-        lengths = np.asarray(y)
-    except ValueError:  # ragged
-        return
-    if (
-        lengths.ndim == 1
-        and lengths.dtype.kind in "iu"
-        and len(lengths) != n_samples
-        and lengths.min(initial=0) >= 0
-        and lengths.sum() == len(panel.values)
-    ):
-        raise ValueError(
-            "y holds what look like the lengths of sequences, and would be ignored: pass X as "
-            "SequencePanel(X, np.cumsum([0, *lengths])), or as a list of arrays, one per sequence."
-        )
-
-
 def check_complete(panel: SequencePanel, is_single: bool, emission: Any) -> None:
     """Raise if X holds NaN, which the emission does not take, and say which emissions do."""
     rows = np.isnan(panel.values).any(axis=1)
@@ -283,8 +264,3 @@ def check_columns_observed(panel: SequencePanel, names: Any) -> None:
             f"X: column {name} holds nothing but missing values (NaN): leave it out, nothing can "
             "be learned from it."
         )
-
-
-def split(rows: NDArray[Any], ptr: NDArray[np.int64], is_single: bool) -> Any:
-    """Return the rows of each sequence in a list, or all of them for a single array."""
-    return rows if is_single else np.split(rows, ptr[1:-1])

@@ -17,9 +17,10 @@ from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SequencePanel
+from skdp.data._panels import split
 from skdp.emissions._binary_factor_model import OUTPUTS
 from skdp.emissions._binary_factors import BinaryFactorEmission
-from skdp.sequence._base import SequenceEstimator, split
+from skdp.sequence._base import SequenceEstimator
 from skdp.sequence._factorial._alignment import name_factors
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 from skdp.sequence._factorial._step_factors import StepFactors

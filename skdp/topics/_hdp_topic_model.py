@@ -7,21 +7,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skdp._checks import check_gamma_prior, is_number
+from skdp._checks import check_gamma_prior
 from skdp._public import public
 from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
 from skdp.inference import warn_of_drifts
-from skdp.topics._base import PRIOR, BaseTopicModel, check_topics
+from skdp.processes._top_level import TopPriors, check_concentration_or_prior
+from skdp.topics._base import BaseTopicModel, check_topics
 from skdp.topics._hdp._averages import BestSample
-from skdp.topics._hdp._walker import HDPWalker, TopPriors
+from skdp.topics._hdp._walker import HDPWalker
 from skdp.topics._lda._model import LDAModel
 from skdp.topics._shared._likelihood import LikelihoodMixin
-
-_FIRST_CONCENTRATION = 1.0
-"""Where concentrations that are drawn begin."""
 
 
 @public
@@ -230,16 +228,8 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
 
     def _concentration(self, name: str) -> tuple[float, tuple[float, float] | None]:
         """Return a concentration, or where it begins, and its prior if it is drawn."""
-        prior = check_gamma_prior(getattr(self, f"{name}_prior"), f"{name}_prior")
-        value = getattr(self, name)
-        if isinstance(value, str) and value == "auto":
-            return _FIRST_CONCENTRATION, prior
-        if not is_number(value) or value not in PRIOR:
-            raise ValueError(
-                f"{name} must be 'auto' or a number from {PRIOR.left:g} to {PRIOR.right:g}, got "
-                f"{value!r}."
-            )
-        return float(value), None
+        value, prior = getattr(self, name), getattr(self, f"{name}_prior")
+        return check_concentration_or_prior(value, prior, name)
 
     def _check_init(self, n_words: int) -> Any:
         if isinstance(self.init, str):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.testing import assert_allclose
+from sklearn.base import is_clusterer
 from sklearn.utils import get_tags
 
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
@@ -63,6 +64,14 @@ def takes_sequences(estimator: Any) -> bool:
 def count_given(estimator: Any) -> int:
     """Return how many first steps of a sequence count as given: the lags of its emission."""
     return int(getattr(getattr(estimator, "emission", None), "n_lags", 0))
+
+
+def count_scored_rows(fitted: Any, panel: SequencePanel) -> int:
+    """Return how many rows a score is the mean over: every second one of a group's."""
+    if is_clusterer(fitted):
+        return int((np.diff(panel.ptr) // 2).sum())
+    observed = ~np.isnan(panel.values).all(axis=1)
+    return int(observed.sum()) - count_given(fitted) * len(panel)
 
 
 def has_factors(estimator: Any) -> bool:

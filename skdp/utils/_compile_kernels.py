@@ -16,8 +16,8 @@ from skdp.language import (
     LanguageModelClassifier,
     NestedPitmanYorLM,
 )
-from skdp.mixture import IBPLatentFeatures, PitmanYorMixture
-from skdp.mixture._base import Mixture
+from skdp.mixture import HDPMixture, IBPLatentFeatures, PitmanYorMixture
+from skdp.mixture._row_mixture import RowMixture
 from skdp.sequence import (
     HDPHMMLT,
     AutoregressiveEmission,
@@ -123,10 +123,14 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
             yield (matrix,)
     elif isinstance(estimator, SequenceEstimator):
         yield from _panels_for(estimator)
-    elif isinstance(estimator, Mixture):
+    elif isinstance(estimator, RowMixture):
         is_categorical = isinstance(estimator._part("emission"), CategoricalEmission)
         n_rows = 40 if isinstance(estimator.init, str) else len(estimator.init)
         yield (_zeros_and_ones(n_rows, 1 if is_categorical else 2),)
+    elif isinstance(estimator, HDPMixture):
+        is_categorical = isinstance(estimator._part("emission"), CategoricalEmission)
+        sizes = (25, 15) if isinstance(estimator.init, str) else map(np.size, estimator.init)
+        yield ([_zeros_and_ones(n_rows, 1 if is_categorical else 2) for n_rows in sizes],)
     elif isinstance(estimator, IBPLatentFeatures):
         values = _zeros_and_ones(40, 2)
         yield (values,)
@@ -212,8 +216,10 @@ def _all_estimators() -> Iterable[Any]:
         yield HDPHMMLT(3, emission=name, similarity="emission")
     for name in ("poisson", "categorical", "multinomial"):
         yield PitmanYorMixture(name)
+        yield HDPMixture(name)
     for covariance_type in ("full", "diag"):
         yield PitmanYorMixture(GaussianEmission(covariance_type=covariance_type))
+        yield HDPMixture(GaussianEmission(covariance_type=covariance_type))
     yield IBPLatentFeatures()
     yield HierarchicalPitmanYorLM()
     yield KneserNeyLM()

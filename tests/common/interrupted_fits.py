@@ -21,7 +21,7 @@ from sklearn.base import clone
 from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.language import HierarchicalPitmanYorLM, LanguageModelClassifier, NestedPitmanYorLM
-from skdp.mixture import IBPLatentFeatures, PitmanYorMixture
+from skdp.mixture import HDPMixture, IBPLatentFeatures, PitmanYorMixture
 from skdp.sequence import (
     HDPHMMLT,
     BinaryFactorEmission,
@@ -122,6 +122,7 @@ ESTIMATORS = {
         make_strings,
     ),
     "mixture": (PitmanYorMixture(n_chains=2, n_jobs=2, max_iter=200), make_rows),
+    "mixture-groups": (HDPMixture(max_iter=200), make_panel),
     "features": (IBPLatentFeatures(n_chains=2, n_jobs=2, max_iter=400), make_gaps),
     "refiner": (HDPPCFGRefiner(2, max_iter=20, tol=0.0), make_trees),
 }

@@ -13,7 +13,7 @@ from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.grammar._chart._engine import sample_trees
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.language import HierarchicalPitmanYorLM, NestedPitmanYorLM
-from skdp.mixture import IBPLatentFeatures, PitmanYorMixture
+from skdp.mixture import HDPMixture, IBPLatentFeatures, PitmanYorMixture
 from skdp.sequence import (
     HDPHMMLT,
     BinaryFactorEmission,
@@ -54,6 +54,7 @@ ESTIMATORS = [
     HierarchicalPitmanYorLM(2, n_chains=2, **FEW),
     NestedPitmanYorLM(n_chains=2, anneal=None, **FEW),
     PitmanYorMixture(n_chains=2, **FEW),
+    HDPMixture(n_chains=2, **FEW),
     HDPTopicModel(n_chains=2, **FEW),
     IBPLatentFeatures(n_chains=2, **FEW),
 ]

@@ -3,9 +3,15 @@
 import numpy as np
 import pytest
 
-from skdp.data import SequencePanel
-from skdp.emissions import BernoulliEmission, GaussianEmission, PoissonEmission, StudentTEmission
-from skdp.mixture import DPMixture, IBPLatentFeatures, PitmanYorMixture
+from skdp.data import SequencePanel, TokenSequences
+from skdp.emissions import (
+    BernoulliEmission,
+    CategoricalEmission,
+    GaussianEmission,
+    PoissonEmission,
+    StudentTEmission,
+)
+from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
 
 X = np.random.default_rng(0).normal(size=(12, 2))
 COUNTS = np.random.default_rng(0).poisson(3.0, (12, 2)).astype(float)
@@ -164,3 +170,117 @@ def test_another_number_of_columns_for_latent_features():
     for method in (model.transform, model.impute, model.score_samples, model.score):
         with pytest.raises(ValueError, match="1 features, but IBPLatentFeatures is expecting 2"):
             method(X[:, :1])
+
+
+GROUPS = [X[:5], X[5:]]
+COUNTED = [COUNTS[:5], COUNTS[5:]]
+
+
+def with_entries(value, groups=COUNTED):
+    return [groups[0], with_entry(value, groups[1])]
+
+
+FAULTS_OF_GROUPS = {
+    "NaN": ({}, with_entries(np.nan, GROUPS), ValueError, "contains NaN: sequence 1"),
+    "infinity": ({}, with_entries(np.inf, GROUPS), ValueError, "contains infinity: sequence 1"),
+    "no groups": ({}, [], ValueError, "0 sample"),
+    "an empty group": (
+        {}, [X, X[:0]], ValueError, "0 observation(s) (sequence 1) while a minimum of 1",
+    ),
+    "other columns": ({}, [X, X[:, :1]], ValueError, "sequence 1 has 1 features, but sequence 0"),
+    "an array of groups": ({}, X.reshape(3, 4, 2), ValueError, "write list(X)"),
+    "masked": ({}, np.ma.masked_array(X, X > 0), ValueError, "masked"),
+    "words": ({}, TokenSequences([0, 1], [0, 2], 2), TypeError, "TokenSequences"),
+    "negative counts": ({"emission": "poisson"}, with_entries(-1.0), ValueError, "got -1"),
+    "fractions": ({"emission": "multinomial"}, with_entries(0.5), ValueError, "got 0.5"),
+    "two columns": ({"emission": "categorical"}, COUNTED, ValueError, "must have 1 feature"),
+    "unknown emission": ({"emission": "gauss"}, GROUPS, ValueError, "'emission' parameter"),
+    "no closed form": ({"emission": StudentTEmission()}, GROUPS, TypeError, "got StudentT"),
+    "concentration": ({"concentration": 0.0}, GROUPS, ValueError, "must be 'auto' or a number"),
+    "a word": ({"concentration": "learn"}, GROUPS, ValueError, "got 'learn'"),
+    "top_concentration": (
+        {"top_concentration": -1.0}, GROUPS, ValueError, "top_concentration must be 'auto' or",
+    ),
+    "infinite": ({"top_concentration": np.inf}, GROUPS, ValueError, "from 1e-08 to 1e+08, got inf"),
+    "a truth": ({"concentration": True}, GROUPS, ValueError, "got True"),
+    "concentration_prior": (
+        {"concentration_prior": (1.0,)}, GROUPS, ValueError, "concentration_prior must be two",
+    ),
+    "top_concentration_prior": (
+        {"top_concentration_prior": (0.0, 1.0)}, GROUPS, ValueError,
+        "top_concentration_prior must be two",
+    ),
+    "split_merge": ({"split_merge": 3}, GROUPS, ValueError, "'split_merge' parameter"),
+    "init": ({"init": [[0] * 5]}, GROUPS, ValueError, "a list of 2 arrays of int, one per group"),
+    "init of rows": ({"init": np.zeros(12, int)}, GROUPS, ValueError, "one per group of X; got 1"),
+    "short init": ({"init": [[0] * 5, [1]]}, GROUPS, ValueError, "7 for group 1, got"),
+    "init of fractions": ({"init": [[0.0] * 5, [0] * 7]}, GROUPS, ValueError, "got float64"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS_OF_GROUPS)
+def test_fault_of_groups(name):
+    params, groups, error, message = FAULTS_OF_GROUPS[name]
+    model = HDPMixture(**{"max_iter": 4, **params})
+    with pytest.raises(error) as caught:
+        model.fit(groups)
+    assert message in str(caught.value)
+    assert not hasattr(model, "n_features_in_")
+    assert not hasattr(model, "_is_single")
+
+
+@pytest.mark.parametrize("method", ["fit", "score"])
+def test_sizes_of_groups_are_not_labels(method):
+    model = HDPMixture(max_iter=4, random_state=0).fit(GROUPS)
+    with pytest.raises(ValueError, match="lengths of sequences"):
+        getattr(model, method)(X, [5, 7])
+
+
+@pytest.mark.parametrize(
+    ("groups", "params"),
+    [
+        ([X[:1]], {}),
+        ([X[:1], X[1:2]], {}),
+        (X, {}),
+        (X[:1], {"n_chains": 2}),
+        ([np.column_stack([group, np.full(len(group), 7.0)]) for group in GROUPS], {}),
+        ([np.full((5, 2), 3.0)] * 2, {}),
+        ([group[:, 0] for group in GROUPS], {}),
+        ([np.random.default_rng(0).normal(size=(4, 9))] * 2, {}),
+        ([COUNTS * 0.0], {"emission": "multinomial"}),
+        ([COUNTS[:1], COUNTS], {"emission": "poisson"}),
+        ([COUNTS[:, :1]], {"emission": "categorical", "concentration": 1e-8}),
+        (GROUPS, {"concentration": 1e8, "top_concentration": 1e-8}),
+        (GROUPS, {"concentration": 1e-8, "top_concentration": 1e8}),
+        (GROUPS, {"init": [[-3] * 5, [1] * 7], "max_iter": 1, "burn_in": 0}),
+    ],
+)
+def test_odd_but_legal_groups(groups, params):
+    model = HDPMixture(**{"max_iter": 6, "random_state": 0, **params}).fit(groups)
+    assert np.all(np.isfinite(model.score_samples(groups)))
+    shares = model.transform(groups)
+    assert np.all(np.isfinite(shares))
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+
+
+def test_new_groups_of_another_width():
+    model = HDPMixture(max_iter=4, random_state=0).fit(GROUPS)
+    for method in ("predict", "predict_proba", "transform", "novelty", "score_samples", "score"):
+        with pytest.raises(ValueError, match="expecting 2 features"):
+            getattr(model, method)([X[:, :1]])
+
+
+def test_new_groups_of_what_no_component_has():
+    """A category that the fit has not seen, but that its emission allows."""
+    groups = [np.array([[0], [1], [0]]), np.array([[1], [1]])]
+    model = HDPMixture(CategoricalEmission(4), max_iter=6, random_state=0).fit(groups)
+    assert np.isfinite(model.score([[[3], [3], [0]]]))
+    with pytest.raises(ValueError, match="symbol"):
+        model.score([[[4], [3], [0]]])
+
+
+def test_draws_of_no_groups():
+    model = HDPMixture(max_iter=4, random_state=0).fit(GROUPS)
+    for params in ({"n_rows": 0}, {"n_rows": 1, "n_groups": 0}, {"n_rows": 1.5}):
+        with pytest.raises(ValueError, match=r"n_rows|n_groups"):
+            model.sample(**params)

@@ -47,7 +47,7 @@ NAMES = [
 ]
 
 MIXTURES = ("PitmanYorMixture", "DPMixture")
-POOLED = (*MIXTURES, "IBPLatentFeatures")
+POOLED = (*MIXTURES, "HDPMixture", "IBPLatentFeatures")
 
 # Parameters that mean something else in these estimators than in the others.
 OTHER_MEANING = {
@@ -66,6 +66,7 @@ OTHER_MEANING = {
         "HDPHMMLT": "states",
         "NestedPitmanYorLM": "cuts",
         **dict.fromkeys(MIXTURES, "partitions"),
+        "HDPMixture": "partitions of groups",
     },
     "max_iter": {
         "HDPPCFG": "iterations of each start, not sweeps",
@@ -84,12 +85,18 @@ OTHER_MEANING = {
     "concentration": {
         "HDPTopicModel": "of documents, without a discount",
         **dict.fromkeys(MIXTURES, "may be negative"),
+        "HDPMixture": "of groups, without a discount",
         "IBPLatentFeatures": "of an Indian buffet",
         "HierarchicalPitmanYorLM": "by length of contexts",
         "NestedPitmanYorLM": "of words and of characters",
     },
-    "top_concentration": {"HDPTopicModel": "of topics, no truncation"},
-    "top_concentration_prior": {"HDPTopicModel": "of one concentration"},
+    "top_concentration": {
+        "HDPTopicModel": "of topics, no truncation",
+        "HDPMixture": "of components, no truncation",
+    },
+    "top_concentration_prior": dict.fromkeys(
+        ["HDPTopicModel", "HDPMixture"], "of one concentration"
+    ),
     "topic_word_prior": {"HDPTopicModel": "gamma is the top concentration there"},
     "split_merge": {
         "HDPTopicModel": "of topics",
@@ -115,7 +122,7 @@ OTHER_MEANING = {
     },
     "discount_prior": {"PitmanYorMixture": "of one process"},
     "n_samples": {
-        **dict.fromkeys(MIXTURES, "partitions"),
+        **dict.fromkeys((*MIXTURES, "HDPMixture"), "partitions"),
         "IBPLatentFeatures": "features are those of one sample",
     },
     "noise_variance": {"IBPLatentFeatures": "one for all columns"},
@@ -123,7 +130,7 @@ OTHER_MEANING = {
     "transform_max_iter": {"IBPLatentFeatures": "sweeps over one row"},
     "emission": {
         "FactorialHMM": "always binary factors",
-        **dict.fromkeys(MIXTURES, "parameters are summed out"),
+        **dict.fromkeys((*MIXTURES, "HDPMixture"), "parameters are summed out"),
     },
     "prior": {
         "NegativeBinomialDuration": "Beta, not Dirichlet",

@@ -1,12 +1,30 @@
-"""scikit-learn's checks on mixtures."""
+"""scikit-learn's checks and ours, on mixtures."""
 
 from scikit_learn_checks import scikit_learn_checks
 
-from skdp.mixture import DPMixture, IBPLatentFeatures, PitmanYorMixture
+from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
+from skdp.utils.estimator_checks import parametrize_with_ragged_checks
 
 
 @scikit_learn_checks(
-    [PitmanYorMixture(max_iter=20), DPMixture(max_iter=20), IBPLatentFeatures(max_iter=20)]
+    [
+        PitmanYorMixture(max_iter=20),
+        DPMixture(max_iter=20),
+        HDPMixture(max_iter=20),
+        IBPLatentFeatures(max_iter=20),
+    ]
 )
 def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_ragged_checks(
+    [
+        HDPMixture(max_iter=10),
+        HDPMixture("categorical", max_iter=10, n_chains=2),
+        HDPMixture("poisson", max_iter=10, concentration=2.0, split_merge=False),
+        HDPMixture("multinomial", max_iter=10, top_concentration=2.0),
+    ]
+)
+def test_ragged(estimator, check):
     check(estimator)

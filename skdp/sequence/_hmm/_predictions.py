@@ -13,10 +13,11 @@ from skdp._checks import as_floats, check_count
 from skdp._memory import check_memory
 from skdp._random import make_seed_sequence
 from skdp.data import SequencePanel
+from skdp.data._panels import split
 from skdp.emissions._categorical import CategoricalModel
 from skdp.emissions._independent_model import mix_symbols
 from skdp.emissions._protocol import looks_back
-from skdp.sequence._base import SequenceEstimator, split
+from skdp.sequence._base import SequenceEstimator
 from skdp.sequence._hmm._forecast import Mixture
 from skdp.sequence._hmm._lagged_forecast import forecast_lagged
 from skdp.sequence._hmm._model import HMMModel

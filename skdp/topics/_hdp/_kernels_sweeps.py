@@ -28,7 +28,7 @@ import numpy as np
 from skdp._numba import njit_inner, njit_loop
 from skdp._random import next_double
 from skdp._simd import find_sum, prefetch, sum_product
-from skdp.processes._kernels_top_level import break_weight, draw_table_count
+from skdp.processes._kernels_top_level import break_weight
 from skdp.topics._lda._kernels_sweeps import enter_node, move_word
 from skdp.topics._shared._kernels import AHEAD, LESS, MORE
 
@@ -36,7 +36,7 @@ NO_COLUMN = np.int64(-1)
 """In the place of the spare column: none is free."""
 
 
-class TopLevel(NamedTuple):
+class OpenColumns(NamedTuple):
     """Weights of topics, which come and go during a sweep."""
 
     weights: np.ndarray
@@ -46,9 +46,9 @@ class TopLevel(NamedTuple):
     columns: np.ndarray
 
 
-def empty_top_level(n_columns: int) -> TopLevel:
+def empty_top_level(n_columns: int) -> OpenColumns:
     """Return the top level without a topic: all columns are free, and none is spare."""
-    return TopLevel(
+    return OpenColumns(
         np.zeros(n_columns),
         np.ones(1),
         np.zeros(n_columns),
@@ -111,7 +111,7 @@ def sweep_open_nodes(
     topics : (n,) int32, updated
     words : WordCounts, updated
     eta, alpha, gamma : float
-    top : TopLevel, updated
+    top : OpenColumns, updated
         One column is spare.
     scratch : DenseScratch
         With C columns.
@@ -185,38 +185,6 @@ def sweep_open_nodes(
                     total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
                     gained = np.float32(0.0)
     return n_tokens
-
-
-@njit_loop
-def draw_tables_of_nodes(node_ptr, topics, prior, counts, tables, tables_of_nodes, rng):
-    """Draw the tables of every node and topic.
-
-    Parameters
-    ----------
-    node_ptr : (nodes + 1,) int64
-    topics : (n,) int32
-    prior : (C,) float64
-    counts : (C,) int64, zero, and left so
-    tables : (C,) int64, output
-        m_.k, by topic.
-    tables_of_nodes : (nodes,) int64, output
-        m_j., by node.
-    rng : (4,) uint64
-    """
-    for k in range(tables.shape[0]):
-        tables[k] = 0
-    for d in range(node_ptr.shape[0] - 1):
-        for i in range(node_ptr[d], node_ptr[d + 1]):
-            counts[topics[i]] += 1
-        total = 0
-        for i in range(node_ptr[d], node_ptr[d + 1]):
-            k = topics[i]
-            if counts[k] > 0:
-                drawn = draw_table_count(counts[k], prior[k], rng)
-                tables[k] += drawn
-                total += drawn
-                counts[k] = 0
-        tables_of_nodes[d] = total
 
 
 @njit_loop

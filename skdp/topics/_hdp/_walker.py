@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,12 @@ from numpy.typing import NDArray
 from skdp._memory import check_memory
 from skdp._simd import aligned_zeros, padded
 from skdp.data import SegmentedCorpus
-from skdp.processes._concentration import draw_concentration
-from skdp.processes._kernels_top_level import draw_top_weights, log_density_of_weights
+from skdp.processes._kernels_top_level import log_density_of_weights
+from skdp.processes._top_level import TopLevel, TopPriors
 from skdp.topics._hdp import _kernels_moves as moves
 from skdp.topics._hdp._kernels_sweeps import (
     NO_COLUMN,
-    TopLevel,
-    draw_tables_of_nodes,
+    OpenColumns,
     empty_top_level,
     rename_topics,
     sweep_open_nodes,
@@ -37,25 +35,6 @@ are hardly ever accepted."""
 
 _SPARE = 16
 """Free columns before a sweep, at least. Columns are added by twice as many, or by a quarter."""
-
-
-def in_range(concentration: float) -> float:
-    """Return the nearest concentration under which single-precision weights do not vanish."""
-    return min(max(concentration, 1e-8), 1e8)
-
-
-@dataclass(frozen=True)
-class TopPriors:
-    """What is known of both concentrations before any document.
-
-    Attributes
-    ----------
-    concentration, top_concentration : (shape, rate) or None
-        Of the Gamma prior of one that is drawn. None: it is known.
-    """
-
-    concentration: tuple[float, float] | None
-    top_concentration: tuple[float, float] | None
 
 
 class HDPWalker(TopicWalker):
@@ -155,7 +134,7 @@ class HDPWalker(TopicWalker):
         if n_columns - self.n_topics < _SPARE or n_columns > padded(self.n_topics + 4 * spare):
             self._resize(self.n_topics + 2 * spare)
 
-    def _top_level(self) -> TopLevel:
+    def _top_level(self) -> OpenColumns:
         """Return the top level as a sweep takes it."""
         top = empty_top_level(len(self._words.totals))
         top.weights[: self.n_topics] = self.weights
@@ -256,27 +235,10 @@ class HDPWalker(TopicWalker):
 
     def _draw_weights(self) -> None:
         """Draw the tables of nodes, then both concentrations and the weights of topics."""
-        stream, n_nodes = self.streams[0], len(self._node_ptr) - 1
-        tables = np.zeros(self.n_topics, dtype=np.int64)
-        of_nodes = np.zeros(n_nodes, dtype=np.int64)
-        draw_tables_of_nodes(
-            self._node_ptr, self.topics, self.concentration * self.weights,
-            np.zeros(self.n_topics, dtype=np.int64), tables, of_nodes, stream,
-        )  # fmt: skip
-        if self.priors.concentration is not None:
-            concentration = draw_concentration(
-                np.diff(self._node_ptr), of_nodes, 0.0, self.concentration,
-                *self.priors.concentration, stream,
-            )  # fmt: skip
-            self.concentration = in_range(concentration)
-        if self.priors.top_concentration is not None:
-            concentration = draw_concentration(
-                np.array([tables.sum()]), np.array([self.n_topics]), 0.0, self.top_concentration,
-                *self.priors.top_concentration, stream,
-            )  # fmt: skip
-            self.top_concentration = in_range(concentration)
-        self.weights = np.empty(self.n_topics)
-        self.rest = draw_top_weights(tables, self.top_concentration, self.weights, stream)
+        top = TopLevel(self.weights, self.rest, self.concentration, self.top_concentration)
+        top = top.drawn(self._node_ptr, self.topics, self.priors, self.streams[0])
+        self.weights, self.rest = top.weights, top.rest
+        self.concentration, self.top_concentration = top.concentration, top.top_concentration
 
     # What is shown
 

@@ -67,13 +67,22 @@ def posterior(documents, n_words, alpha, gamma, eta):
 
 def mean_concentrations(documents, n_words, eta, alpha_prior, gamma_prior):
     """Return the posterior means of alpha and gamma under Gamma priors, and of K."""
+    return mean_of_concentrations(
+        documents,
+        lambda labels: word_factor(documents, labels, eta, n_words),
+        alpha_prior,
+        gamma_prior,
+    )
+
+
+def mean_of_concentrations(documents, factor, alpha_prior, gamma_prior):
+    """Return the posterior means of alpha and gamma, and of K; p(w | z) is factor(labels)."""
     alphas, alpha_weights = gamma_quadrature(*alpha_prior)
     gammas, gamma_weights = gamma_quadrature(*gamma_prior)
     alpha, gamma = alphas[:, None], gammas[None, :]
     total, sums = 0.0, np.zeros(3)
     for labels in partitions(sum(map(len, documents))):
         n_topics = max(labels) + 1
-        words = word_factor(documents, labels, eta, n_words)
         density = np.zeros((len(alphas), len(gammas)))
         for tables, ways in tables_of_partition(documents, labels):
             m = int(tables.sum())
@@ -81,7 +90,7 @@ def mean_concentrations(documents, n_words, eta, alpha_prior, gamma_prior):
             density += term * alpha**m * gamma**n_topics / rising(gamma, m)
         for document in documents:
             density = density / rising(alpha, len(document))
-        density = words * density * alpha_weights[:, None] * gamma_weights
+        density = factor(labels) * density * alpha_weights[:, None] * gamma_weights
         total += density.sum()
         sums += [(density * alpha).sum(), (density * gamma).sum(), n_topics * density.sum()]
     return sums / total
@@ -89,7 +98,13 @@ def mean_concentrations(documents, n_words, eta, alpha_prior, gamma_prior):
 
 def log_joint(documents, labels, weights, rest, n_words, alpha, gamma, eta):
     """Return log p(w, z, beta), with the density of the weights of the topics that have words."""
-    result = log(word_factor(documents, labels, eta, n_words))
+    words = log(word_factor(documents, labels, eta, n_words))
+    return words + log_prior_given_weights(documents, labels, weights, rest, alpha, gamma)
+
+
+def log_prior_given_weights(documents, labels, weights, rest, alpha, gamma):
+    """Return log p(z, beta)."""
+    result = 0.0
     for row in counts_of(documents, labels):
         result += lgamma(alpha) - lgamma(alpha + row.sum())
         for n, weight in zip(row, weights, strict=True):

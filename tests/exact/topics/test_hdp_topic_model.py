@@ -12,8 +12,9 @@ from exact.oracles.batch_means import assert_means
 
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
+from skdp.processes._top_level import TopPriors
 from skdp.topics._hdp import _kernels_moves as moves
-from skdp.topics._hdp._walker import HDPWalker, TopPriors
+from skdp.topics._hdp._walker import HDPWalker
 
 DOCUMENTS = {
     "two": [[0, 0, 1], [2, 0]],

@@ -59,8 +59,8 @@ MUTATIONS = [
     Mutation(
         "mixture-move-choice-of-rows",
         SECTIONS,
-        "    log_ratio = log_choice_after - log_choice_before\n",
-        "    log_ratio = 0.0\n",
+        "    return log_choice_after - log_choice_before\n",
+        "    return 0.0\n",
         "Pairs of rows of a merge and of its split are not equally probable.",
         MOVES,
     ),
@@ -94,7 +94,7 @@ EQUIVALENTS = [
     Mutation(
         "mixture-passes-without-sizes",
         SECTIONS,
-        " + math.log(second / (sizes[0] - (own == 0) - discount))\n",
+        " + math.log(second / first)\n",
         " + 0.0 * second\n",
         "Another proposal, whose probability is known: its draws are as exact.",
         MOVES,

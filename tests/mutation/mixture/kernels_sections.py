@@ -11,8 +11,8 @@ MUTATIONS = [
     Mutation(
         "mixture-row-counts-in-its-own-cluster",
         SECTIONS,
-        "        seat = -1 if is_alone else own\n",
-        "        seat = -1\n",
+        "    seat = -1 if own >= 0 and clusters.vectors[SIZE, own] < 1.5 else own\n",
+        "    seat = -1\n",
         "A row chooses given the others, not given itself.",
         GIBBS,
     ),

@@ -1,0 +1,35 @@
+"""What estimators of panels have in common: y that is no y, and results by sequence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data._sequence_panel import SequencePanel
+
+
+def check_no_lengths(y: Any, panel: SequencePanel, is_single: bool) -> None:
+    """Raise if y is the lengths of sequences, as other libraries take them, and no labels."""
+    n_samples = len(panel.values) if is_single else len(panel)
+    try:
+        lengths = np.asarray(y)
+    except ValueError:  # ragged
+        return
+    if (
+        lengths.ndim == 1
+        and lengths.dtype.kind in "iu"
+        and len(lengths) != n_samples
+        and lengths.min(initial=0) >= 0
+        and lengths.sum() == len(panel.values)
+    ):
+        raise ValueError(
+            "y holds what look like the lengths of sequences, and would be ignored: pass X as "
+            "SequencePanel(X, np.cumsum([0, *lengths])), or as a list of arrays, one per sequence."
+        )
+
+
+def split(rows: NDArray[Any], ptr: NDArray[np.int64], is_single: bool) -> Any:
+    """Return the rows of each sequence in a list, or all of them for a single array."""
+    return rows if is_single else np.split(rows, ptr[1:-1])

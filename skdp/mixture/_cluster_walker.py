@@ -1,0 +1,159 @@
+"""What the walkers of mixtures have in common: clusters of rows, their parameters summed out."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._typing import Floats
+from skdp.emissions._clusters import ClusterTerms
+from skdp.inference import Part
+from skdp.mixture._kernels import kernels_of
+from skdp.mixture._kernels_moves import Company
+
+_FIRST_CAPACITY = 16
+_THREE = 3
+
+IMPOSSIBLE = (
+    "The covariance of a cluster is not positive definite to rounding: scale the columns of X, or "
+    "give a larger covariance_prior."
+)
+
+
+def count_tries(n_rows: int) -> int:
+    """Return how many moves are tried in a sweep: more rows may have more clusters."""
+    return 20 + int(0.1 * n_rows**0.5)
+
+
+class ClusterWalker(Part):
+    """Base class: rows, clusters, and what follows from the emission's prior.
+
+    Parameters
+    ----------
+    n_rows : int
+    emission : ClusterEmission
+        For one state; it holds the prior.
+    stream : (4,) uint64 array
+        Stream of the sweeps.
+    split_merge : bool
+        Whether sweeps try to split and merge clusters.
+
+    Attributes
+    ----------
+    labels : (N,) array of int64
+    n_clusters : int
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        "_values", "_terms", "_kernels", "_log_alone", "_order",
+    )  # fmt: skip
+
+    def __init__(
+        self, n_rows: int, emission: Any, stream: NDArray[np.uint64], *, split_merge: bool
+    ):
+        self.emission = emission
+        self.split_merge = split_merge
+        self.stream = stream
+        self.labels = np.full(n_rows, -1, dtype=np.int64)
+        self.n_clusters = 0
+        self._capacity = _FIRST_CAPACITY
+
+    def _attach_rows(self, values: Floats) -> None:
+        """Take the observations (again)."""
+        self._values = values
+        self._order = np.arange(len(values))
+        self.emission.attach(values)
+        self._take_prior()
+
+    def _take_prior(self) -> None:
+        """Compute what follows from the rows and the prior of the parameters."""
+        self._terms: ClusterTerms = self.emission.cluster_terms()
+        self._kernels = kernels_of(self._terms.kind)
+        self._log_alone = np.empty(len(self._values))
+        _, rows, prior = self._terms
+        room, scratch = self._terms.make_clusters(1), self._terms.make_scratch(1)
+        arguments = room, self._order, scratch, self._log_alone
+        if not self._kernels.weigh_alone(rows, prior, *arguments):
+            raise ValueError(IMPOSSIBLE)
+
+    def sweep(self) -> None:
+        """Draw the clusters of all rows, then their prior, and what clusters share."""
+        self._seat(self._order, self.stream)
+        if self.split_merge and len(self.labels) > 1:
+            self._split_and_merge()
+        self._draw_hyper()
+        if hasattr(self.emission, "draw_shared"):
+            before = self.emission.prior
+            self.emission.draw_shared(self.labels, self.n_clusters, self.stream)
+            if self.emission.prior is not before:
+                self._take_prior()
+
+    def _seat(self, order: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Let rows choose their clusters in some order."""
+        raise NotImplementedError
+
+    def _split_and_merge(self) -> None:
+        """Try to split clusters and to merge them."""
+        raise NotImplementedError
+
+    def _draw_hyper(self) -> None:
+        """Draw what the prior of partitions depends on."""
+        raise NotImplementedError
+
+    def _make_room(self, n_spare: int) -> tuple[Any, ...]:
+        """Return arrays for the clusters, and so many more, and scratch arrays."""
+        while self._capacity < self.n_clusters + n_spare:
+            self._capacity *= 2
+        room = self._terms.make_clusters(self._capacity)
+        weights = np.empty(self._capacity + 1)
+        members = np.empty(len(self.labels), dtype=np.int64)
+        ends = np.empty(self._capacity + 1, dtype=np.int64)
+        return room, weights, members, ends, self._terms.make_scratch(self._capacity)
+
+    def _move_clusters(
+        self, split_and_merge: Any, company: Company, first: tuple[Any, ...], *others: Any
+    ) -> None:
+        """Call a kernel that tries moves; its own arguments are those before `company` and after.
+
+        The room of the clusters is made anew.
+        """
+        _, rows, prior = self._terms
+        n_rows = len(self.labels)
+        n_tries = count_tries(n_rows)
+        room, weights, _, ends, scratch = self._make_room(n_tries)
+        members = np.empty((2, n_rows), dtype=np.int64)
+        sides = np.empty((3, n_rows), dtype=np.int8)
+        three, pair = self._terms.make_clusters(_THREE), np.empty(2)
+        weights = np.empty((2, len(weights)))
+        n_clusters = split_and_merge(
+            n_tries, rows, prior, room, three, self.n_clusters, self.labels, *first, company,
+            *others, weights, pair, members, ends, sides, scratch, self.stream,
+        )  # fmt: skip
+        if n_clusters < 0:
+            raise ValueError(IMPOSSIBLE)
+        self.n_clusters = n_clusters
+
+    def sizes(self) -> NDArray[np.int64]:
+        """Return the numbers of rows of the clusters, (K,)."""
+        return np.bincount(self.labels, minlength=self.n_clusters)
+
+    def log_prior(self) -> float:
+        """Return the log density of the partition, and of what it hangs on, given what is drawn."""
+        raise NotImplementedError
+
+    def log_joint(self) -> float:
+        """Return log p(X, partition) given what else is drawn, parameters summed out."""
+        part = self.emission.restrict(self._order, self.n_clusters)
+        part.condition(self.labels)
+        return self.log_prior() + float(part.log_evidence())
+
+    def _scalars_of_emission(self) -> dict[str, float]:
+        return self.emission.scalars() if hasattr(self.emission, "scalars") else {}
+
+    def _predictive(self, labels: NDArray[np.int64], n_clusters: int) -> Any:
+        """Return distributions of the next row of the clusters or, last, of a new one."""
+        part = self.emission.restrict(self._order, n_clusters + 1)  # the last one is empty
+        part.condition(labels)
+        return part.model()

@@ -1,0 +1,81 @@
+r"""Shares of new groups under components that are given.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| ptr | | (J + 1,) int64 | where the rows of each group begin |
+| contents | | (N D,) uint64 | bits of the rows: what streams of groups depend on |
+| chances | f_k(x) | (N, C) | likelihoods of the rows, up to a factor of the row |
+| prior, first_prior | alpha beta | (C,) | and of the first sweep |
+| labels | z | (N,) int64 | component of a row; scratch |
+| counts | n_k | (C,) | rows of a group in the components; scratch |
+| weights | | (C,) | scratch |
+| out | | (N, C) | probabilities of components, summed over the kept sweeps |
+
+Given the likelihoods, the rows of a group are drawn one after the other, each from component k with
+weight (n_k + alpha beta_k) f_k(x); probabilities are those of the draws, not the draws.
+"""
+
+# mypy: ignore-errors
+
+from skdp._numba import njit_inner, njit_loop
+from skdp._random import next_double, stream_of_content
+
+
+@njit_inner
+def sweep_group(begin, end, chances, prior, is_kept, labels, counts, weights, out, rng):
+    """Draw the components of the rows of a group."""
+    n = prior.shape[0]
+    for i in range(begin, end):
+        if labels[i] >= 0:
+            counts[labels[i]] -= 1.0
+        total = 0.0
+        for k in range(n):
+            weights[k] = (counts[k] + prior[k]) * chances[i, k]
+            total += weights[k]
+        rest, chosen = next_double(rng) * total, n - 1
+        for k in range(n):
+            rest -= weights[k]
+            if rest < 0.0:
+                chosen = k
+                break
+        if is_kept:
+            for k in range(n):
+                out[i, k] += weights[k] / total
+        labels[i] = chosen
+        counts[chosen] += 1.0
+
+
+@njit_loop
+def fold_in_groups(
+    first, last, first_sweep, last_sweep, burn_in, ptr, contents, chances, first_prior, prior,
+    labels, counts, weights, key, lengths, out, rng,
+):  # fmt: skip
+    """Do some sweeps over groups `first` to `last` - 1; between two calls a group is alone.
+
+    Parameters
+    ----------
+    first_sweep, last_sweep, burn_in : int
+        The sweeps to do, from `first_sweep` on, and the first one that is kept.
+    labels : (N,) int64
+        -1 before the first sweep.
+    key : (4,) uint64
+    lengths : (2,) int64
+        Scratch, and D.
+    out : (N, C) float64
+        Zero before the first sweep.
+    rng : (4,) uint64
+        Stream of the group.
+    """
+    for j in range(first, last):
+        begin, end = ptr[j], ptr[j + 1]
+        if first_sweep == 0:
+            for k in range(counts.shape[0]):
+                counts[k] = 0.0
+            lengths[0] = end - begin
+            width = lengths[1]
+            stream_of_content(key, contents[begin * width : end * width], lengths, rng)
+        for sweep in range(first_sweep, last_sweep):
+            sweep_group(
+                begin, end, chances, first_prior if sweep == 0 else prior, sweep >= burn_in,
+                labels, counts, weights, out, rng,
+            )  # fmt: skip

@@ -1,0 +1,168 @@
+r"""Moves that split, merge and reshape components that groups share: the sections of kernels.
+
+Rows, clusters and passes are those of ``mixture/_kernels_moves.py``; a row counts the rows of its
+group on a side, and the prior of the side, alpha beta.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| company | | | see `Company`; its `priors` are alpha beta_a and alpha beta_b |
+| shares | log v, log(1 - v) | (3, 2) | of the sides in their weight, beta_a + beta_b: of this pass, of what is proposed, and of what is there |
+| weight | beta_a + beta_b | | of both sides together, which no move changes |
+| top | beta_k | (C,) | |
+
+The shares of two components are proposed with their rows. Passes begin with equal ones; after each
+pass but the last the tables of the sides are drawn, m_a and m_b, then shares from Beta(m_a, m_b). What
+the last of these say is how shares are proposed, and for a merge how likely those are that there are.
+In the coordinates (beta_a + beta_b, v) the density of the top level has gamma / (v (1 - v)) for two
+components in the place of 1 for one.
+"""  # noqa: E501
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numba import njit_inner, njit_section
+from skdp._random import draw_log_beta, next_double
+from skdp.emissions._kernels_clusters import build_cluster, log_evidence
+from skdp.emissions._kernels_count_clusters import log_rising
+from skdp.mixture._kernels_moves import (
+    LOG_TWO,
+    MERGE,
+    SPLIT,
+    TRADE,
+    begin_move,
+    copy_sides,
+    log_ratio_of_choices,
+    make_move,
+    pass_over,
+)
+from skdp.processes._kernels_top_level import SMALLEST_WEIGHT, draw_table_count
+
+
+@njit_inner
+def share_prior(prior, shares, company):
+    """Give both sides their shares of the prior of both."""
+    for side in range(2):
+        company.priors[side] = prior * math.exp(shares[side])
+
+
+@njit_inner
+def draw_shares(company, shares, rng):
+    """Draw the tables of both sides, then their shares; return the tables."""
+    tables_a, tables_b = 0, 0
+    for j in range(company.counts.shape[1]):
+        tables_a += draw_table_count(int(company.counts[0, j]), company.priors[0], rng)
+        tables_b += draw_table_count(int(company.counts[1, j]), company.priors[1], rng)
+    m_a, m_b = float(tables_a), float(tables_b)
+    shares[0], shares[1] = draw_log_beta(m_a, m_b, rng)
+    return m_a, m_b
+
+
+@njit_inner
+def log_density_of_shares(m_a, m_b, shares):
+    """Return the log density of Beta(m_a, m_b)."""
+    result = math.lgamma(m_a + m_b) - math.lgamma(m_a) - math.lgamma(m_b)
+    return result + (m_a - 1.0) * shares[0] + (m_b - 1.0) * shares[1]
+
+
+@njit_inner
+def log_prior_of_sides(gamma, shares, company):
+    """Return log p(z, v) of two components, but for what the others share."""
+    result = math.log(gamma) - shares[0] - shares[1]
+    for side in range(2):
+        for j in range(company.counts.shape[1]):
+            if company.counts[side, j] > 0.0:
+                result += log_rising(company.priors[side], company.counts[side, j])
+    return result
+
+
+@njit_inner
+def log_prior_of_both(prior, company):
+    """Return log p(z) of one component in the place of two, but for what the others share."""
+    result = 0.0
+    for j in range(company.counts.shape[1]):
+        n = company.counts[0, j] + company.counts[1, j]
+        if n > 0.0:
+            result += log_rising(prior, n)
+    return result
+
+
+@njit_inner
+def copy_shares(source, target):
+    """Copy the shares of both sides."""
+    target[0], target[1] = source[0], source[1]
+
+
+@njit_inner
+def give_weights(move, first, second, n_clusters, weight, shares, top):
+    """Give the components of an accepted move their weights."""
+    if move == MERGE:
+        top[first] = weight
+        last = n_clusters - 1  # which takes the place of the second one
+        top[second] = weight if first == last else top[last]
+        top[last] = 0.0
+    else:
+        top[first] = max(weight * math.exp(shares[0]), SMALLEST_WEIGHT)
+        top[second] = max(weight * math.exp(shares[1]), SMALLEST_WEIGHT)
+
+
+@njit_section
+def move_components(
+    kind, rows, prior, clusters, three, n_clusters, labels, top, alpha, gamma, company, shares,
+    weights, pair, members, sides, scratch, rng,
+):  # fmt: skip
+    """Propose a split, merge or trade; return the number of components, -1 if that is impossible.
+
+    There must be room for one more component, and two rows.
+    """
+    move, i, first, second, n, n_passes = begin_move(
+        kind, rows, prior, clusters, three, n_clusters, labels, weights, members, sides, scratch,
+        rng,
+    )  # fmt: skip
+    weight = top[first]
+    if move != SPLIT:
+        weight += top[second]
+        shares[2, 0], shares[2, 1] = math.log(top[first] / weight), math.log(top[second] / weight)
+    shares[1, 0] = shares[1, 1] = -LOG_TWO
+
+    possible, log_way, log_pair, log_way_back, log_pair_before = True, 0.0, 0.0, 0.0, 0.0
+    m_a = m_b = 1.0
+    for number in range(n_passes + (move == TRADE)):
+        has_goal = number == n_passes - 1 and move != SPLIT
+        if number == n_passes - 1:  # the last pass begins here, twice in a trade
+            copy_sides(n, sides[0], sides[2])
+        elif number == n_passes:
+            copy_sides(n, sides[2], sides[0])
+            log_way_back, log_pair_before = log_way, log_pair
+        copy_shares(shares[2 if has_goal else 1], shares[0])
+        share_prior(alpha * weight, shares[0], company)
+        fits, log_way = pass_over(
+            kind, n, members, sides, has_goal, rows, prior, three, company, scratch, pair, rng
+        )
+        possible &= fits
+        if number < n_passes - 1:
+            m_a, m_b = draw_shares(company, shares[1], rng)
+        else:
+            log_way += log_density_of_shares(m_a, m_b, shares[0])
+            log_pair = log_prior_of_sides(gamma, shares[0], company)
+            for side in range(2):
+                log_pair += log_evidence(kind, side, prior, three)
+
+    log_ratio = log_ratio_of_choices(
+        kind, move, i, first, second, rows, prior, clusters, three, n_clusters, labels.shape[0],
+        weights, pair, scratch,
+    )  # fmt: skip
+    if move == TRADE:
+        log_ratio += log_pair - log_pair_before + log_way_back - log_way
+    else:
+        possible &= build_cluster(kind, 2, members[0][:n], rows, prior, three, scratch)
+        log_both = log_prior_of_both(alpha * weight, company) + log_evidence(kind, 2, prior, three)
+        # A merge or trade is one of two moves.
+        log_split = log_pair - log_both - log_way - LOG_TWO
+        log_ratio += log_split if move == SPLIT else -log_split
+    if math.log1p(-next_double(rng)) < log_ratio:
+        give_weights(move, first, second, n_clusters, weight, shares[0], top)
+        n_clusters = make_move(
+            kind, move, first, second, n, clusters, three, n_clusters, labels, members, sides
+        )
+    return n_clusters if possible else -1

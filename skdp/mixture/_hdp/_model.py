@@ -1,0 +1,131 @@
+"""What a stored sample of a mixture whose groups share components says of new groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from skdp._typing import Floats, Places
+from skdp.mixture._hdp._kernels_fold_in import fold_in_groups
+
+N_SWEEPS, BURN_IN = 100, 20
+"""Of a fold-in; the first ones do not count."""
+
+_WORK = 20_000_000
+"""Rows times components times sweeps of a call, roughly: a tenth of a second."""
+
+_BLOCK = 10_000
+"""Rows at a time: all densities of all rows would be many."""
+
+
+@dataclass(frozen=True, eq=False)
+class HDPMixtureModel:
+    """Components of the training rows, and what new groups follow given them.
+
+    Groups have shares theta ~ Dirichlet(alpha beta) of the components. What components that no
+    training row has share is one more: its rows are independent draws of the prior predictive.
+
+    Attributes
+    ----------
+    labels : (N,) array of int32
+        Components of the training rows.
+    weights : (K + 1,) array
+        Weights beta of the components; last, beta_u, that of all others.
+    concentration : float
+        alpha.
+    emission : EmissionModel
+        Distributions of the next row of each component or, last, of a new one.
+    """
+
+    labels: NDArray[np.int32]
+    weights: Floats
+    concentration: float
+    emission: Any
+
+    @property
+    def prior(self) -> Floats:
+        """Dirichlet prior alpha beta of the shares of a group, (K + 1,)."""
+        return self.concentration * self.weights
+
+    def log_obs(self, values: Floats) -> Floats:
+        """Return log p(x) of rows under the components, (N, K + 1)."""
+        blocks = range(0, len(values), _BLOCK)
+        parts = [self.emission.log_obs(values[i : i + _BLOCK]) for i in blocks]
+        return np.concatenate([np.empty((0, len(self.weights))), *parts])
+
+    def responsibilities(self, ptr: Places, values: Floats, key: NDArray[np.uint64]) -> Floats:
+        """Return the probabilities of the components of each row of new groups, (N, K + 1).
+
+        They are given all rows of the group. Groups have streams of their own, which depend on
+        `key` and their rows.
+        """
+        logs, n_columns = self.log_obs(values), len(self.weights)
+        largest = logs.max(axis=1, keepdims=True, initial=-np.inf)
+        possible = np.isfinite(largest)  # a row that no component can have tells nothing
+        chances = np.exp(np.where(possible, logs - np.where(possible, largest, 0.0), 0.0))
+        contents = (values + 0.0).ravel().view(np.uint64)  # no -0
+        out, prior = np.zeros((len(values), n_columns)), self.prior
+        labels = np.full(len(values), -1, dtype=np.int64)
+        counts, weights = np.empty(n_columns), np.empty(n_columns)
+        lengths, rng = np.array([0, values.shape[1]]), np.empty(4, dtype=np.uint64)
+        # A group is nearly bound to one component if the prior is tiny: the first row would choose.
+        first_prior = prior * max(1.0, 1.0 / self.concentration)
+        for first, last, begin, end in _calls(ptr, n_columns):
+            fold_in_groups(
+                first, last, begin, end, BURN_IN, ptr, contents, chances, first_prior, prior,
+                labels, counts, weights, key, lengths, out, rng,
+            )  # fmt: skip
+        return out / (N_SWEEPS - BURN_IN)
+
+    def shares(self, ptr: Places, responsibilities: Floats) -> Floats:
+        """Return the posterior mean shares of new groups, (J, K + 1)."""
+        sums = np.zeros((len(ptr) - 1, len(self.weights)))
+        groups = np.repeat(np.arange(len(sums)), np.diff(ptr))
+        np.add.at(sums, groups, responsibilities)
+        return np.asarray((sums + self.prior) / (np.diff(ptr)[:, np.newaxis] + self.concentration))
+
+    def log_completions(
+        self, ptr: Places, values: Floats, key: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.bool_], Floats]:
+        """Return which rows are at odd places in their groups, and log p of each given the others.
+
+        The others of a group are those at even places.
+        """
+        lengths = np.diff(ptr)
+        is_odd = (np.arange(len(values)) - np.repeat(ptr[:-1], lengths)) % 2 == 1
+        even_ptr = np.concatenate([[0], np.cumsum((lengths + 1) // 2)])
+        given = np.ascontiguousarray(values[~is_odd])
+        shares = self.shares(even_ptr, self.responsibilities(even_ptr, given, key))
+        groups = np.repeat(np.arange(len(lengths)), lengths // 2)
+        logs = self.log_obs(values[is_odd]) + np.log(shares[groups])
+        return is_odd, np.asarray(logsumexp(logs, axis=1))
+
+    def sample(self, n_rows: int, rng: np.random.Generator) -> Floats:
+        """Return the rows of a new group, (n_rows, D)."""
+        shares = rng.dirichlet(np.maximum(self.prior, 1e-12))
+        components = rng.choice(len(shares), n_rows, p=shares)
+        return np.asarray(self.emission.sample(components, rng))
+
+
+def _calls(ptr: Places, n_columns: int) -> list[tuple[int, int, int, int]]:
+    """Return groups and sweeps of the calls of a fold-in: Ctrl-C is heard between calls.
+
+    Groups that are small are done several at a time, and large ones a few sweeps at a time.
+    """
+    most = max(1, _WORK // (n_columns * N_SWEEPS))
+    calls, first, n_groups = [], 0, len(ptr) - 1
+    while first < n_groups:
+        last = int(np.searchsorted(ptr, ptr[first] + most, side="right")) - 1
+        if last > first:
+            calls.append((first, last, 0, N_SWEEPS))
+        else:
+            last = first + 1
+            step = max(1, most * N_SWEEPS // int(ptr[last] - ptr[first]))
+            begins = range(0, N_SWEEPS, step)
+            calls += [(first, last, begin, min(begin + step, N_SWEEPS)) for begin in begins]
+        first = last
+    return calls

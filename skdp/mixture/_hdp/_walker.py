@@ -1,0 +1,189 @@
+"""The walker of the mixture whose groups share components: all that a sweep draws."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from skdp._typing import Floats, Places
+from skdp.data import SequencePanel
+from skdp.mixture._cluster_walker import IMPOSSIBLE, ClusterWalker, count_tries
+from skdp.mixture._hdp._kernels import kernels_of_groups
+from skdp.mixture._hdp._kernels_sections import Groups
+from skdp.mixture._hdp._model import HDPMixtureModel
+from skdp.mixture._hdp._state import HDPMixtureState
+from skdp.mixture._kernels import shuffle
+from skdp.mixture._kernels_moves import empty_company
+from skdp.processes._kernels_top_level import log_density_of_weights
+from skdp.processes._top_level import TopLevel, TopPriors
+
+_N_DRAWS = 120
+"""Of tables, for the weights of a partition that is no sample."""
+
+
+class HDPMixtureWalker(ClusterWalker):
+    """Markov chain over the components of rows in groups, their weights and both concentrations.
+
+    Parameters
+    ----------
+    panel : SequencePanel
+        Groups of rows.
+    emission : ClusterEmission
+        For one state; it holds the prior.
+    priors : TopPriors
+    concentration, top_concentration : float
+        What they are, or where they begin.
+    init : (N,) array of int or None
+        First components, named from 0 without gaps. None: one row after the other, in random order,
+        joins a component given the rows before.
+    init_stream, stream : (4,) uint64 arrays
+        Streams of the first partition and of the sweeps.
+    split_merge : bool, default=True
+        Whether sweeps try to split and merge components.
+
+    Attributes
+    ----------
+    labels : (N,) array of int64
+    n_clusters : int
+    top : TopLevel
+        Weights of the components, and both concentrations.
+    ptr : (J + 1,) array
+        Where the rows of each group begin.
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        *ClusterWalker._data_attributes, "ptr", "_groups", "_group_kernels"
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        panel: SequencePanel,
+        emission: Any,
+        priors: TopPriors,
+        concentration: float,
+        top_concentration: float,
+        init: Places | None,
+        init_stream: NDArray[np.uint64],
+        stream: NDArray[np.uint64],
+        *,
+        split_merge: bool = True,
+    ):
+        super().__init__(len(panel.values), emission, stream, split_merge=split_merge)
+        self.priors = priors
+        self.top = TopLevel(np.empty(0), 1.0, concentration, top_concentration)
+        self.attach(panel)
+        if init is None:
+            order = np.arange(len(panel.values))
+            shuffle(order, init_stream)
+            self._seat(order, init_stream)
+        else:
+            self.labels[:] = init
+            self.n_clusters = n = int(init.max()) + 1
+            even = np.full(n, 1.0 / (n + 1.0))
+            self.top = TopLevel(even, 1.0 / (n + 1.0), concentration, top_concentration)
+        self._draw_hyper()
+
+    def attach(self, panel: SequencePanel) -> None:
+        """Take the observations (again)."""
+        self.ptr = panel.ptr
+        self._groups = np.repeat(np.arange(len(panel)), np.diff(panel.ptr))
+        self._attach_rows(panel.values)
+
+    def _take_prior(self) -> None:
+        super()._take_prior()
+        self._group_kernels = kernels_of_groups(self._terms.kind)
+
+    def counts(self, n_columns: int) -> Places:
+        """Return how many rows of each group are in each component, (J, n_columns)."""
+        seated = self.labels >= 0
+        codes = self._groups[seated] * n_columns + self.labels[seated]
+        n_groups = len(self.ptr) - 1
+        return np.bincount(codes, minlength=n_groups * n_columns).reshape(n_groups, n_columns)
+
+    def _seat(self, order: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        _, rows, prior = self._terms
+        place, top = 0, self.top
+        while place < len(order):
+            room, weights, members, ends, scratch = self._make_room(1)
+            groups = Groups(
+                self._groups,
+                self.counts(self._capacity).astype(np.float64),
+                np.append(top.weights, np.zeros(self._capacity - len(top.weights))),
+                np.array([top.rest]),
+            )
+            place, self.n_clusters = self._group_kernels.sweep(
+                place, order, rows, prior, room, self.n_clusters, self.labels, self._log_alone,
+                groups, top.concentration, top.top_concentration, weights, members, ends, scratch,
+                rng,
+            )  # fmt: skip
+            if place < 0:
+                raise ValueError(IMPOSSIBLE)
+            top = self._weighted(groups.top[: self.n_clusters], float(groups.rest[0]))
+        self.top = top
+
+    def _weighted(self, weights: Floats, rest: float) -> TopLevel:
+        """Return the top level with other weights."""
+        return TopLevel(weights.copy(), rest, self.top.concentration, self.top.top_concentration)
+
+    def _split_and_merge(self) -> None:
+        top = self.top
+        company = empty_company(self._groups, len(self.ptr) - 1)
+        weights = np.append(top.weights, np.zeros(count_tries(len(self.labels))))  # room
+        first = weights, top.concentration, top.top_concentration
+        self._move_clusters(self._group_kernels.split_and_merge, company, first, np.empty((3, 2)))
+        self.top = self._weighted(weights[: self.n_clusters], top.rest)
+
+    def _draw_hyper(self) -> None:
+        self.top = self.top.drawn(self.ptr, self.labels, self.priors, self.stream)
+
+    def log_prior(self) -> float:
+        """Return the log density of components and weights, given both concentrations."""
+        top = self.top
+        counts, prior = self.counts(self.n_clusters), top.concentration * top.weights
+        j, k = np.nonzero(counts)
+        result = float((gammaln(prior[k] + counts[j, k]) - gammaln(prior[k])).sum())
+        total = gammaln(top.concentration + np.diff(self.ptr)) - gammaln(top.concentration)
+        density = log_density_of_weights(top.weights, top.rest, top.top_concentration)
+        return result - float(total.sum()) + density
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        return {
+            "log_joint": self.log_joint(),
+            "n_components": float(self.n_clusters),
+            "concentration": float(self.top.concentration),
+            "top_concentration": float(self.top.top_concentration),
+            **self._scalars_of_emission(),
+        }
+
+    def model(self) -> HDPMixtureModel:
+        """Return the current sample."""
+        return self._model(self.labels, self.top)
+
+    def _model(self, labels: NDArray[np.int64], top: TopLevel) -> HDPMixtureModel:
+        return HDPMixtureModel(
+            labels.astype(np.int32),
+            np.append(top.weights, top.rest),
+            float(top.concentration),
+            self._predictive(labels, len(top.weights)),
+        )
+
+    def model_of(
+        self,
+        labels: NDArray[np.int64],
+        concentration: float,
+        top_concentration: float,
+        rng: NDArray[np.uint64],
+    ) -> HDPMixtureModel:
+        """Return a partition, and what groups follow given it, with mean weights."""
+        n = int(labels.max()) + 1
+        even = np.full(n, 1.0 / (n + 1.0))
+        top = TopLevel(even, 1.0 / (n + 1.0), concentration, top_concentration)
+        return self._model(labels, top.expected(self.ptr, labels, _N_DRAWS, rng))
+
+    def state(self) -> HDPMixtureState:
+        """Return a live view of the state."""
+        return HDPMixtureState(self)

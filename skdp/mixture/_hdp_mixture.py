@@ -1,0 +1,541 @@
+"""Mixtures whose groups share components, the number of which is inferred."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import as_array, check_count
+from skdp._memory import check_memory
+from skdp._public import public
+from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._resumable import SavedRuns
+from skdp._sklearn_compat import with_callbacks
+from skdp._typing import Floats, Places
+from skdp.data import SequencePanel, check_panel
+from skdp.data._panels import check_no_lengths, split
+from skdp.mixture._base import BaseMixture
+from skdp.mixture._hdp._model import HDPMixtureModel
+from skdp.mixture._hdp._walker import HDPMixtureWalker
+from skdp.processes._top_level import TopPriors, check_concentration_or_prior
+
+_LEAST = 1e-200
+"""Of the probability that a row is of a known component; below, it is no divisor."""
+
+
+@public
+class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture):
+    r"""Mixtures of several groups of rows that share their components, as many as the data ask for.
+
+    A hierarchical Dirichlet process: every group has shares of its own of the same components, and
+    new groups may have new ones.
+
+    .. math::
+
+        \beta \sim \mathrm{GEM}(\gamma), \quad
+        \theta_j \sim \mathrm{DP}(\alpha, \beta), \quad
+        z_{ji} \sim \theta_j, \quad
+        x_{ji} \sim F(\phi_{z_{ji}})
+
+    A sample is a group; the order of its rows does not matter. With the shares theta and the
+    parameters phi integrated out, the component of every row is drawn given all others, with a new
+    component among the choices (direct assignment), then the weights beta.
+
+    Parameters
+    ----------
+    emission : str or emission object, default="gaussian"
+        Distribution of the rows of a component: `GaussianEmission` ("full" or "diag"),
+        `PoissonEmission`, `CategoricalEmission` (X is one column of integers),
+        `MultinomialEmission` (rows of counts), or its name: "gaussian", "poisson", "categorical" or
+        "multinomial". A name stands for the object with default settings.
+    concentration : float or "auto", default="auto"
+        Concentration alpha of the shares of groups, in [1e-8, 1e8]: the larger, the more they are
+        like beta. "auto": drawn.
+    concentration_prior : (shape, rate), default=(1.0, 0.1)
+        Gamma prior under which alpha is drawn; shape and rate from 1e-8 to 1e8.
+    top_concentration : float or "auto", default="auto"
+        Concentration gamma of the weights of components, in [1e-8, 1e8]: the larger, the more
+        components. "auto": drawn.
+    top_concentration_prior : (shape, rate), default=(1.0, 0.1)
+        Gamma prior under which gamma is drawn; shape and rate from 1e-8 to 1e8.
+    split_merge : bool, default=True
+        Whether each sweep also tries to split components, to merge two, and to divide the rows of
+        two anew: 20 + sqrt(n_rows) / 10 moves.
+    point_estimate : {"binder", "vi"}, default="binder"
+        The loss of which the representative partition, that of `labels_`, has the least posterior
+        mean. "binder": the number of pairs of rows that only one of two partitions has together.
+        "vi": the variation of information. It is the best of the stored partitions, improved row by
+        row if tables of the clusters that two of them share take less than a gigabyte.
+    init : {"sequential"} or list of (n_rows_j,) arrays of int, default="sequential"
+        First partition of each chain. "sequential": one row after the other, in random order, joins
+        a component given the rows before. Or your own labels, an array for each group (for a single
+        array X: one array).
+    max_iter : int, default=500
+        Number of sweeps of each chain.
+    burn_in : int or None, default=None
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
+    thin : int, default=5
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
+    n_samples : int, default=20
+        Number of kept samples of each chain, evenly spaced, to store. Densities are averaged over
+        them, and the representative partition is chosen by them.
+    n_chains : int, default=1
+        Number of independent chains, each from its own first state. The samples of all of them are
+        pooled.
+    warm_start : bool, default=False
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+    verbose : int, default=0
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
+
+    Attributes
+    ----------
+    labels_ : list of (n_rows_j,) arrays of int
+        Component of each row in the representative partition, by group; components are ordered by
+        size. If X was a single array, one array.
+    n_components_ : int
+        Their number K.
+    n_components_distribution_ : array
+        Posterior distribution of the number of components: entry k is P(K = k), over the kept
+        sweeps of all chains.
+    weights_ : (K,) array
+        Weights beta of the components: the expected shares of a new group. What they lack of 1 is
+        that of new components.
+    group_weights_ : (n_groups, K) array
+        Expected shares theta of the training groups, given the representative partition; what rows
+        lack of 1 is that of new components.
+    means_, covariances_ : (K, n_features), (K, n_features, n_features) arrays
+        Posterior means of the parameters given the representative partition, with a
+        `GaussianEmission`; with "diag", variances, (K, n_features).
+    emission_ : object
+        Distributions of the next row of each component.
+    concentration_, top_concentration_ : float
+        Posterior means of alpha and gamma.
+    trace_ : Trace
+        Scalars of every kept sweep of every chain, "n_components" among them.
+    n_iter_ : int
+        Number of sweeps done.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : (n_features,) array
+        Only if X was a data frame with string column names, or a list of them.
+
+    See Also
+    --------
+    DPMixture : One group.
+    HDPTopicModel : The same of documents of words.
+    HDPHMMLT : Rows whose order matters.
+
+    Notes
+    -----
+    With the weights beta of the K components that have rows, and beta_u of all others, the joint
+    distribution is gamma^K beta_u^(gamma - 1) prod_k 1 / beta_k
+    prod_j Gamma(alpha) / Gamma(alpha + n_j) prod_k Gamma(alpha beta_k + n_jk) / Gamma(alpha beta_k)
+    prod_k f(X_k), with the parameters of the components summed out of f. A row of group j joins
+    component k with weight n_jk + alpha beta_k, and a new one with alpha beta_u, which is then
+    broken by Beta(1, gamma), as in [1]_. After a sweep over all rows come moves that split a
+    component, merge two or divide the rows of two anew. They are those of `PitmanYorMixture`, as in
+    [2]_, with the shares of the two in their weight as part of the proposal, and are accepted or
+    not by exact Metropolis-Hastings. Then tables, beta, alpha and gamma are drawn. Nothing is
+    truncated.
+
+    New groups have the components of a sample, with predictive densities given the training rows,
+    and one more in the place of all others, whose rows are independent draws of the prior
+    predictive. Their shares, given their rows, are means over 100 Gibbs sweeps of the rows'
+    components. The random numbers of a group depend on its rows and on a seed that is drawn in the
+    fit, so what is said of a group does not depend on other groups.
+
+    Columns that do not vary are given a variance of 1 in the prior of `GaussianEmission`. One row
+    is enough for a fit, and there may be fewer rows than columns. A group has at least one row.
+
+    References
+    ----------
+    .. [1] Y. W. Teh, M. I. Jordan, M. J. Beal and D. M. Blei, "Hierarchical Dirichlet processes",
+       Journal of the American Statistical Association 101, 2006, section 5.3.
+    .. [2] S. Jain and R. M. Neal, "A split-merge Markov chain Monte Carlo procedure for the
+       Dirichlet process mixture model", Journal of Computational and Graphical Statistics 13, 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.mixture import HDPMixture
+    >>> rng = np.random.default_rng(0)
+    >>> centers = [[0, 5], [0, 10], [0, 0, 10]]
+    >>> groups = [rng.normal(rng.choice(own, (40, 1)), 0.5, (40, 2)) for own in centers]
+    >>> model = HDPMixture(max_iter=100, random_state=0).fit(groups)
+    >>> model.n_components_
+    3
+    >>> np.count_nonzero(model.transform(groups) > 0.05, axis=1).tolist()
+    [2, 2, 2]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseMixture._parameter_constraints,
+        "top_concentration": "no_validation",
+        "top_concentration_prior": [tuple, list],
+    }
+
+    _feature_attributes = (*BaseMixture._feature_attributes, "_is_single")
+
+    _learnt = ("concentration", "top_concentration")
+
+    _is_single: bool
+    _key: NDArray[np.uint64]
+    _models: list[HDPMixtureModel]
+    _representative: HDPMixtureModel
+
+    def __init__(
+        self,
+        emission: Any = "gaussian",
+        *,
+        concentration: float | str = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        top_concentration: float | str = "auto",
+        top_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        split_merge: bool = True,
+        point_estimate: str = "binder",
+        init: Any = "sequential",
+        max_iter: int = 500,
+        burn_in: int | None = None,
+        thin: int = 5,
+        n_samples: int = 20,
+        n_chains: int = 1,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.emission = emission
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.top_concentration = top_concentration
+        self.top_concentration_prior = top_concentration_prior
+        self.split_merge = split_merge
+        self.point_estimate = point_estimate
+        self.init = init
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    # Validation
+
+    def _concentration(self, name: str) -> tuple[float, tuple[float, float] | None]:
+        """Return a concentration, or where it begins, and its prior if it is drawn."""
+        value, prior = getattr(self, name), getattr(self, f"{name}_prior")
+        return check_concentration_or_prior(value, prior, name)
+
+    def _check_hyper(self) -> None:
+        for name in self._learnt:
+            self._concentration(name)
+
+    def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
+        panel, is_single = check_panel(self, X, reset=True)
+        check_no_lengths(y, panel, is_single)
+        self._is_single = is_single
+        return panel
+
+    def _first_labels(self, panel: SequencePanel) -> Places | None:
+        """Return the given first partition, named without gaps; None: there is none."""
+        if isinstance(self.init, str):
+            return None
+        lengths = np.diff(panel.ptr)
+        parts = self.init if isinstance(self.init, list | tuple) else [self.init]
+        arrays = [as_array(part, "init") for part in parts]
+        if len(lengths) == 1 and all(array.ndim == 0 for array in arrays):
+            arrays = [as_array(self.init, "init")]
+        if len(arrays) != len(lengths):
+            raise ValueError(
+                f"init must be 'sequential' or a list of {len(lengths)} arrays of int, one per "
+                f"group of X; got {len(arrays)}."
+            )
+        for j, (array, length) in enumerate(zip(arrays, lengths, strict=True)):
+            if array.dtype.kind not in "iu" or array.shape != (length,):
+                raise ValueError(
+                    f"init must hold integers, a label per row: {length} for group {j}, got "
+                    f"{array.dtype} of shape {array.shape}."
+                )
+        return np.unique(np.concatenate(arrays), return_inverse=True)[1].astype(np.int64)
+
+    # Chains
+
+    def _start_walker(
+        self, panel: SequencePanel, root: np.random.SeedSequence, c: int
+    ) -> HDPMixtureWalker:
+        self._check_memory(panel.values)
+        concentration, prior = self._concentration("concentration")
+        top_concentration, top_prior = self._concentration("top_concentration")
+        return HDPMixtureWalker(
+            panel,
+            self._make_emission(panel.values),
+            TopPriors(prior, top_prior),
+            concentration,
+            top_concentration,
+            self._first_labels(panel),
+            derive_stream(root, Role.INIT, c),
+            derive_stream(root, Role.SWEEP, c),
+            split_merge=bool(self.split_merge),
+        )
+
+    def _model_of(
+        self, walker: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence
+    ) -> HDPMixtureModel:
+        rng = derive_stream(root, Role.LIKELIHOOD)
+        model: HDPMixtureModel = walker.model_of(labels, **learnt, rng=rng)
+        return model
+
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(saved, final=final)
+        trace, labels = attributes["trace_"], attributes["labels_"]
+        walker, model = saved.runs[0].walker, attributes["_representative"]
+        return {
+            **attributes,
+            "_key": derive_stream(saved.root, Role.TRANSFORM),
+            "labels_": split(labels, walker.ptr, self._is_single),
+            "group_weights_": model.shares(walker.ptr, np.eye(len(model.weights))[labels])[:, :-1],
+            "top_concentration_": float(trace["top_concentration"].mean()),
+        }
+
+    # Public methods
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the components of groups of rows.
+
+        Parameters
+        ----------
+        X : SequencePanel, list of groups, or (n_rows, n_features) array
+            Each group in a list is a (n_rows_j, n_features) or (n_rows_j,) array, or a data frame.
+            An array or data frame is one group.
+        y : ignored
+            Present by scikit-learn's convention. Sizes of groups are refused.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or a parameter is invalid, a group has no rows, or y holds the sizes of groups. The
+            estimator is left unchanged.
+        KeyboardInterrupt
+            If interrupted, at the end of the current sweep. If a sample has been kept by then, the
+            estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
+            continues.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the log joint of a chain still climbs over the kept sweeps, or the number of
+            components still grows or falls; raise `max_iter` then.
+        """
+        return self._fit(X, y)
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable component of each row, given its group.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (n_rows_j,) arrays of int
+            From 0 to ``n_components_ - 1``, under the representative partition; for a single array,
+            one array. Rows of the training data may have another component than in `labels_`, where
+            a row is one of those that it is compared to.
+        """
+        known, _, panel, is_single = self._responsibilities(X)
+        return split(np.argmax(known, axis=1), panel.ptr, is_single)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the components, given that each row is of one of them.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (n_rows_j, K) arrays
+            Given all rows of the group, under the representative partition; for a single array, one
+            array.
+        """
+        known, _, panel, is_single = self._responsibilities(X)
+        return split(known, panel.ptr, is_single)
+
+    def novelty(self, X: Any) -> Any:
+        """Return the probability that each row is of a component that the training data lack.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (n_rows_j,) arrays
+            Given all rows of the group, under the representative partition; for a single array, one
+            array.
+        """
+        _, new, panel, is_single = self._responsibilities(X)
+        return split(new, panel.ptr, is_single)
+
+    def transform(self, X: Any) -> Floats:
+        """Return how the rows of each group share the components.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_groups, K) array
+            Means over the rows of each group of ``predict_proba(X)``; rows sum to 1. For a single
+            array, every row is a sample, and the result is ``predict_proba(X)``, (n_rows, K).
+        """
+        known, _, panel, is_single = self._responsibilities(X)
+        if is_single:
+            return known
+        return np.array([part.mean(axis=0) for part in split(known, panel.ptr, is_single)])
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log predictive density (or probability) of the second half of each group.
+
+        By document completion, as in topic models: of each group the rows at even places (0, 2,
+        ...) tell its shares of the components, and those at odd places are scored, each with
+        sum_k E[theta_k] f_k(x), a new component included. These densities are averaged over the
+        stored samples of all chains, row by row.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        (n_groups,) array
+            Natural logarithms, summed over the scored rows of a group; 0 for a group of one row.
+            For a single array, those of every row, (n_rows,): 0 for rows that are not scored.
+        """
+        return self._score_rows(X)[0]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log predictive density (or probability) of a scored row.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        y : ignored
+            Sizes of groups are refused, as in `fit`.
+
+        Returns
+        -------
+        float
+            ``score_samples(X).sum()`` divided by the number of rows at odd places in their groups;
+            higher is better.
+
+        Raises
+        ------
+        ValueError
+            If every group has only one row, or X is invalid.
+        """
+        logs, n_scored, panel, is_single = self._score_rows(X)
+        check_no_lengths(y, panel, is_single)
+        if n_scored == 0:
+            raise ValueError(
+                "X has no rows to score: of each group those at odd places are scored given those "
+                "at even places, and every group has only one row."
+            )
+        return float(logs.sum() / n_scored)
+
+    def sample(self, n_rows: int, n_groups: int = 1, *, random_state: Any = None) -> SequencePanel:
+        """Draw new groups, each given a stored sample at random.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows of a group, >= 1.
+        n_groups : int, default=1
+        random_state : int, RandomState, Generator or None, default=None
+
+        Returns
+        -------
+        SequencePanel
+            Given its shares of the components, the rows of a group are independent draws of the
+            components' predictive distributions.
+        """
+        check_is_fitted(self)
+        n_rows = check_count(n_rows, "n_rows", at_least=1)
+        n_groups = check_count(n_groups, "n_groups", at_least=1)
+        check_memory(
+            16.0 * n_rows * n_groups * self.n_features_in_, f"n_groups={n_groups} of {n_rows} rows"
+        )
+        rng = np.random.default_rng(make_seed_sequence(random_state))
+        chosen = rng.integers(len(self._models), size=n_groups)
+        return SequencePanel.from_sequences([self._models[s].sample(n_rows, rng) for s in chosen])
+
+    # What the stored samples say
+
+    def _check_groups(self, X: Any) -> tuple[SequencePanel, bool]:
+        check_is_fitted(self)
+        return check_panel(self, X, reset=False)
+
+    def _responsibilities(self, X: Any) -> tuple[Floats, Floats, SequencePanel, bool]:
+        """Return probabilities of components and of new ones by row, under the representative one.
+
+        Those of components, (N, K), are given that the row is of one of them.
+        """
+        panel, is_single = self._check_groups(X)
+        model = self._representative
+        found = model.responsibilities(panel.ptr, panel.values, self._key)
+        known, new = found[:, :-1], found[:, -1].copy()
+        totals = known.sum(axis=1, keepdims=True)
+        far = np.flatnonzero(totals[:, 0] < _LEAST)
+        known = known / np.maximum(totals, _LEAST)
+        if len(far):  # nothing but a new component was ever drawn: to rounding
+            groups = np.searchsorted(panel.ptr, far, side="right") - 1
+            shares = model.shares(panel.ptr, found)[groups, :-1]
+            known[far] = softmax(model.log_obs(panel.values[far])[:, :-1] + np.log(shares), axis=1)
+        return known, new, panel, is_single
+
+    def _score_rows(self, X: Any) -> tuple[Floats, int, SequencePanel, bool]:
+        """Return log densities of samples, the number of scored rows, and X as a panel."""
+        panel, is_single = self._check_groups(X)
+        parts: Any = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(model.log_completions)(panel.ptr, panel.values, self._key + np.uint64(m))
+            for m, model in enumerate(self._models)
+        )
+        rows, is_scored = np.zeros(len(panel.values)), parts[0][0]
+        rows[is_scored] = logsumexp([logs for _, logs in parts], axis=0) - np.log(len(parts))
+        n_scored = int(np.count_nonzero(is_scored))
+        if is_single:
+            return rows, n_scored, panel, is_single
+        sums = [part.sum() for part in split(rows, panel.ptr, is_single)]
+        return np.array(sums), n_scored, panel, is_single
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)

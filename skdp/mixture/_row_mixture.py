@@ -1,0 +1,238 @@
+"""Mixtures of rows: fits, and what the stored partitions say of new rows."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import as_array, check_concentration, check_gamma_prior
+from skdp._random import Role, derive_stream
+from skdp._sklearn_compat import with_callbacks
+from skdp._typing import Floats, Places
+from skdp.data._validation import check_rows
+from skdp.mixture._base import BaseMixture
+from skdp.mixture._draws import draw_rows
+from skdp.mixture._hyper import PartitionPrior
+from skdp.mixture._model import MixtureModel
+from skdp.mixture._walker import MixtureWalker
+
+_FIRST_DISCOUNT, _FIRST_CONCENTRATION = 0.1, 1.0
+"""Where those that are drawn begin."""
+
+
+class RowMixture(BaseMixture):
+    """Base class: a subclass has the parameters, and gives `_discount_and_prior`."""
+
+    concentration: Any
+    concentration_prior: Any
+
+    _learnt = ("discount", "concentration")
+
+    _models: list[MixtureModel]
+    _representative: MixtureModel
+
+    # Validation
+
+    def _discount_and_prior(self) -> tuple[float | None, tuple[float, float]]:
+        """Return the discount, None if it is drawn, and its Beta prior."""
+        raise NotImplementedError
+
+    def _concentration_and_prior(
+        self, discount: float | None
+    ) -> tuple[float | None, tuple[float, float]]:
+        """Return the concentration, None if it is drawn, and its Gamma prior."""
+        prior = check_gamma_prior(self.concentration_prior, "concentration_prior")
+        if isinstance(self.concentration, str) and self.concentration == "auto":
+            return None, prior
+        try:
+            return check_concentration(self.concentration, above=-(discount or 0.0)), prior
+        except ValueError as error:
+            raise ValueError(f"{error} It may also be 'auto'.") from None
+
+    def _check_hyper(self) -> None:
+        self._concentration_and_prior(self._discount_and_prior()[0])
+
+    def _check_input(self, X: Any, y: Any = None) -> Floats:
+        return check_rows(self, X, reset=True)
+
+    def _first_labels(self, n_samples: int) -> NDArray[np.int64] | None:
+        """Return the given first partition, named without gaps; None: there is none."""
+        if isinstance(self.init, str):
+            return None
+        labels = as_array(self.init, "init")
+        if labels.shape != (n_samples,) or labels.dtype.kind not in "iu":
+            raise ValueError(
+                f"init must be 'sequential' or {n_samples} integers, a label per row of X; got "
+                f"{labels.dtype} of shape {labels.shape}."
+            )
+        return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+    # Chains
+
+    def _start_walker(self, values: Floats, root: np.random.SeedSequence, c: int) -> MixtureWalker:
+        self._check_memory(values)
+        discount, discount_prior = self._discount_and_prior()
+        concentration, concentration_prior = self._concentration_and_prior(discount)
+        return MixtureWalker(
+            values,
+            self._make_emission(values),
+            PartitionPrior(
+                discount_prior if discount is None else None,
+                concentration_prior if concentration is None else None,
+            ),
+            _FIRST_DISCOUNT if discount is None else discount,
+            _FIRST_CONCENTRATION if concentration is None else concentration,
+            self._first_labels(len(values)),
+            derive_stream(root, Role.INIT, c),
+            derive_stream(root, Role.SWEEP, c),
+            split_merge=bool(self.split_merge),
+        )
+
+    def _model_of(
+        self, walker: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence
+    ) -> MixtureModel:
+        model: MixtureModel = walker.model_of(labels, **learnt)
+        return model
+
+    # Public methods
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the partition of the rows of X into clusters.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like
+        y : ignored
+            Present by scikit-learn's convention.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or a parameter is invalid. The estimator is left unchanged.
+        KeyboardInterrupt
+            If interrupted, at the end of the current sweep. If a sample has been kept by then, the
+            estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
+            continues.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the log joint of a chain still climbs over the kept sweeps, or the number of
+            components still grows or falls; raise `max_iter` then.
+        """
+        return self._fit(X, y)
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return the most probable component of each row under the representative partition.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like
+
+        Returns
+        -------
+        (n_samples,) array of int
+            From 0 to ``n_components_ - 1``. Rows of the training data may have another component
+            than in `labels_`, where a row is one of those that it is compared to.
+        """
+        return np.argmax(self._log_joint(X)[:, :-1], axis=1)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probabilities of the components, given that each row is of one of them.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like
+
+        Returns
+        -------
+        (n_samples, K) array
+            Under the representative partition.
+        """
+        logs = self._log_joint(X)[:, :-1]
+        return np.asarray(np.exp(logs - logsumexp(logs, axis=1, keepdims=True)))
+
+    def novelty(self, X: Any) -> Floats:
+        """Return the probability that each row is of a component that the training data lack.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like
+
+        Returns
+        -------
+        (n_samples,) array
+            Under the representative partition.
+        """
+        logs = self._log_joint(X)
+        return np.asarray(np.exp(logs[:, -1] - logsumexp(logs, axis=1)))
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log predictive density (or probability) of each row.
+
+        Densities are averaged over the stored samples of all chains. They have a part for a new
+        component, too.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like
+
+        Returns
+        -------
+        (n_samples,) array
+            Natural logarithms.
+        """
+        values = self._check_rows(X)
+        parts: Any = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(model.log_densities)(values) for model in self._models
+        )
+        return np.asarray(logsumexp(parts, axis=0) - np.log(len(parts)))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log predictive density (or probability) of a row; higher is better.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like
+        y : ignored
+
+        Returns
+        -------
+        float
+        """
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Floats:
+        """Draw rows from the predictive density, that of `score_samples`.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+        random_state : int, RandomState, Generator or None, default=None
+
+        Returns
+        -------
+        (n_samples, n_features) array
+            Independent rows, each given a stored sample at random.
+        """
+        check_is_fitted(self)
+        return draw_rows(self._models, n_samples, self.n_features_in_, random_state)
+
+    def _check_rows(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        return check_rows(self, X, reset=False)
+
+    def _log_joint(self, X: Any) -> Floats:
+        """Return log p(x, component) under the representative partition, the new one last."""
+        values = self._check_rows(X)
+        return self._representative.log_joint_with(values)

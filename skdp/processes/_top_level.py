@@ -1,0 +1,144 @@
+"""The top level of a hierarchical Dirichlet process, drawn given the dishes of all customers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._checks import check_gamma_prior, is_number
+from skdp._typing import Floats, Places
+from skdp.processes._concentration import draw_concentration
+from skdp.processes._kernels_top_level import draw_tables, draw_top_weights
+
+_SMALLEST, _LARGEST = 1e-8, 1e8
+"""Of concentrations."""
+
+_FIRST = 1.0
+"""Where concentrations that are drawn begin."""
+
+
+def check_concentration_or_prior(
+    value: Any, prior: Any, name: str
+) -> tuple[float, tuple[float, float] | None]:
+    """Return a concentration, or where it begins, and its prior if it is drawn.
+
+    Raises
+    ------
+    ValueError
+        If it is neither "auto" nor a number in range, or the prior is none.
+    """
+    prior = check_gamma_prior(prior, f"{name}_prior")
+    if isinstance(value, str) and value == "auto":
+        return _FIRST, prior
+    if not is_number(value) or not _SMALLEST <= value <= _LARGEST:
+        raise ValueError(
+            f"{name} must be 'auto' or a number from {_SMALLEST:g} to {_LARGEST:g}, got {value!r}."
+        )
+    return float(value), None
+
+
+def in_range(concentration: float) -> float:
+    """Return the nearest concentration under which single-precision weights do not vanish."""
+    return min(max(concentration, _SMALLEST), _LARGEST)
+
+
+@dataclass(frozen=True)
+class TopPriors:
+    """What is known of both concentrations before any restaurant.
+
+    Attributes
+    ----------
+    concentration, top_concentration : (shape, rate) or None
+        Of the Gamma prior of one that is drawn. None: it is known.
+    """
+
+    concentration: tuple[float, float] | None
+    top_concentration: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class TopLevel:
+    """Weights of dishes, and both concentrations.
+
+    Attributes
+    ----------
+    weights : (K,) array
+        beta of the dishes that have customers.
+    rest : float
+        beta_u, the weight of all others.
+    concentration, top_concentration : float
+        alpha and gamma.
+    """
+
+    weights: Floats
+    rest: float
+    concentration: float
+    top_concentration: float
+
+    def _draw_tables(
+        self, ptr: Places, dishes: NDArray[Any], rng: NDArray[np.uint64]
+    ) -> tuple[Places, Places]:
+        """Return the tables of dishes and of restaurants."""
+        n_dishes = len(self.weights)
+        tables, own_tables = np.zeros(n_dishes, dtype=np.int64), np.zeros(len(ptr) - 1, np.int64)
+        draw_tables(
+            ptr, dishes, self.concentration * self.weights, np.zeros(n_dishes, dtype=np.int64),
+            tables, own_tables, rng,
+        )  # fmt: skip
+        return tables, own_tables
+
+    def drawn(
+        self, ptr: Places, dishes: NDArray[Any], priors: TopPriors, rng: NDArray[np.uint64]
+    ) -> TopLevel:
+        """Return the next one: tables are drawn, then concentrations, then weights.
+
+        Parameters
+        ----------
+        ptr : (J + 1,) array
+            Where the customers of each restaurant begin.
+        dishes : (n,) array of int
+            Dish of every customer.
+        priors : TopPriors
+        rng : (4,) array of uint64
+        """
+        n_dishes = len(self.weights)
+        alpha, gamma = self.concentration, self.top_concentration
+        tables, own_tables = self._draw_tables(ptr, dishes, rng)
+        if priors.concentration is not None:
+            alpha = in_range(
+                draw_concentration(np.diff(ptr), own_tables, 0.0, alpha, *priors.concentration, rng)
+            )
+        if priors.top_concentration is not None:
+            n_tables = np.array([tables.sum()])
+            gamma = in_range(
+                draw_concentration(
+                    n_tables, np.array([n_dishes]), 0.0, gamma, *priors.top_concentration, rng
+                )
+            )
+        weights = np.empty(n_dishes)
+        rest = draw_top_weights(tables, gamma, weights, rng)
+        return TopLevel(weights, rest, alpha, gamma)
+
+    def expected(
+        self, ptr: Places, dishes: NDArray[Any], n_draws: int, rng: NDArray[np.uint64]
+    ) -> TopLevel:
+        """Return one with the posterior means of the weights given dishes and concentrations.
+
+        They are means over draws of the tables, of which the first fifth does not count.
+        """
+        top, gamma = self, self.top_concentration
+        means, rest = np.zeros(len(self.weights)), 0.0
+        n_first = n_draws // 5
+        for number in range(n_draws):
+            tables, _ = top._draw_tables(ptr, dishes, rng)
+            if number >= n_first:
+                means += tables / (tables.sum() + gamma)
+                rest += gamma / (tables.sum() + gamma)
+            weights = np.empty(len(tables))
+            left = draw_top_weights(tables, gamma, weights, rng)
+            top = TopLevel(weights, left, self.concentration, gamma)
+        n = n_draws - n_first
+        return TopLevel(means / n, rest / n, self.concentration, gamma)

@@ -1,0 +1,98 @@
+"""Mixtures of groups that share their components, by enumeration, in plain Python.
+
+Every partition of the rows of all groups, and every number of tables of each component in each
+group: the prior of `hdp_topics`, times the marginal likelihoods of `mixtures`.
+"""
+
+from itertools import product
+from math import exp, lgamma, log
+
+import numpy as np
+from exact.oracles import hdp_topics, mixtures
+
+
+def log_likelihood(groups, labels, family):
+    """Return log p(x | z)."""
+    return mixtures.log_likelihood([row for group in groups for row in group], labels, family)
+
+
+def posterior(groups, family, alpha, gamma):
+    """Return all partitions, and the probability of each given the rows."""
+    every = mixtures.partitions(sum(map(len, groups)))
+    weights = np.array([
+        hdp_topics.prior_of_partition(groups, labels, alpha, gamma)
+        * exp(log_likelihood(groups, labels, family))
+        for labels in every
+    ])  # fmt: skip
+    return every, weights / weights.sum()
+
+
+def mean_concentrations(groups, family, alpha_prior, gamma_prior):
+    """Return the posterior means of alpha and gamma under Gamma priors, and of K."""
+    return hdp_topics.mean_of_concentrations(
+        groups, lambda labels: exp(log_likelihood(groups, labels, family)), alpha_prior, gamma_prior
+    )
+
+
+def log_joint(groups, labels, weights, rest, family, alpha, gamma):
+    """Return log p(x, z, beta), with the density of the weights of components with rows."""
+    prior = hdp_topics.log_prior_given_weights(groups, labels, weights, rest, alpha, gamma)
+    return prior + log_likelihood(groups, labels, family)
+
+
+def mean_weights(groups, labels, alpha, gamma):
+    """Return E[beta | z], that of new components last: a mean over all tables."""
+    total, sums = 0.0, np.zeros(max(labels) + 2)
+    for tables, ways in hdp_topics.tables_of_partition(groups, labels):
+        of_components = tables.sum(axis=0)
+        m = int(tables.sum())
+        weight = ways * exp(
+            m * log(alpha)
+            + sum(lgamma(int(t)) for t in of_components)
+            - lgamma(gamma + m)
+        )  # fmt: skip
+        total += weight
+        sums += weight * np.append(of_components, gamma) / (m + gamma)
+    return sums / total
+
+
+def group_posterior(chances, prior):
+    """Return the probabilities of the components of each row of a group, (n, C), and E[theta].
+
+    Components are given: chances[i][k] is the likelihood of row i under component k, the group's
+    shares theta are Dirichlet, and all vectors of components are summed over.
+    """
+    n, n_components = len(chances), len(prior)
+    probabilities, shares, total = np.zeros((n, n_components)), np.zeros(n_components), 0.0
+    for z in product(range(n_components), repeat=n):
+        counts = np.bincount(z, minlength=n_components)
+        weight = 1.0
+        for k, count in enumerate(counts):
+            for m in range(int(count)):
+                weight *= prior[k] + m
+        for i, k in enumerate(z):
+            weight *= chances[i][k]
+        total += weight
+        shares += weight * (counts + prior) / (n + sum(prior))
+        probabilities[np.arange(n), list(z)] += weight
+    return probabilities / total, shares / total
+
+
+def log_completion(group, rows, labels, weights, family, alpha):
+    """Return log p of the rows at odd places of a group given those at even places.
+
+    Components are the clusters of training rows, with their predictive densities, and one more for
+    all others; `weights` are beta, that of all others last.
+    """
+    rows = np.array(rows)
+    clusters = [rows[np.array(labels) == k].tolist() for k in range(max(labels) + 1)]
+
+    def chance(row, k):
+        if k == len(clusters):
+            return exp(family.log_marginal([row]))
+        with_row = family.log_marginal([*clusters[k], row])
+        return exp(with_row - family.log_marginal(clusters[k]))
+
+    chances = [[chance(row, k) for k in range(len(weights))] for row in group]
+    _, shares = group_posterior(chances[::2], [alpha * weight for weight in weights])
+    return [log(sum(shares * np.array(chance))) for chance in chances[1::2]]
