@@ -217,10 +217,3 @@ def draw_tables_of_nodes(node_ptr, topics, prior, counts, tables, tables_of_node
                 total += drawn
                 counts[k] = 0
         tables_of_nodes[d] = total
-
-
-@njit_loop
-def rename_topics(topics, names):
-    """Give every word the new name of its topic."""
-    for i in range(topics.shape[0]):
-        topics[i] = names[topics[i]]

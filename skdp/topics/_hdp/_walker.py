@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from skdp.topics._hdp._kernels_sweeps import (
     TopLevel,
     draw_tables_of_nodes,
     empty_top_level,
-    rename_topics,
     sweep_open_nodes,
 )
 from skdp.topics._hdp._state import HDPState
@@ -28,7 +26,8 @@ from skdp.topics._lda._kernels_sweeps import empty_dense_scratch, sweep_nodes
 from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
 from skdp.topics._lda._walker import NodeTopics
 from skdp.topics._shared._arrays import fixed_words
-from skdp.topics._shared._kernels import WordCounts
+from skdp.topics._shared._kernels import WordCounts, rename_topics
+from skdp.topics._shared._top_level import TopPriors, in_range
 from skdp.topics._shared._walker import TopicWalker
 
 MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
@@ -37,25 +36,6 @@ are hardly ever accepted."""
 
 _SPARE = 16
 """Free columns before a sweep, at least. Columns are added by twice as many, or by a quarter."""
-
-
-def in_range(concentration: float) -> float:
-    """Return the nearest concentration under which single-precision weights do not vanish."""
-    return min(max(concentration, 1e-8), 1e8)
-
-
-@dataclass(frozen=True)
-class TopPriors:
-    """What is known of both concentrations before any document.
-
-    Attributes
-    ----------
-    concentration, top_concentration : (shape, rate) or None
-        Of the Gamma prior of one that is drawn. None: it is known.
-    """
-
-    concentration: tuple[float, float] | None
-    top_concentration: tuple[float, float] | None
 
 
 class HDPWalker(TopicWalker):
@@ -288,6 +268,14 @@ class HDPWalker(TopicWalker):
         prior = self.doc_topic_prior
         add_node_estimates(0, len(nodes), self._node_ptr, self.topics, prior, nodes)
         return shares_of_nodes(self._whole, self.level, nodes, prior)
+
+    def shown(self) -> dict[str, Any]:
+        """Return what is shown of the state beside topics and shares."""
+        return {
+            "concentration": float(self.concentration),
+            "top_concentration": float(self.top_concentration),
+            "topic_word_prior": float(self.topic_word_prior),
+        }
 
     def scalars(self) -> dict[str, float]:
         """Return what the trace records."""

@@ -13,7 +13,8 @@ from exact.oracles.batch_means import assert_means
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
 from skdp.topics._hdp import _kernels_moves as moves
-from skdp.topics._hdp._walker import HDPWalker, TopPriors
+from skdp.topics._hdp._walker import HDPWalker
+from skdp.topics._shared._top_level import TopPriors
 
 DOCUMENTS = {
     "two": [[0, 0, 1], [2, 0]],
