@@ -96,7 +96,10 @@ class BaseTopicModel(
             return self.init
         return check_topics(self.init, "init", (self.n_components, n_words))
 
-    _first_topics_name = "n_components"
+    @property
+    def _first_topics_name(self) -> str:
+        """Name of the parameter that says how many topics a first state has."""
+        return "n_components"
 
     @property
     def _n_first_topics(self) -> int:
@@ -375,6 +378,26 @@ class BaseTopicModel(
         check_is_fitted(self)
         corpus = check_corpus(self, X, reset=False)
         return score_documents(corpus, self._models, self._fold_in_settings())
+
+
+FIRST_CONCENTRATION = 1.0
+"""Where concentrations of the two levels above topics begin if they are drawn."""
+
+
+def check_concentration(
+    estimator: Any, name: str, limits: Interval
+) -> tuple[float, tuple[float, float] | None]:
+    """Return a concentration, or where it begins, and its prior if it is drawn."""
+    prior = check_gamma_prior(getattr(estimator, f"{name}_prior"), f"{name}_prior")
+    value = getattr(estimator, name)
+    if isinstance(value, str) and value == "auto":
+        return FIRST_CONCENTRATION, prior
+    if not is_number(value) or value not in limits:
+        raise ValueError(
+            f"{name} must be 'auto' or a number from {limits.left:g} to {limits.right:g}, got "
+            f"{value!r}."
+        )
+    return float(value), None
 
 
 def check_dirichlet(value: Any, name: str, n: int, n_name: str = "n_components") -> Any:

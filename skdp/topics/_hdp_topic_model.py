@@ -7,23 +7,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skdp._checks import check_gamma_prior, is_number
+from skdp._checks import check_gamma_prior
 from skdp._public import public
 from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
 from skdp.inference import warn_of_drifts
-from skdp.topics._base import PRIOR, BaseTopicModel, check_topics
+from skdp.topics._base import PRIOR, BaseTopicModel, check_concentration, check_topics
 from skdp.topics._shared._best_sample import BestSample
 from skdp.topics._hdp._walker import HDPWalker
 from skdp.topics._lda._model import LDAModel
 from skdp.topics._shared._likelihood import LikelihoodMixin
 from skdp.topics._shared._top_level import TopPriors
-
-_FIRST_CONCENTRATION = 1.0
-"""Where concentrations that are drawn begin."""
-
 
 @public
 class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
@@ -226,21 +222,8 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
 
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
-        self._concentration("concentration")
-        self._concentration("top_concentration")
-
-    def _concentration(self, name: str) -> tuple[float, tuple[float, float] | None]:
-        """Return a concentration, or where it begins, and its prior if it is drawn."""
-        prior = check_gamma_prior(getattr(self, f"{name}_prior"), f"{name}_prior")
-        value = getattr(self, name)
-        if isinstance(value, str) and value == "auto":
-            return _FIRST_CONCENTRATION, prior
-        if not is_number(value) or value not in PRIOR:
-            raise ValueError(
-                f"{name} must be 'auto' or a number from {PRIOR.left:g} to {PRIOR.right:g}, got "
-                f"{value!r}."
-            )
-        return float(value), None
+        check_concentration(self, "concentration", PRIOR)
+        check_concentration(self, "top_concentration", PRIOR)
 
     def _check_init(self, n_words: int) -> Any:
         if isinstance(self.init, str):
@@ -261,8 +244,8 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
     def _start_walker(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
     ) -> HDPWalker:
-        concentration, prior = self._concentration("concentration")
-        top_concentration, top_prior = self._concentration("top_concentration")
+        concentration, prior = check_concentration(self, "concentration", PRIOR)
+        top_concentration, top_prior = check_concentration(self, "top_concentration", PRIOR)
         return HDPWalker(
             corpus,
             self.level,
@@ -315,7 +298,9 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
             "_fitted_level": self.level,
         }
 
-    _first_topics_name = "initial_components"
+    @property
+    def _first_topics_name(self) -> str:
+        return "initial_components"
 
     @property
     def _n_first_topics(self) -> int:
