@@ -48,10 +48,12 @@ NAMES = [
 
 MIXTURES = ("PitmanYorMixture", "DPMixture")
 POOLED = (*MIXTURES, "IBPLatentFeatures")
+OPEN = ("SegmentedTopicModel", "AdaptiveTopicModel")
 
 # Parameters that mean something else in these estimators than in the others.
 OTHER_MEANING = {
     "n_components": {
+        **dict.fromkeys(OPEN, "topics, or their number is inferred"),
         "LatentDirichletCoClustering": "topics of words, not of segments",
         "HDPHMMLT": "states, an upper bound",
         "HDPPCFG": "symbols, an upper bound",
@@ -88,8 +90,12 @@ OTHER_MEANING = {
         "HierarchicalPitmanYorLM": "by length of contexts",
         "NestedPitmanYorLM": "of words and of characters",
     },
-    "top_concentration": {"HDPTopicModel": "of topics, no truncation"},
-    "top_concentration_prior": {"HDPTopicModel": "of one concentration"},
+    "top_concentration": {
+        "HDPTopicModel": "of topics, no truncation",
+        **dict.fromkeys(OPEN, "or not used"),
+    },
+    "top_concentration_prior": dict.fromkeys(("HDPTopicModel", *OPEN), "of one concentration"),
+    "initial_components": dict.fromkeys(OPEN, "or not used"),
     "topic_word_prior": {"HDPTopicModel": "gamma is the top concentration there"},
     "split_merge": {
         "HDPTopicModel": "of topics",

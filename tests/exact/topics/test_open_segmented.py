@@ -1,7 +1,7 @@
-"""SegmentedTopicModel with an inferred number of topics against all partitions of five words.
+"""Table models with an inferred number of topics against all partitions of five words.
 
-By batch means (see `batch_means`): |z| < 5 for at most 62 quantities of each of 20 cases, a false
-alarm for one in 65 choices of the seeds; these are fixed. Partitions of less than 1 in 200 are
+By batch means (see `batch_means`): |z| < 5 for at most 90 quantities of each of 30 cases, a false
+alarm for one in 30 choices of the seeds; these are fixed. Partitions of less than 1 in 200 are
 taken together: too few visits to tell their spread.
 """
 
@@ -27,9 +27,14 @@ PROBLEMS = {
     "discount": Problem(
         [[[0, 0, 1], []], [[1], [0]]], 2, alpha=0.7, gamma=2.5, discount=0.5, concentration=0.8
     ),
+    "chain": Problem([[[0], [1, 0]], [[0], [], [1]]], 2, discount=0.3, concentration=1.0),
     "one document": Problem([[[0, 1, 0], [2, 0]]], 3, alpha=2.0, gamma=1.5, concentration=5.0),
 }
 SAMPLERS = ["btigs", "cmgs", "ssa"]
+mostly_one_sampler = pytest.mark.parametrize(
+    "sampler",
+    ["btigs", *(pytest.param(name, marks=pytest.mark.slow) for name in ("cmgs", "ssa"))],
+)
 KNOWN = TopPriors(None, None)
 RARE = 0.005
 
@@ -98,11 +103,17 @@ def test_two_documents(sampler):
     check("two documents", sampler, 8000)
 
 
+@mostly_one_sampler
+def test_segments_that_follow_each_other(sampler):
+    check("chain", sampler, 8000, model="adaptive")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_partitions(name, sampler):
-    check(name, sampler, 40_000)
+@pytest.mark.parametrize("model", PARENTS)
+def test_partitions(model, name, sampler):
+    check(name, sampler, 40_000, model)
 
 
 @pytest.mark.parametrize("share", [0.6, 1e-3])
@@ -112,7 +123,7 @@ def test_any_threshold_will_do(share, monkeypatch):
     check("two documents", "btigs", 12_000)
 
 
-@pytest.mark.parametrize("sampler", ["btigs", *(pytest.param(s, marks=pytest.mark.slow) for s in SAMPLERS[1:])])
+@mostly_one_sampler
 def test_learned_concentrations(sampler):
     problem, priors = PROBLEMS["two documents"], TopPriors((2.0, 1.5), (1.5, 1.0))
     expected = open_segmented.mean_concentrations(problem, (2.0, 1.5), (1.5, 1.0))
@@ -124,10 +135,11 @@ def test_learned_concentrations(sampler):
     assert_means(draws, expected, "concentrations and topics")
 
 
+@pytest.mark.parametrize("model", PARENTS)
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_log_joint(name, sampler):
-    problem = PROBLEMS[name]
+def test_log_joint(name, sampler, model):
+    problem = of_model(name, model)
     walker = make_walker(problem, sampler)
     for _ in range(20):
         walker.sweep()
