@@ -155,6 +155,7 @@ def everything():
         GibbsLDA(200),
         GibbsLDA(level="segment"),
         HDPTopicModel(),
+        SegmentedTopicModel("auto"),
         LatentDirichletCoClustering(),
     ]
     for model in (SegmentedTopicModel, SequentialLDA, AdaptiveTopicModel):

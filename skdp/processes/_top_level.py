@@ -21,7 +21,7 @@ _FIRST = 1.0
 
 
 def check_concentration_or_prior(
-    value: Any, prior: Any, name: str
+    value: Any, prior: Any, name: str, largest: float = _LARGEST
 ) -> tuple[float, tuple[float, float] | None]:
     """Return a concentration, or where it begins, and its prior if it is drawn.
 
@@ -33,9 +33,9 @@ def check_concentration_or_prior(
     prior = check_gamma_prior(prior, f"{name}_prior")
     if isinstance(value, str) and value == "auto":
         return _FIRST, prior
-    if not is_number(value) or not _SMALLEST <= value <= _LARGEST:
+    if not is_number(value) or not _SMALLEST <= value <= largest:
         raise ValueError(
-            f"{name} must be 'auto' or a number from {_SMALLEST:g} to {_LARGEST:g}, got {value!r}."
+            f"{name} must be 'auto' or a number from {_SMALLEST:g} to {largest:g}, got {value!r}."
         )
     return float(value), None
 

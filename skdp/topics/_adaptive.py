@@ -9,11 +9,11 @@ import numpy as np
 from skdp._public import public
 from skdp._sklearn_compat import StrOptions
 from skdp.topics._base import PRIOR
-from skdp.topics._tables._base import BaseTableModel
+from skdp.topics._tables._open_base import OpenTableModel
 
 
 @public
-class AdaptiveTopicModel(BaseTableModel):
+class AdaptiveTopicModel(OpenTableModel):
     r"""Topic model for documents whose segments follow the document and each other (AdaTM).
 
     A document has topic shares mu. Each of its segments (paragraphs, sentences) varies around a
@@ -37,8 +37,10 @@ class AdaptiveTopicModel(BaseTableModel):
 
     Parameters
     ----------
-    n_components : int, default=20
-        Number of topics K.
+    n_components : int or "auto", default=20
+        Number of topics K. "auto" infers it: beta are weights of infinitely many topics,
+        `document_concentration` times beta takes the place of `doc_topic_prior`, which must then be
+        "auto", and the attributes are those of one sample (see Notes).
     doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
         Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value
         per topic, "auto-symmetric" one value for all topics, by maximum a posteriori under
@@ -64,6 +66,18 @@ class AdaptiveTopicModel(BaseTableModel):
         "corpus": all segments share one learned `concentration`. "document" or "segment": each
         document or each segment draws its own under `concentration_prior`, new documents when they
         are folded in. If `concentration` is a number, the scope has no effect.
+    document_concentration : float or "auto", default="auto"
+        Used if `n_components` is "auto": concentration of the topic shares of documents, in [1e-8,
+        1e8], how much they are like beta. "auto" draws it given `document_concentration_prior`.
+    document_concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior of a document concentration that is
+        drawn.
+    top_concentration : float or "auto", default="auto"
+        Used if `n_components` is "auto": concentration of the weights beta, in [1e-8, 1e4]. The
+        larger, the more topics, and the longer a sweep. "auto" draws it given
+        `top_concentration_prior`.
+    top_concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior of a top concentration that is drawn.
     mixing_prior : (float, float) or "auto", default=(1.0, 1.0)
         Parameters (lambda_S, lambda_T) of the Beta prior on the weights rho of a segment's parents,
         in [1e-8, 1e8]: lambda_S is for the document, lambda_T for the previous segment. "auto"
@@ -77,6 +91,8 @@ class AdaptiveTopicModel(BaseTableModel):
         LDA chain of 100 sweeps, with segments as documents. An array of word probabilities, such as
         another model's `components_`: the words are folded into these topics, so the topics of the
         two models correspond.
+    initial_components : int, default=20
+        Used if `n_components` is "auto": number of topics of a first state that is not given.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -127,6 +143,14 @@ class AdaptiveTopicModel(BaseTableModel):
     segment_mixing_ : (n_segments,) array
         Weight of the document as a parent of each training segment, E[rho]: near 0, the segment
         continues the previous one. 1 for the first segment of a document.
+    n_components_ : int
+        With ``n_components="auto"``: number of topics that have words, in the sample that is shown.
+    n_components_distribution_ : array
+        Likewise: entry k is P(K = k), over the kept sweeps of all chains.
+    weights_ : (n_components,) array
+        Likewise: weights beta of the topics. The rest to 1 is left for topics that no word has.
+    document_concentration_, top_concentration_ : float
+        Likewise: those of the sample that is shown, or the given values.
     trace_ : Trace
         Scalars of every kept sweep of every chain.
     n_iter_ : int
@@ -140,6 +164,7 @@ class AdaptiveTopicModel(BaseTableModel):
     --------
     SegmentedTopicModel : The limit of a large lambda_S: the order does not matter.
     SequentialLDA : The limit of a large lambda_T: each segment follows the previous one.
+    HDPTopicModel : Documents without segments, with an inferred number of topics.
     GibbsLDA : Documents without segments.
     skdp.inspection.SegmentMixingDisplay : Plots `segment_mixing_`.
 
@@ -151,6 +176,12 @@ class AdaptiveTopicModel(BaseTableModel):
 
     An empty segment is a step in the sequence, too: the segment after it keeps less closely to the
     one before it.
+
+    With ``n_components="auto"`` the model is a hierarchical process, beta ~ GEM(gamma), mu_d ~
+    DP(alpha, beta), where alpha is `document_concentration` and gamma `top_concentration`. Topics
+    come and go during the fit, the largest is the first one, and as in `HDPTopicModel` all
+    attributes are those of the kept sample with the highest log joint. New documents have its
+    topics. Given `topic_word_prior`, and with one shard, the sampler is exact.
 
     References
     ----------
@@ -174,13 +205,13 @@ class AdaptiveTopicModel(BaseTableModel):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseTableModel._parameter_constraints,
+        **OpenTableModel._parameter_constraints,
         "mixing_prior": [tuple, list, StrOptions({"auto"})],
     }
 
     def __init__(
         self,
-        n_components: int = 20,
+        n_components: Any = 20,
         *,
         doc_topic_prior: Any = "auto",
         topic_word_prior: Any = "auto",
@@ -190,9 +221,14 @@ class AdaptiveTopicModel(BaseTableModel):
         concentration: Any = "auto",
         concentration_prior: tuple[float, float] = (1.0, 0.1),
         concentration_scope: str = "corpus",
+        document_concentration: Any = "auto",
+        document_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        top_concentration: Any = "auto",
+        top_concentration_prior: tuple[float, float] = (1.0, 0.1),
         mixing_prior: Any = (1.0, 1.0),
         sampler: str = "btigs",
         init: Any = "random",
+        initial_components: int = 20,
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 10,
@@ -216,8 +252,13 @@ class AdaptiveTopicModel(BaseTableModel):
             concentration=concentration,
             concentration_prior=concentration_prior,
             concentration_scope=concentration_scope,
+            document_concentration=document_concentration,
+            document_concentration_prior=document_concentration_prior,
+            top_concentration=top_concentration,
+            top_concentration_prior=top_concentration_prior,
             sampler=sampler,
             init=init,
+            initial_components=initial_components,
             max_iter=max_iter,
             burn_in=burn_in,
             thin=thin,

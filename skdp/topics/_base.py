@@ -96,7 +96,10 @@ class BaseTopicModel(
             return self.init
         return check_topics(self.init, "init", (self.n_components, n_words))
 
-    _first_topics_name = "n_components"
+    @property
+    def _first_topics_name(self) -> str:
+        """Name of the parameter that says how many topics a first state has."""
+        return "n_components"
 
     @property
     def _n_first_topics(self) -> int:

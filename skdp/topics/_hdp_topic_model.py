@@ -16,9 +16,9 @@ from skdp.data import SegmentedCorpus
 from skdp.inference import warn_of_drifts
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 from skdp.topics._base import BaseTopicModel, check_topics
-from skdp.topics._hdp._averages import BestSample
 from skdp.topics._hdp._walker import HDPWalker
 from skdp.topics._lda._model import LDAModel
+from skdp.topics._shared._best_sample import BestSample
 from skdp.topics._shared._likelihood import LikelihoodMixin
 
 
@@ -304,7 +304,9 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
             "_fitted_level": self.level,
         }
 
-    _first_topics_name = "initial_components"
+    @property
+    def _first_topics_name(self) -> str:
+        return "initial_components"
 
     @property
     def _n_first_topics(self) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from skdp._public import public
-from skdp.topics._tables._base import BaseTableModel
+from skdp.topics._tables._open_base import OpenTableModel
 
 
 @public
-class SegmentedTopicModel(BaseTableModel):
+class SegmentedTopicModel(OpenTableModel):
     r"""Topic model for documents made of segments (STM).
 
     A document has topic shares mu, and each of its segments (paragraphs, sentences) has its own
@@ -27,8 +27,10 @@ class SegmentedTopicModel(BaseTableModel):
 
     Parameters
     ----------
-    n_components : int, default=20
-        Number of topics K.
+    n_components : int or "auto", default=20
+        Number of topics K. "auto" infers it: beta are weights of infinitely many topics,
+        `document_concentration` times beta takes the place of `doc_topic_prior`, which must then be
+        "auto", and the attributes are those of one sample (see Notes).
     doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
         Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value
         per topic, "auto-symmetric" one value for all topics, by maximum a posteriori under
@@ -54,6 +56,18 @@ class SegmentedTopicModel(BaseTableModel):
         "corpus": all segments share one learned `concentration`. "document" or "segment": each
         document or each segment draws its own under `concentration_prior`, new documents when they
         are folded in. If `concentration` is a number, the scope has no effect.
+    document_concentration : float or "auto", default="auto"
+        Used if `n_components` is "auto": concentration of the topic shares of documents, in [1e-8,
+        1e8], how much they are like beta. "auto" draws it given `document_concentration_prior`.
+    document_concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior of a document concentration that is
+        drawn.
+    top_concentration : float or "auto", default="auto"
+        Used if `n_components` is "auto": concentration of the weights beta, in [1e-8, 1e4]. The
+        larger, the more topics, and the longer a sweep. "auto" draws it given
+        `top_concentration_prior`.
+    top_concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior of a top concentration that is drawn.
     sampler : {"btigs", "cmgs", "ssa"}, default="btigs"
         Blocked table indicators, collapsed multiplicities or seating arrangements. All are exact;
         "btigs" is the fastest. A sweep of "ssa" takes time quadratic in the number of tables of a
@@ -63,6 +77,8 @@ class SegmentedTopicModel(BaseTableModel):
         LDA chain of 100 sweeps, with segments as documents. An array of word probabilities, such as
         another model's `components_`: the words are folded into these topics, so the topics of the
         two models correspond.
+    initial_components : int, default=20
+        Used if `n_components` is "auto": number of topics of a first state that is not given.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -109,6 +125,14 @@ class SegmentedTopicModel(BaseTableModel):
         Posterior means, or the given values.
     concentration_ : float, or (n_documents,) or (n_segments,) array
         Likewise; an array with `concentration_scope` "document" or "segment".
+    n_components_ : int
+        With ``n_components="auto"``: number of topics that have words, in the sample that is shown.
+    n_components_distribution_ : array
+        Likewise: entry k is P(K = k), over the kept sweeps of all chains.
+    weights_ : (n_components,) array
+        Likewise: weights beta of the topics. The rest to 1 is left for topics that no word has.
+    document_concentration_, top_concentration_ : float
+        Likewise: those of the sample that is shown, or the given values.
     trace_ : Trace
         Scalars of every kept sweep of every chain.
     n_iter_ : int
@@ -122,6 +146,7 @@ class SegmentedTopicModel(BaseTableModel):
     --------
     SequentialLDA : Segments that vary around the previous one.
     AdaptiveTopicModel : Segments that vary around both, with learned weights.
+    HDPTopicModel : Documents without segments, with an inferred number of topics.
     GibbsLDA : Documents without segments.
 
     Notes
@@ -129,6 +154,12 @@ class SegmentedTopicModel(BaseTableModel):
     Averages are over the kept samples of one chain, the one with the highest mean log joint
     probability. `score` and `log_likelihood` average probabilities over the stored samples of all
     chains. `n_jobs` threads work on chains, shards and, in `transform` and `score`, documents.
+
+    With ``n_components="auto"`` the model is a hierarchical process, beta ~ GEM(gamma), mu_d ~
+    DP(alpha, beta), where alpha is `document_concentration` and gamma `top_concentration`. Topics
+    come and go during the fit, the largest is the first one, and as in `HDPTopicModel` all
+    attributes are those of the kept sample with the highest log joint. New documents have its
+    topics. Given `topic_word_prior`, and with one shard, the sampler is exact.
 
     References
     ----------

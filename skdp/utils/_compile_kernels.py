@@ -187,6 +187,7 @@ def _all_estimators() -> Iterable[Any]:
         for model in (SegmentedTopicModel, SequentialLDA, AdaptiveTopicModel):
             yield model(3, sampler=sampler, discount="auto", concentration_scope="segment")
     yield SegmentedTopicModel(3, init="lda")
+    yield SegmentedTopicModel("auto")
     yield GibbsLDA(3)
     yield GibbsLDA(200)
     yield LatentDirichletCoClustering(3)

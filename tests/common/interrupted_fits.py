@@ -91,6 +91,7 @@ ESTIMATORS = {
     ),
     "segmented-cmgs": (SegmentedTopicModel(4, sampler="cmgs", max_iter=60), make_documents),
     "segmented-ssa": (SegmentedTopicModel(4, sampler="ssa", max_iter=60), make_documents),
+    "segmented-open": (SegmentedTopicModel("auto", max_iter=60), make_documents),
     "sequential": (SequentialLDA(4, max_iter=40), make_documents),
     "adaptive": (AdaptiveTopicModel(4, max_iter=40), make_documents),
     "adaptive-shards": (AdaptiveTopicModel(4, n_shards=2, n_jobs=2, max_iter=40), make_documents),

@@ -37,6 +37,7 @@ FEW = {"max_iter": 3}
 ESTIMATORS = [
     SegmentedTopicModel(2, **FEW),
     SegmentedTopicModel(2, n_chains=2, concentration_scope="segment", **FEW),
+    SegmentedTopicModel("auto", n_chains=2, n_shards=2, **FEW),
     SequentialLDA(2, n_shards=2, discount="auto", **FEW),
     AdaptiveTopicModel(2, n_shards=2, sampler="ssa", **FEW),
     GibbsLDA(2, n_shards=2, level="segment", **FEW),

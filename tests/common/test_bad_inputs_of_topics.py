@@ -60,6 +60,18 @@ from skdp.topics import GibbsLDA, HDPTopicModel, LatentDirichletCoClustering, Se
         "initial_components=2147483647.*GiB",
     ),
     (
+        "a huge number",
+        lambda: stm(n_components="auto", initial_components=2**31 - 1),
+        ValueError,
+        "initial_components=2147483647.*GiB",
+    ),
+    (
+        "a prior of shares",
+        lambda: stm(n_components="auto", doc_topic_prior=0.1),
+        ValueError,
+        "doc_topic_prior must be 'auto' if n_components is 'auto'",
+    ),
+    (
         "a number of topics",
         lambda: HDPTopicModel(n_components=20),
         TypeError,

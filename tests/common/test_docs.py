@@ -48,10 +48,12 @@ NAMES = [
 
 MIXTURES = ("PitmanYorMixture", "DPMixture")
 POOLED = (*MIXTURES, "HDPMixture", "IBPLatentFeatures")
+OPEN = ("SegmentedTopicModel", "AdaptiveTopicModel")
 
 # Parameters that mean something else in these estimators than in the others.
 OTHER_MEANING = {
     "n_components": {
+        **dict.fromkeys(OPEN, "topics, or their number is inferred"),
         "LatentDirichletCoClustering": "topics of words, not of segments",
         "HDPHMMLT": "states, an upper bound",
         "HDPPCFG": "symbols, an upper bound",
@@ -93,10 +95,12 @@ OTHER_MEANING = {
     "top_concentration": {
         "HDPTopicModel": "of topics, no truncation",
         "HDPMixture": "of components, no truncation",
+        **dict.fromkeys(OPEN, "or not used"),
     },
     "top_concentration_prior": dict.fromkeys(
-        ["HDPTopicModel", "HDPMixture"], "of one concentration"
+        ["HDPTopicModel", "HDPMixture", *OPEN], "of one concentration"
     ),
+    "initial_components": dict.fromkeys(OPEN, "or not used"),
     "topic_word_prior": {"HDPTopicModel": "gamma is the top concentration there"},
     "split_merge": {
         "HDPTopicModel": "of topics",

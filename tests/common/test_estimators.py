@@ -21,6 +21,10 @@ ESTIMATORS = [
     *(model(3, max_iter=10, transform_max_iter=10) for model in (*TABLE_MODELS, GibbsLDA)),
     LatentDirichletCoClustering(3, 2, max_iter=10, transform_max_iter=10),
     HDPTopicModel(initial_components=3, max_iter=10, transform_max_iter=10),
+    *(
+        model("auto", initial_components=3, max_iter=10, transform_max_iter=10)
+        for model in (SegmentedTopicModel, AdaptiveTopicModel)
+    ),
     SegmentVectorizer(),
     TokenVectorizer(),
 ]
@@ -37,6 +41,8 @@ def test_scikit_learn(estimator, check):
         *(GibbsLDA(3, max_iter=10, level=level) for level in ("document", "segment")),
         AdaptiveTopicModel(3, max_iter=10, n_shards=2),
         LatentDirichletCoClustering(3, 2, max_iter=10),
+        SegmentedTopicModel("auto", max_iter=10),
+        AdaptiveTopicModel("auto", sampler="ssa", n_shards=2, max_iter=10),
         HDPTopicModel(max_iter=10),
         HDPTopicModel(level="segment", n_chains=2, max_iter=10),
     ]

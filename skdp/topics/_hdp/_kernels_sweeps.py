@@ -185,10 +185,3 @@ def sweep_open_nodes(
                     total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
                     gained = np.float32(0.0)
     return n_tokens
-
-
-@njit_loop
-def rename_topics(topics, names):
-    """Give every word the new name of its topic."""
-    for i in range(topics.shape[0]):
-        topics[i] = names[topics[i]]

@@ -17,7 +17,6 @@ from skdp.topics._hdp._kernels_sweeps import (
     NO_COLUMN,
     OpenColumns,
     empty_top_level,
-    rename_topics,
     sweep_open_nodes,
 )
 from skdp.topics._hdp._state import HDPState
@@ -26,7 +25,7 @@ from skdp.topics._lda._kernels_sweeps import empty_dense_scratch, sweep_nodes
 from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
 from skdp.topics._lda._walker import NodeTopics
 from skdp.topics._shared._arrays import fixed_words
-from skdp.topics._shared._kernels import WordCounts
+from skdp.topics._shared._kernels import WordCounts, rename_topics
 from skdp.topics._shared._walker import TopicWalker
 
 MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
@@ -260,6 +259,14 @@ class HDPWalker(TopicWalker):
         prior = self.doc_topic_prior
         add_node_estimates(0, len(nodes), self._node_ptr, self.topics, prior, nodes)
         return shares_of_nodes(self._whole, self.level, nodes, prior)
+
+    def shown(self) -> dict[str, Any]:
+        """Return what is shown of the state beside topics and shares."""
+        return {
+            "concentration": float(self.concentration),
+            "top_concentration": float(self.top_concentration),
+            "topic_word_prior": float(self.topic_word_prior),
+        }
 
     def scalars(self) -> dict[str, float]:
         """Return what the trace records."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit
+from skdp._numba import njit, njit_loop
 
 AHEAD = 3
 """Words between a word and the one whose counts are fetched into the cache."""
@@ -91,3 +91,10 @@ def score_tokens(scored, segment_of, segment_topic, components, out):
         for k in range(segment_topic.shape[1]):
             p += segment_topic[segment_of[i], k] * components[k, scored[i]]
         out[i] += p
+
+
+@njit_loop
+def rename_topics(topics, names):
+    """Give every word the new name of its topic."""
+    for i in range(topics.shape[0]):
+        topics[i] = names[topics[i]]

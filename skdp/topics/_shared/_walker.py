@@ -76,9 +76,14 @@ class TopicWalker(Part):
             for begin, end in self._bounds
         ]
 
+    @property
+    def n_columns(self) -> int:
+        """Columns of the arrays that list topics; those beyond `n_topics` are free."""
+        return self.n_topics
+
     def _count_words(self) -> None:
         """Count words by topic from the state."""
-        self._words = empty_counts(self._whole.n_features, self.n_topics)
+        self._words = empty_counts(self._whole.n_features, self.n_columns)
         for corpus, shard in zip(self._corpora, self.shards, strict=True):
             np.add.at(self._words.counts, (corpus.tokens, shard.topics), 1)
         self._words.totals[:] = self._words.counts.sum(axis=0, dtype=np.float64)

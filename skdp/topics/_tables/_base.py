@@ -145,7 +145,7 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
         hyper = self._hyper_parameters()
         lda = LDAWalker(
             corpus,
-            self.n_components,
+            self._n_first_topics,
             "segment",
             hyper.doc_topic_prior,
             hyper.topic_word_prior,

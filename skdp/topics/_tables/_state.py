@@ -45,3 +45,32 @@ class TableState(LDAState):
     def mixing_prior(self) -> tuple[float, float]:
         """Prior (lambda_S, lambda_T) of the weights of a segment's parents; 0 excludes one."""
         return self._walker.parents
+
+
+class OpenTableState(TableState):
+    """The state of a table model's chain whose number of topics is inferred."""
+
+    @property
+    def tables_to_document(self) -> NDArray[np.int32]:
+        """Tables by segment and topic whose dish was ordered from the document's node, (J, K)."""
+        return super().tables_to_document[:, : self._walker.n_topics]
+
+    @property
+    def tables_to_previous(self) -> NDArray[np.int32]:
+        """Tables whose dish was ordered from the segment before, (J, K); STM: all zero."""
+        return super().tables_to_previous[:, : self._walker.n_topics]
+
+    @property
+    def top_weights(self) -> NDArray[np.float64]:
+        """Weights beta of the topics that have words, (K,); the rest is that of all others."""
+        return read_only(self._walker.weights)
+
+    @property
+    def document_concentration(self) -> float:
+        """Concentration alpha of documents."""
+        return float(self._walker.document_concentration)
+
+    @property
+    def top_concentration(self) -> float:
+        """Concentration gamma of the topics' weights."""
+        return float(self._walker.top_concentration)

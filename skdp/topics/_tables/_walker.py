@@ -136,9 +136,12 @@ class TableWalker(TopicWalker):
         segments = [int(corpus.doc_ptr[end]) for _, end in self._bounds]
         self._segment_bounds = list(zip([0, *segments[:-1]], segments, strict=True))
         self._make_ratios()
-        self._scratch = [empty_scratch(self.n_topics) for _ in self._corpora]
+        self._make_scratch()
+
+    def _make_scratch(self) -> None:
+        self._scratch = [empty_scratch(self.n_columns) for _ in self._corpora]
         self._levels = [
-            empty_levels(part, self.n_topics, chained=self.chained) for part in self._corpora
+            empty_levels(part, self.n_columns, chained=self.chained) for part in self._corpora
         ]
 
     def _make_ratios(self) -> None:
@@ -181,21 +184,24 @@ class TableWalker(TopicWalker):
         prior = self._prior(s)
         if words.fixed:
             prior = prior._replace(gamma=0.0)
-        enter_words(words, prior.gamma, self._scratch[s])
-        place = np.zeros(2, dtype=np.int64)
-        while n_seats := self._sweeps.sweep_corpus(
-            self._corpora[s],
-            shard,
-            words,
-            prior,
-            writable(self._weights),
-            self._scratch[s],
-            self._levels[s],
-            place,
-            stream,
-        ):
-            shard = add_seats(shard, n_seats)
+        self._enter_words(s, words, prior)
+        corpus, weights = self._corpora[s], writable(self._weights)
+        for first, last in self._runs(shard):
+            run = corpus._replace(doc_ptr=corpus.doc_ptr[: last + 1])
+            place = np.array([first, corpus.doc_ptr[first]])
+            while n_seats := self._sweeps.sweep_corpus(
+                run, shard, words, prior, weights, self._scratch[s], self._levels[s], place, stream
+            ):
+                shard = add_seats(shard, n_seats)
         return shard
+
+    def _enter_words(self, s: int, words: WordCounts, prior: Prior) -> None:
+        """Make the scratch of shard `s` ready for a sweep."""
+        enter_words(words, prior.gamma, self._scratch[s])
+
+    def _runs(self, shard: Assignments) -> list[tuple[int, int]]:
+        """Return the runs of documents that a sweep visits."""
+        return [(0, len(shard.document_tables))]
 
     def _update_parameters(self) -> None:
         hyper, stream = self.hyper, self.streams[0]
@@ -213,14 +219,18 @@ class TableWalker(TopicWalker):
                 stream,
             )
         if isinstance(hyper.doc_topic_prior, str):
-            self.doc_topic_prior = update_dirichlet(
-                self.doc_topic_prior,
-                self.assignments.document_tables,
-                *hyper.dirichlet_prior,
-                symmetric=hyper.doc_topic_prior == "auto-symmetric",
-            )
+            self._update_doc_topic_prior()
         if isinstance(hyper.parents, str):
             self._update_parents()
+
+    def _update_doc_topic_prior(self) -> None:
+        """Re-estimate alpha from the tables of documents."""
+        self.doc_topic_prior = update_dirichlet(
+            self.doc_topic_prior,
+            self.assignments.document_tables,
+            *self.hyper.dirichlet_prior,
+            symmetric=self.hyper.doc_topic_prior == "auto-symmetric",
+        )
 
     def _update_parents(self) -> None:
         """Re-estimate lambda from the tables that segments ordered from either parent.
@@ -328,12 +338,16 @@ class TableWalker(TopicWalker):
             log_prior_of_tables(
                 self._corpora[s],
                 shard,
-                self._prior(s),
+                self._prior_of_joint(s),
                 self._stirling,
                 self._scratch[s].n_k,
             )
             for s, shard in enumerate(self.shards)
         )
+
+    def _prior_of_joint(self, s: int) -> Prior:
+        """Return the parameters that the log joint is of."""
+        return self._prior(s)
 
     def scalars(self) -> dict[str, float]:
         """Return what the trace records."""
@@ -375,7 +389,7 @@ class TableWalker(TopicWalker):
     def copy(self) -> TableWalker:
         """Return a walker that holds the same state in arrays of its own."""
         other = super().copy()
-        other._scratch = [empty_scratch(self.n_topics) for _ in self.shards]
+        other._scratch = [empty_scratch(self.n_columns) for _ in self.shards]
         return other
 
 

@@ -136,7 +136,7 @@ MUTATIONS = [
     ),
     Mutation(
         "hdp-worst-sample-is-shown",
-        "topics/_hdp/_averages.py",
+        "topics/_shared/_best_sample.py",
         "if log_joint <= self.log_joint:",
         "if log_joint > self.log_joint > -math.inf:",
         "The kept sample with the highest log joint is shown.",

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from skdp.data import SegmentedCorpus
 from skdp.datasets import make_segmented_corpus
 from skdp.topics import GibbsLDA, HDPTopicModel
-from skdp.topics._hdp._averages import BestSample
+from skdp.topics._shared._best_sample import BestSample
 from skdp.utils.estimator_checks import (
     check_resume_after_interruption,
     check_warm_start_continues,

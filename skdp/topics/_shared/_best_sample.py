@@ -33,9 +33,7 @@ class BestSample:
             "segment_topic": segment_topic[:, order],
             "weights": walker.weights[order],
             "doc_topic_prior": walker.doc_topic_prior[order],
-            "concentration": float(walker.concentration),
-            "top_concentration": float(walker.top_concentration),
-            "topic_word_prior": float(walker.topic_word_prior),
+            **walker.shown(),
         }
 
     def means(self, *, in_place: bool) -> dict[str, Any]:

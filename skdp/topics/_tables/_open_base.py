@@ -1,0 +1,197 @@
+"""What the table models whose number of topics may be inferred have in common."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skdp._random import Role
+from skdp._resumable import SavedRuns
+from skdp._sklearn_compat import Interval, StrOptions
+from skdp.data import SegmentedCorpus
+from skdp.inference import warn_of_drifts
+from skdp.processes._top_level import TopPriors, check_concentration_or_prior
+from skdp.topics._base import check_topics
+from skdp.topics._shared._best_sample import BestSample
+from skdp.topics._tables._base import BaseTableModel
+from skdp.topics._tables._open_walker import (
+    LARGEST_TOP_CONCENTRATION,
+    FirstTopLevel,
+    OpenTableWalker,
+)
+from skdp.topics._tables._walker import TableWalker
+
+
+class OpenTableModel(BaseTableModel):
+    """Base class of the table models that infer their number of topics if `n_components` is "auto".
+
+    The attributes are then those of one sample, as in `HDPTopicModel`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any] | str]] = {
+        **BaseTableModel._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "document_concentration": "no_validation",
+        "document_concentration_prior": [tuple, list],
+        "top_concentration": "no_validation",
+        "top_concentration_prior": [tuple, list],
+        "initial_components": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    _optional_attributes = frozenset([
+        "n_components_", "n_components_distribution_", "weights_", "document_concentration_",
+        "top_concentration_",
+    ])  # fmt: skip
+
+    def __init__(
+        self,
+        n_components: Any = 20,
+        *,
+        doc_topic_prior: Any = "auto",
+        topic_word_prior: Any = "auto",
+        dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        discount: Any = 0.0,
+        discount_prior: tuple[float, float] = (1.0, 1.0),
+        concentration: Any = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        concentration_scope: str = "corpus",
+        document_concentration: Any = "auto",
+        document_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        top_concentration: Any = "auto",
+        top_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        sampler: str = "btigs",
+        init: Any = "random",
+        initial_components: int = 20,
+        max_iter: int = 500,
+        burn_in: int | None = None,
+        thin: int = 10,
+        n_samples: int = 5,
+        n_chains: int = 1,
+        n_shards: int = 1,
+        transform_max_iter: int = 100,
+        transform_burn_in: int | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            n_components,
+            doc_topic_prior=doc_topic_prior,
+            topic_word_prior=topic_word_prior,
+            dirichlet_prior=dirichlet_prior,
+            discount=discount,
+            discount_prior=discount_prior,
+            concentration=concentration,
+            concentration_prior=concentration_prior,
+            concentration_scope=concentration_scope,
+            sampler=sampler,
+            init=init,
+            max_iter=max_iter,
+            burn_in=burn_in,
+            thin=thin,
+            n_samples=n_samples,
+            n_chains=n_chains,
+            n_shards=n_shards,
+            transform_max_iter=transform_max_iter,
+            transform_burn_in=transform_burn_in,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.document_concentration = document_concentration
+        self.document_concentration_prior = document_concentration_prior
+        self.top_concentration = top_concentration
+        self.top_concentration_prior = top_concentration_prior
+        self.initial_components = initial_components
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the number of topics is inferred."""
+        return isinstance(self.n_components, str)
+
+    # Validation
+
+    def _validate_parameters(self) -> None:
+        self._top_level()
+        if self._is_open and not (
+            isinstance(self.doc_topic_prior, str) and self.doc_topic_prior == "auto"
+        ):
+            raise ValueError(
+                "doc_topic_prior must be 'auto' if n_components is 'auto': it is then "
+                "document_concentration times the weights of the topics. Got "
+                f"{self.doc_topic_prior!r}."
+            )
+        super()._validate_parameters()
+
+    def _top_level(self) -> FirstTopLevel:
+        value, prior = check_concentration_or_prior(
+            self.document_concentration, self.document_concentration_prior, "document_concentration"
+        )
+        top_value, top_prior = check_concentration_or_prior(
+            self.top_concentration, self.top_concentration_prior, "top_concentration",
+            largest=LARGEST_TOP_CONCENTRATION,
+        )  # fmt: skip
+        return FirstTopLevel(value, top_value, TopPriors(prior, top_prior))
+
+    def _check_init(self, n_words: int) -> Any:
+        if not self._is_open or isinstance(self.init, str):
+            return super()._check_init(n_words)
+        topics = check_topics(self.init, "init", None)
+        if topics.shape[1] != n_words:
+            raise ValueError(
+                f"init must have shape (n_topics, n_features) with n_features={n_words}, got "
+                f"{topics.shape}."
+            )
+        return topics
+
+    @property
+    def _first_topics_name(self) -> str:
+        return "initial_components" if self._is_open else "n_components"
+
+    @property
+    def _n_first_topics(self) -> int:
+        if not self._is_open:
+            return super()._n_first_topics
+        return int(self.initial_components) if isinstance(self.init, str) else len(self.init)
+
+    # Chains
+
+    def _make_averages(self) -> Any:
+        return BestSample() if self._is_open else super()._make_averages()
+
+    def _start_walker(
+        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
+    ) -> TableWalker:
+        if not self._is_open:
+            return super()._start_walker(corpus, root, c)
+        return OpenTableWalker(
+            corpus,
+            self._n_first_topics,
+            self.sampler,
+            self._hyper_parameters(),
+            self._top_level(),
+            self._first_topics(corpus, root, c),
+            self._streams(root, Role.INIT, c),
+            self._streams(root, Role.SWEEP, c),
+            self.n_jobs,
+        )
+
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(saved, final=final)
+        if not self._is_open:
+            return attributes
+        numbers = attributes["trace_"]["n_components"].astype(np.int64).ravel()
+        return {
+            **attributes,
+            "n_components_": len(attributes["weights_"]),
+            "n_components_distribution_": np.bincount(numbers) / len(numbers),
+        }
+
+    def _warn_unless_converged(self, saved: SavedRuns) -> None:
+        super()._warn_unless_converged(saved)
+        if self._is_open:
+            warn_of_drifts(self, self.trace_, "topics")

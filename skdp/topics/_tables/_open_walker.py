@@ -1,0 +1,279 @@
+"""The chain of a table model whose number of topics is inferred."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._memory import check_memory
+from skdp._simd import LANES, padded
+from skdp.data import SegmentedCorpus
+from skdp.processes._concentration import draw_concentration
+from skdp.processes._kernels_top_level import draw_top_weights, log_density_of_weights
+from skdp.processes._top_level import TopPriors, in_range
+from skdp.topics._shared._arrays import empty_counts
+from skdp.topics._shared._kernels import WordCounts, rename_topics
+from skdp.topics._shared._walker import join
+from skdp.topics._tables._kernels import Assignments, Prior, add_corpus_estimates
+from skdp.topics._tables._kernels_top_level import break_rest, draw_tables_of_documents
+from skdp.topics._tables._state import OpenTableState
+from skdp.topics._tables._walker import HyperParameters, TableWalker
+
+LARGEST_TOP_CONCENTRATION = 1e4
+"""A sweep has about three topics without words for each unit of the top concentration."""
+
+SMALLEST_TABLE = 0.05
+"""Weight that a topic needs to take part in a sweep, in those of a document's table.
+
+Of topics that a single table of a document serves, so many are left out of a sweep: one in twenty.
+Each halving adds 0.7 topics for each unit of the top concentration.
+"""
+
+_BY_TOPIC = {"tables": 0, "to_previous": 0, "document_tables": 0, "seat_heads": -1}
+"""Arrays that list topics along the last axis, and what is in a free column."""
+
+
+class FirstTopLevel(NamedTuple):
+    """Concentrations of documents and of the topics' weights, or where they begin."""
+
+    concentration: float
+    top_concentration: float
+    priors: TopPriors
+
+
+class OpenTableWalker(TableWalker):
+    """Markov chain of a table model with any number of topics, over one corpus.
+
+    A sweep is that of the model with given topics, for it has a finite number of them: all whose
+    weight is above a threshold, with words or without. The threshold, ``least_weight``, depends on
+    nothing that the sweep changes. Documents that have a word of a lighter topic are left out of
+    the sweep. Between sweeps topics are those that have words, numbered 0 to K - 1 without gaps;
+    columns K and beyond are free.
+
+    Parameters
+    ----------
+    corpus : SegmentedCorpus
+    n_topics : int
+        Number of topics of the first state.
+    sampler : {"btigs", "cmgs", "ssa"}
+    hyper : HyperParameters
+        Its `doc_topic_prior` is "auto".
+    top : FirstTopLevel
+    init : "random", (n_tokens,) or (K, W) array
+    init_streams, streams : lists of (4,) uint64 arrays
+    n_jobs : int or None
+    """
+
+    def __init__(
+        self,
+        corpus: SegmentedCorpus,
+        n_topics: int,
+        sampler: str,
+        hyper: HyperParameters,
+        top: FirstTopLevel,
+        init: Any,
+        init_streams: list[NDArray[np.uint64]],
+        streams: list[NDArray[np.uint64]],
+        n_jobs: int | None = None,
+    ):
+        self.document_concentration, self.top_concentration, self.priors = top
+        self._columns, self._left_out = n_topics, np.empty(0, dtype=np.intp)
+        super().__init__(corpus, n_topics, sampler, hyper, init, init_streams, streams, n_jobs)
+        self._resize(n_topics + 1)
+        self._close_gaps(np.full(n_topics, 1.0 / (n_topics + 1.0)))
+        self._draw_weights()
+
+    # Columns
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the arrays that list topics; those beyond `n_topics` are free."""
+        return self._columns
+
+    def _resize(self, n_columns: int) -> None:
+        """Give all arrays that list topics at least so many columns."""
+        width, n_words = padded(n_columns), self._whole.n_features
+        n_rows = n_words * (1 + len(self.shards)) + len(self._whole.segment_ptr)
+        check_memory(4.0 * width * n_rows, f"{n_columns} topics of {n_words} words: counts")
+        shared = min(width, self._columns)
+        self._columns = width
+        for s, shard in enumerate(self.shards):
+            resized = {}
+            for name, free in _BY_TOPIC.items():
+                old = getattr(shard, name)
+                resized[name] = np.full((len(old), width), free, dtype=old.dtype)
+                resized[name][:, :shared] = old[:, :shared]
+            self.shards[s] = shard._replace(**resized)
+        words = empty_counts(n_words, width)
+        words.counts[:, :shared] = self._words.counts[:, :shared]
+        words.totals[:shared] = self._words.totals[:shared]
+        self._words = words
+        self._make_scratch()
+
+    def _close_gaps(self, weights: NDArray[np.float64]) -> None:
+        """Give the topics that have words numbers without gaps; weights are by column."""
+        counts, totals, _ = self._words
+        used = np.flatnonzero(totals)
+        gaps = np.flatnonzero(totals[: len(used)] == 0.0)
+        names = np.arange(len(totals), dtype=np.int32)
+        if len(gaps):
+            late = used[used >= len(used)]
+            names[late] = gaps
+            counts[:, gaps], totals[gaps] = counts[:, late], totals[late]
+            counts[:, late], totals[late] = 0.0, 0.0
+            for shard in self.shards:
+                rename_topics(shard.topics, names)
+                for name, free in _BY_TOPIC.items():
+                    array = getattr(shard, name)
+                    array[:, gaps], array[:, late] = array[:, late], free
+        self.n_topics, self.weights = len(used), np.empty(len(used))
+        self.weights[names[used]] = weights[used]
+        self.doc_topic_prior = self.document_concentration * self.weights
+
+    # Sweeps
+
+    @property
+    def least_weight(self) -> float:
+        """Weight that a topic needs to take part in a sweep.
+
+        A constant over about the number of tables that documents have: alpha sum_d log(1 + n_d /
+        alpha). Whatever it is, a sweep is exact if topics and tables are not part of it.
+        """
+        alpha = self.document_concentration
+        lengths = np.diff(self._whole.segment_ptr[self._whole.doc_ptr])
+        tables = alpha * np.log1p(lengths / alpha).sum()
+        return float(SMALLEST_TABLE / (tables + self.top_concentration + 1.0))
+
+    def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
+        if words.fixed:
+            super()._sweep_words(words, streams)
+            return
+        weights = self._open_columns(streams[0])
+        super()._sweep_words(self._words, streams)
+        self._close_gaps(weights)
+
+    def _open_columns(self, stream: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Draw topics without words to the free columns; return the weights of columns.
+
+        `doc_topic_prior` gets the prior of all columns. One column that no word may take has what
+        the columns that take part leave.
+        """
+        n_topics, least = self.n_topics, self.least_weight
+        drawn = np.empty(int(self.rest / least) + 1)
+        drawn = drawn[: break_rest(self.rest, self.top_concentration, least, drawn, stream)]
+        n_used = n_topics + len(drawn) + 1
+        if not padded(n_used) <= self._columns <= padded(n_used) + 2 * LANES:
+            self._resize(n_used)
+        weights = np.zeros(self._columns)
+        weights[: n_used - 1] = np.concatenate([self.weights, drawn])
+        takes_part = weights > least
+        self._left_out = np.flatnonzero(~takes_part)
+        prior = np.where(takes_part, weights, 0.0)
+        light = self.weights[~takes_part[:n_topics]].sum()
+        prior[n_used - 1] = max(self.rest - drawn.sum(), 0.0) + light
+        self.doc_topic_prior = self.document_concentration * prior
+        return weights
+
+    def _enter_words(self, s: int, words: WordCounts, prior: Prior) -> None:
+        super()._enter_words(s, words, prior)
+        self._scratch[s].reciprocal[self._left_out] = 0.0
+
+    def _runs(self, shard: Assignments) -> list[tuple[int, int]]:
+        """Return the runs of documents that have no word of a topic that is left out."""
+        light = self._left_out[self._left_out < self.n_topics]
+        left_out = shard.document_tables[:, light].any(axis=1)
+        ends = np.flatnonzero(np.concatenate([[True], left_out, [True]]))
+        return [
+            (first, end - 1) for first, end in pairwise(ends.tolist()) if first < end - 1
+        ]  # fmt: skip
+
+    # Parameters
+
+    def _update_doc_topic_prior(self) -> None:
+        self._draw_weights()
+
+    def _draw_weights(self) -> None:
+        """Draw the tables of documents, then both concentrations and the weights of topics."""
+        stream = self.streams[0]
+        served = join([shard.document_tables for shard in self.shards])
+        tables = np.zeros(self.n_topics, dtype=np.int64)
+        of_documents = np.zeros(len(served), dtype=np.int64)
+        draw_tables_of_documents(served, self.doc_topic_prior, tables, of_documents, stream)
+        if self.priors.concentration is not None:
+            drawn = draw_concentration(
+                served.sum(axis=1, dtype=np.int64), of_documents, 0.0, self.document_concentration,
+                *self.priors.concentration, stream,
+            )  # fmt: skip
+            self.document_concentration = in_range(drawn)
+        if self.priors.top_concentration is not None:
+            drawn = draw_concentration(
+                np.array([tables.sum()]), np.array([self.n_topics]), 0.0, self.top_concentration,
+                *self.priors.top_concentration, stream,
+            )  # fmt: skip
+            self.top_concentration = min(in_range(drawn), LARGEST_TOP_CONCENTRATION)
+        self.weights = np.empty(self.n_topics)
+        self.rest = draw_top_weights(tables, self.top_concentration, self.weights, stream)
+        self.doc_topic_prior = self.document_concentration * self.weights
+
+    # What is shown
+
+    def _prior_of_joint(self, s: int) -> Prior:
+        rest = self.document_concentration * self.rest
+        return self._prior(s)._replace(alpha=np.append(self.doc_topic_prior, rest))
+
+    def _log_prior(self) -> float:
+        weights = log_density_of_weights(self.weights, self.rest, self.top_concentration)
+        return super()._log_prior() + weights
+
+    def shares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the topic shares of documents and of segments, given the state."""
+        doc_topic, segment_topic, _ = self._estimates()
+        return doc_topic, segment_topic
+
+    def _estimates(self) -> tuple[NDArray[np.float64], ...]:
+        """Return E[mu] (D, K), E[nu] (J, K) and E[rho] (J,) given the state."""
+        n_segments = len(self._whole.segment_ptr) - 1
+        doc_topic = np.zeros((len(self._whole), self.n_topics))
+        segment_topic = np.zeros((n_segments, self.n_topics))
+        mixing = np.zeros(n_segments)
+        for s, (begin, end) in enumerate(self._segment_bounds):
+            add_corpus_estimates(
+                self._corpora[s], self.shards[s], self._prior(s), self._scratch[s],
+                doc_topic[slice(*self._bounds[s])], segment_topic[begin:end], mixing[begin:end],
+            )  # fmt: skip
+        return doc_topic, segment_topic, mixing
+
+    def shown(self) -> dict[str, Any]:
+        """Return what is shown of the state beside topics and shares."""
+        scope = self.hyper.concentration_scope
+        shown = {
+            "document_concentration": float(self.document_concentration),
+            "top_concentration": float(self.top_concentration),
+            "topic_word_prior": float(self.topic_word_prior),
+            "discount": float(self.discount),
+            "concentration": self.concentration.copy()
+            if scope != "corpus"
+            else float(self.concentration[0]),
+        }
+        if min(self.parents) > 0.0:
+            shown["segment_mixing"] = self._estimates()[2]
+            shown["mixing_prior"] = np.array(self.parents)
+        return shown
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        scalars = super().scalars()
+        del scalars["doc_topic_prior_sum"]
+        return {
+            **scalars,
+            "n_components": float(self.n_topics),
+            "document_concentration": float(self.document_concentration),
+            "top_concentration": float(self.top_concentration),
+        }
+
+    def state(self) -> OpenTableState:
+        """Return a read-only view of the state."""
+        return OpenTableState(self)

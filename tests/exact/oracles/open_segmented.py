@@ -1,0 +1,182 @@
+"""Topic models of segments with any number of topics, by enumeration in plain Python.
+
+Every partition of the words into topics, every pair (s, t) of table counts of segments, and every
+number of tables m_dk of each topic in each document, whose customers are c_dk = sum_j s_jk:
+
+    p(z, w, s, t) = sum_m prod_d [alpha^m_d. / (alpha)_c_d. prod_k s(c_dk, m_dk)]
+                    gamma^K / (gamma)_m.. prod_k (m_.k - 1)!
+                    prod_j R_j (b|a)_T_j / (b)_N_j prod_k S^{N_jk}_{T_jk, a} C(T_jk, s_jk)
+                    prod_k p(w_k)
+
+Symbols as in ``segmented.py``, but that alpha and gamma are the concentrations of documents and of
+the topics' weights, and eta is the Dirichlet prior of topics.
+"""
+
+from dataclasses import dataclass, field
+from itertools import product
+from math import comb, factorial, lgamma, log, prod
+
+import numpy as np
+from exact.oracles.hdp_topics import word_factor
+from exact.oracles.mixtures import partitions
+from exact.oracles.quadrature import gamma_quadrature
+from exact.oracles.segmented import (
+    customers_and_tables,
+    dirichlet_multinomial,
+    node_factor,
+    rising,
+    stirling,
+    tables_of_document,
+)
+
+
+@dataclass
+class Problem:
+    """Documents (lists of segments of word ids) and everything that is held fixed."""
+
+    documents: list
+    n_words: int
+    alpha: float = 1.3
+    gamma: float = 0.8
+    eta: float = 0.4
+    discount: float = 0.0
+    concentration: float = 2.0
+    model: str = "segmented"
+    mixing: tuple = (1.0, 1.0)
+    flat: list = field(init=False)
+
+    def __post_init__(self):
+        self.flat = [[w for segment in document for w in segment] for document in self.documents]
+
+
+def counts_of_segments(problem, labels):
+    """Return words of each segment by topic, document by document."""
+    place, result = 0, []
+    for document in problem.documents:
+        counts = np.zeros((len(document), max(labels) + 1), dtype=int)
+        for j, segment in enumerate(document):
+            for _ in segment:
+                counts[j, labels[place]] += 1
+                place += 1
+        result.append(counts)
+    return result
+
+
+def segments_factor(problem, n, s, t):
+    """Return the probability of the tables of a document's segments, but for what they order."""
+    customers, tables = customers_and_tables(n, s, t)
+    result = 1.0
+    for j in range(len(n)):
+        result *= node_factor(
+            problem.discount, problem.concentration, int(customers[j].sum()), int(tables[j].sum())
+        )
+        if problem.model == "adaptive" and j > 0:
+            result *= dirichlet_multinomial(problem.mixing, (s[j].sum(), t[j].sum()))
+        for k in range(n.shape[1]):
+            result *= stirling(int(customers[j, k]), int(tables[j, k]), problem.discount)
+            result *= comb(int(tables[j, k]), int(s[j, k]))
+    return result
+
+
+def prior_of_customers(served, alpha, gamma):
+    """Return the probability that documents order served[d, k] tables, every seating in the franchise.
+
+    Times the order in which they come. `alpha` and `gamma` may be arrays.
+    """
+    result = 0.0
+    choices = [range(1, c + 1) if c else [0] for c in served.ravel().tolist()]
+    for choice in product(*choices):
+        tables = np.reshape(choice, served.shape)
+        ways = prod(stirling(int(c), m, 0.0) for c, m in zip(served.ravel(), choice, strict=True))
+        of_topics = tables.sum(axis=0)
+        term = ways * alpha ** int(tables.sum()) * gamma ** len(of_topics)
+        term = term * prod(factorial(int(m) - 1) for m in of_topics)
+        result = result + term / rising(gamma, int(tables.sum()))
+    for c in served.sum(axis=1).tolist():
+        result = result / rising(alpha, c)
+    return result
+
+
+def states(problem, labels):
+    """Yield all table counts (s, t), lists by document, and the probability of the segments'."""
+    n = counts_of_segments(problem, labels)
+    every = [list(tables_of_document(problem.model, counts)) for counts in n]
+    factors = [
+        [segments_factor(problem, counts, s, t) for s, t in pairs]
+        for counts, pairs in zip(n, every, strict=True)
+    ]
+    for choice in product(*[range(len(pairs)) for pairs in every]):
+        s, t = zip(*[every[d][i] for d, i in enumerate(choice)], strict=True)
+        yield s, t, prod(factors[d][i] for d, i in enumerate(choice))
+
+
+class Prior:
+    """Probabilities of what documents order, each made once."""
+
+    def __init__(self, alpha, gamma):
+        self.alpha, self.gamma, self.known = alpha, gamma, {}
+
+    def __call__(self, s):
+        served = np.array([tables.sum(axis=0) for tables in s])
+        key = served.shape, served.tobytes()
+        if key not in self.known:
+            self.known[key] = prior_of_customers(served, self.alpha, self.gamma)
+        return self.known[key]
+
+
+def posterior(problem):
+    """Return all partitions, their probabilities, and the expected tables of segments.
+
+    Tables (J, 2) are those that order from the document and those that order from the segment
+    before.
+    """
+    every = partitions(sum(map(len, problem.flat)))
+    prior = Prior(problem.alpha, problem.gamma)
+    weights = np.zeros(len(every))
+    tables = np.zeros((sum(map(len, problem.documents)), 2))
+    for i, labels in enumerate(every):
+        words = word_factor(problem.flat, labels, problem.eta, problem.n_words)
+        for s, t, factor in states(problem, labels):
+            weight = words * factor * prior(s)
+            weights[i] += weight
+            both = [np.concatenate([x.sum(axis=1) for x in counts]) for counts in (s, t)]
+            tables += weight * np.column_stack(both)
+    return every, weights / weights.sum(), tables / weights.sum()
+
+
+def mean_concentrations(problem, alpha_prior, gamma_prior):
+    """Return the posterior means of alpha and gamma under Gamma priors, and of K."""
+    alphas, alpha_weights = gamma_quadrature(*alpha_prior)
+    gammas, gamma_weights = gamma_quadrature(*gamma_prior)
+    alpha, gamma = alphas[:, None], gammas[None, :]
+    prior = Prior(alpha, gamma)
+    total, sums = 0.0, np.zeros(3)
+    for labels in partitions(sum(map(len, problem.flat))):
+        words = word_factor(problem.flat, labels, problem.eta, problem.n_words)
+        density = np.zeros((len(alphas), len(gammas)))
+        for s, _, factor in states(problem, labels):
+            density = density + words * factor * prior(s)
+        density = density * alpha_weights[:, None] * gamma_weights
+        total += density.sum()
+        n_topics = max(labels) + 1
+        sums += [(density * alpha).sum(), (density * gamma).sum(), n_topics * density.sum()]
+    return sums / total
+
+
+def log_joint(problem, labels, s, t, weights, rest):
+    """Return log p(w, z, s, t, beta), with the density of the weights of topics with words.
+
+    s and t are (J, K), over all segments.
+    """
+    result = log(word_factor(problem.flat, labels, problem.eta, problem.n_words))
+    begin = 0
+    for n in counts_of_segments(problem, labels):
+        end = begin + len(n)
+        result += log(segments_factor(problem, n, s[begin:end], t[begin:end]))
+        served = s[begin:end].sum(axis=0)
+        result += lgamma(problem.alpha) - lgamma(problem.alpha + served.sum())
+        for c, weight in zip(served, weights, strict=True):
+            result += lgamma(problem.alpha * weight + c) - lgamma(problem.alpha * weight)
+        begin = end
+    result += len(weights) * log(problem.gamma) + (problem.gamma - 1.0) * log(rest)
+    return result - float(np.log(weights).sum())

@@ -1,0 +1,127 @@
+"""Wrong patches of table models whose number of topics is inferred."""
+
+from mutation.mutation import Mutation
+
+EXACT = "tests/exact/topics/test_open_segmented.py"
+UNIT = "tests/unit/topics/tables/test_open_base.py"
+
+WALKER = "topics/_tables/_open_walker.py"
+KERNELS = "topics/_tables/_kernels_top_level.py"
+
+WORDS = f"{EXACT}::test_two_documents[btigs]"
+FEW = f"{EXACT}::test_any_threshold_will_do[0.6]"
+
+MUTATIONS = [
+    Mutation(
+        "open-no-weight-for-what-is-left-out",
+        WALKER,
+        "        prior[n_used - 1] = max(self.rest - drawn.sum(), 0.0) + light\n",
+        "",
+        "Topics that take no part keep their weight in alpha, the sum that tables are weighed by.",
+        FEW,
+    ),
+    Mutation(
+        "open-light-topics-leave-no-weight",
+        WALKER,
+        "max(self.rest - drawn.sum(), 0.0) + light\n",
+        "max(self.rest - drawn.sum(), 0.0)\n",
+        "So do those among them that have words.",
+        FEW,
+    ),
+    Mutation(
+        "open-documents-of-light-topics-move",
+        WALKER,
+        "        left_out = shard.document_tables[:, light].any(axis=1)\n",
+        "        left_out = np.zeros(len(shard.document_tables), dtype=bool)\n",
+        "A document with a word of a topic that takes no part stays as it is.",
+        FEW,
+    ),
+    Mutation(
+        "open-light-topics-take-part",
+        WALKER,
+        "        takes_part = weights > least\n",
+        "        takes_part = weights > 0.0\n",
+        "The topics of a sweep depend on weights alone, not on who has words.",
+        FEW,
+    ),
+    Mutation(
+        "open-one-new-topic",
+        KERNELS,
+        "    while rest > least:\n        weight, rest = break_weight(rest, gamma, rng)\n",
+        "    while rest > least and n == 0:\n        weight, rest = break_weight(rest, gamma, rng)\n",
+        "All topics above the threshold take part.",
+        f"{EXACT}::test_any_threshold_will_do[0.001]",
+    ),
+    Mutation(
+        "open-rest-in-one-piece",
+        KERNELS,
+        "        weight, rest = break_weight(rest, gamma, rng)\n",
+        "        weight, rest = rest, 0.0\n",
+        "The weight of topics without words is broken into sticks.",
+        WORDS,
+    ),
+    Mutation(
+        "open-threshold-of-the-state",
+        WALKER,
+        "        return float(SMALLEST_TABLE / (tables + self.top_concentration + 1.0))\n",
+        "        return float(self.weights.min() * 0.999)\n",
+        "The threshold depends on nothing that the sweep changes.",
+        WORDS,
+    ),
+    Mutation(
+        "open-documents-open-one-table-for-a-topic",
+        KERNELS,
+        "                drawn = draw_table_count(served[d, k], prior[k], rng)\n",
+        "                drawn = 1\n",
+        "How many tables a document opens for a topic is drawn.",
+        WORDS,
+    ),
+    Mutation(
+        "open-tables-of-words",
+        WALKER,
+        "                np.array([tables.sum()]), np.array([self.n_topics]), 0.0, self.top",
+        "                np.array([served.sum()]), np.array([self.n_topics]), 0.0, self.top",
+        "The customers of the top level are the tables of documents, not of segments.",
+        f"{EXACT}::test_learned_concentrations[btigs]",
+    ),
+    Mutation(
+        "open-concentration-of-documents",
+        WALKER,
+        "served.sum(axis=1, dtype=np.int64), of_documents, 0.0,",
+        "served.sum(axis=1, dtype=np.int64), np.minimum(of_documents, 1), 0.0,",
+        "alpha is drawn given all tables of the documents.",
+        f"{EXACT}::test_learned_concentrations[btigs]",
+    ),
+    Mutation(
+        "open-joint-without-topics-to-come",
+        WALKER,
+        "        return self._prior(s)._replace(alpha=np.append(self.doc_topic_prior, rest))\n",
+        "        return self._prior(s)\n",
+        "alpha is the concentration of documents, topics without words included.",
+        f"{EXACT}::test_log_joint[two documents-btigs-segmented]",
+    ),
+    Mutation(
+        "open-joint-without-the-density-of-weights",
+        WALKER,
+        "        return super()._log_prior() + weights\n",
+        "        return super()._log_prior()\n",
+        "The weights are part of the state.",
+        f"{EXACT}::test_log_joint[two documents-btigs-segmented]",
+    ),
+    Mutation(
+        "open-columns-move-without-their-weights",
+        WALKER,
+        "        self.weights[names[used]] = weights[used]\n",
+        "        self.weights[:] = weights[used]\n",
+        "Where a gap is closed, a topic keeps its weight.",
+        WORDS,
+    ),
+    Mutation(
+        "open-freed-columns-keep-their-tables",
+        WALKER,
+        "                    array[:, gaps], array[:, late] = array[:, late], free\n",
+        "                    array[:, gaps] = array[:, late]\n",
+        "A column that is free has no tables.",
+        f"{UNIT}::TestTopicsComeAndGo::test_columns_are_the_words[SegmentedTopicModel-btigs-1-60]",
+    ),
+]

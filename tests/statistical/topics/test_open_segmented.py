@@ -1,0 +1,36 @@
+"""Table models with an inferred number of topics find those that made the words."""
+
+import numpy as np
+import pytest
+
+from skdp.datasets import make_segmented_corpus
+from skdp.topics import AdaptiveTopicModel, SegmentedTopicModel
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+TRUTH = make_segmented_corpus(
+    100,
+    n_components=8,
+    n_features=200,
+    segment_length=30.0,
+    topic_word_prior=0.05,
+    random_state=0,
+)
+
+
+@pytest.mark.parametrize("model", [SegmentedTopicModel, AdaptiveTopicModel])
+@pytest.mark.parametrize("initial_components", [20, 60])
+def test_finds_the_topics(model, initial_components):
+    """Some very small ones may stand beside them."""
+    estimator = model(
+        "auto", initial_components=initial_components, max_iter=600, random_state=0
+    ).fit(TRUTH.data)
+    assert np.count_nonzero(estimator.weights_ > 0.03) == 8
+    overlap = np.sqrt(TRUTH.components) @ np.sqrt(estimator.components_[:8]).T
+    assert overlap.max(axis=1).min() > 0.97
+    assert overlap.max(axis=0).min() > 0.97
+    given = model(8, max_iter=300, random_state=0).fit(TRUTH.data)
+    assert estimator.perplexity(TRUTH.data) < 1.01 * given.perplexity(TRUTH.data)
