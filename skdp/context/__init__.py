@@ -1,3 +1,5 @@
 """Classifiers of outcomes in context: columns of categories, back-off and similarity learnt."""
 
-__all__: list[str] = []
+from skdp.context._events import extract_events
+
+__all__ = ["extract_events"]
