@@ -1,5 +1,6 @@
 """Classifiers of outcomes in context: columns of categories, back-off and similarity learnt."""
 
 from skdp.context._events import extract_events
+from skdp.context._lexicalized_event_model import LexicalizedEventModel
 
-__all__ = ["extract_events"]
+__all__ = ["LexicalizedEventModel", "extract_events"]

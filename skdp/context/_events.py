@@ -153,7 +153,7 @@ def extract_events(
        Linguistics 29, 2003.
     .. [2] C. R. Dawson, "Modeling and unsupervised learning of structured similarity among source
        contexts in Bayesian hierarchical infinite mixture models", dissertation, University of
-       Arizona, chapter 2.
+       Arizona, 2015, chapter 2.
 
     Examples
     --------
