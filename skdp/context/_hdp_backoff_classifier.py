@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from skdp._checks import check_beta_prior, check_concentration, check_discount, check_gamma_prior
 from skdp._public import public
@@ -222,32 +222,22 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
             by_node=self.concentration_scope == "context" and concentration is None,
         )
 
-    def _check_input(
-        self, X: Any, y: Any = None, sample_weight: Any = None
-    ) -> tuple[ContextTree, NDArray[Any]]:
-        tree, classes = self._index(X, y, sample_weight)
+    def _check_input(self, X: Any, y: Any = None, sample_weight: Any = None) -> ContextTree:
+        tree = self._index(X, y, sample_weight)
         self._priors(len(tree.levels))
-        return tree, classes
+        return tree
 
     # Chains
 
     def _start_walker(
-        self, data: tuple[ContextTree, NDArray[Any]], root: np.random.SeedSequence, c: int
+        self, tree: ContextTree, root: np.random.SeedSequence, c: int
     ) -> BackoffWalker:
-        tree, classes = data
-        base = np.full(len(classes), 1.0 / len(classes))
+        base = np.full(tree.n_outcomes, 1.0 / tree.n_outcomes)
         rng = derive_stream(root, Role.SWEEP, c)
         return BackoffWalker(tree, base, self._priors(len(tree.levels)), rng)
 
     def _make_averages(self) -> LawAverages:
         return LawAverages()
-
-    def _attach(self, run: Any, data: tuple[ContextTree, NDArray[Any]]) -> None:
-        run.walker.attach(data[0])
-
-    def _begin(self, data: tuple[ContextTree, NDArray[Any]]) -> SavedRuns:
-        self._classes = data[1]
-        return super()._begin(data)
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(saved, final=final)
@@ -259,7 +249,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
             concentrations = np.split(concentrations, layout.node_ptr[1:-1])
         return {
             **attributes,
-            "classes_": self._classes,
+            "classes_": tree.classes,
             "discounts_": discounts,
             "concentrations_": concentrations,
             "n_tables_": n_tables,
@@ -309,7 +299,9 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         """
         return self._fit(X, y, sample_weight=sample_weight)
 
-    def iter_sweeps(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Iterator[Any]:
+    def iter_sweeps(  # type: ignore[override]  # events have outcomes
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
+    ) -> Iterator[Any]:
         """Yield the state after every sweep of the first chain that `fit` would run.
 
         The estimator is neither fitted nor changed: use this to watch, plot or stop a chain. It
@@ -325,8 +317,8 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
             Each is a live, read-only view; ``state.copy()`` detaches it from the chain. Exceptions
             from signal handlers during a sweep, such as Ctrl-C, are raised at the end of the sweep,
             and the iterator can continue from there. A state has lists with an array for each
-            level, the root's first: ``tables``, ``customers``, ``contexts`` and ``outcomes`` (places
-            in `classes_`) of cells; ``discounts``, ``concentrations`` and ``log_joint()``.
+            level, the root's first: ``tables``, ``customers``, ``contexts`` and ``outcomes``
+            (places in `classes_`) of cells; ``discounts``, ``concentrations`` and ``log_joint()``.
 
         Raises
         ------

@@ -73,11 +73,12 @@ def _find_column(column: Any, n_features: int, names: NDArray[Any] | None) -> in
         return int(places[0])
     if not isinstance(column, Integral) or isinstance(column, bool):
         raise ValueError(f"levels must hold names or numbers of columns, got {column!r:.80}.")
-    if not 0 <= column < n_features:
+    place = int(column)
+    if not 0 <= place < n_features:
         raise ValueError(
-            f"levels: X has {n_features} columns, from 0 to {n_features - 1}; got {column}."
+            f"levels: X has {n_features} columns, from 0 to {n_features - 1}; got {place}."
         )
-    return int(column)
+    return place
 
 
 def check_classes(labels: NDArray[Any], classes: Any) -> NDArray[Any]:

@@ -77,7 +77,8 @@ class ContextTree(Menu):
             keys.append(found)
         cell_key, cell = np.unique(node * n_outcomes + outcomes, return_inverse=True)
         street = np.bincount(cell, weights=counts, minlength=len(cell_key)).astype(np.int64)
-        nodes, dishes, parents = [cell_key // n_outcomes], [cell_key % n_outcomes], []
+        nodes, dishes = [cell_key // n_outcomes], [cell_key % n_outcomes]
+        parents: list[Places] = []
         n_nodes = [len(keys[-1])]
         for up in _parents(columns, keys, levels, has_root=has_root):  # from the deepest level on
             n_nodes.insert(0, int(up.max(initial=-1)) + 1)
