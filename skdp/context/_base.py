@@ -158,14 +158,16 @@ class BackoffClassifier(ClassifierMixin):
         -------
         (n_samples,) array
         """
-        return np.asarray(self.classes_[self._most_probable(self._find(X))])
+        places = self._most_probable(self._find(X))
+        return np.asarray(self.classes_[places])
 
-    def _most_probable(self, contexts: Ints) -> NDArray[np.int64]:
+    def _most_probable(self, contexts: Ints) -> Ints:
         step = max(_CELLS_AT_ONCE // len(self.classes_), 1)
         parts = [contexts[i : i + step] for i in range(0, len(contexts), step)]
-        return np.concatenate([np.argmax(self._distributions(part), axis=1) for part in parts])
+        found = [np.argmax(self._distributions(part), axis=1) for part in parts]
+        return np.concatenate(found).astype(np.int32)
 
-    def score_samples(self, X: Any, y: ArrayLike) -> Floats:
+    def score_samples(self, X: Any, y: ArrayLike | None = None) -> Floats:
         """Return the log probability of the class of each row, given its context.
 
         Their mean is what ``scoring="neg_log_loss"`` of a grid search maximizes.
@@ -173,8 +175,9 @@ class BackoffClassifier(ClassifierMixin):
         Parameters
         ----------
         X : as in `predict_proba`
-        y : (n_samples,) array-like
-            Labels, each one of `classes_`.
+        y : (n_samples,) array-like or None, default=None
+            Labels, each one of `classes_`. None: those that `predict` returns, so that the values
+            tell how sure it is.
 
         Returns
         -------
@@ -182,7 +185,7 @@ class BackoffClassifier(ClassifierMixin):
             Natural logarithms.
         """
         contexts = self._find(X)
-        outcomes = self._find_outcomes(y)
+        outcomes = self._most_probable(contexts) if y is None else self._find_outcomes(y)
         check_consistent_length(contexts, outcomes)
         cells = self._tree.find_cells(outcomes, contexts)
         total, n_models = np.zeros(len(outcomes)), 0
@@ -212,7 +215,7 @@ class BackoffClassifier(ClassifierMixin):
         contexts = self._find(X)
         tree = self._tree
         outcomes = self._most_probable(contexts)
-        cells = tree.find_cells(outcomes.astype(np.int32), contexts)
+        cells = tree.find_cells(outcomes, contexts)
         found = explain_paths(self._counted_models(), contexts, cells)
         base = 1.0 / len(self.classes_)
         found[3, :, 0] = found[2, :, 0] * base
@@ -266,9 +269,9 @@ def _check_counts(sample_weight: Any, n_samples: int) -> Places:
             "sample_weight must hold integers >= 0: a weight is how often an event occurred; got "
             f"{wrong[0]}."
         )
-    if not 0 < weights.sum(dtype=np.float64) <= MAX_INTEGER:
-        raise ValueError(
-            f"sample_weight must have a sum from 1 to {MAX_INTEGER}, got "
-            f"{weights.sum(dtype=np.float64):g}."
-        )
+    total = weights.sum(dtype=np.float64)
+    if total == 0:
+        raise ValueError("sample_weight is zero for all rows: no event is left.")
+    if total > MAX_INTEGER:
+        raise ValueError(f"sample_weight must have a sum of at most {MAX_INTEGER}, got {total:g}.")
     return weights.astype(np.int64)

@@ -99,15 +99,24 @@ def read_columns(estimator: Any, X: Any, *, reset: bool) -> list[Values]:
 
 
 def _as_rows(rows: Sequence[Any]) -> Values:
-    """Return a list of rows as an array: numbers beside strings stay numbers."""
+    """Return a list of rows as an array: numbers beside strings stay numbers, tuples are values."""
     try:
         array = np.asarray(rows)
-        return np.array(rows, dtype=object) if array.dtype.kind in "US" else array
-    except ValueError:
+        if array.ndim < 2 or (array.ndim == 2 and array.dtype.kind not in "US"):
+            return array
+    except ValueError:  # rows, or what they hold, differ in length
+        pass
+    is_row = all(isinstance(row, list | tuple | np.ndarray) for row in rows)
+    if not is_row or len({len(row) for row in rows}) != 1:
         raise ValueError(
             "X must be a 2-D array, a data frame or a list of rows of equal length; got rows that "
             "differ."
-        ) from None
+        )
+    array = np.empty((len(rows), len(rows[0])), dtype=object)
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            array[i, j] = value
+    return array
 
 
 def _as_column(values: Any) -> Values:
