@@ -68,14 +68,14 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
         sweep.
     n_samples : int, default=20
-        Number of kept samples of each chain, evenly spaced, to store as models. Probabilities are
-        averaged over them.
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
     n_chains : int, default=1
         Number of independent chains. Attributes come from the one with the highest mean log joint,
         probabilities from all.
     warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X and y continues where this
-        one stopped: after an interruption, or with a larger `max_iter`.
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
     n_jobs : int or None, default=None
         Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
