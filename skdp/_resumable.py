@@ -59,8 +59,11 @@ def _equal(value: Any, other: Any) -> bool:
             return False
         mine, others = (part.get_params(deep=False) for part in (value, other))
         return all(_equal(mine[name], others[name]) for name in mine)
-    if np.array_equal(np.asarray(value), np.asarray(other)):
-        return True
+    try:
+        if np.array_equal(np.asarray(value), np.asarray(other)):
+            return True
+    except ValueError:  # lists of lists that differ in length
+        pass
     return joblib.hash(value) == joblib.hash(other)  # objects that know no equality
 
 
@@ -219,8 +222,8 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
             return self._start(data)
         return self._resume(saved, data)
 
-    def _fit(self, X: Any, y: Any = None) -> Any:
-        """Do all steps on X, and y where a fit needs one, and set the fitted attributes.
+    def _fit(self, X: Any, y: Any = None, **others: Any) -> Any:
+        """Do all steps on X, and y and others where a fit needs them; set the fitted attributes.
 
         All are set at once at the end. Until then only the features of X are recorded, and taken
         back if there is no result. However the fit ends, the runs that it leaves behind are whole,
@@ -231,7 +234,7 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         is_shown = False
         try:
             with InterruptGuard() as guard, self._telling_of_compilation():
-                data = self._check_input(X, y)
+                data = self._check_input(X, y, **others)
                 saved = self._under_way = self._begin(data)
                 self._keep(SavedRuns([], saved.root, is_torn=True))  # until there is better news
                 if self._checkpoints():
