@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 
 import skdp
+from skdp.context import CollinsBackoffClassifier, HDPBackoffClassifier
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM, NestedPitmanYorLM
 from skdp.mixture import HDPMixture, IBPLatentFeatures, PitmanYorMixture
@@ -93,6 +94,11 @@ def make_sentences():
     return ([rng.integers(0, 9, n).tolist() for n in (2, 5, 8) * 5],)
 
 
+def make_events():
+    X = np.random.default_rng(0).integers(0, 6, (200, 3))
+    return X, X[:, 0] % 4
+
+
 def make_strings():
     rng = np.random.default_rng(0)
     words = "the", "cat", "sat", "on", "a", "mat"
@@ -144,6 +150,9 @@ def other_models():
     yield make_rows, IBPLatentFeatures()
     yield make_sentences, HierarchicalPitmanYorLM()
     yield make_sentences, KneserNeyLM()
+    yield make_events, HDPBackoffClassifier()
+    yield make_events, HDPBackoffClassifier(concentration_scope="context")
+    yield make_events, CollinsBackoffClassifier()
     yield make_strings, NestedPitmanYorLM(anneal=None)
     yield make_strings, NestedPitmanYorLM(word_order=3, anneal=None)
 
@@ -184,7 +193,7 @@ def time_calls(name):
     """Return the CPU seconds of fit and of every method, in turn."""
     make, estimator = everything()[name]
     is_chain = hasattr(estimator, "thin")
-    if not isinstance(estimator, KneserNeyLM):  # which counts
+    if not isinstance(estimator, KneserNeyLM | CollinsBackoffClassifier):  # which count
         estimator.set_params(random_state=0, **(CHAIN if is_chain else ASCENT))
     data = make()
     found = {}

@@ -102,7 +102,7 @@ def fit(order, X, options):
     index, walker = timed(
         lambda: model._start_walker(model._index(X), np.random.SeedSequence(0), 0)
     )
-    n_events = int(walker.trie.layout.street.sum())
+    n_events = int(walker.menu.layout.street.sum())
     size = array_bytes(walker) / n_events
     with (
         Clock(Franchise, "sweep") as sweeps,

@@ -220,8 +220,8 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
             return self._start(data)
         return self._resume(saved, data)
 
-    def _fit(self, X: Any, y: Any = None) -> Any:
-        """Do all steps on X, and y where a fit needs one, and set the fitted attributes.
+    def _fit(self, X: Any, y: Any = None, **others: Any) -> Any:
+        """Do all steps on X, and y and others where a fit needs them; set the fitted attributes.
 
         All are set at once at the end. Until then only the features of X are recorded, and taken
         back if there is no result. However the fit ends, the runs that it leaves behind are whole,
@@ -232,7 +232,7 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         is_shown = False
         try:
             with InterruptGuard() as guard, self._telling_of_compilation():
-                data = self._check_input(X, y)
+                data = self._check_input(X, y, **others)
                 saved = self._under_way = self._begin(data)
                 self._keep(SavedRuns([], saved.root, is_torn=True))  # until there is better news
                 if self._checkpoints():

@@ -108,9 +108,13 @@ class ChainEstimator(ResumableEstimator):
         ValueError, TypeError
             At the call, before the first sweep, if `fit` would raise it.
         """
+        return self._iter_sweeps(X)
+
+    def _iter_sweeps(self, X: Any, y: Any = None, **others: Any) -> Iterator[Any]:
+        """Return the iterator of `iter_sweeps`, given all that `_fit` would be."""
         runner = self._make_runner()
         runner._validate_parameters()
-        data = runner._check_input(X)
+        data = runner._check_input(X, y, **others)
         (chain,) = runner._start_chains(data, 1).runs
         schedule = runner._plan(chain, data).without_keeping()
         return Sweeps(chain, schedule)

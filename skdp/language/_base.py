@@ -16,8 +16,9 @@ from skdp._random import make_seed_sequence, make_stream
 from skdp.data import TokenSequences, check_sentences
 from skdp.inference import warn_user
 from skdp.language._ngram._arpa import check_names, write_arpa
-from skdp.language._ngram._interpolated import InterpolatedModel, join
+from skdp.language._ngram._draws import draw_sequences, join
 from skdp.language._ngram._trie import Events, NgramTrie
+from skdp.processes._interpolated import InterpolatedModel
 
 
 class NgramLanguageModel:
@@ -82,7 +83,7 @@ class NgramLanguageModel:
 
     def _unigrams(self) -> NDArray[np.float64]:
         """Return the distribution after the empty context: (n_outcomes,)."""
-        total = sum(model.unigrams() for model in self._interpolated_models())
+        total = sum(model.top() for model in self._interpolated_models())
         return np.asarray(total) / self._n_models()
 
     def log_proba(self, X: Any) -> list[NDArray[np.float64]]:
@@ -223,7 +224,7 @@ class NgramLanguageModel:
         n_cut = 0
         for i, model in enumerate(self._interpolated_models()):
             places = np.flatnonzero(chosen == i)
-            drawn, ended = model.draw(len(places), max_length, rng)
+            drawn, ended = draw_sequences(self._trie, model, len(places), max_length, rng)
             n_cut += int(np.count_nonzero(~ended))
             for place, sequence in zip(places, drawn, strict=True):
                 sequences[place] = sequence
@@ -238,4 +239,4 @@ class NgramLanguageModel:
         self, path: str | Path, model: InterpolatedModel, feature_names: ArrayLike
     ) -> None:
         names = as_array(feature_names, "feature_names")
-        write_arpa(path, model, check_names(names, self._trie.n_words))
+        write_arpa(path, self._trie, model, check_names(names, self._trie.n_words))

@@ -13,7 +13,13 @@ from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_floats, check_beta_prior, check_gamma_prior
+from skdp._checks import (
+    as_floats,
+    check_beta_prior,
+    check_concentration,
+    check_discount,
+    check_gamma_prior,
+)
 from skdp._public import public
 from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
@@ -21,12 +27,12 @@ from skdp._sklearn_compat import HasMethods, Interval, StrOptions, with_callback
 from skdp._typing import Floats
 from skdp.base import ChainEstimator
 from skdp.language._base import NgramLanguageModel
-from skdp.language._by_depth import check_depth_concentrations, check_discounts
-from skdp.language._ngram._interpolated import InterpolatedModel
-from skdp.language._ngram._state import LawAverages
 from skdp.language._ngram._trie import NgramTrie
 from skdp.language._ngram._walker import NgramWalker
+from skdp.processes._by_depth import check_by_depth
 from skdp.processes._franchise import FranchisePriors
+from skdp.processes._franchise_walker import LawAverages
+from skdp.processes._interpolated import InterpolatedModel
 
 
 @public
@@ -194,9 +200,11 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         self._priors()
 
     def _priors(self) -> FranchisePriors:
+        n = int(self.order)
+        what = f"number of words in a context from 0 to {n - 1}"
         return FranchisePriors(
-            check_discounts(self.discount, self.order),
-            check_depth_concentrations(self.concentration, self.order),
+            check_by_depth(self.discount, "discount", n, check_discount, what),
+            check_by_depth(self.concentration, "concentration", n, check_concentration, what),
             check_beta_prior(self.discount_prior, "discount_prior"),
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
         )
@@ -265,7 +273,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         attributes = super()._fitted_attributes(saved, final=final)
         best = saved.runs[attributes["_best_chain"]]
         discounts, concentrations, n_tables = best.averages.means()
-        trie = best.walker.trie
+        trie = best.walker.menu
         return {
             **attributes,
             "discounts_": discounts,

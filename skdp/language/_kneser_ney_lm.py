@@ -18,8 +18,8 @@ from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_
 from skdp._typing import Floats
 from skdp.inference import warn_user
 from skdp.language._base import NgramLanguageModel
-from skdp.language._ngram._interpolated import InterpolatedModel
 from skdp.processes._franchise import Franchise, FranchisePriors
+from skdp.processes._interpolated import InterpolatedModel
 
 _N_CLASSES = 3
 """Counts of 1, of 2, and of more have discounts of their own."""

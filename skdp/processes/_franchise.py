@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,10 @@ from skdp._part import Part
 from skdp._typing import Floats, Ints, Places
 from skdp.processes._franchise_hyper import (
     Histogram,
+    NodeSeats,
     Seats,
     slice_concentration,
+    slice_concentrations,
     slice_discount,
 )
 from skdp.processes._kernels_franchise import (
@@ -102,12 +105,16 @@ class FranchisePriors:
         Of the Beta prior.
     concentration_prior : (shape, rate)
         Of the Gamma prior.
+    by_node : bool
+        Whether each restaurant has a concentration of its own; `concentration` is then an
+        (n_nodes,) array or None.
     """
 
     discount: Floats | None
     concentration: Floats | None
     discount_prior: tuple[float, float]
     concentration_prior: tuple[float, float]
+    by_node: bool = False
 
 
 class Franchise(Part):
@@ -126,7 +133,8 @@ class Franchise(Part):
     ----------
     customers, tables : (n_cells,) int32
     node_customers, node_tables : (n_nodes,) int32
-    discount, concentration : (n_depths,) arrays
+    discount : (n_depths,) array
+    concentration : (n_depths,) or (n_nodes,) array
     """
 
     _data_attributes = ("layout", "_visited", "_base", "_ratios")
@@ -141,7 +149,7 @@ class Franchise(Part):
         self.priors = priors
         n = layout.n_depths
         self.discount = np.full(n, 0.5) if priors.discount is None else priors.discount.copy()
-        self.concentration = np.ones(n)
+        self.concentration = np.ones(int(layout.node_ptr[-1]) if priors.by_node else n)
         if priors.concentration is not None:
             self.concentration[:] = priors.concentration
         self.tables = np.ones(len(layout.parent), np.int32) if tables is None else tables
@@ -170,7 +178,8 @@ class Franchise(Part):
         """Return discounts, concentrations, and the ratios of Stirling numbers that follow."""
         if self._ratios is None:
             self._ratios = self._make_ratios()
-        return Laws(self.discount, self.concentration, self._base, *self._ratios)
+        by_node = self.priors.by_node
+        return Laws(self.discount, self.concentration, by_node, self._base, *self._ratios)
 
     def _make_ratios(self) -> tuple[Floats, Places, Places, Places]:
         """Return the ratios of all depths end to end, and where each begins; rows likewise."""
@@ -199,20 +208,46 @@ class Franchise(Part):
             sizes = [self._sizes(m, rng) for m in range(n)]
             self._ratios = None
         for m in range(n):
-            nodes = self.layout.nodes_at(m)
-            seats = Seats(
-                sizes[m] if priors.discount is None else Histogram.none(),
-                Histogram.of(self.node_tables[nodes]),
-                Histogram.of(self.node_customers[nodes]),
-            )
+            seats = self._seats(m, sizes[m] if priors.discount is None else Histogram.none())
             if priors.discount is None:
                 self.discount[m] = slice_discount(
-                    seats, self.discount[m], self.concentration[m], priors.discount_prior, rng
+                    seats, self.discount[m], self._concentration_at(m), priors.discount_prior, rng
                 )
-            if priors.concentration is None:
+            if priors.concentration is not None:
+                continue
+            if isinstance(seats, NodeSeats):
+                slice_concentrations(
+                    seats, self.discount[m], self._concentration_at(m), priors.concentration_prior,
+                    rng,
+                )  # fmt: skip
+            else:
                 self.concentration[m] = slice_concentration(
                     seats, self.discount[m], self.concentration[m], priors.concentration_prior, rng
                 )
+
+    def _seats(self, m: int, sizes: Histogram) -> Seats | NodeSeats:
+        """Return what depth m tells of its discount and its concentrations."""
+        nodes = self.layout.nodes_at(m)
+        tables, customers = self.node_tables[nodes], self.node_customers[nodes]
+        if self.priors.by_node:
+            return NodeSeats(sizes, tables, customers)
+        return Seats(sizes, Histogram.of(tables), Histogram.of(customers))
+
+    def _concentration_at(self, m: int) -> Any:
+        """Return the concentration of depth m, or a view of those of its restaurants."""
+        if self.priors.by_node:
+            return self.concentration[self.layout.nodes_at(m)]
+        return self.concentration[m]
+
+    def concentrations_by_depth(self) -> list[Any]:
+        """Return the concentration of each depth, or those of its restaurants."""
+        return [self._concentration_at(m) for m in range(self.layout.n_depths)]
+
+    def node_concentrations(self) -> Floats:
+        """Return the concentration of each restaurant."""
+        if self.priors.by_node:
+            return self.concentration
+        return np.repeat(self.concentration, np.diff(self.layout.node_ptr))
 
     def _sizes(self, m: int, rng: NDArray[np.uint64]) -> Histogram:
         """Return the sizes of the tables of depth m, drawn; those of one customer are left out."""
@@ -231,13 +266,8 @@ class Franchise(Part):
         root = self.layout.cells_at(0)
         total = float(self.tables[root] @ np.log(self._base))
         for m in range(self.layout.n_depths):
-            nodes, cells = self.layout.nodes_at(m), self._visited[m]
-            seats = Seats(
-                Histogram.none(),
-                Histogram.of(self.node_tables[nodes]),
-                Histogram.of(self.node_customers[nodes]),
-            )
-            d, theta = float(self.discount[m]), float(self.concentration[m])
+            cells, seats = self._visited[m], self._seats(m, Histogram.none())
+            d, theta = float(self.discount[m]), self._concentration_at(m)
             total += seats.log_likelihood(d, theta)
             pairs, counts = np.unique(
                 self.customers[cells] * np.int64(2**32) + self.tables[cells], return_counts=True
@@ -247,7 +277,7 @@ class Franchise(Part):
             if self.priors.discount is None:
                 total += _log_beta(d, *self.priors.discount_prior)
             if self.priors.concentration is None:
-                total += _log_gamma(theta, *self.priors.concentration_prior)
+                total += np.sum(_log_gamma(theta, *self.priors.concentration_prior))
         return float(total)
 
     def tables_by_depth(self) -> Places:
@@ -267,7 +297,7 @@ def _log_beta(x: float, p: float, q: float) -> float:
     return constant + (p - 1.0) * math.log(x) + (q - 1.0) * math.log1p(-x)
 
 
-def _log_gamma(x: float, shape: float, rate: float) -> float:
-    """Return the log density of Gamma(shape, rate) at x."""
+def _log_gamma(x: Any, shape: float, rate: float) -> Any:
+    """Return the log density of Gamma(shape, rate) at x, a number or an array of them."""
     constant = shape * math.log(rate) - math.lgamma(shape)
-    return constant + (shape - 1.0) * math.log(x) - rate * x
+    return constant + (shape - 1.0) * np.log(x) - rate * x

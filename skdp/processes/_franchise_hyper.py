@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._random import draw_slice
-from skdp._typing import Places
-from skdp.processes._kernels_franchise_hyper import log_tables_given
+from skdp._typing import Floats, Ints, Places
+from skdp.processes._kernels_franchise_hyper import (
+    LARGEST_LOG,
+    draw_concentrations,
+    log_tables_by_node,
+    log_tables_given,
+)
 
 _SMALLEST = 1e-8
 """Draws of a discount stay that far from 0 and 1, where digits are lost."""
@@ -61,10 +66,31 @@ class Seats(NamedTuple):
         )
 
 
+class NodeSeats(NamedTuple):
+    """The same where each restaurant has a concentration of its own.
+
+    Attributes
+    ----------
+    sizes : Histogram
+    tables, customers : (n_nodes,) int32
+        Of each restaurant.
+    """
+
+    sizes: Histogram
+    tables: Ints
+    customers: Ints
+
+    def log_likelihood(self, discount: float, concentration: Floats) -> float:
+        """Return log p(tables | d, thetas), up to what does not depend on them."""
+        return float(
+            log_tables_by_node(discount, concentration, *self.sizes, self.tables, self.customers)
+        )
+
+
 def slice_discount(
-    seats: Seats,
+    seats: Seats | NodeSeats,
     discount: float,
-    concentration: float,
+    concentration: Any,
     prior: tuple[float, float],
     rng: NDArray[np.uint64],
 ) -> float:
@@ -72,9 +98,11 @@ def slice_discount(
 
     Parameters
     ----------
-    seats : Seats
-    discount, concentration : float
-        The current values.
+    seats : Seats or NodeSeats
+    discount : float
+        The current value.
+    concentration : float, or (n_nodes,) array
+        One for all restaurants, or one for each.
     prior : (p, q)
         d ~ Beta(p, q).
     rng : (4,) uint64
@@ -115,9 +143,30 @@ def slice_concentration(
     seats = seats._replace(sizes=Histogram.none())
 
     def log_density(log_theta: float) -> float:
-        if abs(log_theta) > 230.0:
+        if abs(log_theta) > LARGEST_LOG:
             return -math.inf
         theta = math.exp(log_theta)
         return shape * log_theta - rate * theta + seats.log_likelihood(discount, theta)
 
     return math.exp(draw_slice(log_density, math.log(concentration), rng))
+
+
+def slice_concentrations(
+    seats: NodeSeats,
+    discount: float,
+    concentration: Floats,
+    prior: tuple[float, float],
+    rng: NDArray[np.uint64],
+) -> None:
+    """Move the theta of each restaurant to the next of a chain, as `slice_concentration` does.
+
+    Parameters
+    ----------
+    seats : NodeSeats
+    discount : float
+    concentration : (n_nodes,) array, changed
+    prior : (shape, rate)
+        theta ~ Gamma(shape, rate), independently.
+    rng : (4,) uint64
+    """
+    draw_concentrations(discount, concentration, seats.tables, seats.customers, *prior, rng)

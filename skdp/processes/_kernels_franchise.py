@@ -19,6 +19,7 @@ no table behind with probability S^{c-1}_{t-1} / S^c_t.
 | nodes.customers, tables | C_u, T_u | (U,) int32 | of each restaurant |
 | base | H | (X_0,) | probability of the dish of each cell of the root, the first cells |
 | discount, concentration | d_m, theta_m | (depths,) | by depth |
+| by_node | | bool | whether there is a concentration theta_u for each restaurant instead |
 | values, values_ptr, row_ptr, rows_ptr | U, V | | ratios of Stirling numbers of each depth |
 | chance | | (depths + 1,) scratch | chance[m]: that the restaurant above hands down the dish |
 | path | | (depths,) scratch | the cell and those above it, by depth |
@@ -57,10 +58,11 @@ class Nodes(NamedTuple):
 
 
 class Laws(NamedTuple):
-    """What the restaurants of each depth share, and the base of the root."""
+    """What the restaurants of each depth share, or have of their own, and the base of the root."""
 
     discount: np.ndarray
     concentration: np.ndarray
+    by_node: bool
     base: np.ndarray
     values: np.ndarray
     values_ptr: np.ndarray
@@ -118,7 +120,7 @@ def _find_chances(m, cells, nodes, laws, path, chance):
     for j in range(m):
         x = path[j]
         u = cells.node[x]
-        d, theta = laws.discount[j], laws.concentration[j]
+        d, theta = laws.discount[j], laws.concentration[u if laws.by_node else j]
         opens = theta + d * nodes.tables[u]
         served = cells.customers[x] - d * cells.tables[x] + opens * chance[j]
         chance[j + 1] = served / (theta + nodes.customers[u])
@@ -147,7 +149,8 @@ def _enter(m, cells, nodes, laws, path, chance, rng):
         u = cells.node[x]
         d = laws.discount[j]
         joins = cells.customers[x] - d * cells.tables[x]
-        opens = (laws.concentration[j] + d * nodes.tables[u]) * chance[j]
+        theta = laws.concentration[u if laws.by_node else j]
+        opens = (theta + d * nodes.tables[u]) * chance[j]
         is_first = cells.customers[x] == 0
         cells.customers[x] += 1
         nodes.customers[u] += 1
@@ -168,7 +171,7 @@ def _visit_customers(x, m, cells, nodes, laws, path, chance, rng):
     _find_path(x, m, cells, path)
     _find_chances(m, cells, nodes, laws, path, chance)
     u = cells.node[x]
-    d, theta = laws.discount[m], laws.concentration[m]
+    d, theta = laws.discount[m], laws.concentration[u if laws.by_node else m]
     c = cells.customers[x]
     left = c
     while left > 0:

@@ -7,6 +7,7 @@ the sizes s of their tables, the numbers T_u of tables and C_u of customers of e
 
 where (x)_n = x (x + 1) ... (x + n - 1) and (x | d)_n = x (x + d) ... (x + (n - 1) d). What matters
 are three histograms: how many tables have size s, how many restaurants T tables or C customers.
+Where each restaurant has a theta of its own, its T and C matter.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -20,9 +21,12 @@ are three histograms: how many tables have size s, how many restaurants T tables
 
 import math
 
-from skdp._numba import njit, njit_loop, njit_section
-from skdp._random import next_double
+from skdp._numba import njit, njit_loop, njit_section, njit_step
+from skdp._random import next_double, next_open_double
 from skdp.processes._kernels_stirling import open_ratio
+
+LARGEST_LOG = 230.0
+"""Draws of a concentration stay within exp(-230) and exp(230), about 1e100."""
 
 _FEW = 24
 """Factors up to so many are multiplied: differences of log-gamma functions lose digits."""
@@ -62,6 +66,72 @@ def log_tables_given(
     for i in range(customers.shape[0]):
         total -= n_customers[i] * log_rising(concentration + 1.0, 1.0, customers[i] - 1)
     return total
+
+
+@njit
+def log_tables_by_node(discount, concentration, sizes, n_sizes, tables, customers):
+    """Return log p(tables | d, thetas), where each restaurant has a theta of its own.
+
+    `concentration`, `tables` and `customers` are those of the restaurants, (U,) each.
+    """
+    total = 0.0
+    for i in range(sizes.shape[0]):
+        total += n_sizes[i] * log_rising(1.0 - discount, 1.0, sizes[i] - 1)
+    for u in range(tables.shape[0]):
+        total += _log_restaurant(discount, concentration[u], tables[u], customers[u])
+    return total
+
+
+@njit_step
+def _log_restaurant(discount, concentration, n_tables, n_customers):
+    """Return log (theta + d | d)_(T - 1) - log (theta + 1)_(C - 1)."""
+    seated = log_rising(concentration + discount, discount, n_tables - 1)
+    return seated - log_rising(concentration + 1.0, 1.0, n_customers - 1)
+
+
+@njit_step
+def _log_density(log_theta, discount, n_tables, n_customers, shape, rate):
+    """Return the log density of log(theta), up to a constant."""
+    if abs(log_theta) > LARGEST_LOG:
+        return -math.inf
+    theta = math.exp(log_theta)
+    prior = shape * log_theta - rate * theta
+    return prior + _log_restaurant(discount, theta, n_tables, n_customers)
+
+
+@njit_loop
+def draw_concentrations(discount, concentration, tables, customers, shape, rate, rng):
+    """Draw the concentration of each restaurant given its tables: `draw_slice` on log(theta).
+
+    Parameters
+    ----------
+    discount : float
+    concentration, tables, customers : (U,) arrays
+        Of the restaurants; the first is changed.
+    shape, rate : float
+        theta ~ Gamma(shape, rate).
+    rng : (4,) uint64
+    """
+    width = 2.0
+    for u in range(tables.shape[0]):
+        t, c = tables[u], customers[u]
+        x = math.log(concentration[u])
+        level = _log_density(x, discount, t, c, shape, rate) + math.log(next_open_double(rng))
+        low = x - width * next_double(rng)
+        high = low + width
+        while _log_density(low, discount, t, c, shape, rate) > level:
+            low -= width
+        while _log_density(high, discount, t, c, shape, rate) > level:
+            high += width
+        while True:
+            proposal = low + (high - low) * next_double(rng)
+            if _log_density(proposal, discount, t, c, shape, rate) > level or proposal == x:
+                concentration[u] = math.exp(proposal)
+                break
+            if proposal < x:
+                low = proposal
+            else:
+                high = proposal
 
 
 @njit_section

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from skdp.context import CollinsBackoffClassifier, HDPBackoffClassifier
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.language import (
     HierarchicalPitmanYorLM,
@@ -108,6 +109,8 @@ def _run(estimator: Any) -> None:
                     method(X, *y) if name == "score" else method(X)
             if hasattr(model, "log_proba"):
                 model.sample(1, max_length=2)
+            if hasattr(model, "explain"):
+                model.score_samples(X, *y)
 
 
 def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
@@ -144,6 +147,8 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
         yield ([[0, 1, 2, 1, 0, 1], [2, 0], [1], [0, 1, 2]],)
     elif isinstance(estimator, LanguageModelClassifier):
         yield [[0, 1, 2, 1, 0, 1], [2, 0], [1], [0, 1, 2]], [0, 0, 1, 1]
+    elif isinstance(estimator, HDPBackoffClassifier | CollinsBackoffClassifier):
+        yield from _events_for(estimator)
     elif isinstance(estimator, HDPPCFGRefiner):
         trees = [ParseTree.from_brackets("(S (A a) (B (A a) (C b)))")] * 3
         yield [tree.leaves for tree in trees], trees
@@ -152,6 +157,22 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
             "estimators must be estimators of skdp that fit by kernels, got "
             f"{type(estimator).__name__}."
         )
+
+
+def _events_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield categories and classes for the levels of a classifier."""
+    y = np.array([0, 0, 1, 0] if estimator.classes is None else [estimator.classes[0]] * 4)
+    laws = (getattr(estimator, name, "auto") for name in ("discount", "concentration"))
+    sizes = [len(law) for law in laws if hasattr(law, "__len__") and not isinstance(law, str)]
+    n_levels = max(sizes) - bool(estimator.root) if sizes else 1
+    levels = range(n_levels) if estimator.levels is None else estimator.levels
+    columns = [column for group in levels for column in np.ravel(group)]
+    if any(isinstance(column, str) for column in columns):
+        import pandas as pd
+
+        yield pd.DataFrame({str(column): ["a", "a", "a", "b"] for column in columns}), y
+    else:
+        yield np.repeat([[0], [0], [0], [1]], max(columns) + 1, axis=1), y
 
 
 def _zeros_and_ones(n_rows: int, n_columns: int) -> Any:
@@ -224,6 +245,9 @@ def _all_estimators() -> Iterable[Any]:
     yield IBPLatentFeatures()
     yield HierarchicalPitmanYorLM()
     yield KneserNeyLM()
+    for scope in ("level", "context"):
+        yield HDPBackoffClassifier(concentration_scope=scope)
+    yield CollinsBackoffClassifier()
     for type_moves, method in ((0.0, "mbr"), (1.0, "viterbi")):
         nested: Any = {"n_chains": 1, "type_moves": type_moves, "predict_method": method}
         yield NestedPitmanYorLM(1, **nested, end_probability="auto")

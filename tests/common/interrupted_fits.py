@@ -18,6 +18,7 @@ from collections import Counter
 import numpy as np
 from sklearn.base import clone
 
+from skdp.context import HDPBackoffClassifier
 from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.language import HierarchicalPitmanYorLM, LanguageModelClassifier, NestedPitmanYorLM
@@ -78,6 +79,11 @@ def make_strings():
     return ["".join(rng.choice(words, rng.integers(1, 6))) for _ in range(150)]
 
 
+def make_contexts():
+    X = np.random.default_rng(0).integers(0, 6, (400, 3))
+    return X, (X[:, 0] + X[:, 1] // 4) % 5
+
+
 def make_classes():
     return make_sentences(), np.arange(40) % 3
 
@@ -117,6 +123,7 @@ ESTIMATORS = {
         LanguageModelClassifier(HierarchicalPitmanYorLM(3, max_iter=60, random_state=0)),
         make_classes,
     ),
+    "backoff": (HDPBackoffClassifier(n_chains=2, n_jobs=2, max_iter=200), make_contexts),
     "strings": (NestedPitmanYorLM(n_chains=1, max_iter=60), make_strings),
     "strings-types": (
         NestedPitmanYorLM(1, n_chains=2, n_jobs=2, type_moves=0.2, max_iter=30),

@@ -90,6 +90,7 @@ OTHER_MEANING = {
         "HDPMixture": "of groups, without a discount",
         "IBPLatentFeatures": "of an Indian buffet",
         "HierarchicalPitmanYorLM": "by length of contexts",
+        "HDPBackoffClassifier": "by level of contexts",
         "NestedPitmanYorLM": "of words and of characters",
     },
     "top_concentration": {
@@ -101,6 +102,7 @@ OTHER_MEANING = {
         ["HDPTopicModel", "HDPMixture", *OPEN], "of one concentration"
     ),
     "initial_components": dict.fromkeys(OPEN, "or not used"),
+    "concentration_scope": {"HDPBackoffClassifier": "of contexts"},
     "topic_word_prior": {"HDPTopicModel": "gamma is the top concentration there"},
     "split_merge": {
         "HDPTopicModel": "of topics",
@@ -111,12 +113,14 @@ OTHER_MEANING = {
     "discount": {
         "PitmanYorMixture": "of one process",
         "HierarchicalPitmanYorLM": "by length of contexts",
+        "HDPBackoffClassifier": "by level of contexts",
         "KneserNeyLM": "formulas, not draws",
         "NestedPitmanYorLM": "of words and of characters",
     },
     "n_chains": {
         **dict.fromkeys(POOLED, "all are pooled"),
         "HierarchicalPitmanYorLM": "no features, one first state",
+        "HDPBackoffClassifier": "no features, one first state",
         "NestedPitmanYorLM": "no features",
     },
     "concentration_prior": {
@@ -243,7 +247,7 @@ def test_one_text_for_one_parameter():
             for parameter, text in parameter_texts(found).items():
                 assert text, f"{name}: {parameter} has no text"
                 texts.setdefault(parameter, {})[name] = text
-    assert len(texts["random_state"]) == 15  # chains, and both grammars
+    assert len(texts["random_state"]) == 16  # chains, and both grammars
     for parameter, by_class in texts.items():
         others = OTHER_MEANING.get(parameter, {})
         shared = {text for name, text in by_class.items() if name not in others}

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._typing import Floats, Ints
-from skdp.language._ngram._interpolated import InterpolatedModel
+from skdp.language._ngram._trie import NgramTrie
+from skdp.processes._interpolated import InterpolatedModel
 
 _NEVER = -99.0
 """The format's logarithm of zero."""
@@ -37,26 +38,27 @@ def check_names(names: NDArray[np.object_], n_words: int) -> list[str]:
     return words
 
 
-def write_arpa(path: str | Path, model: InterpolatedModel, words: Sequence[str]) -> None:
-    """Write a model to a file.
+def write_arpa(
+    path: str | Path, trie: NgramTrie, model: InterpolatedModel, words: Sequence[str]
+) -> None:
+    """Write a model of a trie to a file.
 
     An n-gram is a cell with its context; its back-off weight is that of the context that n-gram
     and outcome make together, if that was seen. Unigrams that were not seen have what the base
     gives them.
     """
     with open(path, "w", encoding="utf-8", newline="\n") as file:
-        _write(file, model, words)
+        _write(file, trie, model, words)
 
 
-def _write(file: TextIO, model: InterpolatedModel, words: Sequence[str]) -> None:
-    trie = model.trie
+def _write(file: TextIO, trie: NgramTrie, model: InterpolatedModel, words: Sequence[str]) -> None:
     # ids: words, the beginning (as -1, so the last name), the end (n_words)
     names = np.array([*words, END, BEGIN], dtype=object)
     with np.errstate(divide="ignore"):
         log_prob = np.maximum(np.log10(model.cell_probabilities()), _NEVER)
         log_backoff = np.maximum(np.log10(model.backoff), _NEVER)
-    sections = [_unigrams(model, log_backoff)]
-    sections += [_ngrams(model, m, log_prob, log_backoff) for m in range(1, trie.order)]
+    sections = [_unigrams(trie, model, log_backoff)]
+    sections += [_ngrams(trie, m, log_prob, log_backoff) for m in range(1, trie.order)]
     file.write("\\data\\\n")
     for m, (ngrams, _, _) in enumerate(sections):
         file.write(f"ngram {m + 1}={len(ngrams) + (m == 0)}\n")
@@ -76,14 +78,15 @@ def _lines(
         yield f"{p:.9g}\t{' '.join(ngram)}{tail}\n"
 
 
-def _unigrams(model: InterpolatedModel, log_backoff: Floats) -> tuple[Ints, Floats, Floats]:
+def _unigrams(
+    trie: NgramTrie, model: InterpolatedModel, log_backoff: Floats
+) -> tuple[Ints, Floats, Floats]:
     """Return every word, the beginning and the end, with probabilities and weights."""
-    trie = model.trie
     n = trie.n_words
     ids = np.append(np.arange(n + 1), -1)
     log_prob = np.full(n + 2, _NEVER)
     with np.errstate(divide="ignore"):
-        log_prob[: trie.n_outcomes] = np.maximum(np.log10(model.unigrams()), _NEVER)
+        log_prob[: trie.n_outcomes] = np.maximum(np.log10(model.top()), _NEVER)
     weights = np.zeros(n + 2)
     if trie.order > 1:
         children = np.arange(trie.child_ptr[0], trie.child_ptr[1])
@@ -93,10 +96,10 @@ def _unigrams(model: InterpolatedModel, log_backoff: Floats) -> tuple[Ints, Floa
 
 
 def _ngrams(
-    model: InterpolatedModel, m: int, log_prob: Floats, log_backoff: Floats
+    trie: NgramTrie, m: int, log_prob: Floats, log_backoff: Floats
 ) -> tuple[Ints, Floats, Floats]:
     """Return the cells of depth m as n-grams, with probabilities and weights."""
-    trie, layout = model.trie, model.trie.layout
+    layout = trie.layout
     cells = layout.cells_at(m)
     contexts = trie.contexts_at(m)[layout.node[cells] - layout.nodes_at(m).start]
     ngrams = np.column_stack([contexts, trie.outcome[cells]])

@@ -5,28 +5,13 @@
 | symbols | (n_slots,) | symbols of sentences: a beginning, words, an end |
 | slots, positions | (n_events,) | the slot of an event, and how many slots are before it |
 | child_ptr, symbol | (U + 1,), (U,) | children of a context, and the far symbol of each context |
-| cell_ptr, outcome | (U + 1,), (X,) | cells of a context, and the outcome of each cell |
-| contexts, cells | (n_events, order) | what was found, by depth; -1: nothing |
+| contexts | (n_events, order) | what was found, by depth; -1: nothing |
 """
 
 # mypy: ignore-errors
 
-from skdp._numba import njit, njit_step
-
-
-@njit_step
-def find_place(value, values, first, last):
-    """Return the place of a value in ``values[first:last]``, which rise; -1 if it is not there."""
-    end = last
-    while first < last:
-        middle = (first + last) >> 1
-        if values[middle] < value:
-            first = middle + 1
-        else:
-            last = middle
-    if first < end and values[first] == value:
-        return first
-    return -1
+from skdp._numba import njit
+from skdp.processes._kernels_interpolated import find_place
 
 
 @njit
@@ -43,15 +28,3 @@ def find_contexts(symbols, slots, positions, child_ptr, symbol, contexts):
                 else:
                     u = -1
             contexts[i, m] = u
-
-
-@njit
-def find_cells(outcomes, contexts, cell_ptr, outcome, cells):
-    """Write the cells of outcomes in their contexts."""
-    for i in range(contexts.shape[0]):
-        for m in range(contexts.shape[1]):
-            u = contexts[i, m]
-            x = -1
-            if u >= 0:
-                x = find_place(outcomes[i], outcome, cell_ptr[u], cell_ptr[u + 1])
-            cells[i, m] = x

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skdp._numba import frozen
 from skdp._typing import Ints, Places
 from skdp.data import TokenSequences
-from skdp.language._ngram._kernels_trie import find_cells, find_contexts
+from skdp.language._ngram._kernels_trie import find_contexts
 from skdp.processes._franchise import FranchiseLayout
+from skdp.processes._menu import Menu, count_up, pack
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Events:
 
 
 @dataclass(frozen=True)
-class NgramTrie:
+class NgramTrie(Menu):
     """All contexts of up to `order` - 1 symbols, and all cells: an outcome seen in a context.
 
     Contexts and cells are numbered depth by depth, from the empty context on. The children of a
@@ -66,27 +66,19 @@ class NgramTrie:
 
     Attributes
     ----------
-    order, n_words, n_outcomes : int
-        `n_outcomes` is one more than `n_words` where ends count.
+    n_outcomes, has_root, cell_ptr, outcome, layout : as of a menu
+        A context is a restaurant. `n_outcomes` is one more than `n_words` where ends count.
+    order, n_words : int
     child_ptr : (n_contexts + 1,) int32
         The children of context u are ``child_ptr[u]:child_ptr[u + 1]``.
     symbol : (n_contexts,) int32
         The symbol at the far end of a context; `n_words` is the beginning of a sentence.
-    cell_ptr : (n_contexts + 1,) int32
-        The cells of context u are ``cell_ptr[u]:cell_ptr[u + 1]``.
-    outcome : (n_cells,) int32
-    layout : FranchiseLayout
-        The same as restaurants.
     """
 
     order: int
     n_words: int
-    n_outcomes: int
     child_ptr: Ints
     symbol: Ints
-    cell_ptr: Ints
-    outcome: Ints
-    layout: FranchiseLayout
 
     @classmethod
     def of(cls, events: Events, order: int, n_words: int, n_outcomes: int) -> NgramTrie:
@@ -129,19 +121,20 @@ class NgramTrie:
         flat_nodes = np.concatenate(nodes)
         flat_above = np.concatenate(above)[1:]
         layout = FranchiseLayout.of(
-            np.array(cell_ptr), np.array(node_ptr), _pack(parents), _pack([flat_nodes]),
-            _pack(street),
+            np.array(cell_ptr), np.array(node_ptr), pack(parents), pack([flat_nodes]),
+            pack(street),
         )  # fmt: skip
         n_nodes = node_ptr[-1]
         return cls(
-            order,
-            n_words,
-            n_outcomes,
-            _count_up(flat_above, n_nodes, first=1),
-            _pack(symbols),
-            _count_up(flat_nodes, n_nodes, first=0),
-            _pack(outcome),
-            layout,
+            n_outcomes=n_outcomes,
+            has_root=True,
+            cell_ptr=count_up(flat_nodes, n_nodes, first=0),
+            outcome=pack(outcome),
+            layout=layout,
+            order=order,
+            n_words=n_words,
+            child_ptr=count_up(flat_above, n_nodes, first=1),
+            symbol=pack(symbols),
         )
 
     def find(self, events: Events) -> tuple[Ints, Ints]:
@@ -153,12 +146,10 @@ class NgramTrie:
             By depth; -1 where a context, or the outcome in it, was not seen.
         """
         contexts = np.empty((len(events.slots), self.order), np.int32)
-        cells = np.empty_like(contexts)
         find_contexts(
             events.symbols, events.slots, events.positions, self.child_ptr, self.symbol, contexts
         )
-        find_cells(frozen(events.outcomes), contexts, self.cell_ptr, self.outcome, cells)
-        return contexts, cells
+        return contexts, self.find_cells(events.outcomes, contexts)
 
     def find_last(self, sentences: TokenSequences) -> Ints:
         """Return the contexts of what would follow each sentence: (n_sentences, order) int32."""
@@ -181,13 +172,3 @@ class NgramTrie:
             rows = parent[rows - 1]
         contexts[contexts == self.n_words] = -1
         return contexts
-
-
-def _pack(parts: list[Places]) -> Ints:
-    """Return parts end to end, in 32 bits."""
-    return np.concatenate(parts).astype(np.int32)
-
-
-def _count_up(owners: Places, n: int, *, first: int) -> Ints:
-    """Return where the items of each of n owners begin, counted from `first`; owners rise."""
-    return (np.searchsorted(owners, np.arange(n + 1)) + first).astype(np.int32)

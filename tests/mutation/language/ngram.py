@@ -5,8 +5,8 @@ from mutation.mutation import Mutation
 LM = "tests/exact/language/test_hierarchical_pitman_yor_lm.py"
 TRIE = "language/_ngram/_trie.py"
 PROBABILITIES = f"{LM}::test_probabilities_given_samples[trigrams]"
-INTERPOLATED = "language/_ngram/_kernels_interpolated.py"
-WALKER = "language/_ngram/_walker.py"
+INTERPOLATED = "processes/_kernels_interpolated.py"
+WALKER = "processes/_franchise_walker.py"
 
 MUTATIONS = [
     Mutation(

@@ -65,8 +65,8 @@ MUTATIONS = [
     Mutation(
         "franchise-enter-theta",
         KERNELS,
-        "        opens = (laws.concentration[j] + d * nodes.tables[u]) * chance[j]",
-        "        opens = (laws.concentration[j] + d * nodes.tables[u]) * chance[m]",
+        "        opens = (theta + d * nodes.tables[u]) * chance[j]",
+        "        opens = (theta + d * nodes.tables[u]) * chance[m]",
         "Above, tables open with the chance of their own depth.",
         f"{LM}::test_tables[an unlikely one, trigrams]",
     ),

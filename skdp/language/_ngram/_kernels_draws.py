@@ -1,63 +1,18 @@
-"""Probabilities that interpolate the contexts of a trie, from the shortest to the longest.
-
-In context u an outcome w has probability p(w | u) = mass_uw + backoff_u p(w | u without its far
-symbol), where mass is 0 for an outcome that was not seen in u; of the empty context, the base H
-takes the place of the shorter context. A context that was not seen has the probabilities of its
-longest part that was.
+"""Sequences drawn from a model that interpolates the contexts of a trie.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| mass | | (X,) | of each cell of the trie |
-| backoff | | (U,) | of each context of the trie |
-| base | H | (n_outcomes,) | |
-| contexts, cells | u, uw | (n, order) int32 | by depth; -1: not seen |
+| child_ptr, symbol | | (U + 1,), (U,) | children of a context, and the far symbol of each context |
+| cell_ptr, outcome | | (U + 1,), (X,) | cells of a context, and the outcome of each cell |
 | cumulative | | (X + 1,) | sums of mass over the cells before |
+| base_cumulative | H | (n_outcomes + 1,) | sums of the base |
 """
 
 # mypy: ignore-errors
 
 from skdp._numba import njit, njit_step
 from skdp._random import next_double
-from skdp.language._ngram._kernels_trie import find_place
-
-
-@njit
-def add_probabilities(outcomes, contexts, cells, mass, backoff, base, total):
-    """Add to `total` the probability of each event's outcome."""
-    order = contexts.shape[1]
-    for i in range(outcomes.shape[0]):
-        p = base[outcomes[i]]
-        for m in range(order):
-            u = contexts[i, m]
-            if u < 0:
-                break
-            p *= backoff[u]
-            x = cells[i, m]
-            if x >= 0:
-                p += mass[x]
-        total[i] += p
-
-
-@njit
-def add_distributions(contexts, cell_ptr, outcome, mass, backoff, root, row, total):
-    """Add to the rows of `total`, (n, n_outcomes), the distributions after contexts.
-
-    `root` is the distribution after the empty context, `row` scratch of its length.
-    """
-    n_outcomes = root.shape[0]
-    for i in range(contexts.shape[0]):
-        for w in range(n_outcomes):
-            row[w] = root[w]
-        for m in range(1, contexts.shape[1]):
-            u = contexts[i, m]
-            if u < 0:
-                break
-            for w in range(n_outcomes):
-                row[w] *= backoff[u]
-            for x in range(cell_ptr[u], cell_ptr[u + 1]):
-                row[outcome[x]] += mass[x]
-        for w in range(n_outcomes):
-            total[i, w] += row[w]
+from skdp.processes._kernels_interpolated import find_place
 
 
 @njit_step

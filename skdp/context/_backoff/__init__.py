@@ -1,0 +1,1 @@
+"""Back-off: trees of contexts, broad ones above narrow ones, and what models of them say."""

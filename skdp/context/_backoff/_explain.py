@@ -1,0 +1,94 @@
+"""Where a prediction comes from: the restaurants on its path, and what each of them adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skdp._typing import Floats, Ints
+from skdp.context._backoff._tree import ContextTree
+from skdp.processes._interpolated import InterpolatedModel
+
+
+class BackoffStep(NamedTuple):
+    """A context on the way from the base to the narrowest level, and its part in a prediction.
+
+    Attributes
+    ----------
+    level : str
+        "base", "root", or the columns that the level adds.
+    context : tuple
+        What these and all columns before them hold.
+    customers : float
+        What the context has seen: events, and where there are levels below, the tables of the
+        contexts there. 0 for a context that was not seen.
+    tables : float
+        What it hands on to the level above, as if that had seen so many events.
+    weight : float
+        The share of the context's own counts in the prediction. The weights of all levels sum to 1.
+    probability : float
+        What these counts add to the probability of the predicted class.
+    """
+
+    level: str
+    context: tuple[Any, ...]
+    customers: float
+    tables: float
+    weight: float
+    probability: float
+
+
+class CountedModel(NamedTuple):
+    """A model, with the customers and tables of its restaurants."""
+
+    model: InterpolatedModel
+    customers: Ints
+    tables: Ints
+
+
+def explain_paths(models: Iterable[CountedModel], contexts: Ints, cells: Ints) -> Floats:
+    """Return customers, tables, weight and probability of each context: (4, n, 1 + n_depths).
+
+    The base is first; probabilities are those of the outcomes of the cells. All are means over the
+    models.
+
+    Parameters
+    ----------
+    models : iterable of CountedModel
+    contexts, cells : (n, n_depths) int32
+    """
+    total, n_models = np.zeros((4, len(contexts), contexts.shape[1] + 1)), 0
+    for each in models:
+        total += _explain(each, contexts, cells)
+        n_models += 1
+    return total / n_models
+
+
+def _explain(counted: CountedModel, contexts: Ints, cells: Ints) -> Floats:
+    model = counted.model
+    is_seen, is_cell = contexts >= 0, cells >= 0
+    found = np.zeros((4, len(contexts), contexts.shape[1] + 1))
+    found[0, :, 1:] = np.where(is_seen, counted.customers[contexts], 0)
+    found[1, :, 1:] = np.where(is_seen, counted.tables[contexts], 0)
+    left = np.ones(found.shape[1:])
+    left[:, 1:] = np.where(is_seen, model.backoff[contexts], 1.0)
+    # What a context adds is diluted by all that are narrower.
+    below = np.ones_like(left)
+    below[:, :-1] = np.cumprod(left[:, :0:-1], axis=1)[:, ::-1]
+    found[2, :, 0] = below[:, 0]
+    found[2, :, 1:] = (1.0 - left[:, 1:]) * below[:, 1:]
+    found[3, :, 1:] = np.where(is_cell, model.mass[cells], 0.0) * below[:, 1:]
+    return found
+
+
+def name_levels(tree: ContextTree) -> list[str]:
+    """Return what the levels are called, the base first."""
+    names = ["base"] + ["root"] * tree.has_root
+    step = 0
+    for level in tree.levels:
+        columns = tree.columns[step : step + len(level)]
+        names.append(", ".join(column.name for column in columns))
+        step += len(level)
+    return names

@@ -1,0 +1,38 @@
+"""What a chain of a back-off classifier shows of itself after a sweep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from skdp._typing import Ints
+from skdp.processes._franchise_state import FranchiseState
+from skdp.processes._franchise_walker import FranchiseWalker
+
+
+class BackoffState(FranchiseState):
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
+
+    Lists have an array for each level, the broadest first: the root, if there is one, then the
+    levels in their order.
+    """
+
+    @property
+    def outcomes(self) -> list[Ints]:
+        """The outcome of each cell: its place among the classes."""
+        return self._by_depth(self._walker.menu.outcome)
+
+    @property
+    def contexts(self) -> list[NDArray[Any]]:
+        """The context of each cell, (n_cells, columns so far)."""
+        tree = self._walker.menu
+        return [tree.contexts_at(m)[places] for m, places in enumerate(self._places())]
+
+
+class BackoffWalker(FranchiseWalker):
+    """Markov chain of the back-off classifier; its menu is a `ContextTree`."""
+
+    def state(self) -> BackoffState:
+        """Return a read-only view of the state."""
+        return BackoffState(self)

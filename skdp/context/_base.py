@@ -1,0 +1,277 @@
+"""What all back-off classifiers have in common as estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+)
+
+from skdp._checks import MAX_INTEGER, as_array
+from skdp._memory import check_memory
+from skdp._typing import Floats, Ints, Places
+from skdp.context._backoff._columns import Column, read_columns
+from skdp.context._backoff._explain import BackoffStep, CountedModel, explain_paths, name_levels
+from skdp.context._backoff._levels import check_classes, check_levels, describe_column
+from skdp.context._backoff._tree import ContextTree
+
+_CELLS_AT_ONCE = 2**24
+"""Probabilities that `predict` holds at a time."""
+
+
+class BackoffClassifier(ClassifierMixin):
+    """Mixin: input, and the public methods of a fitted tree of contexts.
+
+    A fitted classifier has `_tree` and `classes_`, and its predictive distribution is the mean of
+    those that `_counted_models` yields.
+    """
+
+    levels: Any
+    root: bool
+    classes: Any
+    classes_: NDArray[Any]
+    _tree: ContextTree
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        return tags
+
+    def _counted_models(self) -> Iterator[CountedModel]:
+        """Yield the models whose mean is the predictive distribution."""
+        raise NotImplementedError
+
+    # Input
+
+    def _index(self, X: Any, y: Any, sample_weight: Any) -> ContextTree:
+        """Return the contexts of the events to learn from."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        values = read_columns(self, X, reset=True)
+        labels = _check_labels(y)
+        check_consistent_length(values[0], labels)
+        counts = _check_counts(sample_weight, len(labels))
+        classes = check_classes(labels, self.classes)
+        names = getattr(self, "feature_names_in_", None)
+        levels = check_levels(self.levels, len(values), names)
+        is_counted = counts > 0
+        columns, codes = [], []
+        for level in levels:
+            for place in level:
+                name = describe_column(place, names)
+                column, code = Column.of(values[place][is_counted], name)
+                columns.append(column)
+                codes.append(code)
+        return ContextTree.of(
+            columns, codes, levels, np.searchsorted(classes, labels[is_counted]),
+            counts[is_counted], classes, has_root=bool(self.root),
+        )  # fmt: skip
+
+    def _find(self, X: Any) -> Ints:
+        """Return the contexts of the rows of X, by depth."""
+        check_is_fitted(self)
+        return self._tree.find(read_columns(self, X, reset=False))
+
+    def _find_outcomes(self, y: Any) -> Ints:
+        """Return the places of labels among the classes."""
+        labels = _check_labels(y)
+        if (labels.dtype.kind in "biuf") != (self.classes_.dtype.kind in "biuf"):
+            raise ValueError(
+                f"y must hold labels of the kind of classes_, {self.classes_[:3].tolist()!r:.80}, "
+                f"got {labels[:3].tolist()!r:.80}."
+            )
+        places = np.searchsorted(self.classes_, labels)
+        places = np.minimum(places, len(self.classes_) - 1)
+        new = labels[self.classes_[places] != labels]
+        if len(new):
+            raise ValueError(
+                f"y has the label {new[:1].tolist()[0]!r}, which is none of the classes of fit. "
+                "Name all labels that are possible by the parameter classes."
+            )
+        return places.astype(np.int32)
+
+    def _distributions(self, contexts: Ints) -> Floats:
+        """Return the distributions at the ends of paths."""
+        total, n_models = np.zeros((len(contexts), len(self.classes_))), 0
+        for model, _, _ in self._counted_models():
+            model.add_to_distributions(contexts, total)
+            n_models += 1
+        return np.asarray(total / n_models)
+
+    # Public methods
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class in the context of each row.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like or data frame
+            A context that was not seen has the probabilities of its broadest part that was.
+
+        Returns
+        -------
+        (n_samples, n_classes) array
+            In the order of `classes_`.
+        """
+        contexts = self._find(X)
+        n_classes = len(self.classes_)
+        check_memory(
+            16.0 * len(contexts) * n_classes,
+            f"predict_proba: {len(contexts)} rows and {n_classes} classes",
+            "Call it for fewer rows at a time, or score_samples for given classes.",
+        )
+        return self._distributions(contexts)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the log probability of each class in the context of each row.
+
+        Parameters
+        ----------
+        X : as in `predict_proba`
+
+        Returns
+        -------
+        (n_samples, n_classes) array
+            In the order of `classes_`. Natural logarithms.
+        """
+        return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class in the context of each row.
+
+        Parameters
+        ----------
+        X : as in `predict_proba`
+
+        Returns
+        -------
+        (n_samples,) array
+        """
+        places = self._most_probable(self._find(X))
+        return np.asarray(self.classes_[places])
+
+    def _most_probable(self, contexts: Ints) -> Ints:
+        step = max(_CELLS_AT_ONCE // len(self.classes_), 1)
+        parts = [contexts[i : i + step] for i in range(0, len(contexts), step)]
+        found = [np.argmax(self._distributions(part), axis=1) for part in parts]
+        return np.concatenate(found).astype(np.int32)
+
+    def score_samples(self, X: Any, y: ArrayLike | None = None) -> Floats:
+        """Return the log probability of the class of each row, given its context.
+
+        Their mean is what ``scoring="neg_log_loss"`` of a grid search maximizes.
+
+        Parameters
+        ----------
+        X : as in `predict_proba`
+        y : (n_samples,) array-like or None, default=None
+            Labels, each one of `classes_`. None: those that `predict` returns, so that the values
+            tell how sure it is.
+
+        Returns
+        -------
+        (n_samples,) array
+            Natural logarithms.
+        """
+        contexts = self._find(X)
+        outcomes = self._most_probable(contexts) if y is None else self._find_outcomes(y)
+        check_consistent_length(contexts, outcomes)
+        cells = self._tree.find_cells(outcomes, contexts)
+        total, n_models = np.zeros(len(outcomes)), 0
+        for model, _, _ in self._counted_models():
+            model.add_to_probabilities(outcomes, contexts, cells, total)
+            n_models += 1
+        return np.log(total / n_models)
+
+    def explain(self, X: Any, *, as_frame: bool = False) -> Any:
+        """Return where the prediction for each row comes from.
+
+        Parameters
+        ----------
+        X : as in `predict_proba`
+        as_frame : bool, default=False
+            Return a data frame of pandas, with a line for each row of X and each level.
+
+        Returns
+        -------
+        list of lists of BackoffStep, or DataFrame
+            For each row the base, the root if there is one, and the context of every level, each
+            with ``level``, ``context``, ``customers``, ``tables``, ``weight`` (the share of its own
+            counts in the prediction; they sum to 1) and ``probability`` (what these add to the
+            probability of the predicted class; they sum to it). Means over the stored samples. The
+            frame has a column ``row``, too.
+        """
+        contexts = self._find(X)
+        tree = self._tree
+        outcomes = self._most_probable(contexts)
+        cells = tree.find_cells(outcomes, contexts)
+        found = explain_paths(self._counted_models(), contexts, cells)
+        base = 1.0 / len(self.classes_)
+        found[3, :, 0] = found[2, :, 0] * base
+        values = read_columns(self, X, reset=False)
+        names = name_levels(tree)
+        shown = [column for level in tree.levels for column in level]
+        width = [0] * (1 + tree.has_root)
+        width += np.cumsum([len(level) for level in tree.levels]).tolist()
+        rows = [
+            [
+                BackoffStep(
+                    name, tuple(values[j][i] for j in shown[:n]), *found[:, i, m].tolist()
+                )
+                for m, (name, n) in enumerate(zip(names, width, strict=True))
+            ]
+            for i in range(len(contexts))
+        ]  # fmt: skip
+        if not as_frame:
+            return rows
+        import pandas as pd
+
+        lines = [(i, *step) for i, row in enumerate(rows) for step in row]
+        return pd.DataFrame(lines, columns=["row", *BackoffStep._fields])
+
+
+def _check_labels(y: Any) -> NDArray[Any]:
+    labels = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
+    labels = column_or_1d(labels, warn=True)
+    kinds = {isinstance(label, str) for label in labels} if labels.dtype == object else set()
+    if len(kinds) > 1:
+        raise ValueError("y must hold strings or numbers, got both.")
+    check_classification_targets(labels)
+    return labels
+
+
+def _check_counts(sample_weight: Any, n_samples: int) -> Places:
+    """Return how often each event occurred."""
+    if sample_weight is None:
+        return np.ones(n_samples, np.int64)
+    weights = as_array(sample_weight, "sample_weight")
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must hold {n_samples} integers, one for each row of X, got an array of "
+            f"shape {weights.shape}."
+        )
+    if weights.dtype.kind not in "biuf" or not np.all(np.isfinite(weights)):
+        raise ValueError(f"sample_weight must hold integers >= 0, got {sample_weight!r:.80}.")
+    wrong = weights[(weights < 0) | (weights != np.floor(weights))]
+    if len(wrong):
+        raise ValueError(
+            "sample_weight must hold integers >= 0: a weight is how often an event occurred; got "
+            f"{wrong[0]}."
+        )
+    total = weights.sum(dtype=np.float64)
+    if total == 0:
+        raise ValueError("sample_weight is zero for all rows: no event is left.")
+    if total > MAX_INTEGER:
+        raise ValueError(f"sample_weight must have a sum of at most {MAX_INTEGER}, got {total:g}.")
+    return weights.astype(np.int64)

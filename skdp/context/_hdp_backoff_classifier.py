@@ -1,0 +1,328 @@
+"""The hierarchical Dirichlet (or Pitman-Yor) process back-off classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skdp._checks import check_beta_prior, check_concentration, check_discount, check_gamma_prior
+from skdp._public import public
+from skdp._random import Role, derive_stream
+from skdp._resumable import SavedRuns
+from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
+from skdp._typing import Floats
+from skdp.base import ChainEstimator
+from skdp.context._backoff._explain import CountedModel
+from skdp.context._backoff._state import BackoffWalker
+from skdp.context._backoff._tree import ContextTree
+from skdp.context._base import BackoffClassifier
+from skdp.processes._by_depth import check_by_depth
+from skdp.processes._franchise import FranchisePriors
+from skdp.processes._franchise_walker import LawAverages
+
+
+@public
+class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
+    r"""Classify categories in context: distributions of narrow contexts around those of broad ones.
+
+    Columns of categories, the most important first, make contexts within contexts: those of the
+    first level, those of the first two, and so on. The distribution of the classes in a context is
+    a draw from a Pitman-Yor process around that of the next broader context (a Dirichlet process
+    with ``discount=0.0``). So what was seen often has probabilities of its own, what was seen once
+    or never takes them from what is similar, and how much is learned for each level.
+
+    Parameters
+    ----------
+    levels : list of columns or of groups of columns, or None, default=None
+        What each level of contexts adds, the most important first: numbers of columns, or names if
+        X is a data frame. The context of a level is what its columns and those of all levels
+        before it hold. Columns that are in no level are not used. None: every column is a level.
+    root : bool, default=True
+        Whether a context without any column is above all others. If not, contexts whose first
+        level was not seen have uniform probabilities.
+    discount : "auto", float or (n_levels [+ 1],) array-like, default="auto"
+        Discounts d_m, in [0, 1), of the root, if there is one, and of each level. "auto": drawn.
+        0.0: hierarchical Dirichlet processes, the model of the source.
+    discount_prior : tuple of two floats, default=(1.0, 1.0)
+        Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
+    concentration : "auto", float or (n_levels [+ 1],) array-like, default="auto"
+        Concentrations theta_m, > 0 (the source's alpha). "auto": drawn.
+    concentration_prior : tuple of two floats, default=(1.0, 0.1)
+        Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
+    concentration_scope : {"level", "context"}, default="level"
+        Whether the contexts of a level share a learned concentration, or each has its own. Given
+        concentrations are shared.
+    classes : (n_classes,) array-like or None, default=None
+        All labels that are possible. None: those of y.
+    max_iter : int, default=60
+        Number of sweeps of each chain.
+    burn_in : int or None, default=None
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
+    thin : int, default=1
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
+    n_samples : int, default=20
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
+    n_chains : int, default=1
+        Number of independent chains. Attributes come from the one with the highest mean log joint,
+        probabilities from all.
+    warm_start : bool, default=False
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+    verbose : int, default=0
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) array
+    discounts_ : (n_levels [+ 1],) array
+        Posterior means of d_m, the root's first, or the given values.
+    concentrations_ : (n_levels [+ 1],) array, or list of such arrays
+        Posterior means of theta_m, or the given values. With ``concentration_scope="context"`` a
+        list with an array for each level, a value for each of its contexts.
+    n_contexts_ : (n_levels [+ 1],) array of int
+        Number of contexts that were seen, the root's first.
+    n_tables_ : (n_levels [+ 1],) array
+        Mean number of tables: what the contexts of a level count of what they have seen, as they
+        hand it to broader contexts.
+    trace_ : Trace
+        Scalars of every kept sweep of every chain: log_joint and, for the root and each level m,
+        discount_m, concentration_m (of contexts that have their own, the mean) and tables_m.
+    n_iter_ : int
+        Number of sweeps done.
+    n_features_in_ : int
+    feature_names_in_ : (n_features_in_,) array
+        If X is a data frame with names.
+
+    See Also
+    --------
+    CollinsBackoffClassifier : Fast approximation without sampling.
+    skdp.language.HierarchicalPitmanYorLM : The same of words in sentences.
+
+    Notes
+    -----
+    Probabilities are averaged over the stored samples of all chains. Samples are of numbers of
+    tables: given the outcomes these follow generalized Stirling numbers, and those of contexts
+    within one broader context depend on each other, so a sweep visits every event in every context
+    once, the narrowest contexts first. Then discounts and concentrations are drawn by slice
+    sampling. Events are sorted and counted first: neither the order of rows nor whether equal rows
+    are repeated or have a weight changes a bit (unless a column holds objects that cannot be
+    sorted).
+
+    There is no ``partial_fit``: new events would change the tables of all broader contexts, so the
+    chain would have to run again, over all events. Use ``warm_start`` for more sweeps.
+
+    Memory: about 28 bytes for each cell (a class seen in a context) and 20 for each context,
+    besides 4 bytes for each stored sample and cell with more than one event; with
+    ``concentration_scope="context"`` 8 more for each stored sample and context. Each further chain
+    has 8 bytes for each cell and context.
+
+    References
+    ----------
+    C. R. Dawson (2015), Modeling and unsupervised learning of structured similarity among source
+    contexts in Bayesian hierarchical infinite mixture models, dissertation, University of Arizona,
+    chapter 2, equations (2.6)-(2.18). -- Y. W. Teh, M. I. Jordan, M. J. Beal, D. M. Blei (2006),
+    Hierarchical Dirichlet processes, JASA 101. -- Y. W. Teh (2006), A hierarchical Bayesian
+    language model based on Pitman-Yor processes, Proceedings of COLING/ACL.
+
+    Examples
+    --------
+    >>> from skdp.context import HDPBackoffClassifier
+    >>> X = [["the", "big"], ["the", "red"], ["a", "big"], ["to", "big"], ["to", "red"]]
+    >>> y = ["noun", "noun", "noun", "verb", "verb"]
+    >>> model = HDPBackoffClassifier(random_state=0).fit(X, y)
+    >>> model.predict([["the", "odd"], ["to", "odd"]]).tolist()
+    ['noun', 'verb']
+    >>> [step.level for step in model.explain([["to", "odd"]])[0]]
+    ['base', 'root', 'column 0', 'column 1']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ChainEstimator._parameter_constraints,
+        "levels": ["array-like", None],
+        "root": ["boolean"],
+        "discount": [Interval(Real, 0, 1, closed="left"), "array-like", StrOptions({"auto"})],
+        "discount_prior": [tuple, list],
+        "concentration": [
+            Interval(Real, 0, None, closed="neither"), "array-like", StrOptions({"auto"})
+        ],
+        "concentration_prior": [tuple, list],
+        "concentration_scope": [StrOptions({"level", "context"})],
+        "classes": ["array-like", None],
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        levels: Any = None,
+        *,
+        root: bool = True,
+        discount: Any = "auto",
+        discount_prior: tuple[float, float] = (1.0, 1.0),
+        concentration: Any = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        concentration_scope: str = "level",
+        classes: Any = None,
+        max_iter: int = 60,
+        burn_in: int | None = None,
+        thin: int = 1,
+        n_samples: int = 20,
+        n_chains: int = 1,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.levels = levels
+        self.root = root
+        self.discount = discount
+        self.discount_prior = discount_prior
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.concentration_scope = concentration_scope
+        self.classes = classes
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # Validation
+
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
+        check_beta_prior(self.discount_prior, "discount_prior")
+        check_gamma_prior(self.concentration_prior, "concentration_prior")
+
+    def _priors(self, n_levels: int) -> FranchisePriors:
+        n = n_levels + bool(self.root)
+        what = "of the root and the levels" if self.root else "of the levels"
+        concentration = check_by_depth(
+            self.concentration, "concentration", n, check_concentration, what
+        )
+        return FranchisePriors(
+            check_by_depth(self.discount, "discount", n, check_discount, what),
+            concentration,
+            check_beta_prior(self.discount_prior, "discount_prior"),
+            check_gamma_prior(self.concentration_prior, "concentration_prior"),
+            by_node=self.concentration_scope == "context" and concentration is None,
+        )
+
+    def _check_input(self, X: Any, y: Any = None, sample_weight: Any = None) -> ContextTree:
+        tree = self._index(X, y, sample_weight)
+        self._priors(len(tree.levels))
+        return tree
+
+    # Chains
+
+    def _start_walker(
+        self, tree: ContextTree, root: np.random.SeedSequence, c: int
+    ) -> BackoffWalker:
+        base = np.full(tree.n_outcomes, 1.0 / tree.n_outcomes)
+        rng = derive_stream(root, Role.SWEEP, c)
+        return BackoffWalker(tree, base, self._priors(len(tree.levels)), rng)
+
+    def _make_averages(self) -> LawAverages:
+        return LawAverages()
+
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(saved, final=final)
+        best = saved.runs[attributes["_best_chain"]]
+        discounts, concentrations, n_tables = best.averages.means()
+        tree, franchise = best.walker.menu, best.walker.franchise
+        layout = tree.layout
+        if franchise.priors.by_node:
+            concentrations = np.split(concentrations, layout.node_ptr[1:-1])
+        return {
+            **attributes,
+            "classes_": tree.classes,
+            "discounts_": discounts,
+            "concentrations_": concentrations,
+            "n_tables_": n_tables,
+            "n_contexts_": np.diff(layout.node_ptr),
+            "_tree": tree,
+        }
+
+    def _counted_models(self) -> Iterator[CountedModel]:
+        base: Floats = np.full(len(self.classes_), 1.0 / len(self.classes_))
+        for sample in self._models:
+            franchise = sample.franchise(self._tree, base)
+            model = sample.interpolated(self._tree, base)
+            yield CountedModel(model, franchise.node_customers, franchise.node_tables)
+
+    # Public methods
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the distributions of the classes in their contexts.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like or data frame
+            Categories: integers, strings or other objects, compared by equality.
+        y : (n_samples,) array-like
+            Class labels.
+        sample_weight : (n_samples,) array-like of int or None, default=None
+            How often each event occurred. 0 leaves a row out; its label remains a class.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X, y or a parameter is invalid. The estimator is left unchanged.
+        KeyboardInterrupt
+            If interrupted, at the end of the current sweep. If a sample has been kept by then, the
+            estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
+            continues.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then.
+        """
+        return self._fit(X, y, sample_weight=sample_weight)
+
+    def iter_sweeps(  # type: ignore[override]  # events have outcomes
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
+    ) -> Iterator[Any]:
+        """Yield the state after every sweep of the first chain that `fit` would run.
+
+        The estimator is neither fitted nor changed: use this to watch, plot or stop a chain. It
+        always begins at the first sweep, even with `warm_start`.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+
+        Returns
+        -------
+        iterator of states, of length `max_iter`
+            Each is a live, read-only view; ``state.copy()`` detaches it from the chain. Exceptions
+            from signal handlers during a sweep, such as Ctrl-C, are raised at the end of the sweep,
+            and the iterator can continue from there. A state has lists with an array for each
+            level, the root's first: ``tables``, ``customers``, ``contexts`` and ``outcomes``
+            (places in `classes_`) of cells; ``discounts``, ``concentrations`` and ``log_joint()``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            At the call, before the first sweep, if `fit` would raise it.
+        """
+        return self._iter_sweeps(X, y, sample_weight=sample_weight)

@@ -1,0 +1,43 @@
+"""Sequences drawn from a language model."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._typing import Ints
+from skdp.data import TokenSequences
+from skdp.language._ngram._kernels_draws import draw_words
+from skdp.language._ngram._trie import NgramTrie
+from skdp.processes._interpolated import InterpolatedModel
+
+
+def draw_sequences(
+    trie: NgramTrie,
+    model: InterpolatedModel,
+    n_sequences: int,
+    max_length: int,
+    rng: NDArray[np.uint64],
+) -> tuple[list[Ints], NDArray[np.bool_]]:
+    """Draw sequences from a model of a trie; also return which of them came to an end.
+
+    Without an outcome for the end none does: all have `max_length` words.
+    """
+    cumulative = np.concatenate([[0.0], np.cumsum(model.mass)])
+    base_cumulative = np.concatenate([[0.0], np.cumsum(model.base) / model.base.sum()])
+    tokens = np.empty(max_length, np.int32)
+    sequences, ended = [], np.zeros(n_sequences, np.bool_)
+    for i in range(n_sequences):
+        length = draw_words(
+            tokens, trie.n_words, trie.n_outcomes > trie.n_words, trie.child_ptr, trie.symbol,
+            trie.cell_ptr, trie.outcome, cumulative, base_cumulative, trie.order, rng,
+        )  # fmt: skip
+        sequences.append(tokens[:length].copy())
+        ended[i] = length < max_length
+    return sequences, ended
+
+
+def join(sequences: list[Ints], n_words: int) -> TokenSequences:
+    """Return sequences as a container."""
+    ptr = np.concatenate([[0], np.cumsum([len(each) for each in sequences])]).astype(np.int64)
+    return TokenSequences(np.concatenate([*sequences, np.empty(0, np.int32)]), ptr, n_words)

@@ -1,0 +1,40 @@
+"""Parameters with a value for each depth of a franchise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skdp._checks import as_array, is_number
+from skdp._typing import Floats
+
+
+def check_by_depth(
+    value: Any, name: str, n: int, check: Callable[[Any], float], what: str
+) -> Floats | None:
+    """Return a value for each of n depths; None if they are to be drawn.
+
+    Parameters
+    ----------
+    value : "auto", a number for all depths, or (n,) numbers
+    name : str
+        Of the parameter.
+    n : int
+    check : callable
+        Returns a number as a float, or raises.
+    what : str
+        What each of the numbers is for.
+    """
+    if isinstance(value, str) and value == "auto":
+        return None
+    if is_number(value):
+        return np.full(n, check(value))
+    array = as_array(value, name)
+    if array.shape != (n,) or array.dtype.kind not in "iuf":
+        raise ValueError(
+            f'{name} must be "auto", a number, or {n} numbers, one for each {what}; got '
+            f"{value!r:.80}."
+        )
+    return np.array([check(float(each)) for each in array])

@@ -1,0 +1,64 @@
+"""What a chain of a franchise shows of itself after a sweep."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numba import frozen
+from skdp._typing import Floats, Ints
+from skdp.processes._franchise_walker import FranchiseWalker
+
+
+class FranchiseState:
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
+
+    Lists have an array for each depth, the broadest contexts first.
+    """
+
+    def __init__(self, walker: FranchiseWalker):
+        self._walker: Any = walker
+
+    def _by_depth(self, array: NDArray[Any]) -> list[NDArray[Any]]:
+        layout = self._walker.menu.layout
+        return [frozen(array[layout.cells_at(m)]) for m in range(layout.n_depths)]
+
+    def _places(self) -> list[NDArray[np.integer]]:
+        """Return the restaurant of each cell, counted within its depth."""
+        layout = self._walker.menu.layout
+        return [
+            node - layout.nodes_at(m).start for m, node in enumerate(self._by_depth(layout.node))
+        ]
+
+    @property
+    def tables(self) -> list[Ints]:
+        """Tables t of each cell: of an outcome in a context in which it was seen."""
+        return self._by_depth(self._walker.franchise.tables)
+
+    @property
+    def customers(self) -> list[Ints]:
+        """Customers c of each cell."""
+        return self._by_depth(self._walker.franchise.customers)
+
+    @property
+    def discounts(self) -> Floats:
+        """Discount d of each depth."""
+        return frozen(self._walker.franchise.discount)
+
+    @property
+    def concentrations(self) -> Any:
+        """Concentration theta of each depth; by context, a list of an array for each depth."""
+        franchise = self._walker.franchise
+        if franchise.priors.by_node:
+            return [frozen(part) for part in franchise.concentrations_by_depth()]
+        return frozen(franchise.concentration)
+
+    def log_joint(self) -> float:
+        """Return log p(outcomes, tables, discounts, concentrations), every constant included."""
+        return float(self._walker.log_joint())
+
+    def copy(self) -> Self:
+        """Return a state that later sweeps do not change."""
+        return type(self)(self._walker.copy())

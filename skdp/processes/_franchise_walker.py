@@ -1,0 +1,132 @@
+"""The chain of a model that is one franchise whose dishes are known: its walker and its samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._part import Part
+from skdp._typing import Floats, Ints
+from skdp.processes._franchise import Franchise, FranchisePriors
+from skdp.processes._interpolated import InterpolatedModel
+from skdp.processes._menu import Menu
+
+
+@dataclass(frozen=True)
+class TableSample:
+    """One sample: the tables of all cells that may have two, discounts and concentrations.
+
+    Customers follow from the tables of the cells below.
+    """
+
+    tables: Ints
+    discount: Floats
+    concentration: Floats
+
+    def franchise(self, menu: Menu, base: Floats) -> Franchise:
+        """Return the sample as the franchise that it was."""
+        priors = FranchisePriors(
+            self.discount, self.concentration, (1.0, 1.0), (1.0, 1.0),
+            by_node=len(self.concentration) > len(self.discount),
+        )  # fmt: skip
+        tables = np.ones(len(menu.outcome), np.int32)
+        tables[menu.layout.capacity > 1] = self.tables
+        return Franchise(menu.layout, menu.base_of_cells(base), priors, tables)
+
+    def interpolated(self, menu: Menu, base: Floats) -> InterpolatedModel:
+        """Return the predictive distribution given the sample.
+
+        p(w | u) = (c - d t) / (theta + C) + (theta + d T) / (theta + C) p(w | above u).
+        """
+        franchise = self.franchise(menu, base)
+        depths = np.arange(menu.layout.n_depths)
+        depth = np.repeat(depths, np.diff(menu.layout.cell_ptr))
+        mass = franchise.customers - self.discount[depth] * franchise.tables
+        node_depth = np.repeat(depths, np.diff(menu.layout.node_ptr))
+        theta = franchise.node_concentrations()
+        total = theta + franchise.node_customers
+        backoff = (theta + self.discount[node_depth] * franchise.node_tables) / total
+        return InterpolatedModel(menu, mass / total[menu.layout.node], backoff, base)
+
+
+class FranchiseWalker(Part):
+    """Markov chain of a franchise whose dishes are known.
+
+    Parameters
+    ----------
+    menu : Menu
+    base : (n_outcomes,) array
+    priors : FranchisePriors
+    rng : (4,) uint64
+    """
+
+    _data_attributes = ("menu",)
+
+    def __init__(self, menu: Menu, base: Floats, priors: FranchisePriors, rng: NDArray[np.uint64]):
+        self.menu = menu
+        self.base = base
+        self.rng = rng
+        self.franchise = Franchise(menu.layout, menu.base_of_cells(base), priors)
+
+    def attach(self, menu: Menu) -> None:
+        """Take up the data again."""
+        self.menu = menu
+        self.franchise.attach(menu.layout, menu.base_of_cells(self.base))
+
+    def sweep(self) -> None:
+        """Draw all tables, discounts and concentrations once."""
+        self.franchise.sweep(self.rng)
+
+    def log_joint(self) -> float:
+        """Return log p(outcomes, tables, discounts, concentrations)."""
+        return self.franchise.log_joint()
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records; of concentrations by restaurant, the means of depths."""
+        franchise = self.franchise
+        row = {"log_joint": self.log_joint()}
+        n_tables = franchise.tables_by_depth()
+        concentrations = franchise.concentrations_by_depth()
+        for m in range(self.menu.layout.n_depths):
+            row[f"discount_{m}"] = float(franchise.discount[m])
+            row[f"concentration_{m}"] = float(np.mean(concentrations[m]))
+            row[f"tables_{m}"] = float(n_tables[m])
+        return row
+
+    def model(self) -> TableSample:
+        """Return the current sample."""
+        franchise = self.franchise
+        return TableSample(
+            franchise.tables[self.menu.layout.capacity > 1],
+            franchise.discount.copy(),
+            franchise.concentration.copy(),
+        )
+
+    def state(self) -> Any:
+        """Return a read-only view of the state."""
+        raise NotImplementedError
+
+
+class LawAverages:
+    """Running means of discounts, concentrations and numbers of tables."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.discount: Any = 0.0
+        self.concentration: Any = 0.0
+        self.n_tables: Any = 0.0
+
+    def add(self, walker: FranchiseWalker) -> None:
+        """Take the walker's current state into the means."""
+        franchise = walker.franchise
+        self.discount = self.discount + franchise.discount
+        self.concentration = self.concentration + franchise.concentration
+        self.n_tables = self.n_tables + franchise.tables_by_depth()
+        self.n += 1
+
+    def means(self) -> tuple[Floats, Floats, Floats]:
+        """Return the means of discounts, concentrations (by depth or restaurant) and tables."""
+        return self.discount / self.n, self.concentration / self.n, self.n_tables / self.n

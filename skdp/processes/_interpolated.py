@@ -1,0 +1,68 @@
+"""One model that interpolates the restaurants of a franchise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skdp._numba import frozen
+from skdp._typing import Floats, Ints
+from skdp.processes._kernels_interpolated import add_distributions, add_probabilities
+from skdp.processes._menu import Menu
+
+
+@dataclass(frozen=True)
+class InterpolatedModel:
+    """p(w | u) = mass_uw + backoff_u p(w | the restaurant above u).
+
+    Attributes
+    ----------
+    menu : Menu
+    mass : (n_cells,) array
+    backoff : (n_nodes,) array
+        1 - the sum of the masses of a restaurant's cells.
+    base : (n_outcomes,) array
+        What is above the topmost restaurants.
+    """
+
+    menu: Menu
+    mass: Floats
+    backoff: Floats
+    base: Floats
+
+    def add_to_probabilities(
+        self, outcomes: Ints, contexts: Ints, cells: Ints, total: Floats
+    ) -> None:
+        """Add the probabilities of outcomes at the ends of paths to `total`."""
+        add_probabilities(
+            frozen(outcomes), contexts, cells, self.mass, self.backoff, self.base, total
+        )
+
+    def add_to_distributions(self, contexts: Ints, total: Floats) -> None:
+        """Add the distributions at the ends of paths to the rows of `total`."""
+        menu = self.menu
+        add_distributions(
+            contexts, int(menu.has_root), menu.cell_ptr, menu.outcome, self.mass, self.backoff,
+            self.top(), np.empty(menu.n_outcomes), total,
+        )  # fmt: skip
+
+    def top(self) -> Floats:
+        """Return the distribution of the root, or of the base where there is none."""
+        if not self.menu.has_root:
+            return self.base
+        last = self.menu.cell_ptr[1]
+        distribution = self.base * self.backoff[0]
+        distribution[self.menu.outcome[:last]] += self.mass[:last]
+        return distribution
+
+    def cell_probabilities(self) -> Floats:
+        """Return p(w | u) of every cell, what is above included: (n_cells,)."""
+        layout = self.menu.layout
+        lower = np.empty(len(self.mass))
+        for m in range(layout.n_depths):
+            cells = layout.cells_at(m)
+            parent = layout.parent[cells]
+            below = lower[parent] if m else self.base[self.menu.outcome[cells]]
+            lower[cells] = self.mass[cells] + self.backoff[layout.node[cells]] * below
+        return lower

@@ -1,0 +1,57 @@
+"""What the restaurants of a franchise serve, once the tree of restaurants is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skdp._numba import frozen
+from skdp._typing import Floats, Ints, Places
+from skdp.processes._franchise import FranchiseLayout
+from skdp.processes._kernels_interpolated import find_cells
+
+
+@dataclass(frozen=True)
+class Menu:
+    """The cells of every restaurant and their dishes, which are outcomes.
+
+    The cells of a restaurant are consecutive, in the order of outcomes.
+
+    Attributes
+    ----------
+    n_outcomes : int
+    has_root : bool
+        Whether one restaurant is above all others. If not, those of the first depth are side by
+        side, below the base.
+    cell_ptr : (n_nodes + 1,) int32
+        The cells of restaurant u are ``cell_ptr[u]:cell_ptr[u + 1]``.
+    outcome : (n_cells,) int32
+    layout : FranchiseLayout
+    """
+
+    n_outcomes: int
+    has_root: bool
+    cell_ptr: Ints
+    outcome: Ints
+    layout: FranchiseLayout
+
+    def base_of_cells(self, base: Floats) -> Floats:
+        """Return the base's probability of the outcome of each cell of the first depth."""
+        return base[self.outcome[self.layout.cells_at(0)]]
+
+    def find_cells(self, outcomes: Ints, contexts: Ints) -> Ints:
+        """Return the cells of outcomes on paths of restaurants, (n, depths); -1: there is none."""
+        cells = np.empty_like(contexts)
+        find_cells(frozen(outcomes), contexts, self.cell_ptr, self.outcome, cells)
+        return cells
+
+
+def pack(parts: list[Places]) -> Ints:
+    """Return parts end to end, in 32 bits."""
+    return np.concatenate(parts).astype(np.int32)
+
+
+def count_up(owners: Places, n: int, *, first: int) -> Ints:
+    """Return where the items of each of n owners begin, counted from `first`; owners rise."""
+    return (np.searchsorted(owners, np.arange(n + 1)) + first).astype(np.int32)

@@ -1,0 +1,213 @@
+"""Categories, levels, weights and explanations of back-off classifiers."""
+
+import pickle
+from enum import Enum
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV
+
+from skdp.context import CollinsBackoffClassifier, HDPBackoffClassifier
+from skdp.context._backoff._columns import Column
+from skdp.utils._checking import same_fit
+
+FEW = {"max_iter": 8, "random_state": 0}
+MODELS = [
+    HDPBackoffClassifier(**FEW),
+    HDPBackoffClassifier(root=False, concentration_scope="context", **FEW),
+    HDPBackoffClassifier(discount=0.0, n_chains=2, **FEW),
+    CollinsBackoffClassifier(),
+]
+every_model = pytest.mark.parametrize("model", MODELS, ids=str)
+
+
+def make_events(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (n, 3))
+    y = (X[:, 0] + (rng.random(n) < 0.2)) % 4
+    return X, y
+
+
+@every_model
+def test_order_of_rows_and_repetitions_change_no_bit(model):
+    X, y = make_events()
+    expected = clone(model).fit(X, y)
+    order = np.random.default_rng(1).permutation(len(y))
+    same_fit(expected, clone(model).fit(X[order], y[order]))
+    rows, counts = np.unique(np.column_stack([X, y]), axis=0, return_counts=True)
+    same_fit(expected, clone(model).fit(rows[:, :3], rows[:, 3], sample_weight=counts))
+    more = np.vstack([rows, [[9, 9, 9, 0]]])
+    weights = np.append(counts, 0.0)
+    same_fit(expected, clone(model).fit(more[:, :3], more[:, 3], sample_weight=weights))
+
+
+@every_model
+def test_what_categories_are_called_changes_nothing(model):
+    """Integers, text, objects, frames: the same chain if the order is the same."""
+    X, y = make_events()
+    expected = clone(model).fit(X, y).predict_proba(X)
+    words = np.array(["a", "b", "c", "d"])[X]
+    for same in (
+        X.astype(float), X.astype(object), X.tolist(), words, words.astype(object), words.tolist(),
+        pd.DataFrame(words), pd.DataFrame(X).astype("category"), pd.DataFrame(X).astype("Int64"),
+        pd.DataFrame({"x": X[:, 0], "y": words[:, 1], "z": words[:, 2]}),
+    ):  # fmt: skip
+        fitted = clone(model).fit(same, y)
+        assert_array_equal(fitted.predict_proba(same), expected)
+    fitted = clone(model).fit(words, np.array(list("wxyz"))[y])
+    assert_array_equal(fitted.predict_proba(words.tolist()), expected)
+    assert fitted.classes_.tolist() == list("wxyz")
+    assert set(fitted.predict(words)) <= set("wxyz")
+
+
+def test_frames_and_levels():
+    X, y = make_events()
+    frame = pd.DataFrame(X, columns=["far", "near", "other"])
+    model = HDPBackoffClassifier(["near", ["other", "far"]], **FEW).fit(frame, y)
+    expected = HDPBackoffClassifier([[1], [2, 0]], **FEW).fit(X, y)
+    assert_array_equal(model.predict_proba(frame), expected.predict_proba(X))
+    assert model.feature_names_in_.tolist() == ["far", "near", "other"]
+    assert model.n_contexts_.tolist() == [1, 4, len(np.unique(X, axis=0))]
+    unused = frame.assign(far=np.nan)
+    short = HDPBackoffClassifier(["near"], **FEW).fit(unused, y)
+    assert np.isfinite(short.predict_proba(unused)).all()  # what no level names is not read
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["near", "far", "other"]])
+
+
+class Color(Enum):
+    RED = 1
+    BLUE = 2
+
+
+def test_objects():
+    X = [[Color.RED, None], [Color.BLUE, ("a", 1)], [Color.RED, 3], [Color.BLUE, "3"]]
+    model = CollinsBackoffClassifier(gamma=1.0).fit(X, [0, 1, 0, 1])
+    assert model.predict(X).tolist() == [0, 1, 0, 1]
+    assert model.n_contexts_.tolist() == [1, 2, 4]  # 3 and "3" differ
+    assert model.predict([[Color.RED, 3.0]]).tolist() == [0]
+
+
+def test_columns():
+    column, codes = Column.of(np.array([3, 1, 3, 2]), "column 0")
+    assert column.values.tolist() == [1, 2, 3]
+    assert codes.tolist() == [2, 0, 2, 1]
+    assert column.find(np.array([0, 1, 3, 9])).tolist() == [-1, 0, 2, -1]
+    assert column.find(np.array([1.0, 1.5])).tolist() == [0, -1]
+    assert column.find(np.array([2, "x"], dtype=object)).tolist() == [1, -1]
+    column, codes = Column.of(np.array(["b", None, "a", 2, "b"], dtype=object), "column 0")
+    again, _ = Column.of(np.array([2, "a", "b", None], dtype=object), "column 0")
+    assert column.values.tolist() == again.values.tolist()
+    assert column.take(codes).tolist() == ["b", None, "a", 2, "b"]
+
+
+def test_classes_that_were_not_seen():
+    X, y = make_events()
+    for model in MODELS:
+        fitted = clone(model).set_params(classes=[7, 5, 3, 2, 1, 0]).fit(X, y)
+        assert fitted.classes_.tolist() == [0, 1, 2, 3, 5, 7]
+        proba = fitted.predict_proba(X)
+        assert np.all(proba > 0.0)
+        assert_allclose(proba.sum(axis=1), 1.0)
+        assert_array_equal(proba[:, 4], proba[:, 5])
+        assert np.isfinite(fitted.score_samples(X[:1], [7]))
+
+
+def test_one_class():
+    for model in MODELS:
+        fitted = clone(model).fit([["a"], ["b"]], [3, 3])
+        assert fitted.predict([["a"], ["c"]]).tolist() == [3, 3]
+        assert_allclose(fitted.predict_proba([["a"], ["c"]]), 1.0)
+
+
+def test_scores():
+    X, y = make_events()
+    X_test, y_test = make_events(seed=1)
+    model = HDPBackoffClassifier(**FEW).fit(X, y)
+    loss = log_loss(y_test, model.predict_proba(X_test))
+    assert -model.score_samples(X_test, y_test).mean() == pytest.approx(loss)
+    assert model.score(X_test, y_test) == (model.predict(X_test) == y_test).mean()
+    search = GridSearchCV(
+        CollinsBackoffClassifier(),
+        {"gamma": [0.1, 5.0], "levels": [[0], [2, 0], [[0, 1, 2]]]},
+        scoring="neg_log_loss",
+    ).fit(X, y)
+    assert search.best_params_["levels"] == [0]
+
+
+def test_explanations_add_up():
+    X, y = make_events()
+    X[:5] += 100  # not seen
+    for model in MODELS:
+        fitted = clone(model).fit(X[5:], y[5:])
+        frame = fitted.explain(X[:20], as_frame=True)
+        n_levels = 4 + fitted.root
+        assert len(frame) == 20 * n_levels
+        weights = frame["weight"].to_numpy().reshape(20, -1)
+        assert np.all(weights >= 0.0)
+        assert_allclose(weights.sum(axis=1), 1.0)
+        assert_allclose(
+            frame["probability"].to_numpy().reshape(20, -1).sum(axis=1),
+            fitted.predict_proba(X[:20]).max(axis=1),
+        )
+        assert np.all(weights[:5, -3:] == 0.0)
+        rows = fitted.explain(X[:20])
+        assert rows[7][-1].context == tuple(X[7])
+        assert rows[7][-1].customers == np.sum(np.all(X[5:] == X[7], axis=1))
+
+
+def test_states():
+    X, y = make_events()
+    model = HDPBackoffClassifier([[0], [1, 2]], classes=range(6), **FEW)
+    state = [state.copy() for state in model.iter_sweeps(X, y)][-1]
+    assert [len(part) for part in state.tables] == [len(part) for part in state.outcomes]
+    assert [part.shape[1] for part in state.contexts] == [0, 1, 3]
+    events = np.column_stack([X, y])
+    cells = np.column_stack([state.contexts[2].astype(int), state.outcomes[2]])
+    rows, counts = np.unique(events, axis=0, return_counts=True)
+    assert_array_equal(cells, rows)
+    assert_array_equal(state.customers[2], counts)
+    for m in (1, 2):
+        assert state.tables[m].sum() == state.customers[m - 1].sum()
+        assert np.all(state.tables[m] <= state.customers[m])
+    given = model.set_params(concentration=[3.0, 2.0, 1.0], concentration_scope="context").fit(X, y)
+    assert_array_equal(given.concentrations_, [3.0, 2.0, 1.0])  # given ones are shared
+    own = clone(model).set_params(concentration="auto").fit(X, y)
+    assert [len(part) for part in own.concentrations_] == own.n_contexts_.tolist()
+
+
+def test_warm_start_and_interruption():
+    X, y = make_events()
+    for scope in ("level", "context"):
+        model = HDPBackoffClassifier(["near", ["far", "other"]], concentration_scope=scope, **FEW)
+        frame = pd.DataFrame(X, columns=["far", "near", "other"])
+        straight = clone(model).fit(frame, y)
+        first = clone(model).set_params(max_iter=3, burn_in=4, warm_start=True).fit(frame, y)
+        second = pickle.loads(pickle.dumps(first)).set_params(max_iter=8).fit(frame, y)
+        assert_array_equal(straight.predict_proba(frame), second.predict_proba(frame))
+        with pytest.raises(ValueError, match="levels"):
+            first.set_params(levels=["near"]).fit(frame, y)
+        with pytest.raises(ValueError, match="same X"):
+            first.set_params(levels=["near", ["far", "other"]]).fit(frame, (y + 1) % 4)
+
+
+def test_a_fault_leaves_the_fit_as_it_was():
+    X, y = make_events()
+    for model in MODELS:
+        fitted = clone(model).fit(X, y)
+        before = fitted.predict_proba(X)
+        with pytest.raises(ValueError, match="NaN"):
+            fitted.fit(np.full((3, 2), np.nan), [0, 1, 1])
+        assert fitted.n_features_in_ == 3
+        assert_array_equal(fitted.predict_proba(X), before)
+
+
+def test_many_distinct_numbers():
+    X, y = load_iris(return_X_y=True)
+    model = HDPBackoffClassifier([3, 2], random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
