@@ -1,3 +1,5 @@
 """Classifiers of outcomes in context: columns of categories, back-off and similarity learnt."""
 
-__all__: list[str] = []
+from skdp.context._distance_dependent_crp_classifier import DistanceDependentCRPClassifier
+
+__all__ = ["DistanceDependentCRPClassifier"]
