@@ -249,6 +249,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.positive_only = self._is_precomputed()
         tags.input_tags.categorical = not self._is_precomputed()
         return tags
 
@@ -282,7 +283,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         if isinstance(self.concentration, str) and self.concentration == "auto":
             return None
         try:
-            return check_concentration(self.concentration)
+            return check_concentration(self.concentration)  # type: ignore[arg-type]  # it checks
         except ValueError as error:
             raise ValueError(f"{error} It may also be 'auto'.") from None
 
@@ -359,13 +360,16 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
                 f"Found input variables with inconsistent numbers of samples: X has "
                 f"{len(context_of)}, y has {len(outcomes)}."
             )
-        self._check_decay(codes.shape[1])
-        self._check_weights(codes.shape[1])
+        if similarities is None:
+            self._check_decay(codes.shape[1])
+            self._check_weights(codes.shape[1])
         return Observations(codes, similarities, context_of, outcomes, classes, **given)
 
     def _check_similarities(self, X: Any, *, reset: bool) -> Floats:
         """Return X, which holds similarities, with a column for each training observation."""
-        values = validate_data(self, X=X, reset=reset, dtype=np.float64)
+        values = validate_data(
+            self, X=X, reset=reset, dtype=np.float64, ensure_non_negative=True
+        )
         if reset and values.shape[0] != values.shape[1]:
             raise ValueError(
                 f"kernel='precomputed' needs a square X, of the similarities of all pairs of "
@@ -498,7 +502,9 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         """
         return self._fit(X, y)
 
-    def iter_sweeps(self, X: Any, y: Any) -> Iterator[Any]:
+    def iter_sweeps(  # type: ignore[override]  # outcomes are part of what chains learn from
+        self, X: Any, y: Any
+    ) -> Iterator[Any]:
         """Yield the state after every sweep of the first chain that `fit` would run.
 
         The estimator is neither fitted nor changed: use this to watch, plot or stop a chain. It
@@ -586,16 +592,17 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         -------
         (n_samples,) array
         """
-        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])
+        best = np.argmax(self.predict_proba(X), axis=1)
+        return np.asarray(self.classes_[best])
 
-    def score_samples(self, X: Any, y: Any) -> Floats:
+    def score_samples(self, X: Any, y: Any = None) -> Floats:
         """Return the log probability of the outcome that was seen in each context.
 
         Parameters
         ----------
         X : as in `predict_proba`
-        y : (n_samples,) array-like
-            Outcomes, of `classes_`.
+        y : (n_samples,) array-like or None, default=None
+            Outcomes, of `classes_`. None: the most probable ones, those of `predict`.
 
         Returns
         -------
@@ -608,6 +615,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
             If an outcome is none of `classes_`: give it to `fit` by the parameter `classes`.
         """
         proba = self.predict_proba(X)
+        if y is None:
+            return np.asarray(np.log(proba.max(axis=1)))
         labels = column_or_1d(y, warn=True)
         if len(labels) != len(proba):
             raise ValueError(

@@ -39,7 +39,7 @@ def check_categories(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
         raise TypeError(f"X must be an (n_samples, n_features) array, got a {type(X).__name__}.")
     check_unmasked(X, "X")
     values = _as_objects(X)
-    is_object = getattr(values, "dtype", None) == object
+    is_object = getattr(getattr(values, "dtype", None), "kind", "") == "O"
     checked = check_array(
         values,
         dtype=None,
@@ -47,7 +47,7 @@ def check_categories(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
         estimator=estimator,
         input_name="X",
     )
-    if checked.dtype == object:
+    if checked.dtype.kind == "O":
         _check_objects(checked)
     elif checked.dtype.kind in "mM" and np.isnat(checked).any():
         raise ValueError("Input X contains NaN: missing dates or times.")
@@ -82,7 +82,7 @@ def _check_objects(values: NDArray[Any]) -> None:
                     f"category; got {value!r:.60} in row {i}, column {d}."
                 ) from None
             where = f"row {i}, column {d}"
-            if type(value).__name__ == "NAType" or value != value:  # noqa: PLR0124  # NaN, NaT
+            if type(value).__name__ == "NAType" or value != value:  # NaN, NaT
                 raise ValueError(f"Input X contains NaN: {where}. Give missing values a name.")
             if isinstance(value, (float, np.floating)) and math.isinf(value):
                 raise ValueError(f"Input X contains infinity: {where}.")

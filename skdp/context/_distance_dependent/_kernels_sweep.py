@@ -14,7 +14,7 @@ A kernel that chose among kinds would have all of them compiled, so `kernel_of` 
 | log_gammas | log Gamma(gamma + k) | (n + 1,) | "dirichlet" |
 | log_total_gammas | log Gamma(X gamma + k) | (n + 1,) | "dirichlet" |
 | weights | omega_q | (Q,) | weights of the ways to be alike |
-| starts, sizes | N_rq | (R, Q) int32 | where those that are so like row r begin, how many there are |
+| starts, sizes | N_rq | (R, Q) int32 | those that are like row r: where they begin, how many |
 | members | | (Q, n) int32 | observations, by the buckets of each way |
 | row_of | | (n,) int64 | row of each observation |
 | cumulative | | (U, T) | sums of similarities to the columns of a group, from its first on |

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats, Ints, Places
+from skdp._typing import Floats, Ints
 from skdp.context._distance_dependent._observations import (
     Observations,
     count_pairs,
@@ -54,8 +54,10 @@ class SubsetSmoother:
         self, contexts: Ints, models: Sequence[LinkModel], values: Sequence[Floats]
     ) -> list[Floats]:
         """Return sums, for contexts as codes."""
-        weigh = weigh_subsets if self.is_product else np.asarray
-        weights = np.array([weigh(model.parameter) for model in models])
+        parameters = [np.asarray(model.parameter) for model in models]
+        weights = np.array(
+            [weigh_subsets(decay) for decay in parameters] if self.is_product else parameters
+        )
         return self.index.smooth(contexts, weights, values)
 
 
@@ -138,6 +140,6 @@ class Predictor:
         sums = self.smoother.smooth(contexts, models, [self._values(model) for model in kinds])
         total = np.zeros((len(contexts), self.n_outcomes))
         for model, part in zip(models, sums, strict=True):
-            part += model.concentration * self._fresh(model)
-            total += part / part.sum(axis=1, keepdims=True)
+            weights = part + model.concentration * self._fresh(model)  # parts may be the same
+            total += weights / weights.sum(axis=1, keepdims=True)
         return total / len(models)

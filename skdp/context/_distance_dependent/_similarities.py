@@ -158,14 +158,13 @@ class _Subsets(Similarity):
     is_table = False
     _data_attributes = ("_observations", "_repeats", "index", "_others", "source")
     parameter: Floats
-    _subsets: ClassVar[Callable[[int], list[int]]]
 
     def attach(self, observations: Observations, *, by_outcome: bool) -> None:
         self._take(observations)
         codes, repeats = observations.codes, observations.repeats
         groups = observations.groups(by_outcome=by_outcome)
         self.index: SubsetIndex = observations.once(
-            "index", lambda: SubsetIndex(codes, type(self)._subsets(codes.shape[1]))
+            "index", lambda: SubsetIndex(codes, self._list_subsets(codes.shape[1]))
         )
         self._others: Floats = observations.once("others", lambda: self.index.count(repeats) - 1.0)
         buckets: Buckets = observations.once(
@@ -174,6 +173,10 @@ class _Subsets(Similarity):
         n_subsets = len(self.index.subsets)
         self.source = buckets._replace(weights=np.empty(n_subsets), sums=np.empty(n_subsets))
         self._refresh()
+
+    def _list_subsets(self, n_columns: int) -> list[int]:
+        """Return the sets that have weights."""
+        raise NotImplementedError
 
     def _refresh(self) -> None:
         """Take over the parameter."""
@@ -190,7 +193,8 @@ class _Subsets(Similarity):
 class SubsetProduct(_Subsets, _Product):
     """The product similarity as a sum over all sets of columns."""
 
-    _subsets = staticmethod(all_subsets)
+    def _list_subsets(self, n_columns: int) -> list[int]:
+        return all_subsets(n_columns)
 
     def _weigh(self) -> Floats:
         return weigh_subsets(self.parameter)
@@ -205,7 +209,9 @@ class SubsetOverlap(_Subsets):
     """sum_n w_n [h_n = h'_n]."""
 
     name = "weight"
-    _subsets = staticmethod(single_columns)
+
+    def _list_subsets(self, n_columns: int) -> list[int]:
+        return single_columns(n_columns)
 
     def _weigh(self) -> Floats:
         return self.parameter

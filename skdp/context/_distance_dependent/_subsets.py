@@ -90,9 +90,7 @@ class SubsetIndex:
     def make_buckets(self, observations: Observations, groups: Places) -> Buckets:
         """Return observations by what they have in each set, apart by groups."""
         n_groups = int(groups.max()) + 1
-        kinds, row_of = np.unique(
-            observations.context_of * n_groups + groups, return_inverse=True
-        )
+        kinds, row_of = np.unique(observations.context_of * n_groups + groups, return_inverse=True)
         shape = len(self.subsets), len(kinds)
         starts, sizes = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
         members = np.empty((len(self.subsets), len(groups)), dtype=np.int32)
