@@ -7,8 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
 from skdp._typing import Floats, Places
@@ -24,11 +22,12 @@ N_PROPOSALS = 4
 """Links that are proposed in a visit to an observation."""
 
 
-def find_components(links: Places) -> Places:
-    """Return the component of each observation, named from 0 by their first members."""
-    n = len(links)
-    graph = csr_matrix((np.ones(n, dtype=np.int8), links, np.arange(n + 1)), shape=(n, n))
-    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+def name_by_first(labels: Places) -> Places:
+    """Return the same components, named from 0 by their first members."""
+    _, firsts, names = np.unique(labels, return_index=True, return_inverse=True)
+    places = np.empty(len(firsts), dtype=np.int64)
+    places[np.argsort(firsts)] = np.arange(len(firsts))
+    return places[names.ravel()]
 
 
 def list_sources(links: Places) -> tuple[Places, Places, Places]:
@@ -103,6 +102,7 @@ class LinkWalker(Part):
 
     def sweep(self) -> None:
         """Draw all links, then the concentration, then the parameter of the similarity."""
+        components = self._make_components()
         kernel_of(self.is_shared, self.similarity.is_table)(
             N_PROPOSALS,
             self.concentration,
@@ -110,10 +110,10 @@ class LinkWalker(Part):
             self._log_gammas,
             self._log_total_gammas,
             self.similarity.source,
-            self._make_components(),
+            components,
             self.stream,
         )
-        self.labels = find_components(self.links)
+        self.labels = name_by_first(components.labels)
         self._draw_concentration()
         self.similarity.draw(self.links, self.concentration, self.stream)
 
