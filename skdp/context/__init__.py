@@ -1,12 +1,14 @@
 """Classifiers of outcomes in context: columns of categories, back-off and similarity learnt."""
 
 from skdp.context._collins_backoff_classifier import CollinsBackoffClassifier
+from skdp.context._distance_dependent_crp_classifier import DistanceDependentCRPClassifier
 from skdp.context._events import extract_events
 from skdp.context._hdp_backoff_classifier import HDPBackoffClassifier
 from skdp.context._lexicalized_event_model import LexicalizedEventModel
 
 __all__ = [
     "CollinsBackoffClassifier",
+    "DistanceDependentCRPClassifier",
     "HDPBackoffClassifier",
     "LexicalizedEventModel",
     "extract_events",

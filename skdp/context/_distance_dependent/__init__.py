@@ -1,0 +1,1 @@
+"""The walker of `DistanceDependentCRPClassifier`, and what its samples say of new contexts."""

@@ -1,0 +1,180 @@
+"""Components of observations that links connect: cuts and unions.
+
+Every observation has one link, to another one or to itself. Components are those of the graph
+without directions. A cut is searched from both of its ends by turns, one edge at a time, so that it
+takes time in proportion to the smaller side.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| links | c_i | (n,) int64 | to which observation each links; itself: to none |
+| labels | z(c)_i | (n,) int64 | component of each, below n |
+| first | | (n,) int64 | the last one that came to link to each, -1: none |
+| after, before | | (n,) int64 | next and previous of those that link to the same; -1: none |
+| sizes | | (n,) int64 | observations of each component |
+| counts | n_kx | (n, X) int64 | those of each outcome; (0, X): not counted |
+| n_of_outcome | m_x | (X,) int64 | components whose first member has outcome x |
+| free | | (n,) int64 | labels that no component has, the first n - M of them count |
+| numbers | M | (2,) int64 | number of components, and of searches so far |
+| marks | | (n,) int64 | scratch: which search came by, and on which side |
+| queues, walk | | (2, n), (2, 4) int64 | scratch: where a search has been, and where it is |
+| outcomes | x_i | (n,) int64 | |
+"""
+
+# mypy: ignore-errors
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numba import njit_inner
+
+HEAD, TAIL, CHILD, SOURCE = 0, 1, 2, 3
+"""Entries of `walk`: the place in the queue, its end, the next child to visit, whose it is."""
+
+FORWARD, DONE = -2, -1
+"""Values of CHILD: the link itself comes next; nothing is left of this observation."""
+
+
+class Components(NamedTuple):
+    """Links, and the components that they make."""
+
+    links: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    first: NDArray[np.int64]
+    after: NDArray[np.int64]
+    before: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    n_of_outcome: NDArray[np.int64]
+    free: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    marks: NDArray[np.int64]
+    queues: NDArray[np.int64]
+    walk: NDArray[np.int64]
+    outcomes: NDArray[np.int64]
+
+
+@njit_inner
+def begin_search(side, i, mark, c):
+    """Let a search begin at observation i."""
+    c.marks[i] = mark
+    c.queues[side, 0] = i
+    c.walk[side, HEAD] = 0
+    c.walk[side, TAIL] = 1
+    c.walk[side, CHILD] = DONE
+
+
+@njit_inner
+def next_edge(side, c):
+    """Return the other end of the next edge that a search comes to; -1: there is none."""
+    walk = c.walk
+    while walk[side, CHILD] == DONE:
+        if walk[side, HEAD] == walk[side, TAIL]:
+            return -1
+        walk[side, SOURCE] = c.queues[side, walk[side, HEAD]]
+        walk[side, HEAD] += 1
+        walk[side, CHILD] = FORWARD
+    if walk[side, CHILD] == FORWARD:
+        walk[side, CHILD] = c.first[walk[side, SOURCE]]
+        return c.links[walk[side, SOURCE]]
+    child = walk[side, CHILD]
+    walk[side, CHILD] = c.after[child]
+    return child
+
+
+@njit_inner
+def visit(side, i, mark, c):
+    """Let a search go on from observation i, if it has not been there."""
+    if c.marks[i] != mark:
+        c.marks[i] = mark
+        c.queues[side, c.walk[side, TAIL]] = i
+        c.walk[side, TAIL] += 1
+
+
+@njit_inner
+def find_smaller_side(i, j, c):
+    """Find which of i and j, whose edge was cut, is in the smaller part.
+
+    Returns
+    -------
+    side : int
+        0: i's, 1: j's, whose members are in ``queues[side]``; -1: they are still connected.
+    """
+    c.numbers[1] += 1
+    mark = 2 * c.numbers[1]
+    begin_search(0, i, mark, c)
+    begin_search(1, j, mark + 1, c)
+    while True:
+        for side in range(2):
+            k = next_edge(side, c)
+            if k < 0:
+                return side
+            if c.marks[k] == mark + 1 - side:
+                return -1
+            visit(side, k, mark + side, c)
+
+
+@njit_inner
+def collect(i, c):
+    """Write all members of i's component to ``queues[0]``; return how many they are."""
+    c.numbers[1] += 1
+    mark = 2 * c.numbers[1]
+    begin_search(0, i, mark, c)
+    k = next_edge(0, c)
+    while k >= 0:
+        visit(0, k, mark, c)
+        k = next_edge(0, c)
+    return c.walk[0, TAIL]
+
+
+@njit_inner
+def relabel(side, n, old, new, c):
+    """Move the first n observations of a queue from one component to another."""
+    for place in range(n):
+        i = c.queues[side, place]
+        c.labels[i] = new
+        if c.counts.shape[0] > 0:
+            c.counts[old, c.outcomes[i]] -= 1
+            c.counts[new, c.outcomes[i]] += 1
+    c.sizes[old] -= n
+    c.sizes[new] += n
+
+
+@njit_inner
+def cut_link(i, c):
+    """Let i link to itself; if its component falls apart, the smaller part gets a new label."""
+    j = c.links[i]
+    c.links[i] = i
+    if c.before[i] >= 0:
+        c.after[c.before[i]] = c.after[i]
+    else:
+        c.first[j] = c.after[i]
+    if c.after[i] >= 0:
+        c.before[c.after[i]] = c.before[i]
+    side = find_smaller_side(i, j, c)
+    if side >= 0:
+        n_free = c.free.shape[0] - c.numbers[0]
+        relabel(side, c.walk[side, TAIL], c.labels[i], c.free[n_free - 1], c)
+        c.numbers[0] += 1
+        c.n_of_outcome[c.outcomes[i]] += 1
+
+
+@njit_inner
+def set_link(i, j, c):
+    """Let i, which links to itself, link to another one; the larger component keeps its label."""
+    old, new = c.labels[i], c.labels[j]
+    if old != new:
+        start = i
+        if c.sizes[old] > c.sizes[new]:
+            old, new, start = new, old, j
+        relabel(0, collect(start, c), old, new, c)
+        c.free[c.free.shape[0] - c.numbers[0]] = old
+        c.numbers[0] -= 1
+        c.n_of_outcome[c.outcomes[i]] -= 1
+    c.links[i] = j
+    c.before[i] = -1
+    c.after[i] = c.first[j]
+    if c.first[j] >= 0:
+        c.before[c.first[j]] = i
+    c.first[j] = i

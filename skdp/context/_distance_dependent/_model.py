@@ -1,0 +1,145 @@
+"""Stored samples of links, and what they say of new contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._typing import Floats, Ints
+from skdp.context._distance_dependent._observations import (
+    Observations,
+    count_pairs,
+)
+from skdp.context._distance_dependent._subsets import SubsetIndex, weigh_subsets
+
+
+@dataclass(frozen=True, eq=False)
+class LinkModel:
+    """A sample: components of the training observations, and what their prior was.
+
+    Attributes
+    ----------
+    labels : (n,) array of int32
+    parameter : (D,) array or None
+        Of the similarity.
+    concentration : float
+    """
+
+    labels: NDArray[np.int32]
+    parameter: Floats | None
+    concentration: float
+
+
+class Smoother(Protocol):
+    """Sums over the training contexts, by their similarity to new ones."""
+
+    def smooth(
+        self, contexts: NDArray, models: Sequence[LinkModel], values: Sequence[Floats]
+    ) -> list[Floats]:
+        """Return (m, X) sums for each sample of (U, X) values; one of these may stand for all."""
+
+
+class SubsetSmoother:
+    """Sums by numbers of observations that agree in sets of columns."""
+
+    def __init__(self, index: SubsetIndex, *, is_product: bool):
+        self.index = index
+        self.is_product = is_product
+
+    def smooth(
+        self, contexts: Ints, models: Sequence[LinkModel], values: Sequence[Floats]
+    ) -> list[Floats]:
+        """Return sums, for contexts as codes."""
+        parameters = [np.asarray(model.parameter) for model in models]
+        weights = np.array(
+            [weigh_subsets(decay) for decay in parameters] if self.is_product else parameters
+        )
+        return self.index.smooth(contexts, weights, values)
+
+
+class TableSmoother:
+    """Sums of a table of similarities.
+
+    Parameters
+    ----------
+    codes : (U, D) array or None
+        None: the similarities are given.
+    """
+
+    def __init__(self, codes: Ints | None):
+        self.codes = codes
+
+    def smooth(
+        self, contexts: NDArray, models: Sequence[LinkModel], values: Sequence[Floats]
+    ) -> list[Floats]:
+        """Return sums, for contexts as codes, or as rows of similarities if these are given."""
+        if self.codes is None:
+            sums = [contexts @ value for value in values]
+            return [sums[s % len(sums)] for s in range(len(models))]
+        differ = contexts[:, None] != self.codes
+        out = []
+        for s, model in enumerate(models):
+            similarities = np.exp(-(differ @ model.parameter))
+            out.append(similarities @ values[s % len(values)])
+        return out
+
+
+class Predictor:
+    """What stored samples say of the outcomes in new contexts.
+
+    Parameters
+    ----------
+    smoother : Smoother
+    observations : Observations
+        Those of the fit; their contexts and outcomes are kept.
+    is_shared, outcome_prior
+        As for the walker.
+    """
+
+    def __init__(
+        self,
+        smoother: Smoother,
+        observations: Observations,
+        *,
+        is_shared: bool,
+        outcome_prior: float,
+    ):
+        self.smoother = smoother
+        self.context_of, self.outcomes = observations.context_of, observations.outcomes
+        self.n_contexts, self.n_outcomes = observations.n_contexts, observations.n_outcomes
+        self.is_shared = is_shared
+        self.outcome_prior = outcome_prior
+
+    def _values(self, model: LinkModel) -> Floats:
+        """Return, for each context, the sum over its observations of what a link to them gives."""
+        if self.is_shared:
+            return count_pairs(self.context_of, self.outcomes, self.n_contexts, self.n_outcomes)
+        n_components = int(model.labels.max()) + 1
+        counts = count_pairs(model.labels, self.outcomes, n_components, self.n_outcomes)
+        counts += self.outcome_prior
+        shares = counts / counts.sum(axis=1, keepdims=True)
+        values = np.zeros((self.n_contexts, self.n_outcomes))
+        np.add.at(values, self.context_of, shares[model.labels])
+        return values
+
+    def _fresh(self, model: LinkModel) -> Floats:
+        """Return the distribution of outcomes of a new component, (X,)."""
+        counts = np.full(self.n_outcomes, self.outcome_prior)
+        if self.is_shared:
+            firsts = np.unique(model.labels, return_index=True)[1]
+            counts += np.bincount(self.outcomes[firsts], minlength=self.n_outcomes)
+        return counts / counts.sum()
+
+    def predict(self, contexts: NDArray, models: Sequence[LinkModel]) -> Floats:
+        """Return the distributions of outcomes in new contexts, (m, X): the mean over samples."""
+        kinds = models[:1] if self.is_shared else models
+        sums = self.smoother.smooth(contexts, models, [self._values(model) for model in kinds])
+        total = np.zeros((len(contexts), self.n_outcomes))
+        for model, part in zip(models, sums, strict=True):
+            weights = part + model.concentration * self._fresh(model)  # parts may be the same
+            total += weights / weights.sum(axis=1, keepdims=True)
+        return total / len(models)

@@ -1,0 +1,359 @@
+"""Similarities of contexts: what sweeps need of them, and draws of their parameters.
+
+Given the links, p(parameter) is in proportion to the similarities along links, over the product of
+the normalizers alpha + S_i, S_i the sum of similarities to all other observations, and to its
+prior.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._random import draw_gamma, draw_slice
+from skdp._typing import Floats, Places
+from skdp.context._distance_dependent import _kernels_rows as kernels
+from skdp.context._distance_dependent._kernels_sweep import Buckets, Table
+from skdp.context._distance_dependent._observations import Observations
+from skdp.context._distance_dependent._subsets import (
+    SubsetIndex,
+    all_subsets,
+    single_columns,
+    weigh_subsets,
+)
+from skdp.inference import Part
+
+_LOGS = math.log(1e-8), math.log(1e8)
+"""Range of the logarithm of what is drawn."""
+
+
+def draw_positive(
+    log_density: Callable[[float], float], value: float, rng: NDArray[np.uint64]
+) -> float:
+    """Return the next value of a positive number; the density is that of its logarithm."""
+
+    def bounded(log_value: float) -> float:
+        if not _LOGS[0] <= log_value <= _LOGS[1]:
+            return -math.inf
+        return log_density(math.exp(log_value))
+
+    return math.exp(draw_slice(bounded, math.log(value), rng))
+
+
+class Similarity(Part):
+    """Base class: similarities of contexts, with a parameter or without.
+
+    Parameters
+    ----------
+    parameter : (D,) array or None
+        Its value, or where it begins.
+    prior : tuple, float or None
+        Prior of a parameter that is drawn. None: it is known.
+
+    Attributes
+    ----------
+    source : Buckets or Table
+        What the kernels draw from.
+    """
+
+    is_table: ClassVar[bool]
+    name: ClassVar[str] = ""
+    """What the trace calls the parameter."""
+
+    source: Any
+
+    def __init__(self, parameter: Floats | None, prior: Any):
+        self.parameter = parameter
+        self.prior = prior
+
+    def attach(self, observations: Observations, *, by_outcome: bool) -> None:
+        """Take the observations (again)."""
+        raise NotImplementedError
+
+    def sums(self) -> Floats:
+        """Return, for each context, the sum of similarities of an observation to all others."""
+        raise NotImplementedError
+
+    def log_along(self, links: Places) -> float:
+        """Return the sum of log similarities along links to others."""
+        raise NotImplementedError
+
+    def draw(self, links: Places, concentration: float, rng: NDArray[np.uint64]) -> None:
+        """Draw the parameter given the links."""
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records of it."""
+        if self.parameter is None:
+            return {}
+        return {f"{self.name}_{d}": float(value) for d, value in enumerate(self.parameter)}
+
+    def _take(self, observations: Observations) -> None:
+        self._observations = observations
+        self._repeats = observations.repeats.astype(np.float64)
+
+    def _ends(self, links: Places) -> tuple[Places, Places]:
+        """Return the contexts at both ends of links to others."""
+        context_of = self._observations.context_of
+        others = np.flatnonzero(links != np.arange(len(links)))
+        return context_of[others], context_of[links[others]]
+
+
+class _Product(Similarity):
+    """exp(-sum_n lambda_n [h_n != h'_n])."""
+
+    name = "decay"
+    parameter: Floats
+
+    def _count_differences(self, links: Places) -> Places:
+        """Return along how many links each column changes."""
+        codes = self._observations.codes
+        source, target = self._ends(links)
+        return np.asarray((codes[source] != codes[target]).sum(axis=0))
+
+    def log_along(self, links: Places) -> float:
+        return -float(self._count_differences(links) @ self.parameter)
+
+    def _split(self, d: int) -> tuple[Floats, Floats]:
+        """Return sums without column d, (U,): over all that are alike in it, and over all.
+
+        The sums are (1 - t_d) times the first plus t_d times the second, t_d = exp(-lambda_d).
+        """
+        raise NotImplementedError
+
+    def _changed(self, d: int, before: float) -> None:
+        """Take a new decay of column d."""
+
+    def draw(self, links: Places, concentration: float, rng: NDArray[np.uint64]) -> None:
+        if self.prior is None:
+            return
+        shape, rate = self.prior
+        differences = self._count_differences(links)
+        for d in range(len(differences)):
+            alike, every = self._split(d)
+
+            def log_density(
+                value: float, d: int = d, alike: Floats = alike, every: Floats = every
+            ) -> float:
+                sums = -math.expm1(-value) * alike + math.exp(-value) * every
+                normalizers = float(self._repeats @ np.log(concentration + sums))
+                log_prior = shape * math.log(value) - rate * value
+                return log_prior - float(differences[d]) * value - normalizers
+
+            before = float(self.parameter[d])
+            self.parameter[d] = draw_positive(log_density, before, rng)
+            self._changed(d, before)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Make what follows from all decays."""
+
+
+class _Subsets(Similarity):
+    """Sums over sets of columns in which contexts agree, made once for all chains."""
+
+    is_table = False
+    _data_attributes = ("_observations", "_repeats", "index", "_others", "source")
+    parameter: Floats
+
+    def attach(self, observations: Observations, *, by_outcome: bool) -> None:
+        self._take(observations)
+        codes, repeats = observations.codes, observations.repeats
+        groups = observations.groups(by_outcome=by_outcome)
+        self.index: SubsetIndex = observations.once(
+            "index", lambda: SubsetIndex(codes, self._list_subsets(codes.shape[1]))
+        )
+        self._others: Floats = observations.once("others", lambda: self.index.count(repeats) - 1.0)
+        buckets: Buckets = observations.once(
+            "buckets", lambda: self.index.make_buckets(observations, groups)
+        )
+        n_subsets = len(self.index.subsets)
+        self.source = buckets._replace(weights=np.empty(n_subsets), sums=np.empty(n_subsets))
+        self._refresh()
+
+    def _list_subsets(self, n_columns: int) -> list[int]:
+        """Return the sets that have weights."""
+        raise NotImplementedError
+
+    def _refresh(self) -> None:
+        """Take over the parameter."""
+        self.source.weights[:] = self._weigh()
+
+    def _weigh(self) -> Floats:
+        """Return the weights of the sets."""
+        raise NotImplementedError
+
+    def sums(self) -> Floats:
+        return np.asarray(self._others @ self.source.weights)
+
+
+class SubsetProduct(_Subsets, _Product):
+    """The product similarity as a sum over all sets of columns."""
+
+    def _list_subsets(self, n_columns: int) -> list[int]:
+        return all_subsets(n_columns)
+
+    def _weigh(self) -> Floats:
+        return weigh_subsets(self.parameter)
+
+    def _split(self, d: int) -> tuple[Floats, Floats]:
+        weights = weigh_subsets(np.delete(self.parameter, d))
+        is_with = (np.arange(2 * len(weights)) >> d) & 1 == 1
+        return self._others[:, is_with] @ weights, self._others[:, ~is_with] @ weights
+
+
+class SubsetOverlap(_Subsets):
+    """sum_n w_n [h_n = h'_n]."""
+
+    name = "weight"
+
+    def _list_subsets(self, n_columns: int) -> list[int]:
+        return single_columns(n_columns)
+
+    def _weigh(self) -> Floats:
+        return self.parameter
+
+    def _agreements(self, links: Places) -> Floats:
+        """Return in which columns the ends of each link agree."""
+        codes = self._observations.codes
+        source, target = self._ends(links)
+        return (codes[source] == codes[target]).astype(np.float64)
+
+    def log_along(self, links: Places) -> float:
+        return float(np.log(self._agreements(links) @ self.parameter).sum())
+
+    def draw(self, links: Places, concentration: float, rng: NDArray[np.uint64]) -> None:
+        """Draw the weights as shares of Gamma variates, whose sum is independent of them."""
+        if self.prior is None:
+            return
+        patterns, repeats = np.unique(self._agreements(links), axis=0, return_counts=True)
+        n_columns = len(self.parameter)
+        parts = self.parameter * draw_gamma(self.prior * n_columns, rng)
+        parts = np.maximum(parts, math.exp(_LOGS[0]))
+        for d in range(n_columns):
+            rest = np.where(np.arange(n_columns) == d, 0.0, parts)
+            along, others, total = patterns @ rest, self._others @ rest, float(rest.sum())
+
+            def log_density(
+                value: float,
+                d: int = d,
+                along: Floats = along,
+                others: Floats = others,
+                total: float = total,
+            ) -> float:
+                share = 1.0 / (total + value)
+                similarities = (along + value * patterns[:, d]) * share
+                sums = (others + value * self._others[:, d]) * share
+                with np.errstate(divide="ignore"):
+                    log_links = float(repeats @ np.log(similarities))
+                normalizers = float(self._repeats @ np.log(concentration + sums))
+                return self.prior * math.log(value) - value + log_links - normalizers
+
+            parts[d] = draw_positive(log_density, float(parts[d]), rng)
+        self.parameter[:] = parts / parts.sum()
+        self._refresh()
+
+
+class _TableSimilarity(Similarity):
+    """Similarities in a table of all pairs of contexts."""
+
+    is_table = True
+
+    def _make_table(self, observations: Observations, groups: Places) -> None:
+        """Make a table whose sums are still to be made."""
+        n_groups, context_of = int(groups.max()) + 1, observations.context_of
+        n_contexts = observations.n_contexts
+        keys, column_of, sizes = np.unique(
+            groups * n_contexts + context_of, return_inverse=True, return_counts=True
+        )
+        group_of_column, self._context_of_column = np.divmod(keys, n_contexts)
+        self._column_repeats = sizes.astype(np.float64)
+        self._starts_group = np.diff(group_of_column, prepend=-1) > 0
+        self.source = Table(
+            cumulative=np.empty((n_contexts, len(keys))),
+            own=np.empty(n_contexts),
+            row_of=context_of,
+            column_of=column_of.ravel().astype(np.int64),
+            column_ptr=np.concatenate([[0], np.cumsum(sizes)]),
+            column_members=np.argsort(column_of.ravel(), kind="stable"),
+            group_ptr=np.searchsorted(group_of_column, np.arange(n_groups + 1)),
+            group_of=groups,
+        )
+
+    def _accumulate(self, similarities: Floats) -> None:
+        self.source.own[:] = np.diagonal(similarities)
+        kernels.accumulate(
+            similarities,
+            self._context_of_column,
+            self._column_repeats,
+            self._starts_group,
+            self.source.cumulative,
+        )
+
+
+class GivenTable(_TableSimilarity):
+    """Similarities that are known."""
+
+    _data_attributes = (
+        *("_observations", "_repeats", "_sums", "source"),
+        *("_context_of_column", "_column_repeats", "_starts_group"),
+    )
+    _similarities: Floats
+
+    def attach(self, observations: Observations, *, by_outcome: bool) -> None:
+        self._take(observations)
+        assert observations.similarities is not None
+        similarities = observations.similarities
+        self._make_table(observations, observations.groups(by_outcome=by_outcome))
+        self._accumulate(similarities)
+        apart = np.array(similarities)
+        np.fill_diagonal(apart, 0.0)
+        self._sums = apart @ self._repeats + np.diagonal(similarities) * (self._repeats - 1.0)
+
+    def sums(self) -> Floats:
+        return self._sums
+
+    def log_along(self, links: Places) -> float:
+        assert self._observations.similarities is not None
+        return float(np.log(self._observations.similarities[self._ends(links)]).sum())
+
+
+class ProductTable(_Product, _TableSimilarity):
+    """The product similarity of so many columns that their sets are more than the contexts."""
+
+    _data_attributes = (
+        *("_observations", "_repeats", "_distances", "_similarities", "source"),
+        *("_context_of_column", "_column_repeats", "_starts_group"),
+    )
+
+    def attach(self, observations: Observations, *, by_outcome: bool) -> None:
+        self._take(observations)
+        self._make_table(observations, observations.groups(by_outcome=by_outcome))
+        n_contexts = observations.n_contexts
+        self._distances = np.empty((n_contexts, n_contexts))
+        self._similarities = np.empty((n_contexts, n_contexts))
+        self._refresh()
+
+    def _refresh(self) -> None:
+        kernels.measure(self._observations.codes, self.parameter, self._distances)
+        kernels.exponentiate(self._distances, self._similarities)
+        self._accumulate(self._similarities)
+        np.fill_diagonal(self._similarities, 0.0)
+
+    def sums(self) -> Floats:
+        return np.asarray(self._similarities @ self._repeats + (self._repeats - 1.0))
+
+    def _split(self, d: int) -> tuple[Floats, Floats]:
+        alike, unlike = np.empty(len(self._repeats)), np.empty(len(self._repeats))
+        kernels.split_sums(
+            self._observations.codes, d, float(self.parameter[d]), self._repeats,
+            self._distances, alike, unlike,
+        )  # fmt: skip
+        return alike, alike + unlike
+
+    def _changed(self, d: int, before: float) -> None:
+        change = float(self.parameter[d]) - before
+        kernels.move_apart(self._observations.codes, d, change, self._distances)

@@ -1,0 +1,60 @@
+"""What the walker shows of itself after a sweep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._typing import Floats
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class LinkState:
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
+
+    def __init__(self, walker: Any):
+        self._walker = walker
+
+    @property
+    def links(self) -> NDArray[np.int64]:
+        """Observation that each one links to, (n,); itself: none."""
+        return _read_only(self._walker.links)
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Component of every observation, (n,), from 0 to the number of components minus 1."""
+        return _read_only(self._walker.labels)
+
+    @property
+    def decay(self) -> Floats | None:
+        """Decays lambda, (n_features,), of the product similarity; None with another one."""
+        return self._parameter("decay")
+
+    @property
+    def weights(self) -> Floats | None:
+        """Weights of the columns, (n_features,), of the overlap; None with another similarity."""
+        return self._parameter("weight")
+
+    def _parameter(self, name: str) -> Floats | None:
+        similarity = self._walker.similarity
+        return _read_only(similarity.parameter) if similarity.name == name else None
+
+    @property
+    def concentration(self) -> float:
+        """Concentration alpha."""
+        return float(self._walker.concentration)
+
+    def log_joint(self) -> float:
+        """Return log p(links, outcomes) given concentration and similarities."""
+        return float(self._walker.log_joint())
+
+    def copy(self) -> LinkState:
+        """Return a state that later sweeps do not change."""
+        return LinkState(self._walker.copy())

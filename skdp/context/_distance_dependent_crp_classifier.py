@@ -1,0 +1,666 @@
+"""Classification by links between similar contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+
+from skdp._checks import as_array, as_floats, check_concentration, check_gamma_prior, is_number
+from skdp._memory import check_memory
+from skdp._public import public
+from skdp._random import Role, derive_stream
+from skdp._resumable import SavedRuns
+from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
+from skdp._typing import Floats, Places
+from skdp.base import ChainEstimator
+from skdp.context._distance_dependent._categories import CategoryNumbers, check_categories
+from skdp.context._distance_dependent._model import (
+    LinkModel,
+    Predictor,
+    Smoother,
+    SubsetSmoother,
+    TableSmoother,
+)
+from skdp.context._distance_dependent._observations import Observations
+from skdp.context._distance_dependent._similarities import (
+    GivenTable,
+    ProductTable,
+    Similarity,
+    SubsetOverlap,
+    SubsetProduct,
+)
+from skdp.context._distance_dependent._walker import LinkWalker
+from skdp.inference import NoAverages, Sweeps, warn_of_drifts
+from skdp.mixture._partition import representative_partition
+
+_BLOCK = 2048
+"""New contexts at a time in sums by sets of columns."""
+
+_MOST_PAIRS = 4_000_000
+"""Pairs of new and known contexts at a time in tables."""
+
+_FEW_COLUMNS = 6
+"""With no more columns, their sets are counted even if contexts are fewer."""
+
+
+def has_few_subsets(n_columns: int, n_contexts: int) -> bool:
+    """Tell whether all sets of columns are fewer than the contexts."""
+    return n_columns <= _FEW_COLUMNS or n_columns <= int(np.log2(n_contexts))
+
+
+@public
+class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
+    r"""Outcomes in context, where contexts learn from similar ones: a distance-dependent CRP.
+
+    Each training observation links to another one with probability in proportion to the similarity
+    of their contexts, or to itself with the concentration alpha:
+
+    .. math::
+
+       p(c_i = j) = \phi(h_i, h_j) / (\alpha + S_i), \quad p(c_i = i) = \alpha / (\alpha + S_i),
+       \quad S_i = \sum_{j \ne i} \phi(h_i, h_j).
+
+    What links connect is a component, and has one outcome, or one distribution of outcomes. A new
+    observation links in the same way, and so gets the outcome of a similar one, or a fresh
+    component. No column of a context has to come first, as it does in back-off models; how much a
+    difference in each of them matters (its decay) is learned.
+
+    Parameters
+    ----------
+    kernel : {"product", "overlap", "precomputed"} or callable, default="product"
+        Similarity of two contexts h and h'. "product": exp(-sum_n lambda_n [h_n != h'_n]), with a
+        decay lambda_n for each column. "overlap": sum_n w_n [h_n = h'_n], with weights that sum to
+        1. Callable: ``kernel(A, B)`` of two arrays of contexts, (a, n_features) and (b,
+        n_features), returns an (a, b) array of finite numbers >= 0; entry (i, j) is how much i
+        tends to link to j, so that it need not be symmetric. "precomputed": X holds such numbers,
+        (n_samples, n_samples) in `fit` and (n_new, n_samples) in prediction.
+    decay : "auto", float or (n_features,) array-like, default="auto"
+        Decays lambda_n >= 0 of the "product" kernel; a number stands for all columns. 0: the
+        column does not matter. "auto": drawn. Other kernels have none.
+    decay_prior : (shape, rate), default=(1.0, 1.0)
+        Gamma prior under which each decay is drawn; shape and rate from 1e-8 to 1e8.
+    weights : None, "auto" or (n_features,) array-like, default=None
+        Weights w_n of the "overlap" kernel, >= 0 with sum 1. None: equal ones. "auto": drawn, under
+        a uniform prior. Other kernels have none.
+    concentration : float or "auto", default="auto"
+        Concentration alpha > 0: the weight of a link to oneself, on the scale of the similarities.
+        "auto": drawn.
+    concentration_prior : (shape, rate), default=(1.0, 1.0)
+        Gamma prior under which alpha is drawn; shape and rate from 1e-8 to 1e8.
+    outcome_prior : float, default=1.0
+        Parameter gamma > 0 of the symmetric Dirichlet prior on the distribution of outcomes: of
+        components' outcomes if they are "shared", else of those in each component.
+    outcome_model : {"shared", "dirichlet"}, default="shared"
+        "shared": all observations of a component have one outcome, drawn from a distribution that
+        is common to all components. "dirichlet": each component has a distribution of its own.
+    classes : array-like or None, default=None
+        Outcomes that are possible, seen in y or not. None: those in y.
+    max_iter : int, default=500
+        Number of sweeps of each chain.
+    burn_in : int or None, default=None
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
+    thin : int, default=10
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
+    n_samples : int, default=20
+        Number of kept samples of each chain, evenly spaced, to store. Probabilities are averaged
+        over them, and the representative partition is chosen by them.
+    n_chains : int, default=1
+        Number of independent chains, each with streams of its own. The samples of all of them are
+        pooled.
+    warm_start : bool, default=False
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+    verbose : int, default=0
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) array
+    decay_ : (n_features,) array
+        Posterior means of the decays, or the given values; only with the "product" kernel.
+    weights_ : (n_features,) array
+        Posterior means of the weights, or the given values; only with the "overlap" kernel.
+    concentration_ : float
+        Posterior mean of alpha.
+    labels_ : (n_samples,) array of int
+        Component of each training observation in the representative partition, the one with the
+        least posterior mean of Binder's loss; components are ordered by size.
+    n_components_ : int
+        Their number.
+    trace_ : Trace
+        Scalars of every kept sweep of every chain: log_joint, n_components, concentration and, for
+        each column n, decay_n or weight_n.
+    n_iter_ : int
+        Number of sweeps done.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : (n_features,) array
+        Only if X was a data frame with string column names.
+
+    See Also
+    --------
+    sklearn.neighbors.KNeighborsClassifier : Votes of the nearest, without a model.
+
+    Notes
+    -----
+    In the "shared" model, which outcome a link leads to is known. Predictions depend on the links
+    only through the number of components of each outcome: they are those of a kernel smoother and
+    a base distribution, whose decays and concentration have been learned from links. In the
+    "dirichlet" model components pool what their members have seen.
+
+    A sweep proposes four links for each observation from their prior, and accepts or rejects them
+    by what the outcomes say. With the "product" kernel and D columns that takes time O(n 2^D), and
+    memory of 12 n 2^D + 16 U 2^D bytes for n observations of U distinct contexts; with "overlap" D
+    stands for 2^D. If 2^D is larger than U and D larger than 6, and with other kernels, tables of
+    all pairs are made, 16 U^2 bytes; then a sweep takes O(n log n) if the decays are given, and
+    O(D U^2) if they are drawn. "dirichlet" takes 8 n n_classes bytes more for each chain. A fit
+    that needs more than the machine has is refused before it begins.
+
+    References
+    ----------
+    D. M. Blei, P. I. Frazier (2011), Distance dependent Chinese restaurant processes, Journal of
+    Machine Learning Research 12.
+
+    Examples
+    --------
+    >>> from skdp.context import DistanceDependentCRPClassifier
+    >>> X = [["the", "N"], ["a", "N"], ["the", "V"], ["a", "V"]] * 5
+    >>> y = ["noun", "noun", "verb", "verb"] * 5
+    >>> model = DistanceDependentCRPClassifier(max_iter=100, random_state=0).fit(X, y)
+    >>> model.predict([["that", "V"]]).tolist()
+    ['verb']
+    >>> model.decay_[1] > model.decay_[0]
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **ChainEstimator._parameter_constraints,
+        "kernel": [StrOptions({"product", "overlap", "precomputed"}), callable],
+        "decay": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), "array-like"],
+        "decay_prior": [tuple, list],
+        "weights": [StrOptions({"auto"}), "array-like", None],
+        "concentration": "no_validation",
+        "concentration_prior": [tuple, list],
+        "outcome_prior": [Interval(Real, 1e-8, 1e8, closed="both")],
+        "outcome_model": [StrOptions({"shared", "dirichlet"})],
+        "classes": ["array-like", None],
+    }
+
+    _optional_attributes = frozenset(["decay_", "weights_"])
+
+    n_features_in_: int
+    _models: list[LinkModel]
+
+    def __init__(
+        self,
+        kernel: Any = "product",
+        *,
+        decay: Any = "auto",
+        decay_prior: tuple[float, float] = (1.0, 1.0),
+        weights: Any = None,
+        concentration: float | str = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 1.0),
+        outcome_prior: float = 1.0,
+        outcome_model: str = "shared",
+        classes: Any = None,
+        max_iter: int = 500,
+        burn_in: int | None = None,
+        thin: int = 10,
+        n_samples: int = 20,
+        n_chains: int = 1,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.kernel = kernel
+        self.decay = decay
+        self.decay_prior = decay_prior
+        self.weights = weights
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.outcome_prior = outcome_prior
+        self.outcome_model = outcome_model
+        self.classes = classes
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.positive_only = self._is_precomputed()
+        tags.input_tags.categorical = not self._is_precomputed()
+        return tags
+
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    # Validation
+
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
+        check_gamma_prior(self.decay_prior, "decay_prior")
+        check_gamma_prior(self.concentration_prior, "concentration_prior")
+        self._check_concentration()
+        is_auto = isinstance(self.decay, str)
+        if not is_auto and self._kernel_name() != "product":
+            raise ValueError(
+                f"decay is for kernel='product': kernel={self.kernel!r} has none. Leave "
+                f"decay='auto', got {self.decay!r:.60}."
+            )
+        if self.weights is not None and self._kernel_name() != "overlap":
+            raise ValueError(
+                f"weights are for kernel='overlap': kernel={self.kernel!r} has none. Leave "
+                f"weights=None, got {self.weights!r:.60}."
+            )
+
+    def _kernel_name(self) -> str:
+        return self.kernel if isinstance(self.kernel, str) else "callable"
+
+    def _check_concentration(self) -> float | None:
+        """Return the concentration, None if it is drawn."""
+        if isinstance(self.concentration, str) and self.concentration == "auto":
+            return None
+        try:
+            return check_concentration(self.concentration)  # type: ignore[arg-type]  # it checks
+        except ValueError as error:
+            raise ValueError(f"{error} It may also be 'auto'.") from None
+
+    def _check_decay(self, n_columns: int) -> Floats | None:
+        """Return the decays, None if they are drawn."""
+        if isinstance(self.decay, str):
+            return None
+        decay = as_floats(self.decay, "decay")
+        if is_number(self.decay):
+            decay = np.full(n_columns, decay)
+        if decay.shape != (n_columns,) or not np.all((decay >= 0.0) & (decay < np.inf)):
+            raise ValueError(
+                f"decay must be 'auto', a finite number >= 0 or {n_columns} of them, one for each "
+                f"column of X; got {self.decay!r:.60}."
+            )
+        return decay
+
+    def _check_weights(self, n_columns: int) -> Floats | None:
+        """Return the weights, None if they are drawn."""
+        if self.weights is None:
+            return np.full(n_columns, 1.0 / n_columns)
+        if isinstance(self.weights, str):
+            return None
+        weights = as_floats(self.weights, "weights", 1)
+        if (
+            weights.shape != (n_columns,)
+            or not np.all(weights >= 0.0)
+            or not abs(weights.sum() - 1.0) < 1e-6
+        ):
+            raise ValueError(
+                f"weights must be None, 'auto' or {n_columns} numbers >= 0 with sum 1, one for "
+                f"each column of X; got {self.weights!r:.60}."
+            )
+        return weights / weights.sum()
+
+    def _check_outcomes(self, y: Any) -> tuple[NDArray[Any], Places]:
+        """Return the classes and the number of each outcome."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        labels = column_or_1d(
+            check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=self), warn=True
+        )
+        check_classification_targets(labels)
+        if self.classes is None:
+            classes, codes = np.unique(labels, return_inverse=True)
+            return classes, codes.astype(np.int64)
+        classes = np.unique(as_array(self.classes, "classes"))
+        return classes, find_classes(classes, labels, "y", "classes")
+
+    def _check_input(self, X: Any, y: Any = None) -> Observations:
+        given: dict[str, Any] = {"numbers": None, "contexts": None}
+        if self._is_precomputed():
+            similarities = self._check_similarities(X, reset=True)
+            n_contexts = len(similarities)
+            context_of, codes = np.arange(n_contexts), np.empty((n_contexts, 0), dtype=np.int32)
+        else:
+            values, similarities = check_categories(self, X, reset=True), None
+            numbers = CategoryNumbers(values)
+            _, firsts, context_of = np.unique(
+                numbers.encode(values), axis=0, return_index=True, return_inverse=True
+            )
+            contexts, context_of = values[firsts], context_of.ravel().astype(np.int64)
+            codes = numbers.encode(contexts)
+            given["numbers"] = numbers
+            if callable(self.kernel):
+                self._check_room(len(contexts), codes.shape[1])
+                similarities = self._compare(contexts, contexts)
+                given["contexts"] = contexts
+        classes, outcomes = self._check_outcomes(y)
+        if len(outcomes) != len(context_of):
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: X has "
+                f"{len(context_of)}, y has {len(outcomes)}."
+            )
+        if similarities is None:
+            self._check_decay(codes.shape[1])
+            self._check_weights(codes.shape[1])
+        return Observations(codes, similarities, context_of, outcomes, classes, **given)
+
+    def _check_similarities(self, X: Any, *, reset: bool) -> Floats:
+        """Return X, which holds similarities, with a column for each training observation."""
+        values = validate_data(
+            self, X=X, reset=reset, dtype=np.float64, ensure_non_negative=True
+        )
+        if reset and values.shape[0] != values.shape[1]:
+            raise ValueError(
+                f"kernel='precomputed' needs a square X, of the similarities of all pairs of "
+                f"observations; got shape {values.shape}."
+            )
+        return check_kernel_values(values, values.shape, "X, with kernel='precomputed',")
+
+    def _compare(self, rows: NDArray[Any], contexts: NDArray[Any]) -> Floats:
+        """Return what the user's kernel makes of contexts."""
+        shape = len(rows), len(contexts)
+        return check_kernel_values(self.kernel(rows, contexts), shape, "kernel(A, B)")
+
+    # Chains
+
+    def _make_averages(self) -> NoAverages:
+        return NoAverages()
+
+    def _check_room(self, n_contexts: int, n_columns: int, n: int = 0, n_outcomes: int = 0) -> None:
+        """Raise if the memory of this machine is not enough."""
+        name, n_ways = self._kernel_name(), n_columns
+        if name == "product":
+            n_ways = 2**n_columns if has_few_subsets(n_columns, n_contexts) else 0
+        if name in ("callable", "precomputed"):
+            n_ways = 0
+        n_bytes = (12.0 * n + 16.0 * n_contexts) * n_ways
+        if n_ways == 0:
+            n_bytes += (16.0 + 8.0 * (name == "product")) * n_contexts**2 * self.n_chains
+        n_bytes += 8.0 * n_outcomes * (n * self.n_chains * (self.outcome_model == "dirichlet"))
+        check_memory(
+            n_bytes + 4.0 * n * self.n_samples * self.n_chains,
+            f"X: {n_contexts} distinct contexts of {n_columns} columns, with kernel={name!r},",
+            "Fit to part of the data, or use fewer columns.",
+        )
+
+    def _make_similarity(self, observations: Observations) -> Similarity:
+        """Return the similarity of a new chain."""
+        n_columns = observations.codes.shape[1]
+        if observations.similarities is not None:
+            return GivenTable(None, None)
+        if self._kernel_name() == "overlap":
+            weights = self._check_weights(n_columns)
+            if weights is None:
+                return SubsetOverlap(np.full(n_columns, 1.0 / n_columns), 1.0)
+            return SubsetOverlap(weights, None)
+        decay = self._check_decay(n_columns)
+        prior = None
+        if decay is None:
+            decay, prior = np.ones(n_columns), check_gamma_prior(self.decay_prior, "decay_prior")
+        if has_few_subsets(n_columns, observations.n_contexts):
+            return SubsetProduct(decay, prior)
+        return ProductTable(decay, prior)
+
+    def _start_walker(self, data: Observations, root: np.random.SeedSequence, c: int) -> LinkWalker:
+        n_contexts, n_columns = data.codes.shape
+        self._check_room(n_contexts, n_columns, len(data.outcomes), data.n_outcomes)
+        concentration = self._check_concentration()
+        prior = check_gamma_prior(self.concentration_prior, "concentration_prior")
+        return LinkWalker(
+            data,
+            self._make_similarity(data),
+            is_shared=self.outcome_model == "shared",
+            outcome_prior=float(self.outcome_prior),
+            concentration=_FIRST_CONCENTRATION if concentration is None else concentration,
+            concentration_prior=prior if concentration is None else None,
+            stream=derive_stream(root, Role.SWEEP, c),
+        )
+
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(saved, final=final)
+        trace, models = attributes["trace_"], attributes["_models"]
+        walker = saved.runs[attributes["_best_chain"]].walker
+        labels = representative_partition(np.array([model.labels for model in models]), "binder")
+        observations, similarity = walker.observations, walker.similarity
+        if similarity.name:
+            names = [f"{similarity.name}_{d}" for d in range(observations.codes.shape[1])]
+            means = np.array([trace[name].mean() for name in names])
+            attributes["decay_" if similarity.name == "decay" else "weights_"] = means
+        return {
+            **attributes,
+            "classes_": observations.classes,
+            "concentration_": float(trace["concentration"].mean()),
+            "labels_": labels,
+            "n_components_": int(labels.max()) + 1,
+            "_numbers": observations.numbers,
+            "_contexts": observations.contexts,
+            "_predictor": Predictor(
+                _make_smoother(similarity, observations),
+                observations,
+                is_shared=walker.is_shared,
+                outcome_prior=walker.outcome_prior,
+            ),
+        }
+
+    def _warn_unless_converged(self, saved: SavedRuns) -> None:
+        super()._warn_unless_converged(saved)
+        warn_of_drifts(self, self.trace_, "components")
+
+    # Public methods
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn links, and what makes contexts similar.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like or data frame
+            A context in each row: categories of any kind that can be compared by equality, such as
+            strings or numbers. With ``kernel="precomputed"``, (n_samples, n_samples) similarities.
+        y : (n_samples,) array-like
+            Outcomes.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X, y or a parameter is invalid. The estimator is left unchanged.
+        KeyboardInterrupt
+            If interrupted, at the end of the current sweep. If a sample has been kept by then, the
+            estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
+            continues.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the log joint of a chain still climbs over the kept sweeps, or the number of
+            components still grows or falls; raise `max_iter` then.
+        """
+        return self._fit(X, y)
+
+    def iter_sweeps(  # type: ignore[override]  # outcomes are part of what chains learn from
+        self, X: Any, y: Any
+    ) -> Iterator[Any]:
+        """Yield the state after every sweep of the first chain that `fit` would run.
+
+        The estimator is neither fitted nor changed: use this to watch, plot or stop a chain. It
+        always begins at the first sweep, even with `warm_start`.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+
+        Returns
+        -------
+        iterator of states, of length `max_iter`
+            Each is a live, read-only view with `links`, `labels`, `decay`, `weights`,
+            `concentration` and ``log_joint()``; ``state.copy()`` detaches it from the chain.
+            Exceptions from signal handlers during a sweep, such as Ctrl-C, are raised at the end of
+            the sweep, and the iterator can continue from there.
+
+        Raises
+        ------
+        ValueError, TypeError
+            At the call, before the first sweep, if `fit` would raise it.
+        """
+        runner = self._make_runner()
+        runner._validate_parameters()
+        data = runner._check_input(X, y)
+        (chain,) = runner._start_chains(data, 1).runs
+        return Sweeps(chain, runner._plan(chain, data).without_keeping())
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each outcome in each context.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like or data frame
+            With ``kernel="precomputed"``, similarities to the training observations.
+
+        Returns
+        -------
+        (n_samples, n_classes) array
+            Means over the stored samples of all chains; columns as in `classes_`.
+        """
+        check_is_fitted(self)
+        if self._is_precomputed():
+            contexts, row_of = self._check_similarities(X, reset=False), None
+        else:
+            values = check_categories(self, X, reset=False)
+            codes = self._numbers.encode(values)
+            contexts, row_of = codes, None
+            if self._contexts is None:
+                contexts, row_of = np.unique(codes, axis=0, return_inverse=True)
+            else:
+                contexts = values
+        step = max(1, min(_BLOCK, _MOST_PAIRS // self._predictor.n_contexts))
+        parts = []
+        for begin in range(0, len(contexts), step):
+            block = contexts[begin : begin + step]
+            if self._contexts is not None:
+                block = self._compare(block, self._contexts)
+            parts.append(self._predictor.predict(block, self._models))
+        proba = np.concatenate(parts)
+        return proba if row_of is None else proba[row_of.ravel()]
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the log probability of each outcome in each context.
+
+        Parameters
+        ----------
+        X : as in `predict_proba`
+
+        Returns
+        -------
+        (n_samples, n_classes) array
+            Natural logarithms.
+        """
+        return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable outcome in each context.
+
+        Parameters
+        ----------
+        X : as in `predict_proba`
+
+        Returns
+        -------
+        (n_samples,) array
+        """
+        best = np.argmax(self.predict_proba(X), axis=1)
+        return np.asarray(self.classes_[best])
+
+    def score_samples(self, X: Any, y: Any = None) -> Floats:
+        """Return the log probability of the outcome that was seen in each context.
+
+        Parameters
+        ----------
+        X : as in `predict_proba`
+        y : (n_samples,) array-like or None, default=None
+            Outcomes, of `classes_`. None: the most probable ones, those of `predict`.
+
+        Returns
+        -------
+        (n_samples,) array
+            Natural logarithms.
+
+        Raises
+        ------
+        ValueError
+            If an outcome is none of `classes_`: give it to `fit` by the parameter `classes`.
+        """
+        proba = self.predict_proba(X)
+        if y is None:
+            return np.asarray(np.log(proba.max(axis=1)))
+        labels = column_or_1d(y, warn=True)
+        if len(labels) != len(proba):
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: X has {len(proba)}, "
+                f"y has {len(labels)}."
+            )
+        codes = find_classes(self.classes_, labels, "y", "classes_")
+        return np.asarray(np.log(proba[np.arange(len(codes)), codes]))
+
+
+_FIRST_CONCENTRATION = 1.0
+"""Where one that is drawn begins."""
+
+
+def find_classes(classes: NDArray[Any], labels: NDArray[Any], name: str, where: str) -> Places:
+    """Return the numbers of labels among classes."""
+    numbers = {value: k for k, value in enumerate(classes.tolist())}
+    codes = np.array([numbers.get(value, -1) for value in labels.tolist()], dtype=np.int64)
+    if np.any(codes < 0):
+        missing = labels[int(np.argmin(codes))]
+        raise ValueError(f"{name} has the outcome {missing!r}, which is not in {where}.")
+    return codes
+
+
+def check_kernel_values(values: Any, shape: tuple[int, ...], what: str) -> Floats:
+    """Return similarities, or raise an error that says what is wrong with them."""
+    similarities = as_floats(values, what)
+    if similarities.shape != shape:
+        raise ValueError(
+            f"{what} must have shape {shape}, a row for each context in A and a column for each in "
+            f"B; got {similarities.shape}."
+        )
+    wrong = ~(np.isfinite(similarities) & (similarities >= 0.0))
+    if wrong.any():
+        i, j = (int(index[0]) for index in np.nonzero(wrong))
+        raise ValueError(
+            f"{what} must hold finite numbers >= 0; got {similarities[i, j]} in row {i}, "
+            f"column {j}."
+        )
+    return similarities
+
+
+def _make_smoother(similarity: Similarity, observations: Observations) -> Smoother:
+    """Return what sums over training contexts by a similarity."""
+    if isinstance(similarity, SubsetProduct | SubsetOverlap):
+        return SubsetSmoother(similarity.index, is_product=isinstance(similarity, SubsetProduct))
+    return TableSmoother(None if isinstance(similarity, GivenTable) else observations.codes)
