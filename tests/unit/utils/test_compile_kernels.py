@@ -87,7 +87,9 @@ def test_what_is_no_estimator_with_kernels():
         compile_kernels(["HDPHMMLT"])
 
 
-@pytest.mark.parametrize("family", ["topics", "sequence", "grammar", "language", "mixture", "context"])
+@pytest.mark.parametrize(
+    "family", ["topics", "sequence", "grammar", "language", "mixture", "context"]
+)
 def test_it_knows_every_estimator_that_has_runs(family):
     module = importlib.import_module(f"skdp.{family}")
     found = [getattr(module, name) for name in module.__all__]
