@@ -142,12 +142,15 @@ edges = [0, 1, 2, 4, 10, 100]
 which = np.digitize(seen[:, -1], edges[1:])
 bins = ["0", "1", "2-3", "4-9", "10-99", "100 +"]
 figure, axes = plt.subplots(1, 2, figsize=(12, 4.5), layout="constrained")
-axes[0].barh(list(losses), losses.values(), color="tab:gray")
-axes[0].barh(list(losses)[-3:], list(losses.values())[-3:], color="tab:blue")
-for place, loss in enumerate(losses.values()):
-    axes[0].text(loss, place, f" {loss:.3f}", va="center")
+shown = {name: loss for name, loss in losses.items() if name != "without context"}
+colors = ["tab:gray"] * 2 + ["tab:blue"] * 3
+axes[0].hlines(list(shown), min(shown.values()), list(shown.values()), color="lightgray")
+axes[0].scatter(shown.values(), list(shown), color=colors, zorder=2)
+for name, loss in shown.items():
+    axes[0].annotate(f"{loss:.3f}", (loss, name), (6, 6), textcoords="offset points")
 axes[0].invert_yaxis()
-axes[0].set(xlabel="nats an event", title="log loss", xlim=(0, 1.15 * max(losses.values())))
+axes[0].margins(x=0.2, y=0.15)
+axes[0].set(xlabel="nats an event", title="log loss")
 
 means = np.array([weights[which == b].mean(axis=0) for b in range(len(bins))])
 colors = plt.get_cmap("viridis")(np.linspace(0.0, 1.0, len(names)))
