@@ -94,8 +94,8 @@ MUTATIONS = [
     Mutation(
         "collins-tables",
         "context/_collins_backoff_classifier.py",
-        "        counts = layout.capacity  # every event is a customer of all contexts along its path\n",
-        "        counts = np.maximum(layout.street, 1)\n",
+        "        counts = layout.capacity  #",
+        "        counts = np.maximum(layout.street, 1)  #",
         "(2.3): the shares are those of events, at all levels.",
         f"{COLLINS}::test_by_hand",
     ),
