@@ -220,7 +220,7 @@ class BackoffClassifier(ClassifierMixin):
         base = 1.0 / len(self.classes_)
         found[3, :, 0] = found[2, :, 0] * base
         values = read_columns(self, X, reset=False)
-        names = name_levels(tree)
+        names = name_levels(tree, getattr(self, "feature_names_in_", None))
         shown = [column for level in tree.levels for column in level]
         width = [0] * (1 + tree.has_root)
         width += np.cumsum([len(level) for level in tree.levels]).tolist()

@@ -55,6 +55,7 @@ class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
     See Also
     --------
     extract_events : The events.
+    HDPBackoffClassifier, CollinsBackoffClassifier : Classifiers for them.
     skdp.grammar.HDPPCFGRefiner : A parser.
 
     Notes

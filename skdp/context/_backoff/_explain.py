@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdp._typing import Floats, Ints
 from skdp.context._backoff._tree import ContextTree
@@ -83,12 +84,10 @@ def _explain(counted: CountedModel, contexts: Ints, cells: Ints) -> Floats:
     return found
 
 
-def name_levels(tree: ContextTree) -> list[str]:
-    """Return what the levels are called, the base first."""
-    names = ["base"] + ["root"] * tree.has_root
-    step = 0
+def name_levels(tree: ContextTree, names: NDArray[Any] | None) -> list[str]:
+    """Return what the levels are called, the base first; `names` are those of columns."""
+    found = ["base"] + ["root"] * tree.has_root
     for level in tree.levels:
-        columns = tree.columns[step : step + len(level)]
-        names.append(", ".join(column.name for column in columns))
-        step += len(level)
-    return names
+        parts = (f"column {j}" if names is None else str(names[j]) for j in level)
+        found.append(", ".join(parts))
+    return found

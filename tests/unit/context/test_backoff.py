@@ -73,6 +73,9 @@ def test_frames_and_levels():
     assert_array_equal(model.predict_proba(frame), expected.predict_proba(X))
     assert model.feature_names_in_.tolist() == ["far", "near", "other"]
     assert model.n_contexts_.tolist() == [1, 4, len(np.unique(X, axis=0))]
+    assert [step.level for step in model.explain(frame[:1])[0]] == [
+        "base", "root", "near", "other, far"
+    ]  # fmt: skip
     unused = frame.assign(far=np.nan)
     short = HDPBackoffClassifier(["near"], **FEW).fit(unused, y)
     assert np.isfinite(short.predict_proba(unused)).all()  # what no level names is not read

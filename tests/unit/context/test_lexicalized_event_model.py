@@ -11,7 +11,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from skdp.context import LexicalizedEventModel, extract_events
+from skdp.context import (
+    CollinsBackoffClassifier,
+    HDPBackoffClassifier,
+    LexicalizedEventModel,
+    extract_events,
+)
 from skdp.grammar import ParseTree
 
 TREES = [
@@ -170,6 +175,27 @@ def test_scikit_learn_classifiers(name):
     scores = model.score_samples([*TREES, TREES[0].replace("saw", "ate")])
     assert np.all(scores <= 0.0)
     assert np.all(np.isfinite(scores[:4]))
+
+
+@pytest.mark.parametrize(
+    "classifier", [CollinsBackoffClassifier(), HDPBackoffClassifier(max_iter=10, random_state=0)]
+)
+def test_backoff_classifiers(classifier):
+    """They are asked for the outcomes, and say the same as their probabilities do."""
+    model = LexicalizedEventModel(classifier).fit(TREES)
+    unseen = [TREES[1].replace("fish", "salt"), TREES[0].replace("fish", "whales")]
+    scores = model.score_samples([*TREES, *unseen])
+    assert np.isfinite(scores).tolist() == [True] * 5 + [False]
+    expected = np.zeros(5)
+    for event, fitted in model.classifiers_.items():
+        events = extract_events([*TREES, unseen[0]], event)
+        if event == "root1":  # always the same
+            continue
+        assert fitted.levels == events.levels
+        columns = np.searchsorted(fitted.classes_, events.y)
+        shares = fitted.predict_proba(events.X)[np.arange(len(columns)), columns]
+        expected += np.bincount(events.tree_index, np.log(shares), 5)
+    np.testing.assert_allclose(scores[:5], expected, rtol=1e-6)
 
 
 def test_parses_are_ranked():

@@ -87,7 +87,9 @@ def test_what_is_no_estimator_with_kernels():
         compile_kernels(["HDPHMMLT"])
 
 
-@pytest.mark.parametrize("family", ["topics", "sequence", "grammar", "language", "mixture"])
+@pytest.mark.parametrize(
+    "family", ["topics", "sequence", "grammar", "language", "mixture", "context"]
+)
 def test_it_knows_every_estimator_that_has_runs(family):
     module = importlib.import_module(f"skdp.{family}")
     found = [getattr(module, name) for name in module.__all__]
@@ -107,10 +109,12 @@ from skdp.utils._compile_kernels import _all_estimators, _data_for
 
 for estimator in _all_estimators():
     names = estimator.get_params()
+    params = {"max_iter": 30, "random_state": 3}
     (X, *y), *_ = _data_for(estimator)
     compiled = []
     with listening_for_compilation(lambda: compiled.append(True)):
-        model = estimator.set_params(max_iter=30, random_state=3).fit(X, *y)
+        params = {name: value for name, value in params.items() if name in names}
+        model = estimator.set_params(**params).fit(X, *y)
         for name in ("transform", "predict", "log_likelihood"):
             if hasattr(model, name):
                 getattr(model, name)(X)
