@@ -7,9 +7,9 @@ parent's label, the head's label and the distance, the head's tag and the head's
 its label and tag, too ("mod2").
 
 Rows are ours and scikit-learn's. "several orders" is the mean over classifiers with other orders
-of the columns. One-hot rows have crosses of parent and head, parent and tag, head and tag where
-"crosses" is said. Times are CPU times of one thread, with draws of discounts and concentrations;
-million events a second: of the kept half of the sweeps.
+of the columns. With "crosses", one-hot rows have the combinations of parent, head and distance, and
+of these and the tag, too. Times are CPU times of one thread, with draws of discounts and
+concentrations; million events a second: of the kept half of the sweeps.
 
     python benchmarks/context.py --data DATA
     python benchmarks/context.py --data DATA --only Pitman
@@ -60,9 +60,9 @@ def read_events(folder, part, outcome):
 
 
 def add_crosses(X):
-    """Return rows with pairs of columns: parent and head, parent and tag, head and tag."""
-    pairs = [X[:, i].astype(object) + "&" + X[:, j] for i, j in ((0, 1), (0, 3), (1, 3))]
-    return np.column_stack([X, *pairs])
+    """Return rows with combinations: parent, head and distance; these and the tag."""
+    crosses = [["&".join(row) for row in X[:, columns]] for columns in ([0, 1, 2], [0, 1, 2, 3])]
+    return np.column_stack([X, np.array(crosses, dtype=object).T])
 
 
 class Codes(OrdinalEncoder):

@@ -144,7 +144,6 @@ bins = ["0", "1", "2-3", "4-9", "10-99", "100 +"]
 figure, axes = plt.subplots(1, 2, figsize=(12, 4.5), layout="constrained")
 shown = {name: loss for name, loss in losses.items() if name != "without context"}
 colors = ["tab:gray"] * 2 + ["tab:blue"] * 3
-axes[0].hlines(list(shown), min(shown.values()), list(shown.values()), color="lightgray")
 axes[0].scatter(shown.values(), list(shown), color=colors, zorder=2)
 for name, loss in shown.items():
     axes[0].annotate(f"{loss:.3f}", (loss, name), (6, 6), textcoords="offset points")

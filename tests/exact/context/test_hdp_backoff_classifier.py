@@ -4,13 +4,23 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from exact.context.backoff import Model, Posterior, log_joint, log_prior, predictive
+from exact.context.backoff import (
+    Model,
+    Posterior,
+    log_joint,
+    log_prior,
+    predictive,
+    table_counts,
+)
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 
+from skdp._random import make_seed_sequence, make_stream
 from skdp.context import HDPBackoffClassifier
+from skdp.context._backoff._state import BackoffWalker
 from skdp.data import TokenSequences
 from skdp.language import HierarchicalPitmanYorLM
 from skdp.processes import sample_table_counts
+from skdp.processes._franchise import FranchisePriors
 
 BURN_IN = 300
 DISCOUNTS, CONCENTRATIONS = [0.2, 0.3, 0.5, 0.6], [2.0, 1.5, 0.4, 0.2]
@@ -127,6 +137,37 @@ def test_discounts_and_concentrations(events, root, hyper):
     tables = [posterior.tables[cell] for cell in cells_of(state)]
     expected = np.concatenate([posterior.discounts, thetas, tables])
     assert_means(draws[BURN_IN:], expected, "discounts, concentrations, tables")
+
+
+@pytest.mark.parametrize("root", [True, False])
+def test_concentrations_that_differ_between_contexts(root):
+    """Very different ones, given: whose is whose matters."""
+    listed = [("ap", 0), ("ap", 0), ("aq", 0), ("bp", 0), ("bp", 0), ("bq", 0), ("bq", 1)]
+    pairs = [(tuple(context), x) for context, x in listed]
+    counts = Counter(pairs)
+    model = Model(3, 2, root=root)
+    thetas = {(): 1.0, ("a",): 0.05, ("b",): 30.0}
+    thetas |= {tuple("ap"): 8.0, tuple("aq"): 0.1, tuple("bp"): 0.3, tuple("bq"): 20.0}
+    d = [0.3, 0.2, 0.1][-model.n_depths :]
+    states = [tables for _, tables in table_counts(model, counts)]
+    weights = np.exp([log_joint(model, counts, tables, d, thetas) for tables in states])
+    cells = sorted(states[0], key=lambda cell: (len(cell[0]), cell))
+    means = [weights @ [tables[cell] for tables in states] / weights.sum() for cell in cells]
+
+    classifier = HDPBackoffClassifier(root=root, classes=CLASSES)
+    tree = classifier._index([list(u) for u, _ in pairs], [x for _, x in pairs], None)
+    restaurants = [tuple(u) for m in range(model.n_depths) for u in tree.contexts_at(m).tolist()]
+    priors = FranchisePriors(
+        np.array(d), np.array([thetas[u] for u in restaurants]), (1.0, 1.0), (1.0, 1.0),
+        by_node=True,
+    )  # fmt: skip
+    walker = BackoffWalker(tree, np.ones(3) / 3, priors, make_stream(make_seed_sequence(0)))
+    draws = []
+    for _ in range(BURN_IN + N_SWEEPS):
+        walker.sweep()
+        draws.append(walker.franchise.tables.copy())
+    assert cells_of(walker.state()) == cells
+    assert_means(draws[BURN_IN:], means, "tables")
 
 
 @every_case

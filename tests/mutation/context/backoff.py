@@ -9,6 +9,7 @@ KERNELS = "processes/_kernels_franchise.py"
 HYPER_KERNELS = "processes/_kernels_franchise_hyper.py"
 TREE = "context/_backoff/_tree.py"
 OWN = f"{HDP}::test_discounts_and_concentrations[two levels-True-dirichlet, context]"
+GIVEN = f"{HDP}::test_concentrations_that_differ_between_contexts[True]"
 
 MUTATIONS = [
     Mutation(
@@ -25,7 +26,7 @@ MUTATIONS = [
         "        theta = laws.concentration[u if laws.by_node else j]\n        opens",
         "        theta = laws.concentration[j]\n        opens",
         "A context may have a concentration of its own.",
-        OWN,
+        GIVEN,
     ),
     Mutation(
         "backoff-chance-theta-of-the-level",
@@ -33,7 +34,7 @@ MUTATIONS = [
         "        d, theta = laws.discount[j], laws.concentration[u if laws.by_node else j]",
         "        d, theta = laws.discount[j], laws.concentration[j]",
         "A context may have a concentration of its own.",
-        OWN,
+        GIVEN,
     ),
     Mutation(
         "backoff-own-theta-jacobian",
