@@ -46,6 +46,9 @@ _BLOCK = 2048
 _MOST_PAIRS = 4_000_000
 """Pairs of new and known contexts at a time in tables."""
 
+_LARGEST = 1e120
+"""The largest similarity: sums have to stay finite."""
+
 _FEW_COLUMNS = 6
 """With no more columns, their sets are counted even if contexts are fewer."""
 
@@ -367,9 +370,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
 
     def _check_similarities(self, X: Any, *, reset: bool) -> Floats:
         """Return X, which holds similarities, with a column for each training observation."""
-        values = validate_data(
-            self, X=X, reset=reset, dtype=np.float64, ensure_non_negative=True
-        )
+        values = validate_data(self, X=X, reset=reset, dtype=np.float64, ensure_non_negative=True)
         if reset and values.shape[0] != values.shape[1]:
             raise ValueError(
                 f"kernel='precomputed' needs a square X, of the similarities of all pairs of "
@@ -417,7 +418,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         decay = self._check_decay(n_columns)
         prior = None
         if decay is None:
-            decay, prior = np.ones(n_columns), check_gamma_prior(self.decay_prior, "decay_prior")
+            decay = np.full(n_columns, _FIRST_DECAY)
+            prior = check_gamma_prior(self.decay_prior, "decay_prior")
         if has_few_subsets(n_columns, observations.n_contexts):
             return SubsetProduct(decay, prior)
         return ProductTable(decay, prior)
@@ -627,8 +629,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         return np.asarray(np.log(proba[np.arange(len(codes)), codes]))
 
 
-_FIRST_CONCENTRATION = 1.0
-"""Where one that is drawn begins."""
+_FIRST_CONCENTRATION, _FIRST_DECAY = 1.0, 5.0
+"""Where those that are drawn begin: small decays lead to one component, which is slow to leave."""
 
 
 def find_classes(classes: NDArray[Any], labels: NDArray[Any], name: str, where: str) -> Places:
@@ -636,7 +638,7 @@ def find_classes(classes: NDArray[Any], labels: NDArray[Any], name: str, where: 
     numbers = {value: k for k, value in enumerate(classes.tolist())}
     codes = np.array([numbers.get(value, -1) for value in labels.tolist()], dtype=np.int64)
     if np.any(codes < 0):
-        missing = labels[int(np.argmin(codes))]
+        missing = labels.tolist()[int(np.argmin(codes))]
         raise ValueError(f"{name} has the outcome {missing!r}, which is not in {where}.")
     return codes
 
@@ -649,12 +651,12 @@ def check_kernel_values(values: Any, shape: tuple[int, ...], what: str) -> Float
             f"{what} must have shape {shape}, a row for each context in A and a column for each in "
             f"B; got {similarities.shape}."
         )
-    wrong = ~(np.isfinite(similarities) & (similarities >= 0.0))
+    wrong = ~((similarities >= 0.0) & (similarities <= _LARGEST))  # NaN is neither
     if wrong.any():
         i, j = (int(index[0]) for index in np.nonzero(wrong))
         raise ValueError(
-            f"{what} must hold finite numbers >= 0; got {similarities[i, j]} in row {i}, "
-            f"column {j}."
+            f"{what} must hold finite numbers >= 0, up to {_LARGEST:g}; got "
+            f"{similarities[i, j]} in row {i}, column {j}."
         )
     return similarities
 

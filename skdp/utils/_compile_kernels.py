@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from skdp.context import DistanceDependentCRPClassifier
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.language import (
     HierarchicalPitmanYorLM,
@@ -140,6 +141,8 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
         yield ([[0, 1, 2, 1, 0, 1], [2, 0], [1], [0, 1, 2]],)
     elif isinstance(estimator, LanguageModelClassifier):
         yield [[0, 1, 2, 1, 0, 1], [2, 0], [1], [0, 1, 2]], [0, 0, 1, 1]
+    elif isinstance(estimator, DistanceDependentCRPClassifier):
+        yield _contexts_for(estimator)
     elif isinstance(estimator, HDPPCFGRefiner):
         trees = [ParseTree.from_brackets("(S (A a) (B (A a) (C b)))")] * 3
         yield [tree.leaves for tree in trees], trees
@@ -148,6 +151,16 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
             "estimators must be estimators of skdp that fit by kernels, got "
             f"{type(estimator).__name__}."
         )
+
+
+def _contexts_for(estimator: Any) -> tuple[Any, Any]:
+    """Return numbers, which are categories for every kernel, and outcomes."""
+    parameters = (getattr(estimator, name) for name in ("decay", "weights"))
+    sizes = [len(p) for p in parameters if hasattr(p, "__len__") and not isinstance(p, str)]
+    y = [0, 1] if estimator.classes is None else [estimator.classes[0]] * 2
+    if isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
+        return np.ones((40, 40)), y * 20
+    return _zeros_and_ones(40, sizes[0] if sizes else 2), y * 20
 
 
 def _zeros_and_ones(n_rows: int, n_columns: int) -> Any:
@@ -217,6 +230,10 @@ def _all_estimators() -> Iterable[Any]:
     yield IBPLatentFeatures()
     yield HierarchicalPitmanYorLM()
     yield KneserNeyLM()
+    for outcome_model in ("shared", "dirichlet"):
+        for n_columns in (2, 8):  # sets of columns, and a table of pairs
+            decay = [1.0] * n_columns
+            yield DistanceDependentCRPClassifier(decay=decay, outcome_model=outcome_model)
     for type_moves, method in ((0.0, "mbr"), (1.0, "viterbi")):
         nested: Any = {"n_chains": 1, "type_moves": type_moves, "predict_method": method}
         yield NestedPitmanYorLM(1, **nested, end_probability="auto")

@@ -18,6 +18,7 @@ from collections import Counter
 import numpy as np
 from sklearn.base import clone
 
+from skdp.context import DistanceDependentCRPClassifier
 from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.language import HierarchicalPitmanYorLM, LanguageModelClassifier, NestedPitmanYorLM
@@ -78,6 +79,11 @@ def make_strings():
     return ["".join(rng.choice(words, rng.integers(1, 6))) for _ in range(150)]
 
 
+def make_similar_contexts():
+    X = np.random.default_rng(0).integers(0, 6, (400, 3))
+    return X, (X[:, 0] + X[:, 1] // 4) % 5
+
+
 def make_classes():
     return make_sentences(), np.arange(40) % 3
 
@@ -122,6 +128,10 @@ ESTIMATORS = {
         make_strings,
     ),
     "mixture": (PitmanYorMixture(n_chains=2, n_jobs=2, max_iter=200), make_rows),
+    "links": (
+        DistanceDependentCRPClassifier(n_chains=2, n_jobs=2, max_iter=100),
+        make_similar_contexts,
+    ),
     "features": (IBPLatentFeatures(n_chains=2, n_jobs=2, max_iter=400), make_gaps),
     "refiner": (HDPPCFGRefiner(2, max_iter=20, tol=0.0), make_trees),
 }

@@ -1,0 +1,16 @@
+"""scikit-learn's checks on classifiers of outcomes in context."""
+
+from scikit_learn_checks import scikit_learn_checks
+
+from skdp.context import DistanceDependentCRPClassifier
+
+
+@scikit_learn_checks(
+    [
+        DistanceDependentCRPClassifier(max_iter=20),
+        DistanceDependentCRPClassifier("overlap", weights="auto", max_iter=20),
+        DistanceDependentCRPClassifier(outcome_model="dirichlet", max_iter=20),
+    ]
+)
+def test_scikit_learn(estimator, check):
+    check(estimator)
