@@ -85,6 +85,7 @@ OTHER_MEANING = {
         "HDPTopicModel": "of documents, without a discount",
         **dict.fromkeys(MIXTURES, "may be negative"),
         "IBPLatentFeatures": "of an Indian buffet",
+        "DistanceDependentCRPClassifier": "of links to oneself",
         "HierarchicalPitmanYorLM": "by length of contexts",
         "NestedPitmanYorLM": "of words and of characters",
     },
@@ -95,6 +96,8 @@ OTHER_MEANING = {
         "HDPTopicModel": "of topics",
         "IBPLatentFeatures": "features, not components",
     },
+    "decay": {"DistanceDependentCRPClassifier": "of columns"},
+    "weights": {"DistanceDependentCRPClassifier": "of columns"},
     "decay_prior": {"EmissionSimilarity": "cut off at both ends"},
     "predict_method": {"NestedPitmanYorLM": "words, not trees"},
     "discount": {
@@ -118,6 +121,7 @@ OTHER_MEANING = {
     "n_samples": {
         **dict.fromkeys(MIXTURES, "partitions"),
         "IBPLatentFeatures": "features are those of one sample",
+        "DistanceDependentCRPClassifier": "partitions, too",
     },
     "noise_variance": {"IBPLatentFeatures": "one for all columns"},
     "noise_prior": {"IBPLatentFeatures": "one for all columns"},
