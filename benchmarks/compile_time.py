@@ -26,7 +26,11 @@ from pathlib import Path
 import numpy as np
 
 import skdp
-from skdp.context import CollinsBackoffClassifier, HDPBackoffClassifier
+from skdp.context import (
+    CollinsBackoffClassifier,
+    DistanceDependentCRPClassifier,
+    HDPBackoffClassifier,
+)
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM, NestedPitmanYorLM
 from skdp.mixture import HDPMixture, IBPLatentFeatures, PitmanYorMixture
@@ -113,6 +117,11 @@ def make_rows_of_counts():
     return (np.concatenate(make_counts()[0]),)
 
 
+def make_contexts():
+    X = np.random.default_rng(0).integers(0, 6, (200, 3))
+    return X, (X[:, 0] + X[:, 1] // 4) % 5
+
+
 def make_trees():
     words = np.random.default_rng(0).choice(["a", "b", "c", "d"], (30, 3))
     trees = [ParseTree.from_brackets(f"(S (A {x}) (B (A {y}) (C {z})))") for x, y, z in words]
@@ -148,6 +157,8 @@ def other_models():
     yield make_rows_of_counts, PitmanYorMixture("poisson")
     yield make_panel, HDPMixture()
     yield make_rows, IBPLatentFeatures()
+    for outcome_model in ("shared", "dirichlet"):
+        yield make_contexts, DistanceDependentCRPClassifier(outcome_model=outcome_model)
     yield make_sentences, HierarchicalPitmanYorLM()
     yield make_sentences, KneserNeyLM()
     yield make_events, HDPBackoffClassifier()

@@ -9,26 +9,31 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from skdp._checks import as_array, as_floats, check_concentration, check_gamma_prior, is_number
+from skdp._checks import check_concentration, check_gamma_prior
 from skdp._memory import check_memory
 from skdp._public import public
 from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp._typing import Floats, Places
+from skdp._typing import Floats
 from skdp.base import ChainEstimator
 from skdp.context._distance_dependent._categories import CategoryNumbers, check_categories
 from skdp.context._distance_dependent._model import (
     LinkModel,
     Predictor,
-    Smoother,
-    SubsetSmoother,
-    TableSmoother,
 )
 from skdp.context._distance_dependent._observations import Observations
+from skdp.context._distance_dependent._settings import (
+    check_decay,
+    check_kernel_values,
+    check_outcomes,
+    check_weights,
+    find_classes,
+    has_few_subsets,
+    make_smoother,
+)
 from skdp.context._distance_dependent._similarities import (
     GivenTable,
     ProductTable,
@@ -45,14 +50,6 @@ _BLOCK = 2048
 
 _MOST_PAIRS = 4_000_000
 """Pairs of new and known contexts at a time in tables."""
-
-_FEW_COLUMNS = 6
-"""With no more columns, their sets are counted even if contexts are fewer."""
-
-
-def has_few_subsets(n_columns: int, n_contexts: int) -> bool:
-    """Tell whether all sets of columns are fewer than the contexts."""
-    return n_columns <= _FEW_COLUMNS or n_columns <= int(np.log2(n_contexts))
 
 
 @public
@@ -85,7 +82,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         Decays lambda_n >= 0 of the "product" kernel; a number stands for all columns. 0: the
         column does not matter. "auto": drawn. Other kernels have none.
     decay_prior : (shape, rate), default=(1.0, 1.0)
-        Gamma prior under which each decay is drawn; shape and rate from 1e-8 to 1e8.
+        Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`.
     weights : None, "auto" or (n_features,) array-like, default=None
         Weights w_n of the "overlap" kernel, >= 0 with sum 1. None: equal ones. "auto": drawn, under
         a uniform prior. Other kernels have none.
@@ -93,7 +90,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         Concentration alpha > 0: the weight of a link to oneself, on the scale of the similarities.
         "auto": drawn.
     concentration_prior : (shape, rate), default=(1.0, 1.0)
-        Gamma prior under which alpha is drawn; shape and rate from 1e-8 to 1e8.
+        Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     outcome_prior : float, default=1.0
         Parameter gamma > 0 of the symmetric Dirichlet prior on the distribution of outcomes: of
         components' outcomes if they are "shared", else of those in each component.
@@ -287,54 +284,6 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         except ValueError as error:
             raise ValueError(f"{error} It may also be 'auto'.") from None
 
-    def _check_decay(self, n_columns: int) -> Floats | None:
-        """Return the decays, None if they are drawn."""
-        if isinstance(self.decay, str):
-            return None
-        decay = as_floats(self.decay, "decay")
-        if is_number(self.decay):
-            decay = np.full(n_columns, decay)
-        if decay.shape != (n_columns,) or not np.all((decay >= 0.0) & (decay < np.inf)):
-            raise ValueError(
-                f"decay must be 'auto', a finite number >= 0 or {n_columns} of them, one for each "
-                f"column of X; got {self.decay!r:.60}."
-            )
-        return decay
-
-    def _check_weights(self, n_columns: int) -> Floats | None:
-        """Return the weights, None if they are drawn."""
-        if self.weights is None:
-            return np.full(n_columns, 1.0 / n_columns)
-        if isinstance(self.weights, str):
-            return None
-        weights = as_floats(self.weights, "weights", 1)
-        if (
-            weights.shape != (n_columns,)
-            or not np.all(weights >= 0.0)
-            or not abs(weights.sum() - 1.0) < 1e-6
-        ):
-            raise ValueError(
-                f"weights must be None, 'auto' or {n_columns} numbers >= 0 with sum 1, one for "
-                f"each column of X; got {self.weights!r:.60}."
-            )
-        return weights / weights.sum()
-
-    def _check_outcomes(self, y: Any) -> tuple[NDArray[Any], Places]:
-        """Return the classes and the number of each outcome."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        labels = column_or_1d(
-            check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=self), warn=True
-        )
-        check_classification_targets(labels)
-        if self.classes is None:
-            classes, codes = np.unique(labels, return_inverse=True)
-            return classes, codes.astype(np.int64)
-        classes = np.unique(as_array(self.classes, "classes"))
-        return classes, find_classes(classes, labels, "y", "classes")
-
     def _check_input(self, X: Any, y: Any = None) -> Observations:
         given: dict[str, Any] = {"numbers": None, "contexts": None}
         if self._is_precomputed():
@@ -354,22 +303,20 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
                 self._check_room(len(contexts), codes.shape[1])
                 similarities = self._compare(contexts, contexts)
                 given["contexts"] = contexts
-        classes, outcomes = self._check_outcomes(y)
+        classes, outcomes = check_outcomes(type(self).__name__, y, self.classes)
         if len(outcomes) != len(context_of):
             raise ValueError(
                 f"Found input variables with inconsistent numbers of samples: X has "
                 f"{len(context_of)}, y has {len(outcomes)}."
             )
         if similarities is None:
-            self._check_decay(codes.shape[1])
-            self._check_weights(codes.shape[1])
+            check_decay(self.decay, codes.shape[1])
+            check_weights(self.weights, codes.shape[1])
         return Observations(codes, similarities, context_of, outcomes, classes, **given)
 
     def _check_similarities(self, X: Any, *, reset: bool) -> Floats:
         """Return X, which holds similarities, with a column for each training observation."""
-        values = validate_data(
-            self, X=X, reset=reset, dtype=np.float64, ensure_non_negative=True
-        )
+        values = validate_data(self, X=X, reset=reset, dtype=np.float64, ensure_non_negative=True)
         if reset and values.shape[0] != values.shape[1]:
             raise ValueError(
                 f"kernel='precomputed' needs a square X, of the similarities of all pairs of "
@@ -410,14 +357,15 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         if observations.similarities is not None:
             return GivenTable(None, None)
         if self._kernel_name() == "overlap":
-            weights = self._check_weights(n_columns)
+            weights = check_weights(self.weights, n_columns)
             if weights is None:
                 return SubsetOverlap(np.full(n_columns, 1.0 / n_columns), 1.0)
             return SubsetOverlap(weights, None)
-        decay = self._check_decay(n_columns)
+        decay = check_decay(self.decay, n_columns)
         prior = None
         if decay is None:
-            decay, prior = np.ones(n_columns), check_gamma_prior(self.decay_prior, "decay_prior")
+            decay = np.full(n_columns, _FIRST_DECAY)
+            prior = check_gamma_prior(self.decay_prior, "decay_prior")
         if has_few_subsets(n_columns, observations.n_contexts):
             return SubsetProduct(decay, prior)
         return ProductTable(decay, prior)
@@ -456,7 +404,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
             "_numbers": observations.numbers,
             "_contexts": observations.contexts,
             "_predictor": Predictor(
-                _make_smoother(similarity, observations),
+                make_smoother(similarity, observations),
                 observations,
                 is_shared=walker.is_shared,
                 outcome_prior=walker.outcome_prior,
@@ -627,40 +575,5 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         return np.asarray(np.log(proba[np.arange(len(codes)), codes]))
 
 
-_FIRST_CONCENTRATION = 1.0
-"""Where one that is drawn begins."""
-
-
-def find_classes(classes: NDArray[Any], labels: NDArray[Any], name: str, where: str) -> Places:
-    """Return the numbers of labels among classes."""
-    numbers = {value: k for k, value in enumerate(classes.tolist())}
-    codes = np.array([numbers.get(value, -1) for value in labels.tolist()], dtype=np.int64)
-    if np.any(codes < 0):
-        missing = labels[int(np.argmin(codes))]
-        raise ValueError(f"{name} has the outcome {missing!r}, which is not in {where}.")
-    return codes
-
-
-def check_kernel_values(values: Any, shape: tuple[int, ...], what: str) -> Floats:
-    """Return similarities, or raise an error that says what is wrong with them."""
-    similarities = as_floats(values, what)
-    if similarities.shape != shape:
-        raise ValueError(
-            f"{what} must have shape {shape}, a row for each context in A and a column for each in "
-            f"B; got {similarities.shape}."
-        )
-    wrong = ~(np.isfinite(similarities) & (similarities >= 0.0))
-    if wrong.any():
-        i, j = (int(index[0]) for index in np.nonzero(wrong))
-        raise ValueError(
-            f"{what} must hold finite numbers >= 0; got {similarities[i, j]} in row {i}, "
-            f"column {j}."
-        )
-    return similarities
-
-
-def _make_smoother(similarity: Similarity, observations: Observations) -> Smoother:
-    """Return what sums over training contexts by a similarity."""
-    if isinstance(similarity, SubsetProduct | SubsetOverlap):
-        return SubsetSmoother(similarity.index, is_product=isinstance(similarity, SubsetProduct))
-    return TableSmoother(None if isinstance(similarity, GivenTable) else observations.codes)
+_FIRST_CONCENTRATION, _FIRST_DECAY = 1.0, 5.0
+"""Where those that are drawn begin: small decays lead to one component, which is slow to leave."""

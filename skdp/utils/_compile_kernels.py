@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from skdp.context import CollinsBackoffClassifier, HDPBackoffClassifier
+from skdp.context import (
+    CollinsBackoffClassifier,
+    DistanceDependentCRPClassifier,
+    HDPBackoffClassifier,
+)
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.language import (
     HierarchicalPitmanYorLM,
@@ -149,6 +153,8 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
         yield [[0, 1, 2, 1, 0, 1], [2, 0], [1], [0, 1, 2]], [0, 0, 1, 1]
     elif isinstance(estimator, HDPBackoffClassifier | CollinsBackoffClassifier):
         yield from _events_for(estimator)
+    elif isinstance(estimator, DistanceDependentCRPClassifier):
+        yield _contexts_for(estimator)
     elif isinstance(estimator, HDPPCFGRefiner):
         trees = [ParseTree.from_brackets("(S (A a) (B (A a) (C b)))")] * 3
         yield [tree.leaves for tree in trees], trees
@@ -173,6 +179,16 @@ def _events_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
         yield pd.DataFrame({str(column): ["a", "a", "a", "b"] for column in columns}), y
     else:
         yield np.repeat([[0], [0], [0], [1]], max(columns) + 1, axis=1), y
+
+
+def _contexts_for(estimator: Any) -> tuple[Any, Any]:
+    """Return numbers, which are categories for every kernel, and outcomes."""
+    parameters = (getattr(estimator, name) for name in ("decay", "weights"))
+    sizes = [len(p) for p in parameters if hasattr(p, "__len__") and not isinstance(p, str)]
+    y = [0, 1] if estimator.classes is None else [estimator.classes[0]] * 2
+    if isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
+        return np.ones((40, 40)), y * 20
+    return _zeros_and_ones(40, sizes[0] if sizes else 2), y * 20
 
 
 def _zeros_and_ones(n_rows: int, n_columns: int) -> Any:
@@ -248,6 +264,10 @@ def _all_estimators() -> Iterable[Any]:
     for scope in ("level", "context"):
         yield HDPBackoffClassifier(concentration_scope=scope)
     yield CollinsBackoffClassifier()
+    for outcome_model in ("shared", "dirichlet"):
+        for n_columns in (2, 8):  # sets of columns, and a table of pairs
+            decay = [1.0] * n_columns
+            yield DistanceDependentCRPClassifier(decay=decay, outcome_model=outcome_model)
     for type_moves, method in ((0.0, "mbr"), (1.0, "viterbi")):
         nested: Any = {"n_chains": 1, "type_moves": type_moves, "predict_method": method}
         yield NestedPitmanYorLM(1, **nested, end_probability="auto")

@@ -18,7 +18,7 @@ from collections import Counter
 import numpy as np
 from sklearn.base import clone
 
-from skdp.context import HDPBackoffClassifier
+from skdp.context import DistanceDependentCRPClassifier, HDPBackoffClassifier
 from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.language import HierarchicalPitmanYorLM, LanguageModelClassifier, NestedPitmanYorLM
@@ -131,6 +131,10 @@ ESTIMATORS = {
     ),
     "mixture": (PitmanYorMixture(n_chains=2, n_jobs=2, max_iter=200), make_rows),
     "mixture-groups": (HDPMixture(max_iter=200), make_panel),
+    "links": (
+        DistanceDependentCRPClassifier(n_chains=2, n_jobs=2, max_iter=100),
+        make_contexts,
+    ),
     "features": (IBPLatentFeatures(n_chains=2, n_jobs=2, max_iter=400), make_gaps),
     "refiner": (HDPPCFGRefiner(2, max_iter=20, tol=0.0), make_trees),
 }

@@ -8,7 +8,7 @@ import pytest
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
 
-from skdp.context import HDPBackoffClassifier
+from skdp.context import DistanceDependentCRPClassifier, HDPBackoffClassifier
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.grammar._chart._engine import sample_trees
@@ -60,6 +60,7 @@ ESTIMATORS = [
     HDPTopicModel(n_chains=2, **FEW),
     IBPLatentFeatures(n_chains=2, **FEW),
     HDPBackoffClassifier(n_chains=2, **FEW),
+    DistanceDependentCRPClassifier(n_chains=2, **FEW),
 ]
 
 METHODS = ("transform", "transform_segments", "predict", "predict_proba", "score_samples")
@@ -79,7 +80,7 @@ def make_data(estimator):
         texts = ("(S (A a) (B b))", "(S (A a) (S (A a) (B c)))", "(S (B b))")
         trees = [ParseTree.from_brackets(text) for text in texts]
         return [tree.leaves for tree in trees], trees
-    if isinstance(estimator, HDPBackoffClassifier):
+    if isinstance(estimator, HDPBackoffClassifier | DistanceDependentCRPClassifier):
         X = rng.integers(0, 4, (60, 3))
         return X, X[:, 0] % 3
     if isinstance(estimator, PitmanYorMixture | IBPLatentFeatures):
@@ -134,6 +135,7 @@ def check_backend(estimator, backend, **params):
         PitmanYorMixture(n_chains=2, **FEW),
         IBPLatentFeatures(n_chains=2, **FEW),
         HDPBackoffClassifier(n_chains=2, **FEW),
+        DistanceDependentCRPClassifier(n_chains=2, **FEW),
         HDPHMMLT(2, n_chains=2, **FEW),
         GibbsLDA(2, n_shards=2, level="segment", **FEW),
     ],

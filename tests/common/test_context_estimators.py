@@ -2,7 +2,11 @@
 
 from scikit_learn_checks import scikit_learn_checks
 
-from skdp.context import CollinsBackoffClassifier, HDPBackoffClassifier
+from skdp.context import (
+    CollinsBackoffClassifier,
+    DistanceDependentCRPClassifier,
+    HDPBackoffClassifier,
+)
 
 
 @scikit_learn_checks(
@@ -10,6 +14,9 @@ from skdp.context import CollinsBackoffClassifier, HDPBackoffClassifier
         HDPBackoffClassifier(max_iter=20),
         HDPBackoffClassifier(root=False, concentration_scope="context", max_iter=20),
         CollinsBackoffClassifier(),
+        DistanceDependentCRPClassifier(max_iter=20),
+        DistanceDependentCRPClassifier("overlap", weights="auto", max_iter=20),
+        DistanceDependentCRPClassifier(outcome_model="dirichlet", max_iter=20),
     ]
 )
 def test_scikit_learn(estimator, check):

@@ -89,6 +89,7 @@ OTHER_MEANING = {
         **dict.fromkeys(MIXTURES, "may be negative"),
         "HDPMixture": "of groups, without a discount",
         "IBPLatentFeatures": "of an Indian buffet",
+        "DistanceDependentCRPClassifier": "of links to oneself",
         "HierarchicalPitmanYorLM": "by length of contexts",
         "HDPBackoffClassifier": "by level of contexts",
         "NestedPitmanYorLM": "of words and of characters",
@@ -108,6 +109,8 @@ OTHER_MEANING = {
         "HDPTopicModel": "of topics",
         "IBPLatentFeatures": "features, not components",
     },
+    "decay": {"DistanceDependentCRPClassifier": "of columns"},
+    "weights": {"DistanceDependentCRPClassifier": "of columns"},
     "decay_prior": {"EmissionSimilarity": "cut off at both ends"},
     "predict_method": {"NestedPitmanYorLM": "words, not trees"},
     "discount": {
@@ -119,6 +122,7 @@ OTHER_MEANING = {
     },
     "n_chains": {
         **dict.fromkeys(POOLED, "all are pooled"),
+        "DistanceDependentCRPClassifier": "no features, all are pooled",
         "HierarchicalPitmanYorLM": "no features, one first state",
         "HDPBackoffClassifier": "no features, one first state",
         "NestedPitmanYorLM": "no features",
@@ -132,6 +136,7 @@ OTHER_MEANING = {
     "n_samples": {
         **dict.fromkeys((*MIXTURES, "HDPMixture"), "partitions"),
         "IBPLatentFeatures": "features are those of one sample",
+        "DistanceDependentCRPClassifier": "partitions, too",
     },
     "noise_variance": {"IBPLatentFeatures": "one for all columns"},
     "noise_prior": {"IBPLatentFeatures": "one for all columns"},

@@ -57,7 +57,9 @@ class Similarity(Part):
     Attributes
     ----------
     source : Buckets or Table
-        What the kernels draw from.
+        What the kernels draw from; copies of a chain share it.
+    sums : (U,) array
+        For each context, the sum of similarities of an observation to all others.
     """
 
     is_table: ClassVar[bool]
@@ -65,6 +67,7 @@ class Similarity(Part):
     """What the trace calls the parameter."""
 
     source: Any
+    sums: Floats
 
     def __init__(self, parameter: Floats | None, prior: Any):
         self.parameter = parameter
@@ -72,10 +75,6 @@ class Similarity(Part):
 
     def attach(self, observations: Observations, *, by_outcome: bool) -> None:
         """Take the observations (again)."""
-        raise NotImplementedError
-
-    def sums(self) -> Floats:
-        """Return, for each context, the sum of similarities of an observation to all others."""
         raise NotImplementedError
 
     def log_along(self, links: Places) -> float:
@@ -181,13 +180,11 @@ class _Subsets(Similarity):
     def _refresh(self) -> None:
         """Take over the parameter."""
         self.source.weights[:] = self._weigh()
+        self.sums = np.asarray(self._others @ self.source.weights)
 
     def _weigh(self) -> Floats:
         """Return the weights of the sets."""
         raise NotImplementedError
-
-    def sums(self) -> Floats:
-        return np.asarray(self._others @ self.source.weights)
 
 
 class SubsetProduct(_Subsets, _Product):
@@ -298,7 +295,7 @@ class GivenTable(_TableSimilarity):
     """Similarities that are known."""
 
     _data_attributes = (
-        *("_observations", "_repeats", "_sums", "source"),
+        *("_observations", "_repeats", "source"),
         *("_context_of_column", "_column_repeats", "_starts_group"),
     )
     _similarities: Floats
@@ -311,10 +308,7 @@ class GivenTable(_TableSimilarity):
         self._accumulate(similarities)
         apart = np.array(similarities)
         np.fill_diagonal(apart, 0.0)
-        self._sums = apart @ self._repeats + np.diagonal(similarities) * (self._repeats - 1.0)
-
-    def sums(self) -> Floats:
-        return self._sums
+        self.sums = apart @ self._repeats + np.diagonal(similarities) * (self._repeats - 1.0)
 
     def log_along(self, links: Places) -> float:
         assert self._observations.similarities is not None
@@ -342,9 +336,7 @@ class ProductTable(_Product, _TableSimilarity):
         kernels.exponentiate(self._distances, self._similarities)
         self._accumulate(self._similarities)
         np.fill_diagonal(self._similarities, 0.0)
-
-    def sums(self) -> Floats:
-        return np.asarray(self._similarities @ self._repeats + (self._repeats - 1.0))
+        self.sums = np.asarray(self._similarities @ self._repeats + (self._repeats - 1.0))
 
     def _split(self, d: int) -> tuple[Floats, Floats]:
         alike, unlike = np.empty(len(self._repeats)), np.empty(len(self._repeats))

@@ -159,7 +159,7 @@ class LinkWalker(Part):
             return
         shape, rate = self.concentration_prior
         n_loops = float(np.count_nonzero(self.links == np.arange(len(self.links))))
-        sums, repeats = self.similarity.sums(), self.observations.repeats
+        sums, repeats = self.similarity.sums, self.observations.repeats
 
         def log_density(value: float) -> float:
             log_normalizers = float(repeats @ np.log(value + sums))
@@ -171,7 +171,7 @@ class LinkWalker(Part):
         """Return the log probability of the links."""
         n_loops = int(np.count_nonzero(self.links == np.arange(len(self.links))))
         log_normalizers = self.observations.repeats @ np.log(
-            self.concentration + self.similarity.sums()
+            self.concentration + self.similarity.sums
         )
         log_along = self.similarity.log_along(self.links)
         return n_loops * math.log(self.concentration) + log_along - float(log_normalizers)

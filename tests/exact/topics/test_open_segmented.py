@@ -18,7 +18,7 @@ from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
 from skdp.processes._top_level import TopPriors
 from skdp.topics._tables import _open_walker
-from skdp.topics._tables._open_walker import OpenTableWalker, FirstTopLevel
+from skdp.topics._tables._open_walker import FirstTopLevel, OpenTableWalker
 from skdp.topics._tables._walker import HyperParameters
 
 PARENTS = {"segmented": (1.0, 0.0), "adaptive": (0.7, 1.4)}

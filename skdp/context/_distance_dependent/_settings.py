@@ -1,0 +1,114 @@
+"""Checks of what users give, and choices that follow from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, column_or_1d
+
+from skdp._checks import as_array, as_floats, is_number
+from skdp._typing import Floats, Places
+from skdp.context._distance_dependent._model import Smoother, SubsetSmoother, TableSmoother
+from skdp.context._distance_dependent._observations import Observations
+from skdp.context._distance_dependent._similarities import (
+    GivenTable,
+    Similarity,
+    SubsetOverlap,
+    SubsetProduct,
+)
+
+_LARGEST = 1e120
+"""The largest similarity: sums have to stay finite."""
+
+_FEW_COLUMNS = 6
+"""With no more columns, their sets are counted even if contexts are fewer."""
+
+
+def has_few_subsets(n_columns: int, n_contexts: int) -> bool:
+    """Tell whether all sets of columns are fewer than the contexts."""
+    return n_columns <= _FEW_COLUMNS or n_columns <= int(np.log2(n_contexts))
+
+
+def check_decay(decay: Any, n_columns: int) -> Floats | None:
+    """Return the decays, None if they are drawn."""
+    if isinstance(decay, str):
+        return None
+    rates = as_floats(decay, "decay")
+    if is_number(decay):
+        rates = np.full(n_columns, rates)
+    if rates.shape != (n_columns,) or not np.all((rates >= 0.0) & (rates < np.inf)):
+        raise ValueError(
+            f"decay must be 'auto', a finite number >= 0 or {n_columns} of them, one for each "
+            f"column of X; got {decay!r:.60}."
+        )
+    return rates
+
+
+def check_weights(weights: Any, n_columns: int) -> Floats | None:
+    """Return the weights, None if they are drawn."""
+    if weights is None:
+        return np.full(n_columns, 1.0 / n_columns)
+    if isinstance(weights, str):
+        return None
+    shares = as_floats(weights, "weights", 1)
+    if (
+        shares.shape != (n_columns,)
+        or not np.all(shares >= 0.0)
+        or not abs(shares.sum() - 1.0) < 1e-6
+    ):
+        raise ValueError(
+            f"weights must be None, 'auto' or {n_columns} numbers >= 0 with sum 1, one for "
+            f"each column of X; got {weights!r:.60}."
+        )
+    return shares / shares.sum()
+
+
+def check_outcomes(name: str, y: Any, classes: Any) -> tuple[NDArray[Any], Places]:
+    """Return the classes and the number of each outcome."""
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    labels = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
+    check_classification_targets(labels)
+    if classes is None:
+        found, codes = np.unique(labels, return_inverse=True)
+        return found, codes.astype(np.int64)
+    possible = np.unique(as_array(classes, "classes"))
+    return possible, find_classes(possible, labels, "y", "classes")
+
+
+def find_classes(classes: NDArray[Any], labels: NDArray[Any], name: str, where: str) -> Places:
+    """Return the numbers of labels among classes."""
+    numbers = {value: k for k, value in enumerate(classes.tolist())}
+    codes = np.array([numbers.get(value, -1) for value in labels.tolist()], dtype=np.int64)
+    if np.any(codes < 0):
+        missing = labels.tolist()[int(np.argmin(codes))]
+        raise ValueError(f"{name} has the outcome {missing!r}, which is not in {where}.")
+    return codes
+
+
+def check_kernel_values(values: Any, shape: tuple[int, ...], what: str) -> Floats:
+    """Return similarities, or raise an error that says what is wrong with them."""
+    similarities = as_floats(values, what)
+    if similarities.shape != shape:
+        raise ValueError(
+            f"{what} must have shape {shape}, a row for each context in A and a column for each in "
+            f"B; got {similarities.shape}."
+        )
+    wrong = ~((similarities >= 0.0) & (similarities <= _LARGEST))  # NaN is neither
+    if wrong.any():
+        i, j = (int(index[0]) for index in np.nonzero(wrong))
+        raise ValueError(
+            f"{what} must hold finite numbers >= 0, up to {_LARGEST:g}; got "
+            f"{similarities[i, j]} in row {i}, column {j}."
+        )
+    return similarities
+
+
+def make_smoother(similarity: Similarity, observations: Observations) -> Smoother:
+    """Return what sums over training contexts by a similarity."""
+    if isinstance(similarity, SubsetProduct | SubsetOverlap):
+        return SubsetSmoother(similarity.index, is_product=isinstance(similarity, SubsetProduct))
+    return TableSmoother(None if isinstance(similarity, GivenTable) else observations.codes)

@@ -1,0 +1,269 @@
+"""The classifier by similar contexts: what its parts promise, and what users see."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+
+from skdp.context import DistanceDependentCRPClassifier
+from skdp.context._distance_dependent import _kernels_rows as kernels
+from skdp.context._distance_dependent._kernels_sweep import kernel_of
+from skdp.context._distance_dependent._observations import Observations
+from skdp.context._distance_dependent._similarities import ProductTable, SubsetProduct
+from skdp.context._distance_dependent._subsets import SubsetIndex, all_subsets, weigh_subsets
+from skdp.context._distance_dependent._walker import list_sources
+
+
+def make_events(n=300, n_columns=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 5, (n, n_columns))
+    return X, np.where(rng.random(n) < 0.85, (X[:, 0] > 2) + 2 * (X[:, 1] > 2), 3)
+
+
+def connected(links):
+    """Return the components of links by a plain search."""
+    n = len(links)
+    neighbors = [{links[i]} | {j for j in range(n) if links[j] == i} for i in range(n)]
+    labels = [-1] * n
+    for start in range(n):
+        waiting = [start]
+        while waiting:
+            i = waiting.pop()
+            if labels[i] < 0:
+                labels[i] = start
+                waiting += neighbors[i]
+    return np.array(labels)
+
+
+@pytest.mark.parametrize("outcome_model", ["shared", "dirichlet"])
+@pytest.mark.parametrize("n_columns", [3, 9])
+def test_components_are_those_of_the_links(outcome_model, n_columns):
+    """After sweeps over some hundred observations, counts and labels are those counted anew."""
+    X, y = make_events(200, n_columns)
+    model = DistanceDependentCRPClassifier(outcome_model=outcome_model, random_state=0)
+    (chain,) = model._start_chains(model._check_input(X, y), 1).runs
+    walker = chain.walker
+    for _ in range(5):
+        components = walker._make_components()
+        kernel_of(walker.is_shared, walker.similarity.is_table)(
+            4, walker.concentration, walker.outcome_prior, walker._log_gammas,
+            walker._log_total_gammas, walker.similarity.source, components, walker.stream,
+        )  # fmt: skip
+        expected = connected(walker.links.tolist())
+        names, places = np.unique(expected, return_inverse=True)
+        found = components.labels
+        assert len(names) == len(np.unique(found)) == components.numbers[0]
+        assert len(np.unique(places * len(X) + found)) == len(names)
+        assert_array_equal(components.sizes, np.bincount(found, minlength=len(X)))
+        if outcome_model == "dirichlet":
+            for label in names:
+                members = y[expected == label]
+                assert_array_equal(
+                    components.counts[found[label]], np.bincount(members, minlength=4)
+                )
+        else:
+            assert all(len(set(y[expected == label])) == 1 for label in names)
+            assert_array_equal(components.n_of_outcome, np.bincount(y[names], minlength=4))
+        first, after, _ = list_sources(walker.links)
+        for i in range(len(X)):
+            for start, following in ((components.first, components.after), (first, after)):
+                sources, j = [], start[i]
+                while j >= 0:
+                    sources.append(j)
+                    j = following[j]
+                wanted = [j for j in np.flatnonzero(walker.links == i) if j != i]
+                assert sorted(sources) == wanted
+        walker.labels = found_in_order(found)
+    assert len(names) > 1
+
+
+def found_in_order(labels):
+    names = list(dict.fromkeys(labels.tolist()))
+    return np.array([names.index(label) for label in labels])
+
+
+def test_sets_of_columns_make_the_product():
+    rng = np.random.default_rng(0)
+    decay, agree = rng.gamma(1.0, 1.0, 4), rng.integers(0, 2, (30, 4))
+    subsets = np.array(all_subsets(4))
+    within = np.array([[all(row[d] for d in range(4) if q >> d & 1) for q in subsets]
+                       for row in agree])  # fmt: skip
+    assert_allclose(within @ weigh_subsets(decay), np.exp(-(1 - agree) @ decay))
+
+
+def test_index_finds_what_it_knows():
+    rng = np.random.default_rng(1)
+    codes = np.unique(rng.integers(0, 4, (40, 3)), axis=0).astype(np.int32)
+    index = SubsetIndex(codes, all_subsets(3))
+    assert_array_equal(index.find(codes), index.names)
+    new = np.array([[-1, codes[0, 1], codes[0, 2]], [-1, -1, -1]], dtype=np.int32)
+    found = index.find(new)
+    for q, subset in enumerate(all_subsets(3)):
+        assert (found[q, 0] >= 0) == (subset & 1 == 0)
+        assert (found[q, 1] >= 0) == (subset == 0)
+
+
+@pytest.mark.parametrize("by_outcome", [True, False])
+def test_two_ways_to_the_same_sums(by_outcome):
+    """Sums by sets of columns are those over all pairs; so are the parts for each column."""
+    rng = np.random.default_rng(2)
+    codes = np.unique(rng.integers(0, 3, (30, 3)), axis=0).astype(np.int32)
+    context_of = np.r_[np.arange(len(codes)), rng.integers(0, len(codes), 20)]
+    outcomes = rng.integers(0, 3, len(context_of))
+    data = Observations(codes, None, context_of, outcomes, np.arange(3))
+    decay = np.array([0.3, 1.2, 2.5])
+    one, other = SubsetProduct(decay.copy(), (1.0, 1.0)), ProductTable(decay.copy(), (1.0, 1.0))
+    for similarity in (one, other):
+        similarity.attach(data, by_outcome=by_outcome)
+    plain = np.exp((codes[:, None] != codes) @ -decay) @ np.bincount(context_of) - 1.0
+    assert_allclose(one.sums, plain)
+    assert_allclose(other.sums, plain)
+    for d in range(3):
+        parts, others = one._split(d), other._split(d)
+        assert_allclose(parts, others)
+        t = np.exp(-decay[d])
+        assert_allclose((1.0 - t) * parts[0] + t * parts[1], plain)
+    links = rng.permutation(len(context_of))
+    assert_allclose(one.log_along(links), other.log_along(links))
+    kernels.move_apart(codes, 1, 0.7, other._distances)
+    assert_allclose(
+        other._distances, (codes[:, None] != codes) @ (decay + np.array([0.0, 0.7, 0.0]))
+    )
+
+
+def test_kinds_of_input_are_the_same():
+    X, y = make_events(80)
+    words = [[f"w{value}" for value in row] for row in X]
+    frame = pd.DataFrame(words, columns=["a", "b", "c"])
+    params = {"max_iter": 20, "random_state": 0}
+    expected = DistanceDependentCRPClassifier(**params).fit(X, y)
+    for kind in (X.tolist(), X.astype(float), X.astype(object), words, frame):
+        model = DistanceDependentCRPClassifier(**params).fit(kind, y)
+        assert_allclose(model.predict_proba(kind), expected.predict_proba(X))
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    mixed = [["a", 1], [("a", 1), 1.0], [None, True]]
+    model = DistanceDependentCRPClassifier(max_iter=4).fit(mixed, [0, 1, 1])
+    assert_array_equal(model._numbers.encode(np.array([["a", 1.0]], dtype=object)), [[0, 0]])
+
+
+def test_a_kernel_of_ones_own_is_the_named_one():
+    """The product written as a function, precomputed, and by name are the same model."""
+    X, y = make_events(60)
+    decay = np.array([1.0, 2.0, 0.5])
+
+    def product(A, B):
+        return np.exp((A[:, None] != B) @ -decay)
+
+    params = {"max_iter": 600, "concentration": 0.5, "random_state": 0}
+    named = DistanceDependentCRPClassifier(decay=decay, **params).fit(X, y)
+    own = DistanceDependentCRPClassifier(product, **params).fit(X, y)
+    square = DistanceDependentCRPClassifier("precomputed", **params).fit(product(X, X), y)
+    new = make_events(50, seed=5)[0]
+    assert_allclose(own.predict_proba(new), named.predict_proba(new), atol=0.02)
+    assert_allclose(square.predict_proba(product(new, X)), named.predict_proba(new), atol=0.02)
+
+
+def test_score_samples_and_classes():
+    X, y = make_events(100)
+    classes = [5, 0, 1, 2, 3]
+    model = DistanceDependentCRPClassifier(classes=classes, max_iter=20, random_state=0).fit(X, y)
+    assert model.classes_.tolist() == sorted(classes)
+    proba = model.predict_proba(X)
+    assert np.all(proba[:, -1] > 0.0)
+    assert_allclose(model.score_samples(X, y), np.log(proba[np.arange(100), y]))
+    assert_allclose(model.score_samples(X), np.log(proba.max(axis=1)))
+    assert_allclose(np.exp(model.predict_log_proba(X)), proba)
+    assert model.score(X, y) == np.mean(model.predict(X) == y)
+
+
+def test_what_is_fitted():
+    X, y = make_events(150)
+    model = DistanceDependentCRPClassifier(max_iter=60, n_chains=2, random_state=0).fit(X, y)
+    assert model.trace_["decay_0"].shape == (2, 4)
+    assert_allclose(model.decay_[1], model.trace_["decay_1"].mean())
+    assert_allclose(model.concentration_, model.trace_["concentration"].mean())
+    assert not hasattr(model, "weights_")
+    sizes = np.bincount(model.labels_)
+    assert len(sizes) == model.n_components_
+    assert np.all(np.diff(sizes) <= 0)
+    assert all(len(set(y[model.labels_ == k])) == 1 for k in range(len(sizes)))
+    model.set_params(kernel="overlap", weights="auto").fit(X, y)
+    assert not hasattr(model, "decay_")
+    assert_allclose(model.weights_.sum(), 1.0)
+    model.set_params(kernel="overlap", weights=None).fit(X, y)
+    assert_allclose(model.weights_, np.full(3, 1 / 3))
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert len(pickle.dumps(model)) < 200_000
+
+
+def test_states():
+    X, y = make_events(60)
+    model = DistanceDependentCRPClassifier(max_iter=5, random_state=0)
+    states = [state.copy() for state in model.iter_sweeps(X, y)]
+    assert len(states) == 5
+    fitted = model.set_params(burn_in=0, thin=1).fit(X, y)
+    wide = [state.copy() for state in model.iter_sweeps(X.repeat(3, axis=1), y)]
+    trace = clone(model).fit(X.repeat(3, axis=1), y).trace_
+    assert_array_equal([state.log_joint() for state in wide], trace["log_joint"][0])
+    assert_array_equal([state.log_joint() for state in states], fitted.trace_["log_joint"][0])
+    assert states[-1].decay.shape == (3,)
+    assert states[-1].weights is None
+    assert states[-1].concentration == fitted.trace_["concentration"][0, -1]
+    with pytest.raises(ValueError, match="read-only"):
+        states[-1].links[0] = 1
+    *_, last = DistanceDependentCRPClassifier("overlap", max_iter=2).iter_sweeps(X, y)
+    assert last.decay is None
+    assert_allclose(last.weights, 1 / 3)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"outcome_model": "dirichlet"}, {"kernel": "overlap", "weights": "auto"}],
+)
+@pytest.mark.parametrize("n_columns", [3, 8])
+def test_a_fit_that_goes_on_is_a_straight_one(params, n_columns):
+    X, y = make_events(60, n_columns)
+    settings = {"burn_in": 4, "thin": 5, "n_chains": 2, "random_state": 0, **params}
+    straight = DistanceDependentCRPClassifier(max_iter=14, **settings).fit(X, y)
+    model = DistanceDependentCRPClassifier(max_iter=7, warm_start=True, **settings).fit(X, y)
+    model = pickle.loads(pickle.dumps(model)).set_params(max_iter=14).fit(X, y)
+    assert model.trace_ == straight.trace_
+    assert_array_equal(model.predict_proba(X), straight.predict_proba(X))
+    with pytest.raises(ValueError, match="needs the same X"):
+        model.fit(X, (y + 1) % 4)
+
+
+def test_a_short_fit_warns():
+    X, y = make_events(60, 8)
+    model = DistanceDependentCRPClassifier(
+        max_iter=14, burn_in=4, thin=2, n_chains=2, random_state=0
+    )
+    with pytest.warns(ConvergenceWarning, match="DistanceDependentCRPClassifier.* still"):
+        model.fit(X, y)
+
+
+def test_grid_search():
+    X, y = make_events(90)
+    search = GridSearchCV(
+        DistanceDependentCRPClassifier(max_iter=20, random_state=0),
+        {"outcome_model": ["shared", "dirichlet"], "concentration": [0.1, "auto"]},
+        scoring="neg_log_loss", cv=3,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        search.fit(X, y)
+        square = (X[:, None] == X).mean(axis=2)
+        pairwise = GridSearchCV(
+            DistanceDependentCRPClassifier("precomputed", max_iter=20, random_state=0),
+            {"outcome_prior": [0.1, 1.0]}, cv=3,
+        )  # fmt: skip
+        pairwise.fit(square, y)
+    assert search.best_score_ > -1.5
+    assert pairwise.best_score_ > 0.5
