@@ -150,7 +150,7 @@ MUTATIONS = [
     Mutation(
         "grouped-merged-weight-is-lost",
         MOVES,
-        "        top[second] = top[n_clusters - 1]  # the last one, or the first, takes its place\n",
+        "        top[second] = top[n_clusters - 1]  # the last one takes its place\n",
         "",
         "The joined component may be the last one, which takes the place of the other.",
         f"{PARTITIONS}::test_weights_of_merged_components",
