@@ -37,7 +37,7 @@ class PitmanYorMixture(RowMixture):
         Gamma prior under which b is drawn; shape and rate from 1e-8 to 1e8.
     split_merge : bool, default=True
         Whether each sweep also tries to split components, to merge two, and to divide the rows of
-        two anew: 20 + sqrt(n_samples) / 10 moves.
+        two anew: 20 + sqrt(number of rows) / 10 moves.
     point_estimate : {"binder", "vi"}, default="binder"
         The loss of which the representative partition, that of `labels_`, has the least posterior
         mean. "binder": the number of pairs of rows that only one of two partitions has together.

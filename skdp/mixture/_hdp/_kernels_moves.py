@@ -98,9 +98,8 @@ def give_weights(move, first, second, n_clusters, weight, shares, top):
     """Give the components of an accepted move their weights."""
     if move == MERGE:
         top[first] = weight
-        last = n_clusters - 1  # which takes the place of the second one
-        top[second] = weight if first == last else top[last]
-        top[last] = 0.0
+        top[second] = top[n_clusters - 1]  # the last one takes its place
+        top[n_clusters - 1] = 0.0
     else:
         top[first] = max(weight * math.exp(shares[0]), SMALLEST_WEIGHT)
         top[second] = max(weight * math.exp(shares[1]), SMALLEST_WEIGHT)

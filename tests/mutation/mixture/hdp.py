@@ -17,7 +17,6 @@ GIBBS = f"{PARTITIONS}::test_partitions[full-gibbs]"
 SPLITS = f"{PARTITIONS}::test_partitions[full-split-merge]"
 SPLITS_OF_COUNTS = f"{PARTITIONS}::test_partitions[multinomial-split-merge]"
 KEPT = f"{PARTITIONS}::test_partitions_of_pairs[weights-kept]"
-PAIRS = f"{PARTITIONS}::test_partitions_of_pairs[split-merge]"
 
 MUTATIONS = [
     Mutation(
@@ -151,8 +150,8 @@ MUTATIONS = [
     Mutation(
         "grouped-merged-weight-is-lost",
         MOVES,
-        "        top[second] = weight if first == last else top[last]\n",
-        "        top[second] = top[last]\n",
+        "        top[second] = top[n_clusters - 1]  # the last one takes its place\n",
+        "",
         "The joined component may be the last one, which takes the place of the other.",
         f"{PARTITIONS}::test_weights_of_merged_components",
     ),
@@ -162,7 +161,7 @@ MUTATIONS = [
         "company.priors[side] = prior * math.exp(shares[side])\n",
         "company.priors[side] = prior * math.exp(shares[1 - side])\n",
         "Each side has its own share of the prior.",
-        PAIRS,
+        SPLITS_OF_COUNTS,
     ),
     Mutation(
         "grouped-log-joint-of-the-wrong-groups",
