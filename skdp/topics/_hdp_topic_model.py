@@ -15,11 +15,12 @@ from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
 from skdp.inference import warn_of_drifts
 from skdp.topics._base import PRIOR, BaseTopicModel, check_concentration, check_topics
-from skdp.topics._shared._best_sample import BestSample
 from skdp.topics._hdp._walker import HDPWalker
 from skdp.topics._lda._model import LDAModel
+from skdp.topics._shared._best_sample import BestSample
 from skdp.topics._shared._likelihood import LikelihoodMixin
 from skdp.topics._shared._top_level import TopPriors
+
 
 @public
 class HDPTopicModel(LikelihoodMixin, BaseTopicModel):

@@ -5,8 +5,8 @@ move the words of one or two topics are seated: a draw given their topics and nu
 a chain the customers of a table may be tables of the segment below; those that are seated at a
 table that orders from the document, directly or not, are a block. To give a block another topic
 changes neither the number of customers or tables of a segment, nor their sizes or parents. So
-blocks are to the document what words are in ``topics/_hdp/_kernels_moves.py``: the move is the same,
-but for blocks of several words. Then the seats are forgotten.
+blocks are to the document what words are in ``topics/_hdp/_kernels_moves.py``: the move is the
+same, but for blocks of several words. Then the seats are forgotten.
 
 Symbols as in ``_kernels.py`` and in the moves of words, whose members are here the blocks.
 

@@ -1,4 +1,4 @@
-"""Splits and merges of the topics of a table model: what they are proposed to, and what they change."""
+"""Splits and merges of the topics of a table model: what is divided, and what they change."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def rename_blocks(
         (words.counts, corpus.tokens[positions]),
     ]
     for array, rows in changes:
-        np.subtract.at(array, (rows, old), 1)
-        np.add.at(array, (rows, new), 1)
+        np.subtract.at(array[:, old], rows, 1)
+        np.add.at(array[:, new], rows, 1)
     words.totals[old] -= len(positions)
     words.totals[new] += len(positions)
     assignments.topics[positions] = new
