@@ -62,7 +62,7 @@ class OpenTableWalker(TableWalker):
     weight is above a threshold, with words or without. The threshold, ``least_weight``, depends on
     nothing that the sweep changes. Documents that have a word of a lighter topic are left out of
     the sweep. Between sweeps topics are those that have words, numbered 0 to K - 1 without gaps;
-    columns K and beyond are free.
+    columns K and beyond are free. With one shard, splits and merges follow a sweep.
 
     Parameters
     ----------
