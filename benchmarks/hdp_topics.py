@@ -2,8 +2,8 @@
 
 Document completion: five samples 20 sweeps apart, 100 fold-in sweeps each of which the last 50
 count. State of the Union addresses with their split, or the Python reference (even sections train,
-odd ones test). Documents have topic shares, unless ``--level segment``. With ``--segmented`` the models
-are SegmentedTopicModel with "auto" and with given numbers.
+odd ones test). Documents have topic shares, unless ``--level segment``. With ``--segmented`` the
+models are SegmentedTopicModel with "auto" and with given numbers.
 
     python benchmarks/hdp_topics.py --data DATA --corpus sotu --starts 1 20 200
     python benchmarks/hdp_topics.py --data DATA --segmented --components 20 50 100 --sweeps 400

@@ -181,7 +181,8 @@ class AdaptiveTopicModel(OpenTableModel):
     DP(alpha, beta), where alpha is `document_concentration` and gamma `top_concentration`. Topics
     come and go during the fit, the largest is the first one, and as in `HDPTopicModel` all
     attributes are those of the kept sample with the highest log joint. New documents have its
-    topics. Given `topic_word_prior`, and with one shard, the sampler is exact.
+    topics. Given `topic_word_prior`, and with one shard, the sampler is exact. Splits and merges of
+    topics are proposed with one shard only.
 
     References
     ----------

@@ -104,34 +104,41 @@ def another(first, last, i, rng):
     return j + (j >= i)
 
 
+@njit_step
+def pick_near(i, node_ptr, node_of, rng):
+    """Draw a place that is not i: any or, as often, one of the same node."""
+    first, last = node_ptr[node_of[i]], node_ptr[node_of[i] + 1]
+    if next_double(rng) < 0.5 or last - first == 1:
+        first, last = 0, node_of.shape[0]
+    return another(first, last, i, rng)
+
+
 @njit_loop
-def pick_pair(
-    by_topic, same_word, n_topics, tokens, topics, node_ptr, node_of, places, pair, rng
+def pick_pair(node_ptr, node_of, pair, rng):
+    """Draw two places, whatever their topics; and a coin."""
+    pair[0] = int(next_double(rng) * node_of.shape[0])
+    pair[1] = pick_near(pair[0], node_ptr, node_of, rng)
+    return next_double(rng) < 0.5
+
+
+@njit_loop
+def pick_pair_of_topics(
+    same_word, n_topics, tokens, topics, node_ptr, node_of, places, pair, rng
 ):  # fmt: skip
-    """Draw two places.
+    """Draw two places, the first from a topic drawn from all, small ones as often as large ones.
 
     Parameters
     ----------
-    by_topic : bool
-        Whether the first is a place of a topic drawn from all `n_topics`, small ones as often as
-        large ones. Otherwise it is any place.
     same_word : bool
         Whether the second has the word of the first, as is likely in two copies of a topic.
-        Otherwise it is any place or, as often, one of the same node.
     """
-    n, half = node_of.shape[0], next_double(rng) < 0.5
-    i = int(n * next_double(rng))
-    if by_topic:
-        i = place_in_topic(int(n_topics * next_double(rng)), topics, rng)
-    pair[0] = i
+    i = place_in_topic(int(n_topics * next_double(rng)), topics, rng)
     first, last = places.ptr[tokens[i]], places.ptr[tokens[i] + 1]
+    pair[0] = i
     if same_word and last - first > 1:
         pair[1] = places.order[another(first, last, places.rank[i], rng)]
-        return
-    first, last = node_ptr[node_of[i]], node_ptr[node_of[i] + 1]
-    if half or last - first == 1:
-        first, last = 0, n
-    pair[1] = another(first, last, i, rng)
+    else:
+        pair[1] = pick_near(i, node_ptr, node_of, rng)
 
 
 @njit_inner

@@ -199,10 +199,13 @@ class HDPWalker(TopicWalker):
         tokens, topics, division = self._whole.tokens, self.topics, self._division
         stream, pair = self.streams[0], np.empty(2, dtype=np.int64)
         kind, by_topic = moves.draw_kind(stream), moves.toss(stream)
-        moves.pick_pair(
-            by_topic, by_topic and kind != moves.BY_WORD, self.n_topics, tokens, topics,
-            self._node_ptr, self._node_of, self._places, pair, stream,
-        )  # fmt: skip
+        if by_topic:
+            moves.pick_pair_of_topics(
+                kind != moves.BY_WORD, self.n_topics, tokens, topics, self._node_ptr, self._node_of,
+                self._places, pair, stream,
+            )  # fmt: skip
+        else:
+            moves.pick_pair(self._node_ptr, self._node_of, pair, stream)
         a, b = (int(topics[i]) for i in pair)
         joins = a != b
         weight = float(self.weights[a] + self.weights[b] if joins else self.weights[a])

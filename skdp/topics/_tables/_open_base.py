@@ -30,7 +30,7 @@ class OpenTableModel(BaseTableModel):
     The attributes are then those of one sample, as in `HDPTopicModel`.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any] | str]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseTableModel._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "document_concentration": "no_validation",

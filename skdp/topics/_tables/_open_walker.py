@@ -14,11 +14,22 @@ from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_concentration
 from skdp.processes._kernels_top_level import draw_top_weights, log_density_of_weights
 from skdp.processes._top_level import TopPriors, in_range
+from skdp.topics._hdp._kernels_moves import is_accepted, pick_pair
+from skdp.topics._hdp._walker import MOST_MOVES, TOKENS_OF_MOVES
+from skdp.topics._lda._model import tokens_of_nodes
 from skdp.topics._shared._arrays import empty_counts
 from skdp.topics._shared._kernels import WordCounts, rename_topics
 from skdp.topics._shared._walker import join
 from skdp.topics._tables._kernels import Assignments, Prior, add_corpus_estimates
+from skdp.topics._tables._kernels_open_moves import log_acceptance
 from skdp.topics._tables._kernels_top_level import break_rest, draw_tables_of_documents
+from skdp.topics._tables._open_moves import (
+    empty_division,
+    make_blocks,
+    rename_blocks,
+    seat,
+    seat_anew,
+)
 from skdp.topics._tables._state import OpenTableState
 from skdp.topics._tables._walker import HyperParameters, TableWalker
 
@@ -51,7 +62,7 @@ class OpenTableWalker(TableWalker):
     weight is above a threshold, with words or without. The threshold, ``least_weight``, depends on
     nothing that the sweep changes. Documents that have a word of a lighter topic are left out of
     the sweep. Between sweeps topics are those that have words, numbered 0 to K - 1 without gaps;
-    columns K and beyond are free.
+    columns K and beyond are free. With one shard, splits and merges follow a sweep.
 
     Parameters
     ----------
@@ -66,6 +77,8 @@ class OpenTableWalker(TableWalker):
     init_streams, streams : lists of (4,) uint64 arrays
     n_jobs : int or None
     """
+
+    _data_attributes = (*TableWalker._data_attributes, "_token_ptr", "_document_of")
 
     def __init__(
         self,
@@ -85,6 +98,12 @@ class OpenTableWalker(TableWalker):
         self._resize(n_topics + 1)
         self._close_gaps(np.full(n_topics, 1.0 / (n_topics + 1.0)))
         self._draw_weights()
+
+    def _take(self, corpus: SegmentedCorpus) -> None:
+        super()._take(corpus)
+        self._token_ptr = tokens_of_nodes(corpus, "document")
+        documents = np.arange(len(corpus), dtype=np.int32)
+        self._document_of = np.repeat(documents, np.diff(self._token_ptr))
 
     # Columns
 
@@ -154,6 +173,8 @@ class OpenTableWalker(TableWalker):
         weights = self._open_columns(streams[0])
         super()._sweep_words(self._words, streams)
         self._close_gaps(weights)
+        if len(self.shards) == 1:
+            self._propose_moves()
 
     def _open_columns(self, stream: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Draw topics without words to the free columns; return the weights of columns.
@@ -189,6 +210,51 @@ class OpenTableWalker(TableWalker):
         return [
             (first, end - 1) for first, end in pairwise(ends.tolist()) if first < end - 1
         ]  # fmt: skip
+
+    # Splits and merges
+
+    def _propose_moves(self) -> None:
+        """Propose splits and merges, as many as cost a part of a sweep."""
+        n_tokens = len(self._whole.tokens)
+        if n_tokens < 2:
+            return
+        for _ in range(min(MOST_MOVES, max(1, TOKENS_OF_MOVES // n_tokens))):
+            self._split_or_merge()
+
+    def _split_or_merge(self) -> None:
+        """Propose to split a topic or to merge two, and do so if that is accepted."""
+        corpus, shard, stream = self._corpora[0], self.shards[0], self.streams[0]
+        pair, blocks_of_pair = np.empty((2, 2), dtype=np.int64)
+        anew = pick_pair(self._token_ptr, self._document_of, pair, stream)
+        a, b = (int(shard.topics[i]) for i in pair)
+        joins = a != b
+        args = corpus, shard, self._prior(0), self._stirling, stream
+        seating = make_blocks(seat([a, b] if joins else [a], *args), corpus)
+        blocks_of_pair[:] = [seating.block_of(i) for i in pair]
+        if blocks_of_pair[0] == blocks_of_pair[1]:
+            return
+        division, words = empty_division(seating, b if joins else -1, self._whole.n_features)
+        weight = float(self.weights[a] + self.weights[b] if joins else self.weights[a])
+        log_ratio = log_acceptance(
+            anew, joins, *np.log(self.weights[[a, b]] / weight).tolist(), blocks_of_pair,
+            seating.blocks, self.document_concentration * weight, self.topic_word_prior,
+            self.top_concentration, division, words, stream,
+        )  # fmt: skip
+        if not is_accepted(log_ratio, stream):
+            return
+        if joins:
+            old, new, moved = b, a, division.found == 1
+        else:
+            b = self.n_topics
+            old, new, moved = a, b, division.sides == 1
+        rename_blocks(moved, old, new, seating, corpus, shard, self._words)
+        if self.sampler == "ssa":
+            seat_anew([a, b], *args)
+        weights = np.append(self.weights, 0.0)
+        weights[[a, b]] = (weight, 0.0) if joins else weight * np.exp(division.log_shares)
+        self._close_gaps(weights)
+        if self.n_topics + 1 >= self._columns:
+            self._resize(self.n_topics + 2)
 
     # Parameters
 

@@ -79,9 +79,9 @@ def segments_factor(problem, n, s, t):
 
 
 def prior_of_customers(served, alpha, gamma):
-    """Return the probability that documents order served[d, k] tables, every seating in the franchise.
+    """Return the probability that documents order served[d, k] tables, in one order of these.
 
-    Times the order in which they come. `alpha` and `gamma` may be arrays.
+    Every seating in the franchise. `alpha` and `gamma` may be arrays.
     """
     result = 0.0
     choices = [range(1, c + 1) if c else [0] for c in served.ravel().tolist()]

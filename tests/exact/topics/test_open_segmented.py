@@ -76,6 +76,12 @@ def take_together(columns, expected):
     )
 
 
+@pytest.fixture(autouse=True)
+def no_moves(monkeypatch):
+    """Words alone move topics, unless a test proposes splits and merges."""
+    monkeypatch.setattr(_open_walker, "MOST_MOVES", 0)
+
+
 def check(name, sampler, n_sweeps, model="segmented"):
     problem = of_model(name, model)
     every, expected, of_segments = exact(name, model)
@@ -114,6 +120,24 @@ def test_segments_that_follow_each_other(sampler):
 @pytest.mark.parametrize("model", PARENTS)
 def test_partitions(model, name, sampler):
     check(name, sampler, 40_000, model)
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "sampler"),
+    [("segmented", "two documents", "btigs"), ("adaptive", "chain", "ssa")],
+)
+def test_splits_and_merges(model, name, sampler, monkeypatch):
+    monkeypatch.setattr(_open_walker, "MOST_MOVES", 3)
+    check(name, sampler, 6000, model)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("model", PARENTS)
+def test_splits_and_merges_again(model, name, sampler, monkeypatch):
+    monkeypatch.setattr(_open_walker, "MOST_MOVES", 5)
+    check(name, sampler, 16_000, model)
 
 
 @pytest.mark.parametrize("share", [0.6, 1e-3])

@@ -8,9 +8,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from skdp._numba import njit
+from skdp._random import derive_stream
 from skdp.datasets import make_segmented_corpus
 from skdp.inspection import ComponentCountDisplay
 from skdp.topics import AdaptiveTopicModel, SegmentedTopicModel, SequentialLDA
+from skdp.topics._hdp._kernels_moves import Division
+from skdp.topics._tables._kernels_open_moves import Blocks, seat_anchors, sweep_sides
+from skdp.topics._tables._open_moves import seat
 from skdp.utils.estimator_checks import (
     check_resume_after_interruption,
     check_warm_start_continues,
@@ -321,6 +326,79 @@ class TestTopicsComeAndGo:
         assert_array_equal(
             estimator.n_components_distribution_, np.bincount(numbers.ravel()) / numbers.size
         )
+
+
+class TestMoves:
+    @pytest.mark.parametrize("initial_components", [1, 20])
+    @pytest.mark.parametrize("model", MODELS)
+    def test_finds_topics_without_common_words(self, model, initial_components):
+        """Word by word, documents of one topic each would hold to theirs."""
+        rng = np.random.default_rng(0)
+        documents = [
+            rng.integers(10 * k, 10 * k + 10, (2, 25)).tolist() for k in range(4) for _ in range(10)
+        ]
+        estimator = quick(
+            model, initial_components=initial_components, topic_word_prior=0.5, max_iter=60
+        ).fit(documents)
+        assert estimator.n_components_ == 4
+
+    @pytest.mark.parametrize("discount", [0.0, 0.6])
+    def test_seats(self, discount):
+        """Five words at two tables: each seating with its probability."""
+        walker = next(
+            quick(discount=discount, init=np.ones((1, 1))).iter_sweeps([[[0] * 5]])
+        )._walker
+        state = walker.shards[0]
+        state.topics[:], state.tables[:], state.document_tables[:] = 0, 0, 0
+        state.tables[0, 0] = state.document_tables[0, 0] = 2
+        arguments = walker._corpora[0], walker.shards[0], walker._prior(0), walker._stirling
+        n = 20_000
+        alone = pairs = 0
+        for _ in range(n):
+            seats = seat([0], *arguments, walker.streams[0])
+            sizes = np.bincount(seats.table)
+            assert_array_equal(sizes, seats.size)
+            assert len(sizes) == 2
+            alone += sizes.min() == 1
+            pairs += seats.table[0] == seats.table[4]
+        # 5 seatings with tables of 1 and 4 words, 10 with 2 and 3: each table of m has the
+        # weight (1 - a) (2 - a) ... (m - 1 - a).
+        ones = 5 * np.prod(np.arange(1, 4) - discount)
+        twos = 10 * np.prod(np.arange(1, 3) - discount) * (1 - discount)
+        assert alone / n == pytest.approx(ones / (ones + twos), abs=0.02)
+        expected = (ones * 0.6 + twos * 0.4) / (ones + twos)
+        assert pairs / n == pytest.approx(expected, abs=0.02)
+
+    def test_weights_of_blocks(self):
+        """Draws of one block's side are as probable as they are said to be."""
+        blocks = Blocks(np.array([0, 1, 2, 6]), np.array([0, 1, 0, 0, 1, 0]), np.array([0, 1, 2]))
+        division = Division(
+            np.arange(3), np.zeros(3, np.int8), np.zeros(3, np.int8), np.array([0.8, 0.5, 1.3]),
+            np.zeros(2), np.zeros((2, 2)), np.zeros(2),
+        )  # fmt: skip
+        pair, stream = np.array([0, 1]), derive_stream(np.random.SeedSequence(0), 0)
+        weights = []
+        for side in range(2):
+            counts = np.array([0.3, 0.3])
+            counts[side] += 1.0
+            weight = division.priors[side]
+            for w in (0, 0, 1, 0):
+                weight *= counts[w] / counts.sum()
+                counts[w] += 1.0
+            weights.append(weight)
+        for side in range(2):
+            division.side_counts[:] = 0.0
+            division.side_totals[:] = 0.0
+            division.found[2] = side
+            seat_pair_and_replay = sweep_of_sides(pair, blocks, division, stream)
+            assert np.exp(seat_pair_and_replay) == pytest.approx(weights[side] / sum(weights))
+
+
+@njit
+def sweep_of_sides(pair, blocks, division, stream):
+    """Seat the pair, and replay the other blocks' sides."""
+    seat_anchors(3, pair, blocks, division)
+    return sweep_sides(3, False, True, pair, blocks, 0.3, division, stream)
 
 
 @pytest.mark.parametrize("check", [check_resume_after_interruption, check_warm_start_continues])
