@@ -74,7 +74,7 @@ MUTATIONS = [
         "np.bincount(cell, weights=counts, minlength=len(cell_key))",
         "np.bincount(cell, minlength=len(cell_key))",
         "A weight is how often an event occurred.",
-        f"{UNIT}::test_order_of_rows_and_repetitions_change_no_bit",
+        f"{UNIT}::test_order_of_rows_and_repetitions_change_no_bit[Collins]",
     ),
     Mutation(
         "backoff-unseen-category",

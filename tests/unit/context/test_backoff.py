@@ -23,7 +23,9 @@ MODELS = [
     HDPBackoffClassifier(discount=0.0, n_chains=2, **FEW),
     CollinsBackoffClassifier(),
 ]
-every_model = pytest.mark.parametrize("model", MODELS, ids=str)
+every_model = pytest.mark.parametrize(
+    "model", MODELS, ids=["levels", "contexts, no root", "Dirichlet, two chains", "Collins"]
+)
 
 
 def make_events(n=200, seed=0):
