@@ -133,6 +133,8 @@ class ClusterDisplay:
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
+        TypeError
+            If samples of the estimator are groups of rows.
         ValueError
             If X or another argument is invalid.
         ImportError
@@ -140,6 +142,11 @@ class ClusterDisplay:
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         check_is_fitted(estimator)
+        if hasattr(estimator, "group_weights_"):
+            raise TypeError(
+                f"estimator must be a mixture of rows, got {type(estimator).__name__}, whose "
+                f"samples are groups: rows have no common density. Use {cls.__name__}(points, labels)."
+            )
         names = [str(name) for name in getattr(X, "columns", [])]
         found = estimator.predict(X) if labels is None else labels  # which checks X
         values = as_floats(X, "X", 2)

@@ -101,9 +101,10 @@ class CoAssignmentDisplay:
 
         Parameters
         ----------
-        estimator : fitted PitmanYorMixture or DPMixture
+        estimator : fitted PitmanYorMixture, DPMixture or HDPMixture
         rows : array-like of int, default=None
-            The rows of the training data to draw. None: all, up to 5,000.
+            The rows of the training data to draw, those of all groups end to end. None: all, up to
+            5,000.
         cmap : matplotlib colormap or its name, default=None
             See `plot`.
         ax : matplotlib Axes, default=None
@@ -129,10 +130,13 @@ class CoAssignmentDisplay:
         check_is_fitted(estimator)
         if not hasattr(estimator, "n_components_distribution_"):
             raise TypeError(
-                "estimator must be a mixture that stores sampled partitions, PitmanYorMixture or "
-                f"DPMixture, got {type(estimator).__name__}."
+                "estimator must be a mixture that stores sampled partitions, PitmanYorMixture, "
+                f"DPMixture or HDPMixture, got {type(estimator).__name__}."
             )
-        n_rows = len(estimator.labels_)
+        labels = estimator.labels_
+        if isinstance(labels, list):
+            labels = np.concatenate(labels)
+        n_rows = len(labels)
         if rows is None and n_rows > MOST_ROWS:
             raise ValueError(
                 f"co-assignments of {n_rows} rows are a matrix too large to draw: choose up to "
@@ -142,7 +146,7 @@ class CoAssignmentDisplay:
         if chosen.ndim != 1 or len(chosen) == 0 or chosen.max() >= n_rows:
             raise ValueError(f"rows must be a list of rows, from 0 to {n_rows - 1}.")
         partitions = np.array([model.labels[chosen] for model in estimator._models])
-        return cls(partitions, labels=estimator.labels_[chosen]).plot(ax, cmap=cmap)
+        return cls(partitions, labels=labels[chosen]).plot(ax, cmap=cmap)
 
     def plot(self, ax: Any = None, *, cmap: Any = None) -> Self:
         """Draw the matrix.

@@ -136,7 +136,10 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
         yield (_zeros_and_ones(n_rows, 1 if is_categorical else 2),)
     elif isinstance(estimator, HDPMixture):
         is_categorical = isinstance(estimator._part("emission"), CategoricalEmission)
-        sizes = (25, 15) if isinstance(estimator.init, str) else map(np.size, estimator.init)
+        sizes = [25, 15]
+        if not isinstance(estimator.init, str):
+            parts = estimator.init if np.ndim(estimator.init[0]) else [estimator.init]
+            sizes = [len(part) for part in parts]
         yield ([_zeros_and_ones(n_rows, 1 if is_categorical else 2) for n_rows in sizes],)
     elif isinstance(estimator, IBPLatentFeatures):
         values = _zeros_and_ones(40, 2)

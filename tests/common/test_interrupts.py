@@ -11,7 +11,7 @@ NAMES = (
     "segmented", "segmented-auto", "segmented-cmgs", "segmented-ssa", "sequential", "adaptive",
     "adaptive-shards", "lda", "lda-sparse", "lda-chains", "ldcc", "hmm", "hmm-beam",
     "hmm-locations", "hmm-factors", "hmm-durations", "factorial", "grammar", "grammar-starts",
-    "ngrams", "classifier", "strings", "strings-types", "mixture", "features",
+    "ngrams", "classifier", "strings", "strings-types", "mixture", "mixture-groups", "features",
     "backoff", "links",
     "hdp-topics", "refiner",
 )  # fmt: skip

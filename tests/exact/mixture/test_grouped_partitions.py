@@ -194,10 +194,10 @@ def test_weights_of_merged_components():
 def test_mean_weights():
     """The weights of a partition that is no sample, 400 times: of each a mean over 96 draws."""
     problem, groups = groups_of("full")
-    labels = (0, 0, 1, 1, 0, 0)
+    labels, alpha, gamma = (0, 0, 0, 0, 0, 1), 20.0, 0.3
     walker = make_walker(groups, problem, init=labels)
-    expected = hdp_mixtures.mean_weights(groups, labels, ALPHA, GAMMA)
+    expected = hdp_mixtures.mean_weights(groups, labels, alpha, gamma)
     models = [
-        walker.model_of(np.array(labels), ALPHA, GAMMA, walker.stream).weights for _ in range(400)
+        walker.model_of(np.array(labels), alpha, gamma, walker.stream).weights for _ in range(400)
     ]
     assert_means(np.array(models), expected, "mean weights")

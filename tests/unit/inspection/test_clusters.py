@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from skdp.inspection import ClusterDisplay
 from skdp.inspection._axes import GREY
-from skdp.mixture import DPMixture
+from skdp.mixture import DPMixture, HDPMixture
 
 RNG = np.random.default_rng(0)
 X = np.concatenate([RNG.normal(m, 0.5, (30, 2)) for m in (0, 6)])
@@ -100,6 +100,13 @@ def test_a_constant_column_has_a_grid():
 def test_bad_arguments(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_groups_have_no_common_density():
+    groups = [np.random.default_rng(0).normal(size=(9, 2))] * 2
+    mixture = HDPMixture(max_iter=4, random_state=0).fit(groups)
+    with pytest.raises(TypeError, match=r"got HDPMixture.*ClusterDisplay\(points, labels\)"):
+        ClusterDisplay.from_estimator(mixture, groups[0])
 
 
 def test_not_fitted():

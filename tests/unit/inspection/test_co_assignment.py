@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from skdp.inspection import CoAssignmentDisplay
-from skdp.mixture import PitmanYorMixture
+from skdp.mixture import HDPMixture, PitmanYorMixture
 from skdp.topics import GibbsLDA
 
 PARTITIONS = [[0, 1, 0, 1, 2], [0, 1, 0, 1, 1], [2, 0, 2, 0, 2], [0, 1, 2, 1, 1]]
@@ -62,6 +62,16 @@ def test_from_estimator(model):
     np.testing.assert_array_equal(
         some.probabilities, display.probabilities[np.ix_([3, 30, 7], [3, 30, 7])]
     )
+
+
+def test_rows_of_groups_end_to_end():
+    rng = np.random.default_rng(0)
+    groups = [rng.normal(rng.choice([0.0, 6.0], (n, 1)), 0.5, (n, 2)) for n in (12, 8)]
+    mixture = HDPMixture(max_iter=20, random_state=0).fit(groups)
+    display = CoAssignmentDisplay.from_estimator(mixture, rows=[3, 15])
+    together = [model.labels[3] == model.labels[15] for model in mixture._models]
+    assert display.probabilities[0, 1] == np.mean(together)
+    assert display.labels.tolist() == [mixture.labels_[0][3], mixture.labels_[1][3]]
 
 
 def test_one_and_two_rows():

@@ -12,6 +12,7 @@ import pytest
 
 import skdp
 from skdp._resumable import ResumableEstimator
+from skdp.mixture import HDPMixture
 from skdp.sequence import GaussianEmission
 from skdp.utils import compile_kernels
 from skdp.utils._compile_kernels import _data_for
@@ -98,6 +99,13 @@ def test_it_knows_every_estimator_that_has_runs(family):
     assert found
     for each in found:
         assert list(_data_for(each())), each
+
+
+@pytest.mark.parametrize("init", [[0, 1, 0], [[0, 1, 0], [1]], "sequential"])
+def test_groups_fit_the_labels_that_they_begin_with(init):
+    mixture = HDPMixture(init=init, max_iter=1, burn_in=0)
+    ((groups,),) = _data_for(mixture)
+    assert len(mixture.fit(groups).labels_) == (1 if init == [0, 1, 0] else 2)
 
 
 EVERYTHING = """
