@@ -45,7 +45,7 @@ def seat(
 ) -> Seats:
     """Draw seats for all words of the topics."""
     columns = np.array(topics)
-    n_words = int(np.isin(assignments.topics, columns).sum())
+    n_words = int(np.bincount(assignments.topics, minlength=max(topics) + 1)[columns].sum())
     n_tables = int(assignments.tables[:, columns].sum())
     n_tables += int(assignments.to_previous[:, columns].sum())
     seats = empty_seats(n_words, n_tables)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -214,12 +215,14 @@ class OpenTableWalker(TableWalker):
     # Splits and merges
 
     def _propose_moves(self) -> None:
-        """Propose splits and merges, as many as cost a part of a sweep."""
-        n_tokens = len(self._whole.tokens)
+        """Propose splits and merges: less than one a sweep, on average, in a large corpus."""
+        n_tokens, stream = len(self._whole.tokens), self.streams[0]
         if n_tokens < 2:
             return
-        for _ in range(min(MOST_MOVES, max(1, TOKENS_OF_MOVES // n_tokens))):
-            self._split_or_merge()
+        share = TOKENS_OF_MOVES / n_tokens
+        for _ in range(min(MOST_MOVES, max(1, int(share)))):
+            if share >= 1.0 or is_accepted(math.log(share), stream):
+                self._split_or_merge()
 
     def _split_or_merge(self) -> None:
         """Propose to split a topic or to merge two, and do so if that is accepted."""
