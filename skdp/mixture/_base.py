@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,7 +33,8 @@ from skdp.emissions._multinomial import MultinomialEmission
 from skdp.emissions._parts import check_part, make_part_for, resolve_part
 from skdp.emissions._poisson import PoissonEmission
 from skdp.emissions._protocol import EmissionSampler
-from skdp.inference import NoAverages, warn_of_drifts
+from skdp.inference import Chain, NoAverages, warn_of_drifts
+from skdp.mixture._blocked_walker import BlockedWalker
 from skdp.mixture._draws import draw_rows
 from skdp.mixture._hyper import PartitionPrior
 from skdp.mixture._model import MixtureModel
@@ -59,6 +61,7 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
         "emission": [StrOptions(set(EMISSIONS)), HasMethods("make_sampler")],
         "concentration": "no_validation",
         "concentration_prior": [tuple, list],
+        "sampler": [StrOptions({"collapsed", "blocked"})],
         "split_merge": ["boolean"],
         "point_estimate": [StrOptions({"binder", "vi"})],
         "init": [StrOptions({"sequential"}), "array-like"],
@@ -69,6 +72,7 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
     emission: Any
     concentration: Any
     concentration_prior: Any
+    sampler: str
     split_merge: bool
     point_estimate: str
     init: Any
@@ -143,7 +147,10 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
         )
         discount, discount_prior = self._discount_and_prior()
         concentration, concentration_prior = self._concentration_and_prior(discount)
-        return MixtureWalker(
+        make: Any = MixtureWalker
+        if self.sampler == "blocked":
+            make = partial(BlockedWalker, n_jobs=self._n_threads_of_a_chain())
+        walker: MixtureWalker = make(
             values,
             self._make_emission(values),
             PartitionPrior(
@@ -157,6 +164,16 @@ class Mixture(ClusterMixin, DensityMixin, ComposedEstimator):
             derive_stream(root, Role.SWEEP, c),
             split_merge=bool(self.split_merge),
         )
+        return walker
+
+    def _n_threads_of_a_chain(self) -> int | None:
+        """Return `n_jobs` if there is one chain; several are drawn side by side."""
+        return self.n_jobs if self.n_chains == 1 else 1
+
+    def _attach(self, run: Chain, data: Floats) -> None:
+        if isinstance(run.walker, BlockedWalker):
+            run.walker.n_jobs = self._n_threads_of_a_chain()
+        super()._attach(run, data)
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(saved, final=final)

@@ -35,9 +35,13 @@ class PitmanYorMixture(Mixture):
         "auto": drawn.
     concentration_prior : (shape, rate), default=(1.0, 1.0)
         Gamma prior under which b is drawn; shape and rate from 1e-8 to 1e8.
+    sampler : {"collapsed", "blocked"}, default="collapsed"
+        "collapsed": rows are drawn one by one, each given all others, which takes fewer sweeps. "blocked":
+        parameters are drawn, then all rows given these, in threads (`n_jobs`); for a hundred thousand
+        rows and more. Both draw from the same posterior, and nothing is truncated.
     split_merge : bool, default=True
         Whether each sweep also tries to split components, to merge two, and to divide the rows of
-        two anew: 20 + sqrt(n_samples) / 10 moves.
+        two anew: 20 + sqrt(n_samples) / 10 moves, 20 with ``sampler="blocked"``.
     point_estimate : {"binder", "vi"}, default="binder"
         The loss of which the representative partition, that of `labels_`, has the least posterior
         mean. "binder": the number of pairs of rows that only one of two partitions has together.
@@ -153,6 +157,7 @@ class PitmanYorMixture(Mixture):
         discount_prior: tuple[float, float] = (1.0, 1.0),
         concentration: float | str = "auto",
         concentration_prior: tuple[float, float] = (1.0, 1.0),
+        sampler: str = "collapsed",
         split_merge: bool = True,
         point_estimate: str = "binder",
         init: Any = "sequential",
@@ -171,6 +176,7 @@ class PitmanYorMixture(Mixture):
         self.discount_prior = discount_prior
         self.concentration = concentration
         self.concentration_prior = concentration_prior
+        self.sampler = sampler
         self.split_merge = split_merge
         self.point_estimate = point_estimate
         self.init = init

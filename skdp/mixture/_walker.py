@@ -24,7 +24,7 @@ def count_tries(n_rows: int) -> int:
 _FIRST_CAPACITY = 16
 _THREE = 3
 
-_IMPOSSIBLE = (
+IMPOSSIBLE = (
     "The covariance of a cluster is not positive definite to rounding: scale the columns of X, or "
     "give a larger covariance_prior."
 )
@@ -82,12 +82,16 @@ class MixtureWalker(Part):
         self._capacity = _FIRST_CAPACITY
         self.attach(values)
         if init is None:
-            order = np.arange(len(values))
-            shuffle(order, init_stream)
-            self._seat(order, init_stream)
+            self._begin(init_stream)
         else:
             self.labels[:] = init
             self.n_clusters = int(init.max()) + 1
+
+    def _begin(self, rng: NDArray[np.uint64]) -> None:
+        """Draw the first partition."""
+        order = np.arange(len(self.labels))
+        shuffle(order, rng)
+        self._seat(order, rng)
 
     def attach(self, values: Floats) -> None:
         """Take the observations (again)."""
@@ -105,7 +109,7 @@ class MixtureWalker(Part):
         room, scratch = self._terms.make_clusters(1), self._terms.make_scratch(1)
         arguments = room, self._order, scratch, self._log_alone
         if not self._kernels.weigh_alone(rows, prior, *arguments):
-            raise ValueError(_IMPOSSIBLE)
+            raise ValueError(IMPOSSIBLE)
 
     def sweep(self) -> None:
         """Draw the clusters of all rows, then discount, concentration and what clusters share."""
@@ -135,13 +139,16 @@ class MixtureWalker(Part):
                 self.discount, self.concentration, weights, members, ends, scratch, rng,
             )  # fmt: skip
             if place < 0:
-                raise ValueError(_IMPOSSIBLE)
+                raise ValueError(IMPOSSIBLE)
 
     def _split_and_merge(self) -> None:
         """Try to split clusters and to merge them."""
+        self._move(count_tries(len(self.labels)), self.stream)
+
+    def _move(self, n_tries: int, rng: NDArray[np.uint64]) -> Any:
+        """Try so many moves of clusters; return the statistics of the clusters."""
         _, rows, prior = self._terms
         n_rows = len(self.labels)
-        n_tries = count_tries(n_rows)
         room, weights, _, ends, scratch = self._make_room(n_tries)
         members = np.empty((2, n_rows), dtype=np.int64)
         sides = np.empty((3, n_rows), dtype=np.int8)
@@ -149,11 +156,12 @@ class MixtureWalker(Part):
         weights = np.empty((2, len(weights)))
         n_clusters = self._kernels.split_and_merge(
             n_tries, rows, prior, room, three, self.n_clusters, self.labels, self.discount,
-            self.concentration, weights, pair, members, ends, sides, scratch, self.stream,
+            self.concentration, weights, pair, members, ends, sides, scratch, rng,
         )  # fmt: skip
         if n_clusters < 0:
-            raise ValueError(_IMPOSSIBLE)
+            raise ValueError(IMPOSSIBLE)
         self.n_clusters = n_clusters
+        return room
 
     def _draw_hyper(self) -> None:
         self.discount, self.concentration = self.prior.draw(

@@ -11,7 +11,9 @@ from exact.mixture.problems import PAIRS, PROBLEMS, A, B, in_order, make_walker
 from exact.oracles import mixtures
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 
+from skdp.mixture._blocked_walker import BlockedWalker
 from skdp.mixture._hyper import PartitionPrior
+from skdp.mixture._walker import MixtureWalker
 
 EVERY = mixtures.partitions(5)
 RARE = 0.005
@@ -30,7 +32,18 @@ def both(walker):
     walker.sweep()
 
 
+def stir(walker):
+    walker._stir(walker._move(0, walker.stream), 20, walker.stream)
+
+
+def blocked(walker):
+    """Rows given parameters, and what brings clusters of single rows."""
+    clusters = walker._stir(walker._move(0, walker.stream), 4, walker.stream)
+    walker._draw_rows(walker._draw_parameters(clusters, walker.stream), walker.stream)
+
+
 STEPS = {"gibbs": gibbs, "split-merge": split_merge, "both": both}
+BLOCKED_STEPS = {"stir": stir, "blocked": blocked, "blocked-both": both}
 
 
 def run(walker, step, n_sweeps, index):
@@ -49,7 +62,9 @@ def check(problem, a, b, step, n_sweeps):
     together = np.array([
         [labels[i] == labels[j] for i in range(len(labels)) for j in range(i)] for labels in every
     ], dtype=float)  # fmt: skip
-    found = run(make_walker(problem, a, b), STEPS[step], n_sweeps, index)
+    kind = BlockedWalker if step in BLOCKED_STEPS else MixtureWalker
+    walker = make_walker(problem, a, b, walker=kind)
+    found = run(walker, {**STEPS, **BLOCKED_STEPS}[step], n_sweeps, index)
     expected = mixtures.posterior(problem.rows, problem.family, a, b)
     draws = np.eye(len(every))[found]
     assert_means(take_together(draws, expected), take_together(expected, expected), "partitions")
@@ -65,7 +80,7 @@ def take_together(columns, expected):
     return np.concatenate(parts, axis=-1)
 
 
-@pytest.mark.parametrize("step", ["gibbs", "split-merge"])
+@pytest.mark.parametrize("step", ["gibbs", "split-merge", "stir", "blocked"])
 @pytest.mark.parametrize("name", ["full", "multinomial"])
 def test_partitions(name, step):
     check(PROBLEMS[name], A, B, step, 8000)
@@ -77,7 +92,7 @@ def test_partitions_of_pairs(step):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", [*STEPS, *BLOCKED_STEPS])
 @pytest.mark.parametrize(("a", "b"), [(0.0, 0.7), (0.4, 0.7), (0.5, -0.2)])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_partitions_of_every_kind(name, a, b, step):
