@@ -14,6 +14,7 @@ from skdp._numba import frozen
 from skdp._random import draw_key
 from skdp._typing import Floats
 from skdp.mixture import _kernels_blocked as kernels
+from skdp.mixture import _kernels_large_moves as large_moves
 from skdp.mixture._kernels import shuffle
 from skdp.mixture._walker import IMPOSSIBLE, MixtureWalker
 
@@ -24,9 +25,13 @@ _N_FIRST_SWEEPS = 100
 """One by one, over these."""
 
 
-def count_tries(n_rows: int) -> int:
-    """Return how many moves of clusters are tried in a sweep."""
-    return 20
+_FIVE = 5
+
+_N_TRIES = 20
+"""Moves of clusters of many rows, and as many of those of few, in a sweep."""
+
+_FEW_ROWS = 20_000
+"""Up to so many rows clusters are moved row by row, each given the others."""
 
 
 def count_stirs(n_rows: int) -> int:
@@ -75,16 +80,36 @@ class BlockedWalker(MixtureWalker):
         if hasattr(emission, "draw_shared"):
             self.emission.prior = emission.prior
             self._take_prior()
-        drawn = self._draw_parameters(self._move(0, rng), rng)
+        drawn = self._draw_parameters(self._move(0, 0, rng), rng)
         self._draw_rows(drawn, rng, others=True)
 
     def sweep(self) -> None:
         """Move clusters, draw parameters and the clusters of rows, then what is above them."""
         n_rows = len(self.labels)
-        clusters = self._move(count_tries(n_rows) if self.split_merge else 0, self.stream)
+        n_tries = _N_TRIES if self.split_merge and n_rows > 1 else 0
+        n_large = n_tries if n_rows > _FEW_ROWS else 0
+        clusters = self._move(n_tries, _FEW_ROWS, self.stream, n_spare=n_large)
+        self._move_large(clusters, n_large, self.stream)
         clusters = self._stir(clusters, count_stirs(n_rows), self.stream)
         self._draw_rows(self._draw_parameters(clusters, self.stream), self.stream)
         self._draw_hyper()
+
+    def _move_large(self, clusters: Any, n_tries: int, rng: NDArray[np.uint64]) -> None:
+        """Try so many moves of clusters of many rows, in whose arrays there must be room."""
+        _, rows, prior = self._terms
+        n_rows, n_sample = len(self.labels), large_moves.SAMPLE + 2
+        n_clusters = self._blocked.move_large(
+            n_tries, rows, prior, clusters, self._terms.make_clusters(_FIVE), self.n_clusters,
+            self.labels, np.empty(n_rows, dtype=np.int64),
+            np.empty(self._capacity + 1, dtype=np.int64), self.discount, self.concentration,
+            np.empty((2, self._capacity + 1)), np.empty(_FIVE),
+            np.empty((2, n_sample), dtype=np.int64), np.empty((3, n_sample), dtype=np.int8),
+            np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int8),
+            self._terms.make_scratch(self._capacity), rng,
+        )  # fmt: skip
+        if n_clusters < 0:
+            raise ValueError(IMPOSSIBLE)
+        self.n_clusters = n_clusters
 
     def _stir(self, clusters: Any, n_tries: int, rng: NDArray[np.uint64]) -> Any:
         """Let clusters of single rows come and go; return the statistics, maybe in larger arrays."""

@@ -44,7 +44,13 @@ from skdp.emissions._kernels_clusters import (
     move_row,
     weigh_row,
 )
-from skdp.mixture._kernels_sections import draw_below, list_members, rename
+from skdp.mixture._kernels_large_moves import move_large_clusters as _move_large_clusters
+from skdp.mixture._kernels_sections import (
+    draw_below,
+    list_all_members,
+    list_members,
+    rename,
+)
 
 BLOCK = 8192
 """Rows with one stream. What is drawn depends on it, but not on who draws a block."""
@@ -53,6 +59,7 @@ BLOCK = 8192
 class BlockedKernels(NamedTuple):
     """Kernels for rows of one kind."""
 
+    move_large: Callable
     stir: Callable
     draw_all_parameters: Callable
     draw_rows: Callable
@@ -209,6 +216,28 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
     """Return the kernels for rows of a kind."""
 
     @njit_loop
+    def move_large(
+        n_tries, rows, prior, clusters, five, n_clusters, labels, members, ends, discount,
+        concentration, weights, five_logs, sample, sample_sides, found, sides, scratch, rng,
+    ):  # fmt: skip
+        """Propose so many splits and merges of large clusters; there must be room.
+
+        Returns
+        -------
+        n_clusters : int
+            -1: a covariance is not positive definite to rounding.
+        """
+        list_all_members(n_clusters, labels, members, ends)
+        for _ in range(n_tries):
+            if n_clusters >= 0:
+                n_clusters = _move_large_clusters(
+                    kind, rows, prior, clusters, five, n_clusters, labels, members, ends, discount,
+                    concentration, weights, five_logs, sample, sample_sides, found, sides, scratch,
+                    rng,
+                )  # fmt: skip
+        return n_clusters
+
+    @njit_loop
     def stir(
         n_tries, rows, prior, clusters, n_clusters, labels, log_alone, discount, concentration,
         weights, members, row_sums, scratch, rng,
@@ -273,4 +302,4 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
                 weigh_row_given(kind, i, rows, drawn, lines)
                 labels[i] = draw_among(n, time, firsts, lines[0], rng)
 
-    return BlockedKernels(stir, draw_all_parameters, draw_rows)
+    return BlockedKernels(move_large, stir, draw_all_parameters, draw_rows)

@@ -251,12 +251,13 @@ def settle(n, first, second, members, sides, labels):
 
 @njit_section
 def move_clusters(
-    kind, rows, prior, clusters, three, n_clusters, labels, discount, concentration, weights, pair,
-    members, sides, scratch, rng,
+    kind, rows, prior, clusters, three, n_clusters, labels, most_rows, discount, concentration,
+    weights, pair, members, sides, scratch, rng,
 ):  # fmt: skip
     """Propose a split, merge or trade; return the number of clusters, -1 where that is impossible.
 
-    There must be room for one more cluster, and two rows.
+    There must be room for one more cluster, and two rows. Nothing is proposed for more than
+    `most_rows` of them.
     """
     n_rows, sizes = labels.shape[0], clusters.vectors[SIZE]
     i = draw_row(labels, sizes, n_clusters, rng)
@@ -269,6 +270,8 @@ def move_clusters(
     if move != SPLIT:
         weigh_partners(n_clusters, first, weights)
         second, left_out = draw_partner(n_clusters, weights[1], rng), n_rows
+    if sizes[first] + (move != SPLIT) * sizes[second] > most_rows:
+        return n_clusters
     j = find_member(labels, second, draw_below(int(sizes[second]) - (move == SPLIT), rng), left_out)
     n = gather(labels, i, j, members[0], sides[1], rng)
     halve(kind, n, members[0], next_double(rng) < 0.5, rows, prior, three, sides[0])

@@ -143,20 +143,26 @@ class MixtureWalker(Part):
 
     def _split_and_merge(self) -> None:
         """Try to split clusters and to merge them."""
-        self._move(count_tries(len(self.labels)), self.stream)
+        n_rows = len(self.labels)
+        self._move(count_tries(n_rows), n_rows, self.stream)
 
-    def _move(self, n_tries: int, rng: NDArray[np.uint64]) -> Any:
-        """Try so many moves of clusters; return the statistics of the clusters."""
+    def _move(
+        self, n_tries: int, most_rows: int, rng: NDArray[np.uint64], *, n_spare: int = 0
+    ) -> Any:
+        """Try so many moves of so many rows at most; return the statistics of the clusters.
+
+        In their arrays there is room for `n_spare` more.
+        """
         _, rows, prior = self._terms
         n_rows = len(self.labels)
-        room, weights, _, ends, scratch = self._make_room(n_tries)
+        room, weights, _, ends, scratch = self._make_room(n_tries + n_spare)
         members = np.empty((2, n_rows), dtype=np.int64)
         sides = np.empty((3, n_rows), dtype=np.int8)
         three, pair = self._terms.make_clusters(_THREE), np.empty(2)
         weights = np.empty((2, len(weights)))
         n_clusters = self._kernels.split_and_merge(
-            n_tries, rows, prior, room, three, self.n_clusters, self.labels, self.discount,
-            self.concentration, weights, pair, members, ends, sides, scratch, rng,
+            n_tries, rows, prior, room, three, self.n_clusters, self.labels, most_rows,
+            self.discount, self.concentration, weights, pair, members, ends, sides, scratch, rng,
         )  # fmt: skip
         if n_clusters < 0:
             raise ValueError(IMPOSSIBLE)

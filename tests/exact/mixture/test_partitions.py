@@ -11,6 +11,7 @@ from exact.mixture.problems import PAIRS, PROBLEMS, A, B, in_order, make_walker
 from exact.oracles import mixtures
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 
+from skdp.mixture import _kernels_large_moves as large_moves
 from skdp.mixture._blocked_walker import BlockedWalker
 from skdp.mixture._hyper import PartitionPrior
 from skdp.mixture._walker import MixtureWalker
@@ -33,17 +34,32 @@ def both(walker):
 
 
 def stir(walker):
-    walker._stir(walker._move(0, walker.stream), 20, walker.stream)
+    walker._stir(walker._move(0, 0, walker.stream), 20, walker.stream)
+
+
+def large(walker):
+    clusters = walker._move(0, 0, walker.stream, n_spare=4)
+    walker._move_large(clusters, 4, walker.stream)
+
+
+def large_of_few(walker):
+    """Beginnings have less than all rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large_moves, "SAMPLE", 1)
+        large(walker)
 
 
 def blocked(walker):
     """Rows given parameters, and what brings clusters of single rows."""
-    clusters = walker._stir(walker._move(0, walker.stream), 4, walker.stream)
+    clusters = walker._stir(walker._move(0, 0, walker.stream), 4, walker.stream)
     walker._draw_rows(walker._draw_parameters(clusters, walker.stream), walker.stream)
 
 
 STEPS = {"gibbs": gibbs, "split-merge": split_merge, "both": both}
-BLOCKED_STEPS = {"stir": stir, "blocked": blocked, "blocked-both": both}
+BLOCKED_STEPS = {
+    "stir": stir, "blocked": blocked, "large": large, "large-of-few": large_of_few,
+    "blocked-both": both,
+}  # fmt: skip
 
 
 def run(walker, step, n_sweeps, index):
@@ -80,7 +96,7 @@ def take_together(columns, expected):
     return np.concatenate(parts, axis=-1)
 
 
-@pytest.mark.parametrize("step", ["gibbs", "split-merge", "stir", "blocked"])
+@pytest.mark.parametrize("step", ["gibbs", "split-merge", "stir", "blocked", "large", "large-of-few"])
 @pytest.mark.parametrize("name", ["full", "multinomial"])
 def test_partitions(name, step):
     check(PROBLEMS[name], A, B, step, 8000)
