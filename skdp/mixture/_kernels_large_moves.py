@@ -188,8 +188,9 @@ def move_large_clusters(
 
     m = draw_sample(n, i, j, first, second, members, ends, sample[0], rng)
     halve(kind, m, sample[0], next_double(rng) < 0.5, rows, prior, five, sample_sides[0])
+    log_way = 0.0
     for _ in range(FEW_PASSES if next_double(rng) < 0.5 else MANY_PASSES):
-        fits, _ = pass_over(
+        fits, log_way = pass_over(
             kind, m, sample, sample_sides, False, rows, prior, five, discount, scratch, five_logs, rng
         )
         possible &= fits
@@ -198,13 +199,12 @@ def move_large_clusters(
         n_rounds = N_ROUNDS
         # Place 4 has both clusters, as a merge needs them.
         possible &= build_cluster(kind, 2, sample[0, :m], rows, prior, five, scratch)
-        gain = -log_prior_and_evidence(kind, 2, prior, five, discount)
+        gain = log_weight - log_way - log_prior_and_evidence(kind, 2, prior, five, discount)
         for k in range(2):
             gain += log_prior_and_evidence(kind, k, prior, five, discount)
         if gain < 0.0 and next_double(rng) >= BRAVERY:
             return n_clusters if possible else -1
 
-    log_way = 0.0
     for number in range(n_rounds):
         is_last = number == n_rounds - 1
         log_way = choose_sides(
