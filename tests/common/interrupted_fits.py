@@ -122,6 +122,10 @@ ESTIMATORS = {
         make_strings,
     ),
     "mixture": (PitmanYorMixture(n_chains=2, n_jobs=2, max_iter=200), make_rows),
+    "mixture-blocked": (
+        PitmanYorMixture(n_chains=2, n_jobs=2, sampler="blocked", max_iter=400),
+        make_rows,
+    ),
     "features": (IBPLatentFeatures(n_chains=2, n_jobs=2, max_iter=400), make_gaps),
     "refiner": (HDPPCFGRefiner(2, max_iter=20, tol=0.0), make_trees),
 }

@@ -56,6 +56,7 @@ ESTIMATORS = [
     PitmanYorMixture(n_chains=2, **FEW),
     HDPTopicModel(n_chains=2, **FEW),
     IBPLatentFeatures(n_chains=2, **FEW),
+    PitmanYorMixture(sampler="blocked", **FEW),
 ]
 
 METHODS = ("transform", "transform_segments", "predict", "predict_proba", "score_samples")

@@ -11,8 +11,8 @@ NAMES = (
     "segmented", "segmented-auto", "segmented-cmgs", "segmented-ssa", "sequential", "adaptive",
     "adaptive-shards", "lda", "lda-sparse", "lda-chains", "ldcc", "hmm", "hmm-beam",
     "hmm-locations", "hmm-factors", "hmm-durations", "factorial", "grammar", "grammar-starts",
-    "ngrams", "classifier", "strings", "strings-types", "mixture", "features",
-    "hdp-topics", "refiner",
+    "ngrams", "classifier", "strings", "strings-types", "mixture",
+    "mixture-blocked", "features", "hdp-topics", "refiner",
 )  # fmt: skip
 
 pytestmark = [

@@ -6,7 +6,12 @@ from skdp.mixture import DPMixture, IBPLatentFeatures, PitmanYorMixture
 
 
 @scikit_learn_checks(
-    [PitmanYorMixture(max_iter=20), DPMixture(max_iter=20), IBPLatentFeatures(max_iter=20)]
+    [
+        PitmanYorMixture(max_iter=20),
+        DPMixture(max_iter=20),
+        DPMixture(max_iter=20, sampler="blocked"),
+        IBPLatentFeatures(max_iter=20),
+    ]
 )
 def test_scikit_learn(estimator, check):
     check(estimator)

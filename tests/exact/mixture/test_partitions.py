@@ -102,7 +102,7 @@ def test_partitions(name, step):
     check(PROBLEMS[name], A, B, step, 8000)
 
 
-@pytest.mark.parametrize("step", ["split-merge", "both"])
+@pytest.mark.parametrize("step", ["split-merge", "both", "large"])
 def test_partitions_of_pairs(step):
     check(PAIRS, 0.02, 0.02, step, 8000)
 
@@ -116,10 +116,11 @@ def test_partitions_of_every_kind(name, a, b, step):
 
 
 @pytest.mark.slow
-def test_learned_discount_and_concentration():
+@pytest.mark.parametrize("kind", [MixtureWalker, BlockedWalker])
+def test_learned_discount_and_concentration(kind):
     problem = PROBLEMS["diag"]
     shapes, rates = (1.5, 2.0), (2.0, 1.5)
-    walker = make_walker(problem, prior=PartitionPrior(shapes, rates))
+    walker = make_walker(problem, prior=PartitionPrior(shapes, rates), walker=kind)
     draws = np.empty((N_SWEEPS // 3, 2 + len(EVERY)))
     for row in draws:
         walker.sweep()
@@ -132,9 +133,11 @@ def test_learned_discount_and_concentration():
     assert_means(found, expected, "partitions")
 
 
-def test_learned_concentration_without_a_discount():
+@pytest.mark.parametrize("kind", [MixtureWalker, BlockedWalker])
+def test_learned_concentration_without_a_discount(kind):
     problem = PROBLEMS["multinomial"]
-    walker = make_walker(problem, 0.0, 1.0, prior=PartitionPrior(None, (2.0, 1.5)))
+    prior = PartitionPrior(None, (2.0, 1.5))
+    walker = make_walker(problem, 0.0, 1.0, prior=prior, walker=kind)
     draws = np.empty((4000, 2))
     for row in draws:
         walker.sweep()
