@@ -1,8 +1,8 @@
 r"""Parameters of clusters, drawn given their rows, and rows weighed under what was drawn.
 
 What `_kernels_clusters` sums out is drawn here, for samplers that draw the clusters of many rows at
-once. Of a Gaussian block the posterior is kept as U with U^T U = S_n^-1; with the triangular A of
-Bartlett, V = A U has V^T V ~ Wishart(nu_n, S_n^-1), and V mu = V m_n + y / sqrt(c_n) for a normal y.
+once. Of a Gaussian block the posterior is kept as U with U^T U = S_n^-1. With the triangular A of
+Bartlett, V = A U has V^T V ~ Wishart(nu_n, S_n^-1), and V mu = V m_n + y / sqrt(c_n), y normal.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|

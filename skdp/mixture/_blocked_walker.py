@@ -47,8 +47,8 @@ class BlockedWalker(MixtureWalker):
     n_jobs : int or None
         Number of threads over blocks of rows.
     others
-        As of `MixtureWalker`. Of many rows, the first partition is that of a part of them, the others
-        given it.
+        As of `MixtureWalker`. Of many rows, the first partition is that of a part of them, and the
+        others are drawn given it.
     """
 
     def __init__(self, *args: Any, n_jobs: int | None = None, **params: Any):
@@ -112,7 +112,7 @@ class BlockedWalker(MixtureWalker):
         self.n_clusters = n_clusters
 
     def _stir(self, clusters: Any, n_tries: int, rng: NDArray[np.uint64]) -> Any:
-        """Let clusters of single rows come and go; return the statistics, maybe in larger arrays."""
+        """Let clusters of single rows come and go; return the statistics of all clusters."""
         _, rows, prior = self._terms
         row_sums = np.zeros(self._capacity, dtype=np.int64)
         kernels.sum_rows(self.labels, row_sums)
@@ -135,7 +135,9 @@ class BlockedWalker(MixtureWalker):
         """Return parameters and weights of all clusters."""
         drawn = self._terms.make_parameters(self.n_clusters)
         scratch = self._terms.make_scratch(1)
-        self._blocked.draw_all_parameters(self._terms.prior, clusters, self.discount, drawn, scratch, rng)
+        self._blocked.draw_all_parameters(
+            self._terms.prior, clusters, self.discount, drawn, scratch, rng
+        )
         return drawn
 
     def _draw_rows(self, drawn: Any, rng: NDArray[np.uint64], *, others: bool = False) -> None:

@@ -274,7 +274,7 @@ def blocked_kernels_of(kind: int) -> BlockedKernels:
         """Draw the parameters of as many clusters as `drawn` has room for, and their weights.
 
         The weights of the clusters that there are, and of all others together, are
-        Dirichlet(n_1 - a, ..., n_K - a, b + a K): Gamma draws will do, since the others do not count.
+        Dirichlet(n_1 - a, ..., n_K - a, b + a K). Gamma draws will do: the others do not count.
         """
         for k in range(drawn.heads.shape[0]):
             draw_parameters(kind, k, prior, clusters, drawn, scratch, rng)

@@ -46,7 +46,6 @@ from skdp.mixture._kernels_sections import (
     draw_below,
     drop_cluster,
     list_all_members,
-    rename,
 )
 
 SAMPLE = 1000
@@ -122,7 +121,7 @@ def choose_sides(
         side = int(next_double(rng) * (1.0 + math.exp(-odds)) < 1.0)
         if is_merge:
             side = int(place >= size)
-        if row == i or row == j:
+        if row in (i, j):
             side = int(row == j)
         else:
             odds = odds if side == 1 else -odds
@@ -180,9 +179,7 @@ def move_large_clusters(
         for k in (first, second):
             log_ratio -= log_prior_and_evidence(kind, k, prior, clusters, discount)
         log_ratio += log_choice_of_split(n_rows, n_merged, sizes[first] + sizes[second])
-        log_ratio -= log_choice(
-            n_rows, n_clusters, sizes[first], sizes[second], weights[1, second]
-        )
+        log_ratio -= log_choice(n_rows, n_clusters, sizes[first], sizes[second], weights[1, second])
         if log_u >= log_ratio:
             return n_clusters if possible else -1
 
@@ -191,7 +188,18 @@ def move_large_clusters(
     log_way = 0.0
     for _ in range(FEW_PASSES if next_double(rng) < 0.5 else MANY_PASSES):
         fits, log_way = pass_over(
-            kind, m, sample, sample_sides, False, rows, prior, five, discount, scratch, five_logs, rng
+            kind,
+            m,
+            sample,
+            sample_sides,
+            False,
+            rows,
+            prior,
+            five,
+            discount,
+            scratch,
+            five_logs,
+            rng,
         )
         possible &= fits
     n_rounds = 1
@@ -227,9 +235,7 @@ def move_large_clusters(
         for k in range(2, 4):
             log_ratio += log_prior_and_evidence(kind, k, prior, five, discount)
         after = five.vectors[SIZE]
-        log_ratio += log_choice(
-            n_rows, n_clusters + 1, after[2], after[3], weights[1, n_clusters]
-        )
+        log_ratio += log_choice(n_rows, n_clusters + 1, after[2], after[3], weights[1, n_clusters])
         log_ratio -= log_choice_of_split(n_rows, n_clusters, sizes[first])
     if log_u < log_ratio:
         for place in range(n):

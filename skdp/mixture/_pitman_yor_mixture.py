@@ -36,9 +36,9 @@ class PitmanYorMixture(Mixture):
     concentration_prior : (shape, rate), default=(1.0, 1.0)
         Gamma prior under which b is drawn; shape and rate from 1e-8 to 1e8.
     sampler : {"collapsed", "blocked"}, default="collapsed"
-        "collapsed": rows are drawn one after the other, each given all others. "blocked": parameters
-        are drawn, then all rows at once given them, in threads. Take it from some 50,000 rows on.
-        Both have the same posterior; a blocked sweep does less for clusters that overlap.
+        "collapsed": rows are drawn one after the other, each given all others. "blocked":
+        parameters are drawn, then all rows at once given them, in threads. Take it from some 50,000
+        rows on. Both have the same posterior; a blocked sweep does less for clusters that overlap.
     split_merge : bool, default=True
         Whether each sweep also tries to split components, to merge two, and to divide the rows of
         two anew: 20 + sqrt(n_samples) / 10 moves, or 20 with ``sampler="blocked"``, and 20 more of
@@ -47,7 +47,8 @@ class PitmanYorMixture(Mixture):
         The loss of which the representative partition, that of `labels_`, has the least posterior
         mean. "binder": the number of pairs of rows that only one of two partitions has together.
         "vi": the variation of information. It is the best of the stored partitions, improved row by
-        row until few rows move, if tables of the clusters that two of them share take less than a gigabyte.
+        row until few rows move, if tables of the clusters that two of them share take less than a
+        gigabyte.
     init : {"sequential"} or (n_samples,) array of int, default="sequential"
         First partition of each chain. "sequential": one row after the other, in random order, joins
         a component given the rows before; with ``sampler="blocked"`` and more than 5,000 rows, so
@@ -124,9 +125,9 @@ class PitmanYorMixture(Mixture):
     A blocked sweep draws weights and parameters of the components given the partition, then the
     components of all rows given these. Rows have random times: the first row of each component
     stays, and the others are drawn among the components whose first rows come before them. So no
-    component is left empty, and rows need none that has no rows yet. Those are opened and given up by
-    Metropolis-Hastings steps of single rows, 20 + sqrt(n_samples) of them. Moves of more than 20,000
-    rows begin with a thousand of them. Nothing is truncated here, either.
+    component is left empty, and rows need none that has no rows yet. Those are opened and given up
+    by Metropolis-Hastings steps of single rows, 20 + sqrt(n_samples) of them. Moves of more than
+    20,000 rows begin with a thousand of them. Nothing is truncated here, either.
 
     Of Gaussian components the factor of the posterior scale is moved by one row at a time, in D^2
     steps; a sweep takes time in proportion to n K D^2.

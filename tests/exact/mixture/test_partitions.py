@@ -1,7 +1,7 @@
 """Each step of the mixtures draws partitions from their posterior: enumeration of 5 or 6 rows.
 
-By batch means (see `batch_means`): |z| < 5 for at most 30 partitions of each of 51 cases, a false
-alarm for one in 50 choices of the seeds; these are fixed. Partitions of less than 1 in 200 are
+By batch means (see `batch_means`): |z| < 5 for at most 30 partitions of each of 140 cases, a false
+alarm for one in 20 choices of the seeds; these are fixed. Partitions of less than 1 in 200 are
 taken together: too few visits to tell their spread.
 """
 
@@ -56,6 +56,7 @@ def blocked(walker):
 
 
 STEPS = {"gibbs": gibbs, "split-merge": split_merge, "both": both}
+FAST = ["stir", "blocked", "large", "large-of-few"]
 BLOCKED_STEPS = {
     "stir": stir, "blocked": blocked, "large": large, "large-of-few": large_of_few,
     "blocked-both": both,
@@ -96,7 +97,9 @@ def take_together(columns, expected):
     return np.concatenate(parts, axis=-1)
 
 
-@pytest.mark.parametrize("step", ["gibbs", "split-merge", "stir", "blocked", "large", "large-of-few"])
+@pytest.mark.parametrize(
+    "step", ["gibbs", "split-merge", "stir", "blocked", "large", "large-of-few"]
+)
 @pytest.mark.parametrize("name", ["full", "multinomial"])
 def test_partitions(name, step):
     check(PROBLEMS[name], A, B, step, 8000)
