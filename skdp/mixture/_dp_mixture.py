@@ -29,8 +29,9 @@ class DPMixture(Mixture):
         Gamma prior under which b is drawn; shape and rate from 1e-8 to 1e8.
     sampler : {"collapsed", "blocked"}, default="collapsed"
         "collapsed": rows are drawn one after the other, each given all others. "blocked":
-        parameters are drawn, then all rows at once given them, in threads. Take it from some 50,000
-        rows on. Both have the same posterior; a blocked sweep does less for clusters that overlap.
+        parameters are drawn, then all rows at once given them, in `n_jobs` threads if there is one
+        chain. Take it from some 50,000 rows on. Both have the same posterior; a blocked sweep does
+        less for clusters that overlap.
     split_merge : bool, default=True
         Whether each sweep also tries to split components, to merge two, and to divide the rows of
         two anew: 20 + sqrt(n_samples) / 10 moves, or 20 with ``sampler="blocked"``, and 20 more of
@@ -65,8 +66,7 @@ class DPMixture(Mixture):
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
     n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend) for chains; of a single chain
-        with ``sampler="blocked"`` for rows. Results do not depend on it.
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
