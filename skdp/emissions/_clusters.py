@@ -46,6 +46,14 @@ class GaussianClusters(NamedTuple):
     points: Floats
 
 
+class GaussianParameters(NamedTuple):
+    """What was drawn for clusters: see `_kernels_cluster_draws`."""
+
+    heads: Floats
+    factors: Floats
+    offsets: Floats
+
+
 class GaussianScratch(NamedTuple):
     """What kernels write to and forget."""
 
@@ -91,6 +99,13 @@ class CountClusters(NamedTuple):
     sums: Floats
 
 
+class CountParameters(NamedTuple):
+    """What was drawn for clusters: see `_kernels_cluster_draws`."""
+
+    heads: Floats
+    logs: Floats
+
+
 class CountScratch(NamedTuple):
     """What kernels write to and forget."""
 
@@ -124,6 +139,19 @@ class ClusterTerms(NamedTuple):
             np.zeros((6, capacity)),
             np.zeros((n_dims, width, capacity)),
             np.zeros((2, n_dims, capacity)),
+        )
+
+    def make_parameters(self, n_clusters: int) -> Any:
+        """Return room for the parameters of so many clusters."""
+        if self.kind == COUNTS:
+            n_kinds = len(self.prior.shapes)
+            return CountParameters(np.empty(n_clusters), np.empty((n_kinds, n_clusters)))
+        n_blocks, width = self.prior.mean.shape
+        n_dims = n_blocks * width
+        return GaussianParameters(
+            np.empty(n_clusters),
+            np.empty((n_dims, width, n_clusters)),
+            np.empty((n_dims, n_clusters)),
         )
 
     def make_scratch(self, capacity: int) -> Any:

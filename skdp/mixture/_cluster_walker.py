@@ -83,6 +83,10 @@ class ClusterWalker(Part):
         self._seat(self._order, self.stream)
         if self.split_merge and len(self.labels) > 1:
             self._split_and_merge()
+        self._draw_above()
+
+    def _draw_above(self) -> None:
+        """Draw what the clusters' prior and that of their parameters depend on."""
         self._draw_hyper()
         if hasattr(self.emission, "draw_shared"):
             before = self.emission.prior
@@ -113,27 +117,36 @@ class ClusterWalker(Part):
         return room, weights, members, ends, self._terms.make_scratch(self._capacity)
 
     def _move_clusters(
-        self, split_and_merge: Any, company: Company, first: tuple[Any, ...], *others: Any
-    ) -> None:
-        """Call a kernel that tries moves; its own arguments are those before `company` and after.
+        self,
+        split_and_merge: Any,
+        n_tries: int,
+        company: Company,
+        first: tuple[Any, ...],
+        *others: Any,
+        n_spare: int = 0,
+        rng: NDArray[np.uint64] | None = None,
+    ) -> Any:
+        """Try so many moves; return the statistics of the clusters, with room for `n_spare` more.
 
-        The room of the clusters is made anew.
+        The kernel's own arguments are those before `company` and after. `rng` is the sweeps' stream
+        if it is None.
         """
         _, rows, prior = self._terms
         n_rows = len(self.labels)
-        n_tries = count_tries(n_rows)
-        room, weights, _, ends, scratch = self._make_room(n_tries)
+        room, weights, _, ends, scratch = self._make_room(n_tries + n_spare)
         members = np.empty((2, n_rows), dtype=np.int64)
         sides = np.empty((3, n_rows), dtype=np.int8)
         three, pair = self._terms.make_clusters(_THREE), np.empty(2)
         weights = np.empty((2, len(weights)))
         n_clusters = split_and_merge(
             n_tries, rows, prior, room, three, self.n_clusters, self.labels, *first, company,
-            *others, weights, pair, members, ends, sides, scratch, self.stream,
+            *others, weights, pair, members, ends, sides, scratch,
+            self.stream if rng is None else rng,
         )  # fmt: skip
         if n_clusters < 0:
             raise ValueError(IMPOSSIBLE)
         self.n_clusters = n_clusters
+        return room
 
     def sizes(self) -> NDArray[np.int64]:
         """Return the numbers of rows of the clusters, (K,)."""

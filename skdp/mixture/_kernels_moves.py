@@ -292,7 +292,8 @@ def settle(n, first, second, members, sides, labels):
 
 @njit_section
 def begin_move(
-    kind, rows, prior, clusters, three, n_clusters, labels, weights, members, sides, scratch, rng
+    kind, rows, prior, clusters, three, n_clusters, labels, most_rows, weights, members, sides,
+    scratch, rng,
 ):  # fmt: skip
     """Draw a move, its two rows, and the sides where passes begin.
 
@@ -303,7 +304,7 @@ def begin_move(
     first, second : int
         The clusters; that of the second row is new in a split.
     n : int
-        Number of members.
+        Number of members; 0 if they are more than `most_rows`, of which nothing is proposed.
     n_passes : int
     """
     sizes = clusters.vectors[SIZE]
@@ -317,6 +318,8 @@ def begin_move(
     if move != SPLIT:
         weigh_partners(n_clusters, first, weights)
         second, left_out = draw_partner(n_clusters, weights[1], rng), labels.shape[0]
+    if sizes[first] + (move != SPLIT) * sizes[second] > most_rows:
+        return move, i, first, second, 0, 0
     j = find_member(labels, second, draw_below(int(sizes[second]) - (move == SPLIT), rng), left_out)
     n = gather(labels, i, j, members[0], sides[1], rng)
     halve(kind, n, members[0], next_double(rng) < 0.5, rows, prior, three, sides[0])
@@ -371,18 +374,21 @@ def make_move(
 
 @njit_section
 def move_clusters(
-    kind, rows, prior, clusters, three, n_clusters, labels, discount, concentration, company,
-    weights, pair, members, sides, scratch, rng,
+    kind, rows, prior, clusters, three, n_clusters, labels, most_rows, discount, concentration,
+    company, weights, pair, members, sides, scratch, rng,
 ):  # fmt: skip
     """Propose a split, merge or trade; return the number of clusters, -1 where that is impossible.
 
-    There must be room for one more cluster, and two rows; all rows are of one group.
+    There must be room for one more cluster, and two rows; all rows are of one group. Nothing is
+    proposed for more than `most_rows`.
     """
     n_rows = labels.shape[0]
     move, i, first, second, n, n_passes = begin_move(
-        kind, rows, prior, clusters, three, n_clusters, labels, weights, members, sides, scratch,
-        rng,
+        kind, rows, prior, clusters, three, n_clusters, labels, most_rows, weights, members, sides,
+        scratch, rng,
     )  # fmt: skip
+    if n == 0:
+        return n_clusters
     company.priors[0] = company.priors[1] = -discount
 
     possible, log_way, log_pair, log_way_back, log_pair_before = True, 0.0, 0.0, 0.0, 0.0

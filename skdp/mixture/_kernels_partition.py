@@ -8,7 +8,8 @@ g is that of the loss: see `representative_partition`.
 | labels | | (N,) int64 | a partition, labels below C |
 | is_vi | | bool | whether g(x) is x log x, not x^2 / 2 |
 | sizes | n_k | (C,) int64 | scratch |
-| tables | n_kl | (S, C, M) int64 | scratch |
+| tables | n_lk | (S, M, C) int64 | scratch |
+| changes | | (C,) float64 | scratch |
 """
 
 # mypy: ignore-errors
@@ -40,16 +41,16 @@ def tabulate(labels, samples, sizes, tables):
     for k in range(sizes.shape[0]):
         sizes[k] = 0
         for s in range(tables.shape[0]):
-            for m in range(tables.shape[2]):
-                tables[s, k, m] = 0
+            for m in range(tables.shape[1]):
+                tables[s, m, k] = 0
     for i in range(labels.shape[0]):
         sizes[labels[i]] += 1
         for s in range(samples.shape[0]):
-            tables[s, labels[i], samples[s, i]] += 1
+            tables[s, samples[s, i], labels[i]] += 1
 
 
 @njit_loop
-def improve(labels, samples, is_vi, sizes, tables):
+def improve(labels, samples, is_vi, sizes, tables, changes):
     """Move each row of a tabulated partition to where the loss is least; return how many moved.
 
     A place k of size 0 is a new cluster.
@@ -58,14 +59,20 @@ def improve(labels, samples, is_vi, sizes, tables):
     for i in range(labels.shape[0]):
         own = labels[i]
         sizes[own] -= 1
+        for k in range(sizes.shape[0]):
+            changes[k] = 0.0
         for s in range(n_samples):
-            tables[s, own, samples[s, i]] -= 1
+            shared = tables[s, samples[s, i]]
+            shared[own] -= 1
+            if is_vi:
+                for k in range(sizes.shape[0]):
+                    changes[k] += step(shared[k], True)
+            else:
+                for k in range(sizes.shape[0]):
+                    changes[k] += step(shared[k], False)
         best, least, stay = own, math.inf, math.inf
         for k in range(sizes.shape[0]):
-            change = 0.0
-            for s in range(n_samples):
-                change += step(tables[s, k, samples[s, i]], is_vi)
-            change = step(sizes[k], is_vi) - 2.0 * change / n_samples
+            change = step(sizes[k], is_vi) - 2.0 * changes[k] / n_samples
             if k == own:
                 stay = change
             if change < least:
@@ -76,5 +83,5 @@ def improve(labels, samples, is_vi, sizes, tables):
         labels[i] = best
         sizes[best] += 1
         for s in range(n_samples):
-            tables[s, best, samples[s, i]] += 1
+            tables[s, samples[s, i], best] += 1
     return n_moved

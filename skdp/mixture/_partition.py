@@ -11,6 +11,9 @@ from skdp._typing import Places
 from skdp.mixture import _kernels_partition as kernels
 
 _MOST_PASSES = 50
+_FEW = 1e-4
+"""Share of the rows: if no more of them move, they are as good as at rest."""
+
 _N_SPARE = 10
 """More clusters than the best sample has may turn up on the way."""
 
@@ -51,11 +54,12 @@ def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
     if n_samples * n_places * n_labels <= _MOST_NUMBERS:
         scratch = (
             np.empty(n_places, dtype=np.int64),
-            np.empty((n_samples, n_places, n_labels), dtype=np.int64),
+            np.empty((n_samples, n_labels, n_places), dtype=np.int64),
         )
         kernels.tabulate(labels, samples, *scratch)
         for _ in range(_MOST_PASSES):
-            if not kernels.improve(labels, samples, is_vi, *scratch):
+            n_moved = kernels.improve(labels, samples, is_vi, *scratch, np.empty(n_places))
+            if n_moved <= _FEW * len(labels):
                 break
     return by_size(labels)
 

@@ -35,17 +35,26 @@ class PitmanYorMixture(RowMixture):
         "auto": drawn.
     concentration_prior : (shape, rate), default=(1.0, 1.0)
         Gamma prior under which b is drawn; shape and rate from 1e-8 to 1e8.
+    sampler : {"collapsed", "blocked"}, default="collapsed"
+        "collapsed": rows are drawn one after the other, each given all others. "blocked":
+        parameters are drawn, then all rows at once given them, in `n_jobs` threads if there is one
+        chain. Take it from some 50,000 rows on. Both have the same posterior; a blocked sweep does
+        less for clusters that overlap.
     split_merge : bool, default=True
         Whether each sweep also tries to split components, to merge two, and to divide the rows of
-        two anew: 20 + sqrt(number of rows) / 10 moves.
+        two anew: 20 + sqrt(number of rows) / 10 moves, or 20 with ``sampler="blocked"``, and 20
+        more of large components from 20,000 rows on.
     point_estimate : {"binder", "vi"}, default="binder"
         The loss of which the representative partition, that of `labels_`, has the least posterior
         mean. "binder": the number of pairs of rows that only one of two partitions has together.
         "vi": the variation of information. It is the best of the stored partitions, improved row by
-        row if tables of the clusters that two of them share take less than a gigabyte.
+        row until few rows move, if tables of the clusters that two of them share take less than a
+        gigabyte.
     init : {"sequential"} or (n_samples,) array of int, default="sequential"
         First partition of each chain. "sequential": one row after the other, in random order, joins
-        a component given the rows before. Or your own labels.
+        a component given the rows before; with ``sampler="blocked"`` and more than 5,000 rows, so
+        many of them, which a hundred collapsed sweeps then move, and the others join what these
+        have found. Or your own labels.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -113,6 +122,13 @@ class PitmanYorMixture(RowMixture):
     each side, and go on with passes of Gibbs sampling, as in [1]_; of one pass from one row on each
     side they would be those of [2]_.
 
+    A blocked sweep draws weights and parameters of the components given the partition, then the
+    components of all rows given these. Rows have random times: the first row of each component
+    stays, and the others are drawn among the components whose first rows come before them. So no
+    component is left empty, and rows need none that has no rows yet. Those are opened and given up
+    by Metropolis-Hastings steps of single rows, 20 + sqrt(n_samples) of them. Moves of more than
+    20,000 rows begin with a thousand of them. Nothing is truncated here, either.
+
     Of Gaussian components the factor of the posterior scale is moved by one row at a time, in D^2
     steps; a sweep takes time in proportion to n K D^2.
 
@@ -153,6 +169,7 @@ class PitmanYorMixture(RowMixture):
         discount_prior: tuple[float, float] = (1.0, 1.0),
         concentration: float | str = "auto",
         concentration_prior: tuple[float, float] = (1.0, 1.0),
+        sampler: str = "collapsed",
         split_merge: bool = True,
         point_estimate: str = "binder",
         init: Any = "sequential",
@@ -171,6 +188,7 @@ class PitmanYorMixture(RowMixture):
         self.discount_prior = discount_prior
         self.concentration = concentration
         self.concentration_prior = concentration_prior
+        self.sampler = sampler
         self.split_merge = split_merge
         self.point_estimate = point_estimate
         self.init = init

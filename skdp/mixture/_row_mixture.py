@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -12,10 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, check_concentration, check_gamma_prior
 from skdp._random import Role, derive_stream
-from skdp._sklearn_compat import with_callbacks
+from skdp._sklearn_compat import StrOptions, with_callbacks
 from skdp._typing import Floats, Places
 from skdp.data._validation import check_rows
+from skdp.inference import Chain
 from skdp.mixture._base import BaseMixture
+from skdp.mixture._blocked_walker import BlockedWalker
 from skdp.mixture._draws import draw_rows
 from skdp.mixture._hyper import PartitionPrior
 from skdp.mixture._model import MixtureModel
@@ -30,6 +33,12 @@ class RowMixture(BaseMixture):
 
     concentration: Any
     concentration_prior: Any
+    sampler: str
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseMixture._parameter_constraints,
+        "sampler": [StrOptions({"collapsed", "blocked"})],
+    }
 
     _learnt = ("discount", "concentration")
 
@@ -78,7 +87,10 @@ class RowMixture(BaseMixture):
         self._check_memory(values)
         discount, discount_prior = self._discount_and_prior()
         concentration, concentration_prior = self._concentration_and_prior(discount)
-        return MixtureWalker(
+        make: Any = MixtureWalker
+        if self.sampler == "blocked":
+            make = partial(BlockedWalker, n_jobs=self._n_threads_of_a_chain())
+        walker: MixtureWalker = make(
             values,
             self._make_emission(values),
             PartitionPrior(
@@ -92,6 +104,16 @@ class RowMixture(BaseMixture):
             derive_stream(root, Role.SWEEP, c),
             split_merge=bool(self.split_merge),
         )
+        return walker
+
+    def _n_threads_of_a_chain(self) -> int | None:
+        """Return `n_jobs` if there is one chain; several are drawn side by side."""
+        return self.n_jobs if self.n_chains == 1 else 1
+
+    def _attach(self, run: Chain, data: Floats) -> None:
+        if isinstance(run.walker, BlockedWalker):
+            run.walker.n_jobs = self._n_threads_of_a_chain()
+        super()._attach(run, data)
 
     def _model_of(
         self, walker: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._typing import Floats
-from skdp.mixture._cluster_walker import IMPOSSIBLE, ClusterWalker
+from skdp.mixture._cluster_walker import IMPOSSIBLE, ClusterWalker, count_tries
 from skdp.mixture._hyper import PartitionPrior, log_partition
 from skdp.mixture._kernels import shuffle
-from skdp.mixture._kernels_moves import empty_company
+from skdp.mixture._kernels_moves import Company, empty_company
 from skdp.mixture._model import MixtureModel, log_shares
 from skdp.mixture._state import MixtureState
 
@@ -59,12 +59,16 @@ class MixtureWalker(ClusterWalker):
         self.discount, self.concentration = discount, concentration
         self.attach(values)
         if init is None:
-            order = np.arange(len(values))
-            shuffle(order, init_stream)
-            self._seat(order, init_stream)
+            self._begin(init_stream)
         else:
             self.labels[:] = init
             self.n_clusters = int(init.max()) + 1
+
+    def _begin(self, rng: NDArray[np.uint64]) -> None:
+        """Draw the first partition."""
+        order = np.arange(len(self.labels))
+        shuffle(order, rng)
+        self._seat(order, rng)
 
     def attach(self, values: Floats) -> None:
         """Take the observations (again)."""
@@ -85,9 +89,24 @@ class MixtureWalker(ClusterWalker):
 
     def _split_and_merge(self) -> None:
         """Try to split clusters and to merge them."""
-        one_group = empty_company(np.zeros(len(self.labels), dtype=np.int64), 1)
-        numbers = self.discount, self.concentration
-        self._move_clusters(self._kernels.split_and_merge, one_group, numbers)
+        n_rows = len(self.labels)
+        self._move(count_tries(n_rows), n_rows, self.stream)
+
+    def _one_group(self) -> Company:
+        """Return the company of rows that are all of one group."""
+        return empty_company(np.zeros(len(self.labels), dtype=np.int64), 1)
+
+    def _move(
+        self, n_tries: int, most_rows: int, rng: NDArray[np.uint64], *, n_spare: int = 0
+    ) -> Any:
+        """Try so many moves of so many rows at most; return the statistics of the clusters.
+
+        In their arrays there is room for `n_spare` more.
+        """
+        return self._move_clusters(
+            self._kernels.split_and_merge, n_tries, self._one_group(),
+            (most_rows, self.discount, self.concentration), n_spare=n_spare, rng=rng,
+        )  # fmt: skip
 
     def _draw_hyper(self) -> None:
         self.discount, self.concentration = self.prior.draw(

@@ -135,6 +135,10 @@ ESTIMATORS = {
         DistanceDependentCRPClassifier(n_chains=2, n_jobs=2, max_iter=100),
         make_contexts,
     ),
+    "mixture-blocked": (
+        PitmanYorMixture(n_chains=2, n_jobs=2, sampler="blocked", max_iter=400),
+        make_rows,
+    ),
     "features": (IBPLatentFeatures(n_chains=2, n_jobs=2, max_iter=400), make_gaps),
     "refiner": (HDPPCFGRefiner(2, max_iter=20, tol=0.0), make_trees),
 }

@@ -61,6 +61,7 @@ ESTIMATORS = [
     IBPLatentFeatures(n_chains=2, **FEW),
     HDPBackoffClassifier(n_chains=2, **FEW),
     DistanceDependentCRPClassifier(n_chains=2, **FEW),
+    PitmanYorMixture(sampler="blocked", **FEW),
 ]
 
 METHODS = ("transform", "transform_segments", "predict", "predict_proba", "score_samples")

@@ -50,6 +50,7 @@ FAULTS = {
     "concentration_prior": (
         {"concentration_prior": (1.0,)}, X, ValueError, "concentration_prior must be two",
     ),
+    "sampler": ({"sampler": "slice"}, X, ValueError, "'sampler' parameter"),
     "point_estimate": ({"point_estimate": "map"}, X, ValueError, "'point_estimate' parameter"),
     "init": ({"init": [0, 1]}, X, ValueError, "12 integers, a label per row"),
     "init of fractions": ({"init": np.zeros(12)}, X, ValueError, "got float64"),
@@ -67,6 +68,7 @@ def test_fault(name):
     assert not hasattr(model, "n_features_in_")
 
 
+@pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
 @pytest.mark.parametrize(
     ("rows", "params"),
     [
@@ -81,8 +83,9 @@ def test_fault(name):
         (X, {"discount": 0.9, "concentration": -0.89}),
     ],
 )
-def test_odd_but_legal(rows, params):
-    model = PitmanYorMixture(**{"max_iter": 6, "random_state": 0, **params}).fit(rows)
+def test_odd_but_legal(rows, params, sampler):
+    params = {"max_iter": 6, "random_state": 0, "sampler": sampler, **params}
+    model = PitmanYorMixture(**params).fit(rows)
     assert np.isfinite(model.score(rows))
     assert model.labels_.shape == (len(rows),)
     assert np.isfinite(model.predict_proba(rows)).all()

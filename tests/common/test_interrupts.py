@@ -12,7 +12,7 @@ NAMES = (
     "adaptive-shards", "lda", "lda-sparse", "lda-chains", "ldcc", "hmm", "hmm-beam",
     "hmm-locations", "hmm-factors", "hmm-durations", "factorial", "grammar", "grammar-starts",
     "ngrams", "classifier", "strings", "strings-types", "mixture", "mixture-groups", "features",
-    "backoff", "links",
+    "mixture-blocked", "backoff", "links",
     "hdp-topics", "refiner",
 )  # fmt: skip
 

@@ -11,6 +11,7 @@ from skdp.utils.estimator_checks import parametrize_with_ragged_checks
         PitmanYorMixture(max_iter=20),
         DPMixture(max_iter=20),
         HDPMixture(max_iter=20),
+        DPMixture(max_iter=20, sampler="blocked"),
         IBPLatentFeatures(max_iter=20),
     ]
 )

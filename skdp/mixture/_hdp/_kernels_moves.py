@@ -115,8 +115,8 @@ def move_components(
     There must be room for one more component, and two rows.
     """
     move, i, first, second, n, n_passes = begin_move(
-        kind, rows, prior, clusters, three, n_clusters, labels, weights, members, sides, scratch,
-        rng,
+        kind, rows, prior, clusters, three, n_clusters, labels, labels.shape[0], weights, members,
+        sides, scratch, rng,
     )  # fmt: skip
     weight = top[first]
     if move != SPLIT:

@@ -130,10 +130,13 @@ class HDPMixtureWalker(ClusterWalker):
 
     def _split_and_merge(self) -> None:
         top = self.top
+        n_tries = count_tries(len(self.labels))
         company = empty_company(self._groups, len(self.ptr) - 1)
-        weights = np.append(top.weights, np.zeros(count_tries(len(self.labels))))  # room
+        weights = np.append(top.weights, np.zeros(n_tries))  # room
         first = weights, top.concentration, top.top_concentration
-        self._move_clusters(self._group_kernels.split_and_merge, company, first, np.empty((3, 2)))
+        self._move_clusters(
+            self._group_kernels.split_and_merge, n_tries, company, first, np.empty((3, 2))
+        )
         self.top = self._weighted(weights[: self.n_clusters], top.rest)
 
     def _draw_hyper(self) -> None:

@@ -75,12 +75,14 @@ PAIRS = Problem(
 A, B = 0.4, 0.7
 
 
-def make_walker(problem, a=A, b=B, init=None, *, seed=0, prior=None, split_merge=True):
+def make_walker(
+    problem, a=A, b=B, init=None, *, seed=0, prior=None, split_merge=True, walker=MixtureWalker
+):
     """Return a walker over the rows of a problem; numbers that are drawn have a `prior`."""
     values = np.array(problem.rows, dtype=float)
     values.flags.writeable = False
     root = make_seed_sequence(seed)
-    return MixtureWalker(
+    return walker(
         values,
         problem.emission.make_sampler(values, 1),
         PartitionPrior(None, None) if prior is None else prior,

@@ -1,7 +1,7 @@
 """Each step of the mixtures draws partitions from their posterior: enumeration of 5 or 6 rows.
 
-By batch means (see `batch_means`): |z| < 5 for at most 30 partitions of each of 51 cases, a false
-alarm for one in 50 choices of the seeds; these are fixed. Partitions of less than 1 in 200 are
+By batch means (see `batch_means`): |z| < 5 for at most 30 partitions of each of 140 cases, a false
+alarm for one in 20 choices of the seeds; these are fixed. Partitions of less than 1 in 200 are
 taken together: too few visits to tell their spread.
 """
 
@@ -11,7 +11,10 @@ from exact.mixture.problems import PAIRS, PROBLEMS, A, B, in_order, make_walker
 from exact.oracles import mixtures
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 
+from skdp.mixture import _kernels_large_moves as large_moves
+from skdp.mixture._blocked_walker import BlockedWalker
 from skdp.mixture._hyper import PartitionPrior
+from skdp.mixture._walker import MixtureWalker
 
 EVERY = mixtures.partitions(5)
 RARE = 0.005
@@ -30,7 +33,34 @@ def both(walker):
     walker.sweep()
 
 
+def stir(walker):
+    walker._stir(walker._move(0, 0, walker.stream), 20, walker.stream)
+
+
+def large(walker):
+    clusters = walker._move(0, 0, walker.stream, n_spare=4)
+    walker._move_large(clusters, 4, walker.stream)
+
+
+def large_of_few(walker):
+    """Beginnings have less than all rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large_moves, "SAMPLE", 1)
+        large(walker)
+
+
+def blocked(walker):
+    """Rows given parameters, and what brings clusters of single rows."""
+    clusters = walker._stir(walker._move(0, 0, walker.stream), 4, walker.stream)
+    walker._draw_rows(walker._draw_parameters(clusters, walker.stream), walker.stream)
+
+
 STEPS = {"gibbs": gibbs, "split-merge": split_merge, "both": both}
+FAST = ["stir", "blocked", "large", "large-of-few"]
+BLOCKED_STEPS = {
+    "stir": stir, "blocked": blocked, "large": large, "large-of-few": large_of_few,
+    "blocked-both": both,
+}  # fmt: skip
 
 
 def run(walker, step, n_sweeps, index):
@@ -49,7 +79,9 @@ def check(problem, a, b, step, n_sweeps):
     together = np.array([
         [labels[i] == labels[j] for i in range(len(labels)) for j in range(i)] for labels in every
     ], dtype=float)  # fmt: skip
-    found = run(make_walker(problem, a, b), STEPS[step], n_sweeps, index)
+    kind = BlockedWalker if step in BLOCKED_STEPS else MixtureWalker
+    walker = make_walker(problem, a, b, walker=kind)
+    found = run(walker, {**STEPS, **BLOCKED_STEPS}[step], n_sweeps, index)
     expected = mixtures.posterior(problem.rows, problem.family, a, b)
     draws = np.eye(len(every))[found]
     assert_means(take_together(draws, expected), take_together(expected, expected), "partitions")
@@ -65,19 +97,21 @@ def take_together(columns, expected):
     return np.concatenate(parts, axis=-1)
 
 
-@pytest.mark.parametrize("step", ["gibbs", "split-merge"])
+@pytest.mark.parametrize(
+    "step", ["gibbs", "split-merge", "stir", "blocked", "large", "large-of-few"]
+)
 @pytest.mark.parametrize("name", ["full", "multinomial"])
 def test_partitions(name, step):
     check(PROBLEMS[name], A, B, step, 8000)
 
 
-@pytest.mark.parametrize("step", ["split-merge", "both"])
+@pytest.mark.parametrize("step", ["split-merge", "both", "large"])
 def test_partitions_of_pairs(step):
     check(PAIRS, 0.02, 0.02, step, 8000)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", [*STEPS, *BLOCKED_STEPS])
 @pytest.mark.parametrize(("a", "b"), [(0.0, 0.7), (0.4, 0.7), (0.5, -0.2)])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_partitions_of_every_kind(name, a, b, step):
@@ -85,10 +119,11 @@ def test_partitions_of_every_kind(name, a, b, step):
 
 
 @pytest.mark.slow
-def test_learned_discount_and_concentration():
+@pytest.mark.parametrize("kind", [MixtureWalker, BlockedWalker])
+def test_learned_discount_and_concentration(kind):
     problem = PROBLEMS["diag"]
     shapes, rates = (1.5, 2.0), (2.0, 1.5)
-    walker = make_walker(problem, prior=PartitionPrior(shapes, rates))
+    walker = make_walker(problem, prior=PartitionPrior(shapes, rates), walker=kind)
     draws = np.empty((N_SWEEPS // 3, 2 + len(EVERY)))
     for row in draws:
         walker.sweep()
@@ -101,9 +136,11 @@ def test_learned_discount_and_concentration():
     assert_means(found, expected, "partitions")
 
 
-def test_learned_concentration_without_a_discount():
+@pytest.mark.parametrize("kind", [MixtureWalker, BlockedWalker])
+def test_learned_concentration_without_a_discount(kind):
     problem = PROBLEMS["multinomial"]
-    walker = make_walker(problem, 0.0, 1.0, prior=PartitionPrior(None, (2.0, 1.5)))
+    prior = PartitionPrior(None, (2.0, 1.5))
+    walker = make_walker(problem, 0.0, 1.0, prior=prior, walker=kind)
     draws = np.empty((4000, 2))
     for row in draws:
         walker.sweep()

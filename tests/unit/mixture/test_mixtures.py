@@ -143,14 +143,15 @@ def test_nested_parameters():
     assert diagonal.covariances_.shape == (diagonal.n_components_, 2)
 
 
+@pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
 @pytest.mark.parametrize("emission", ["poisson", "multinomial", "categorical"])
-def test_counts(emission):
+def test_counts(emission, sampler):
     rng = np.random.default_rng(0)
     rates = np.array([[1.0, 9.0, 3.0], [8.0, 1.0, 3.0]])
     rows = rng.poisson(rates[np.arange(60) % 2])
     if emission == "categorical":
         rows = rows[:, :1]
-    model = DPMixture(emission, max_iter=40, random_state=0).fit(rows)
+    model = DPMixture(emission, sampler=sampler, max_iter=40, random_state=0).fit(rows)
     assert not hasattr(model, "means_")
     draws = model.sample(50, random_state=0)
     assert draws.shape == (50, rows.shape[1])

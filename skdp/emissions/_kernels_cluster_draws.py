@@ -1,0 +1,124 @@
+r"""Parameters of clusters, drawn given their rows, and rows weighed under what was drawn.
+
+What `_kernels_clusters` sums out is drawn here, for samplers that draw the clusters of many rows at
+once. Of a Gaussian block the posterior is kept as U with U^T U = S_n^-1. With the triangular A of
+Bartlett, V = A U has V^T V ~ Wishart(nu_n, S_n^-1), and V mu = V m_n + y / sqrt(c_n), y normal.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| kind, rows, prior, clusters, scratch | | | see `_kernels_clusters` |
+| drawn.heads | | (C,) | what log densities have beside the row |
+| drawn.factors | V / sqrt 2 | (D, W, C) | of Gaussian rows |
+| drawn.offsets | V mu / sqrt 2 | (D, C) | of Gaussian rows |
+| drawn.logs | log theta, log lambda | (V, C) | of rows of counts |
+| lines | | (3, C) | scratch |
+| rng | | (4,) uint64 | stream, advanced in place |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numba import njit_inner, njit_section
+from skdp._random import draw_gamma, draw_log_gamma, draw_normal
+from skdp.emissions._kernels_clusters import GAUSSIAN, SIZE
+from skdp.emissions._kernels_gaussian import ROOT_HALF, SMALLEST_ROOT
+from skdp.emissions._kernels_gaussian_clusters import HUGE
+
+
+@njit_section
+def draw_parameters(kind, k, prior, clusters, drawn, scratch, rng):
+    """Draw the parameters of cluster k given its rows."""
+    if kind == GAUSSIAN:
+        draw_gaussian(k, prior, clusters, drawn, scratch, rng)
+    else:
+        draw_intensities(k, prior, clusters, drawn, rng)
+
+
+@njit_section
+def weigh_row_given(kind, i, rows, drawn, lines):
+    """Write log p(x_i | parameters of k) of all clusters to `lines[0]`, but for what they share."""
+    if kind == GAUSSIAN:
+        weigh_gaussian_row_given(rows.values[i], drawn, lines)
+    else:
+        weigh_counts_given(i, rows, drawn, lines)
+
+
+@njit_inner
+def draw_gaussian(k, prior, clusters, drawn, scratch, rng):
+    """Draw mean and covariance of a cluster."""
+    n_blocks, width = prior.mean.shape
+    size, line = clusters.vectors[SIZE, k], scratch.columns[0]
+    dof, error = prior.dof + size, 1.0 / math.sqrt(prior.precision + size)
+    log_det = 0.0
+    for b in range(n_blocks):
+        begin = b * width
+        for r in range(width):
+            for f in range(r):
+                line[f] = draw_normal(rng)
+            chi_square = 2.0 * draw_gamma(0.5 * (dof - (width - 1 - r)), rng)
+            line[r] = max(math.sqrt(chi_square), SMALLEST_ROOT)
+            log_det += math.log(line[r]) + math.log(clusters.factors[begin + r, r, k])
+            offset = draw_normal(rng) * error
+            for e in range(r + 1):
+                v = 0.0
+                for f in range(e, r + 1):
+                    v += line[f] * clusters.factors[begin + f, e, k]
+                drawn.factors[begin + r, e, k] = v * ROOT_HALF
+                offset += v * clusters.points[0, begin + e, k]
+            drawn.offsets[begin + r, k] = offset * ROOT_HALF
+    drawn.heads[k] = log_det
+
+
+@njit_inner
+def draw_intensities(k, prior, clusters, drawn, rng):
+    """Draw intensities or probabilities of a cluster."""
+    n_kinds, largest, total = drawn.logs.shape[0], -math.inf, 0.0
+    for v in range(n_kinds):
+        drawn.logs[v, k] = draw_log_gamma(prior.shapes[v] + clusters.sums[v, k], rng)
+        largest = max(largest, drawn.logs[v, k])
+    drawn.heads[k] = 0.0
+    log_rate = math.log(prior.rate + clusters.vectors[SIZE, k])
+    if not prior.is_poisson:
+        for v in range(n_kinds):
+            total += math.exp(drawn.logs[v, k] - largest)
+        log_rate = largest + math.log(total)
+    for v in range(n_kinds):
+        drawn.logs[v, k] -= log_rate
+        if prior.is_poisson:
+            drawn.heads[k] -= math.exp(drawn.logs[v, k])
+
+
+@njit_inner
+def weigh_gaussian_row_given(x, drawn, lines):
+    """Write the log densities of a row under all clusters to `lines[0]`."""
+    n_dims, width, n = drawn.factors.shape
+    out, sums, squares = lines[0], lines[1], lines[2]
+    for k in range(n):
+        squares[k] = 0.0
+    for begin in range(0, n_dims, width):
+        for r in range(width):
+            factors, offsets = drawn.factors[begin + r], drawn.offsets[begin + r]
+            y, row = x[begin], factors[0]
+            for k in range(n):
+                sums[k] = y * row[k] - offsets[k]
+            for e in range(1, r + 1):
+                y, row = x[begin + e], factors[e]
+                for k in range(n):
+                    sums[k] += y * row[k]
+            for k in range(n):
+                squares[k] += sums[k] * sums[k]
+    for k in range(n):
+        out[k] = drawn.heads[k] - min(squares[k], HUGE)
+
+
+@njit_inner
+def weigh_counts_given(i, rows, drawn, lines):
+    """Write the log probabilities of a row of counts under all clusters to `lines[0]`."""
+    out, n = lines[0], drawn.heads.shape[0]
+    for k in range(n):
+        out[k] = drawn.heads[k]
+    for place in range(rows.ptr[i], rows.ptr[i + 1]):
+        amount, logs = rows.amounts[place], drawn.logs[rows.kinds[place]]
+        for k in range(n):
+            out[k] += amount * logs[k]

@@ -1,0 +1,181 @@
+"""The walker of mixtures of many rows: all rows at once, given parameters and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+
+from skdp._numba import frozen
+from skdp._random import draw_key
+from skdp._typing import Floats
+from skdp.mixture import _kernels_blocked as kernels
+from skdp.mixture import _kernels_large_moves as large_moves
+from skdp.mixture._cluster_walker import IMPOSSIBLE
+from skdp.mixture._kernels import shuffle
+from skdp.mixture._walker import MixtureWalker
+
+_N_FIRST_ROWS = 5000
+"""Of more rows, so many at random are clustered before the others are looked at."""
+
+_N_FIRST_SWEEPS = 100
+"""One by one, over these."""
+
+
+_FIVE = 5
+
+_N_TRIES = 20
+"""Moves of clusters of many rows, and as many of those of few, in a sweep."""
+
+_FEW_ROWS = 20_000
+"""Up to so many rows clusters are moved row by row, each given the others."""
+
+
+def count_stirs(n_rows: int) -> int:
+    """Return how often a single row opens or leaves a cluster, or tries to, in a sweep."""
+    return 20 + int(n_rows**0.5)
+
+
+class BlockedWalker(MixtureWalker):
+    """Markov chain over the same states as `MixtureWalker`, with steps that draw all rows at once.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Number of threads over blocks of rows.
+    others
+        As of `MixtureWalker`. Of many rows, the first partition is that of a part of them, and the
+        others are drawn given it.
+    """
+
+    def __init__(self, *args: Any, n_jobs: int | None = None, **params: Any):
+        self.n_jobs = n_jobs
+        super().__init__(*args, **params)
+
+    def _take_prior(self) -> None:
+        super()._take_prior()
+        self._blocked = kernels.blocked_kernels_of(self._terms.kind)
+
+    def _begin(self, rng: NDArray[np.uint64]) -> None:
+        """Draw the first partition."""
+        n_rows = len(self.labels)
+        if n_rows <= _N_FIRST_ROWS:
+            super()._begin(rng)
+            return
+        order = np.arange(n_rows)
+        shuffle(order, rng)
+        rows = np.sort(order[:_N_FIRST_ROWS])
+        emission = self.emission.copy()
+        part = MixtureWalker(
+            frozen(self._values[rows]), emission, self.prior, self.discount, self.concentration,
+            None, rng, rng, split_merge=self.split_merge,
+        )  # fmt: skip
+        for _ in range(_N_FIRST_SWEEPS):
+            part.sweep()
+        self.discount, self.concentration = part.discount, part.concentration
+        self.labels[rows], self.n_clusters = part.labels, part.n_clusters
+        if hasattr(emission, "draw_shared"):
+            self.emission.prior = emission.prior
+            self._take_prior()
+        drawn = self._draw_parameters(self._move(0, 0, rng), rng)
+        self._draw_rows(drawn, rng, others=True)
+
+    def sweep(self) -> None:
+        """Move clusters, draw parameters and the clusters of rows, then what is above them."""
+        n_rows = len(self.labels)
+        n_tries = _N_TRIES if self.split_merge and n_rows > 1 else 0
+        n_large = n_tries if n_rows > _FEW_ROWS else 0
+        clusters = self._move(n_tries, _FEW_ROWS, self.stream, n_spare=n_large)
+        self._move_large(clusters, n_large, self.stream)
+        clusters = self._stir(clusters, count_stirs(n_rows), self.stream)
+        self._draw_rows(self._draw_parameters(clusters, self.stream), self.stream)
+        self._draw_above()
+
+    def _move_large(self, clusters: Any, n_tries: int, rng: NDArray[np.uint64]) -> None:
+        """Try so many moves of clusters of many rows, in whose arrays there must be room."""
+        _, rows, prior = self._terms
+        n_rows, n_sample = len(self.labels), large_moves.SAMPLE + 2
+        n_clusters = self._blocked.move_large(
+            n_tries, rows, prior, clusters, self._terms.make_clusters(_FIVE), self.n_clusters,
+            self.labels, np.empty(n_rows, dtype=np.int64),
+            np.empty(self._capacity + 1, dtype=np.int64), self.discount, self.concentration,
+            self._one_group(), np.empty((2, self._capacity + 1)), np.empty(_FIVE),
+            np.empty((2, n_sample), dtype=np.int64), np.empty((3, n_sample), dtype=np.int8),
+            np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int8),
+            self._terms.make_scratch(self._capacity), rng,
+        )  # fmt: skip
+        if n_clusters < 0:
+            raise ValueError(IMPOSSIBLE)
+        self.n_clusters = n_clusters
+
+    def _stir(self, clusters: Any, n_tries: int, rng: NDArray[np.uint64]) -> Any:
+        """Let clusters of single rows come and go; return the statistics of all clusters."""
+        _, rows, prior = self._terms
+        row_sums = np.zeros(self._capacity, dtype=np.int64)
+        kernels.sum_rows(self.labels, row_sums)
+        members = np.empty(len(self.labels), dtype=np.int64)
+        while n_tries > 0:
+            if self.n_clusters == self._capacity:
+                self._capacity *= 2
+                clusters = type(clusters)(*map(_widen, clusters))
+                row_sums = _widen(row_sums)
+            n_tries, self.n_clusters = self._blocked.stir(
+                n_tries, rows, prior, clusters, self.n_clusters, self.labels, self._log_alone,
+                self.discount, self.concentration, np.empty(self._capacity + 1), members, row_sums,
+                self._terms.make_scratch(self._capacity), rng,
+            )  # fmt: skip
+            if self.n_clusters < 0:
+                raise ValueError(IMPOSSIBLE)
+        return clusters
+
+    def _draw_parameters(self, clusters: Any, rng: NDArray[np.uint64]) -> Any:
+        """Return parameters and weights of all clusters."""
+        drawn = self._terms.make_parameters(self.n_clusters)
+        scratch = self._terms.make_scratch(1)
+        self._blocked.draw_all_parameters(
+            self._terms.prior, clusters, self.discount, drawn, scratch, rng
+        )
+        return drawn
+
+    def _draw_rows(self, drawn: Any, rng: NDArray[np.uint64], *, others: bool = False) -> None:
+        """Draw the clusters of all rows but the first ones; or of those that have none yet."""
+        key = np.empty_like(rng)
+        draw_key(rng, key)
+        n = self.n_clusters
+
+        def find(begin: int, n_blocks: int) -> Floats:
+            firsts = np.empty(n)
+            kernels.find_firsts(begin, n_blocks, self.labels, key, firsts, np.empty_like(key))
+            return firsts
+
+        def draw(begin: int, n_blocks: int) -> None:
+            self._blocked.draw_rows(
+                begin, n_blocks, self._terms.rows, drawn, self.labels, firsts, key,
+                np.empty((3, n)), np.empty_like(key), np.empty_like(key),
+            )  # fmt: skip
+
+        firsts = np.full(n, -1.0) if others else np.min(self._for_blocks(find), axis=0)
+        self._for_blocks(draw)
+
+    def _for_blocks(self, function: Callable[[int, int], Any]) -> list[Any]:
+        """Call a function for all blocks of rows, some of them in each thread."""
+        n_blocks = -(-len(self.labels) // kernels.BLOCK)
+        n_threads = min(effective_n_jobs(self.n_jobs), n_blocks)
+        ends = np.linspace(0, n_blocks, n_threads + 1).astype(int)
+        parts = [(int(a), int(b - a)) for a, b in pairwise(ends)]
+        if n_threads == 1:
+            return [function(*parts[0])]
+        # Threads write to arrays of the walker, which other processes could not.
+        found: Any = Parallel(n_jobs=n_threads, require="sharedmem")(
+            delayed(function)(*part) for part in parts
+        )
+        return list(found)
+
+
+def _widen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array with zeros behind the numbers of each line, as many as there are."""
+    return np.concatenate([array, np.zeros_like(array)], axis=-1)

@@ -1,0 +1,306 @@
+r"""Blocked sweeps: clusters of all rows at once, given parameters and weights; and single rows.
+
+Rows have random times. The first row of a cluster stays; every other one is drawn among the clusters
+whose first rows come before it. Whatever is drawn, the first rows stay the first ones: no cluster is
+left empty, none is needed that has no rows yet, and given the parameters and weights of the clusters
+that there are all rows are independent.
+
+Clusters of a single row come and go in steps of their own. A row at random leaves its cluster, or a
+cluster at random, if it has one row, is given up to another one, by the densities of the row. With
+Z = sum over clusters of (n_l - a) f(x_i | X_l), without the row, the first is accepted with
+probability (b + a K) f(x_i) N / (Z (K + 1)), and the second with the reciprocal of what leads back.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| kind, rows, prior, clusters, scratch | | | see `skdp.emissions._kernels_clusters` |
+| drawn | | | see `skdp.emissions._kernels_cluster_draws` |
+| labels | z_i | (N,) int64 | cluster of a row; -1: of none yet |
+| firsts | | (K,) | times of the first rows of the clusters |
+| first_block, n_blocks | | scalars | blocks of BLOCK rows, each with streams of its own |
+| key | | (4,) uint64 | of the streams of blocks |
+| log_alone | log f(x_i) | (N,) | of each row in a cluster of its own |
+| discount, concentration | a, b | scalars | |
+| row_sums | | (C,) int64 | sums of the numbers of a cluster's rows: that of a single row |
+| members, weights, lines | | (N,) int64, (C + 1,), (3, K) | scratch |
+| rng | | (4,) uint64 | stream, advanced in place; or scratch for that of a block |
+"""  # noqa: E501
+
+# mypy: ignore-errors
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+from skdp._elementary import fast_exp
+from skdp._numba import njit_inner, njit_loop, njit_section
+from skdp._random import draw_log_gamma, next_double, stream_of_number
+from skdp.emissions._kernels_cluster_draws import draw_parameters, weigh_row_given
+from skdp.emissions._kernels_clusters import (
+    SIZE,
+    build_cluster,
+    copy_cluster,
+    is_worn,
+    move_row,
+    weigh_row,
+)
+from skdp.mixture._kernels_large_moves import move_large_clusters as _move_large_clusters
+from skdp.mixture._kernels_sections import (
+    draw_below,
+    list_all_members,
+    list_members,
+    rename,
+)
+
+BLOCK = 8192
+"""Rows with one stream. What is drawn depends on it, but not on who draws a block."""
+
+
+class BlockedKernels(NamedTuple):
+    """Kernels for rows of one kind."""
+
+    move_large: Callable
+    stir: Callable
+    draw_all_parameters: Callable
+    draw_rows: Callable
+
+
+@njit_loop
+def find_firsts(first_block, n_blocks, labels, key, firsts, rng):
+    """Write when the first rows of all clusters come, of some blocks; 1.0 where there is none."""
+    for k in range(firsts.shape[0]):
+        firsts[k] = 1.0
+    for block in range(first_block, first_block + n_blocks):
+        stream_of_number(key, 2 * block, rng)
+        for i in range(block * BLOCK, min((block + 1) * BLOCK, labels.shape[0])):
+            firsts[labels[i]] = min(firsts[labels[i]], next_double(rng))
+
+
+@njit_loop
+def sum_rows(labels, row_sums):
+    """Write the sums of the numbers of the rows of all clusters."""
+    for k in range(row_sums.shape[0]):
+        row_sums[k] = 0
+    for i in range(labels.shape[0]):
+        row_sums[labels[i]] += i
+
+
+@njit_inner
+def draw_among(n, time, firsts, logs, rng):
+    """Return one of n clusters by its log weight, of those whose first rows come before a time.
+
+    Parameters
+    ----------
+    logs : (K,) float64
+        Overwritten.
+    """
+    largest, total, last = -math.inf, 0.0, 0
+    for k in range(n):
+        largest = max(largest, logs[k] if firsts[k] < time else -math.inf)
+    for k in range(n):
+        weight = fast_exp(min(logs[k] - largest, 0.0))
+        logs[k] = weight if firsts[k] < time else 0.0
+    for k in range(n):
+        total += logs[k]
+    rest = next_double(rng) * total
+    for k in range(n):
+        rest -= logs[k]
+        if rest < 0.0:
+            return k
+        if logs[k] > 0.0:
+            last = k
+    return last
+
+
+@njit_inner
+def weigh_seats(n, left_out, less, sizes, discount, weights):
+    """Turn log densities into shares of n clusters; return the log of their sum.
+
+    Parameters
+    ----------
+    left_out : int
+        Cluster that cannot be chosen; -1: none.
+    less : int
+        Cluster that has one row less than `sizes` says; -1: none.
+    weights : (C + 1,) float64
+        Log densities, overwritten.
+    """
+    largest, total = -math.inf, 0.0
+    for k in range(n):
+        if k != left_out:
+            weights[k] += math.log(sizes[k] - (k == less) - discount)
+            largest = max(largest, weights[k])
+    for k in range(n):
+        weights[k] = math.exp(weights[k] - largest) if k != left_out else 0.0
+        total += weights[k]
+    for k in range(n):
+        weights[k] /= total
+    return largest + math.log(total)
+
+
+@njit_section
+def leave(
+    kind, i, rows, prior, clusters, n_clusters, labels, log_alone, discount, concentration, weights,
+    members, row_sums, scratch, rng,
+):  # fmt: skip
+    """Propose that row i opens a cluster; return the number of clusters, -1 if impossible."""
+    sizes, own, possible = clusters.vectors[SIZE], labels[i], True
+    seat = own
+    if not weigh_row(kind, i, rows, prior, clusters, n_clusters, own, scratch, weights):
+        labels[i] = -1
+        n = list_members(labels, own, members)
+        possible = build_cluster(kind, own, members[:n], rows, prior, clusters, scratch)
+        seat = -1
+        weigh_row(kind, i, rows, prior, clusters, n_clusters, seat, scratch, weights)
+    log_seats = weigh_seats(n_clusters, -1, seat, sizes, discount, weights)
+    log_ratio = math.log(concentration + discount * n_clusters) + log_alone[i] - log_seats
+    log_ratio += math.log(labels.shape[0] / (n_clusters + 1.0))
+    if math.log1p(-next_double(rng)) < log_ratio:
+        possible &= build_cluster(kind, n_clusters, members[:0], rows, prior, clusters, scratch)
+        move_row(kind, i, n_clusters, 1.0, rows, prior, clusters, scratch)
+        labels[i] = n_clusters
+        row_sums[own] -= i
+        row_sums[n_clusters] = i
+        if seat >= 0:
+            move_row(kind, i, own, -1.0, rows, prior, clusters, scratch)
+        n_clusters += 1
+    elif seat < 0:
+        move_row(kind, i, own, 1.0, rows, prior, clusters, scratch)
+        labels[i] = own
+    if is_worn(kind, own, clusters):
+        n = list_members(labels, own, members)
+        possible &= build_cluster(kind, own, members[:n], rows, prior, clusters, scratch)
+    return n_clusters if possible else -1
+
+
+@njit_section
+def join(
+    kind, k, rows, prior, clusters, n_clusters, labels, log_alone, discount, concentration, weights,
+    members, row_sums, scratch, rng,
+):  # fmt: skip
+    """Propose that the only row of cluster k joins another; return the number of clusters.
+
+    -1: a covariance is not positive definite to rounding.
+    """
+    sizes, i, last, possible = clusters.vectors[SIZE], row_sums[k], n_clusters - 1, True
+    weigh_row(kind, i, rows, prior, clusters, n_clusters, -1, scratch, weights)
+    log_seats = weigh_seats(n_clusters, k, -1, sizes, discount, weights)
+    log_ratio = log_seats - log_alone[i] - math.log(concentration + discount * last)
+    log_ratio += math.log(n_clusters / labels.shape[0])
+    if math.log1p(-next_double(rng)) < log_ratio:
+        rest, chosen = next_double(rng), last if k < last else 0
+        for j in range(n_clusters):
+            rest -= weights[j]
+            if rest < 0.0:
+                chosen = j
+                break
+        labels[i] = chosen
+        row_sums[chosen] += i
+        move_row(kind, i, chosen, 1.0, rows, prior, clusters, scratch)
+        if is_worn(kind, chosen, clusters):
+            n = list_members(labels, chosen, members)
+            possible = build_cluster(kind, chosen, members[:n], rows, prior, clusters, scratch)
+        if k != last:  # the last one takes the empty place
+            copy_cluster(kind, clusters, last, clusters, k)
+            if sizes[last] < 1.5:
+                labels[row_sums[last]] = k
+            else:
+                rename(labels, last, k)
+            row_sums[k] = row_sums[last]
+        n_clusters = last
+    return n_clusters if possible else -1
+
+
+@cache
+def blocked_kernels_of(kind: int) -> BlockedKernels:
+    """Return the kernels for rows of a kind."""
+
+    @njit_loop
+    def move_large(
+        n_tries, rows, prior, clusters, five, n_clusters, labels, members, ends, discount,
+        concentration, company, weights, five_logs, sample, sample_sides, found, sides, scratch,
+        rng,
+    ):  # fmt: skip
+        """Propose so many splits and merges of large clusters; there must be room.
+
+        Returns
+        -------
+        n_clusters : int
+            -1: a covariance is not positive definite to rounding.
+        """
+        list_all_members(n_clusters, labels, members, ends)
+        for _ in range(n_tries):
+            if n_clusters >= 0:
+                n_clusters = _move_large_clusters(
+                    kind, rows, prior, clusters, five, n_clusters, labels, members, ends, discount,
+                    concentration, company, weights, five_logs, sample, sample_sides, found, sides,
+                    scratch, rng,
+                )  # fmt: skip
+        return n_clusters
+
+    @njit_loop
+    def stir(
+        n_tries, rows, prior, clusters, n_clusters, labels, log_alone, discount, concentration,
+        weights, members, row_sums, scratch, rng,
+    ):  # fmt: skip
+        """Propose clusters of single rows, or their end, so often or until there is no room.
+
+        Returns
+        -------
+        n_left, n_clusters : int
+            What is left of the tries; -1 clusters: a covariance is not positive definite to
+            rounding.
+        """
+        sizes = clusters.vectors[SIZE]
+        while n_tries > 0 and 0 <= n_clusters < sizes.shape[0]:
+            n_tries -= 1
+            if next_double(rng) < 0.5:
+                i = draw_below(labels.shape[0], rng)
+                if sizes[labels[i]] > 1.5:
+                    n_clusters = leave(
+                        kind, i, rows, prior, clusters, n_clusters, labels, log_alone, discount,
+                        concentration, weights, members, row_sums, scratch, rng,
+                    )  # fmt: skip
+            else:
+                k = draw_below(n_clusters, rng)
+                if sizes[k] < 1.5 and n_clusters > 1:
+                    n_clusters = join(
+                        kind, k, rows, prior, clusters, n_clusters, labels, log_alone, discount,
+                        concentration, weights, members, row_sums, scratch, rng,
+                    )  # fmt: skip
+        return n_tries, n_clusters
+
+    @njit_loop
+    def draw_all_parameters(prior, clusters, discount, drawn, scratch, rng):
+        """Draw the parameters of as many clusters as `drawn` has room for, and their weights.
+
+        The weights of the clusters that there are, and of all others together, are
+        Dirichlet(n_1 - a, ..., n_K - a, b + a K). Gamma draws will do: the others do not count.
+        """
+        for k in range(drawn.heads.shape[0]):
+            draw_parameters(kind, k, prior, clusters, drawn, scratch, rng)
+            drawn.heads[k] += draw_log_gamma(clusters.vectors[SIZE, k] - discount, rng)
+
+    @njit_loop
+    def draw_rows(first_block, n_blocks, rows, drawn, labels, firsts, key, lines, times, rng):
+        """Draw the clusters of the rows of some blocks.
+
+        Parameters
+        ----------
+        firsts : (K,) float64
+            All negative: rows with a cluster keep it, the others may join any.
+        times, rng : (4,) uint64
+            Streams of a block, scratch: of the times of rows, and of their clusters.
+        """
+        n = firsts.shape[0]
+        for block in range(first_block, first_block + n_blocks):
+            stream_of_number(key, 2 * block, times)
+            stream_of_number(key, 2 * block + 1, rng)
+            for i in range(block * BLOCK, min((block + 1) * BLOCK, labels.shape[0])):
+                time, own = next_double(times), labels[i]
+                if own >= 0 and (firsts[own] < 0.0 or firsts[own] == time):
+                    continue
+                weigh_row_given(kind, i, rows, drawn, lines)
+                labels[i] = draw_among(n, time, firsts, lines[0], rng)
+
+    return BlockedKernels(move_large, stir, draw_all_parameters, draw_rows)
