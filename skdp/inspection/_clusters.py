@@ -145,8 +145,8 @@ class ClusterDisplay:
         if hasattr(estimator, "group_weights_"):
             raise TypeError(
                 f"estimator must be a mixture of rows, got {type(estimator).__name__}, whose "
-                "samples are groups: rows have no common density. Use "
-                f"{cls.__name__}(points, labels)."
+                "samples are groups: rows have no common density. "
+                f"Use {cls.__name__}(points, labels)."
             )
         names = [str(name) for name in getattr(X, "columns", [])]
         found = estimator.predict(X) if labels is None else labels  # which checks X

@@ -200,4 +200,4 @@ def test_mean_weights():
     models = [
         walker.model_of(np.array(labels), alpha, gamma, walker.stream).weights for _ in range(400)
     ]
-    assert_means(np.array(models), expected, "mean weights")
+    assert_means(np.array(models), expected, "mean weights", resolution=1e-4)
