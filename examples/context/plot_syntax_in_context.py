@@ -77,7 +77,7 @@ print(X_test[1000:1005].assign(kind=y_test[1000:1005]).to_string())
 # Collins's formula has a parameter, and its default suits these data. The Dirichlet process
 # learns what it needs, and the Pitman-Yor process, the default, has discounts besides and predicts
 # better. Which column is more important is not always clear. Classifiers with other orders of the
-# same columns err in other ways: the mean of their probabilities is better still.
+# same columns err in other ways: the mean of their probabilities is a little better still.
 
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import VotingClassifier

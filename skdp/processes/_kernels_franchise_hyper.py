@@ -52,14 +52,21 @@ def log_rising(x, step, n):
     return n * math.log(step) + math.lgamma(ratio + n) - math.lgamma(ratio)
 
 
+@njit_step
+def _log_sizes(discount, sizes, n_sizes):
+    """Return log prod_s (1 - d)_(s - 1) over tables of sizes s."""
+    total = 0.0
+    for i in range(sizes.shape[0]):
+        total += n_sizes[i] * log_rising(1.0 - discount, 1.0, sizes[i] - 1)
+    return total
+
+
 @njit
 def log_tables_given(
     discount, concentration, sizes, n_sizes, tables, n_tables, customers, n_customers
 ):
     """Return log p(tables | d, theta) from the three histograms."""
-    total = 0.0
-    for i in range(sizes.shape[0]):
-        total += n_sizes[i] * log_rising(1.0 - discount, 1.0, sizes[i] - 1)
+    total = _log_sizes(discount, sizes, n_sizes)
     for i in range(tables.shape[0]):  # the first factors, theta, cancel
         n = tables[i] - 1
         total += n_tables[i] * log_rising(concentration + discount, discount, n)
@@ -74,9 +81,7 @@ def log_tables_by_node(discount, concentration, sizes, n_sizes, tables, customer
 
     `concentration`, `tables` and `customers` are those of the restaurants, (U,) each.
     """
-    total = 0.0
-    for i in range(sizes.shape[0]):
-        total += n_sizes[i] * log_rising(1.0 - discount, 1.0, sizes[i] - 1)
+    total = _log_sizes(discount, sizes, n_sizes)
     for u in range(tables.shape[0]):
         total += _log_restaurant(discount, concentration[u], tables[u], customers[u])
     return total

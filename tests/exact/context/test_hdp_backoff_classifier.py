@@ -142,12 +142,12 @@ def test_discounts_and_concentrations(events, root, hyper):
 @pytest.mark.parametrize("root", [True, False])
 def test_concentrations_that_differ_between_contexts(root):
     """Very different ones, given: whose is whose matters."""
-    listed = [("ap", 0), ("ap", 0), ("aq", 0), ("bp", 0), ("bp", 0), ("bq", 0), ("bq", 1)]
+    listed = [("ap", 1)] * 2 + [("aq", 1)] + [("bp", 0)] * 2 + [("bq", 0)] * 3
     pairs = [(tuple(context), x) for context, x in listed]
     counts = Counter(pairs)
     model = Model(3, 2, root=root)
     thetas = {(): 1.0, ("a",): 0.05, ("b",): 30.0}
-    thetas |= {tuple("ap"): 8.0, tuple("aq"): 0.1, tuple("bp"): 0.3, tuple("bq"): 20.0}
+    thetas |= {tuple("ap"): 8.0, tuple("aq"): 0.1, tuple("bp"): 1.0, tuple("bq"): 2.0}
     d = [0.3, 0.2, 0.1][-model.n_depths :]
     states = [tables for _, tables in table_counts(model, counts)]
     weights = np.exp([log_joint(model, counts, tables, d, thetas) for tables in states])

@@ -9,6 +9,14 @@ FRANCHISE = "processes/_franchise.py"
 
 MUTATIONS = [
     Mutation(
+        "ngram-mass",
+        "processes/_franchise_walker.py",
+        "        mass = franchise.customers - self.discount[depth] * franchise.tables",
+        "        mass = franchise.customers - self.discount[depth]",
+        "Each table of a cell pays the discount.",
+        f"{LM}::test_probabilities_given_samples[one often]",
+    ),
+    Mutation(
         "franchise-theta-jacobian",
         HYPER,
         "return shape * log_theta - rate * theta",

@@ -11,8 +11,59 @@ EXACT = "tests/exact/language/test_nested.py"
 SEATS = f"{EXACT}::test_posterior_of_tables"
 DYNAMIC = "processes/_kernels_franchise_dynamic.py"
 POSTERIOR = f"{EXACT}::test_posterior_of_cuts"
+BACKOFF = "tests/exact/context/test_hdp_backoff_classifier.py"
+OWN = f"{BACKOFF}::test_discounts_and_concentrations[two levels-True-dirichlet, context]"
+GIVEN = f"{BACKOFF}::test_concentrations_that_differ_between_contexts[True]"
 
 MUTATIONS = [
+    Mutation(
+        "backoff-tables-of-restaurants",
+        KERNELS,
+        "    chance[0] = laws.base[path[0]]\n    for j in range(m):\n",
+        "    for j in range(m + 1):\n        chance[j] = 1.0\n    for j in range(0):\n",
+        "D5: given outcomes, tables open with theta times the chance of the dish, not with theta.",
+        f"{BACKOFF}::test_tables[dirichlet-one often-False]",
+    ),
+    Mutation(
+        "backoff-enter-theta-of-the-level",
+        KERNELS,
+        "        theta = laws.concentration[u if laws.by_node else j]\n        opens",
+        "        theta = laws.concentration[j]\n        opens",
+        "A context may have a concentration of its own.",
+        GIVEN,
+    ),
+    Mutation(
+        "backoff-chance-theta-of-the-level",
+        KERNELS,
+        "        d, theta = laws.discount[j], laws.concentration[u if laws.by_node else j]",
+        "        d, theta = laws.discount[j], laws.concentration[j]",
+        "A context may have a concentration of its own.",
+        GIVEN,
+    ),
+    Mutation(
+        "backoff-own-theta-jacobian",
+        HYPER_KERNELS,
+        "    prior = shape * log_theta - rate * theta",
+        "    prior = (shape - 1.0) * log_theta - rate * theta",
+        "The density of log(theta) is theta times that of theta.",
+        OWN,
+    ),
+    Mutation(
+        "backoff-own-theta-customers",
+        HYPER_KERNELS,
+        "    return seated - log_rising(concentration + 1.0, 1.0, n_customers - 1)",
+        "    return seated - log_rising(concentration + 1.0, 1.0, n_tables - 1)",
+        "(2.15): a context's alpha depends on its customers, which are tables of those below.",
+        OWN,
+    ),
+    Mutation(
+        "backoff-own-theta-tables",
+        HYPER_KERNELS,
+        "    seated = log_rising(concentration + discount, discount, n_tables - 1)",
+        "    seated = log_rising(concentration + discount, discount, n_tables)",
+        "The first factors, theta, cancel.",
+        f"{BACKOFF}::test_log_joint[dirichlet, context-one often-False]",
+    ),
     Mutation(
         "franchise-drop-ratio",
         KERNELS,
