@@ -180,7 +180,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
     >>> model = DistanceDependentCRPClassifier(max_iter=100, random_state=0).fit(X, y)
     >>> model.predict([["that", "V"]]).tolist()
     ['verb']
-    >>> model.decay_[1] > model.decay_[0]
+    >>> bool(model.decay_[1] > model.decay_[0])
     True
     """
 
