@@ -51,7 +51,6 @@ MUTATIONS = [
         "    weights[:] = np.exp(-decay).sum()\n"
         "    weights[1:] = 0.0\n"
         "    weights[2 ** np.arange(len(decay))] = -np.expm1(-decay)\n"
-        "    weights[0] -= 0.0\n"
         "    return weights\n",
         "(2.19) as printed: a sum over columns, not a product.",
         SHARED,
@@ -118,7 +117,7 @@ MUTATIONS = [
         "            if c.marks[k] == mark + 1 - side:\n                return -1\n",
         "",
         "A cycle that loses a link holds together.",
-        f"{LINKS}::test_links_of_many_of_one_outcome[shared]",
+        f"{UNITS}::test_components_are_those_of_the_links[3-shared]",
     ),
     Mutation(
         "links-union-without-totals",
