@@ -181,7 +181,7 @@ MUTATIONS = [
         "        is_with = (np.arange(2 * len(weights)) >> d) & 1 == 1\n",
         "        is_with = np.arange(2 * len(weights)) & 1 == 1\n",
         "The sets with column d are those with bit d.",
-        DECAYS,
+        f"{UNITS}::test_two_ways_to_the_same_sums[True]",
     ),
     Mutation(
         "links-jacobian-of-decays",
@@ -205,14 +205,6 @@ MUTATIONS = [
         "value + log_links - normalizers",
         "value - normalizers",
         "Links have the probability of their similarity.",
-        f"{LINKS}::test_drawn_weights[shared]",
-    ),
-    Mutation(
-        "links-weights-one-part-only",
-        SIMILARITIES,
-        "            share = 1.0 / (total + value)\n",
-        "            share = 1.0\n",
-        "Weights are shares of the parts.",
         f"{LINKS}::test_drawn_weights[shared]",
     ),
     Mutation(
