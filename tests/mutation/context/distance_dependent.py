@@ -112,14 +112,6 @@ MUTATIONS = [
         f"{UNITS}::test_components_are_those_of_the_links[3-shared]",
     ),
     Mutation(
-        "links-cycles-fall-apart",
-        COMPONENTS,
-        "            if c.marks[k] == mark + 1 - side:\n                return -1\n",
-        "",
-        "A cycle that loses a link holds together.",
-        f"{UNITS}::test_components_are_those_of_the_links[3-shared]",
-    ),
-    Mutation(
         "links-union-without-totals",
         SWEEP,
         "    result -= log_total_gammas[n_a + n_b] + log_total_gammas[0]\n",
