@@ -8,7 +8,9 @@ few. Held-out log-loss (nats an event) and accuracy of:
 - a kernel smoother with the product similarity, whose decays and weight of the base distribution
   maximize the leave-one-out likelihood of the training events: what is left of the model without
   its links;
-- `DistanceDependentCRPClassifier`, its decays learned, with either model of outcomes and kernel;
+- `DistanceDependentCRPClassifier`, its decays or weights learned: with the same columns; and, as it
+  needs no order of them, with side, adjacency and verb between as columns of their own. "1 / X" is
+  an `outcome_prior` of one observation in all, shared out among the classes;
 - Collins's back-off for some gamma, and the hierarchical Pitman-Yor back-off.
 
     python benchmarks/similar_contexts.py --data ../shared/data
@@ -87,6 +89,14 @@ def read_events(path):
     return events.X, np.array([outcome.split()[0] for outcome in events.y]), events.levels
 
 
+def split_distances(X):
+    """Return contexts with the parts of their third column as columns of their own."""
+    parts = [
+        (value.split(",")[0], "adjacent" in value, "verb" in value) for value in X[:, 2].tolist()
+    ]
+    return np.column_stack([X[:, :2], np.array(parts, dtype=object), X[:, 3:]])
+
+
 def encode(train, test):
     """Return categories as numbers; those that training lacks are all -1, unlike any."""
     columns = [{value: i for i, value in enumerate(dict.fromkeys(column))} for column in train.T]
@@ -135,6 +145,7 @@ def main():
     print(f"{len(y)} events of {len(np.unique(codes, axis=0))} contexts, {len(classes)} classes")
     print("| | log-loss | accuracy | CPU s, fit + predict |\n|---|---|---|---|")
     data = X, y, X_test, y_test, classes
+    split_data = split_distances(X), y, split_distances(X_test), y_test, classes
     models = {
         f"Collins, gamma {gamma}": CollinsBackoffClassifier(levels, gamma=gamma, classes=classes)
         for gamma in (1.0, 2.0, 5.0, 10.0)
@@ -142,11 +153,16 @@ def main():
     models["Pitman-Yor back-off"] = HDPBackoffClassifier(levels, classes=classes, random_state=0)
     settings = {"classes": classes, "max_iter": args.sweeps, "n_chains": args.chains,
                 "random_state": 0}  # fmt: skip
-    for outcome_model in ("shared", "dirichlet"):
-        for kernel, weights in (("product", None), ("overlap", "auto")):
-            models[f"links, {kernel}, {outcome_model}"] = DistanceDependentCRPClassifier(
-                kernel, weights=weights, outcome_model=outcome_model, **settings
-            )
+    one = 1.0 / len(classes)
+    for name, params in {
+        "shared, overlap": {"kernel": "overlap", "weights": "auto"},
+        "shared": {},
+        "shared, 7 columns": {},
+        "dirichlet, 7 columns": {"outcome_model": "dirichlet"},
+        "dirichlet, 1 / X": {"outcome_model": "dirichlet", "outcome_prior": one},
+        "dirichlet, 1 / X, 7 columns": {"outcome_model": "dirichlet", "outcome_prior": one},
+    }.items():
+        models[f"links, {name}"] = DistanceDependentCRPClassifier(**params, **settings)
     if args.only in "kernel smoother":
         smoother = report(
             "kernel smoother", KernelSmoother(classes), codes, y, codes_test, y_test, classes
@@ -154,7 +170,8 @@ def main():
         print(f"  decay {smoother.decay.round(2)}, alpha {smoother.alpha:.3g}")
     for name, model in models.items():
         if args.only in name:
-            report(name, model, *data)
+            is_split = "7 columns" in name
+            report(name, model, *(data if not is_split else split_data))
         if args.only in name and name.startswith("links"):
             print("  " + str(model.trace_.summary()).replace("\n", "\n  "))
 

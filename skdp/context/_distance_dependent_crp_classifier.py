@@ -97,8 +97,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
     outcome_model : {"shared", "dirichlet"}, default="shared"
         "shared": all observations of a component have one outcome, drawn from a distribution that
         is common to all components. "dirichlet": each component has a distribution of its own.
-    classes : array-like or None, default=None
-        Outcomes that are possible, seen in y or not. None: those in y.
+    classes : (n_classes,) array-like or None, default=None
+        All labels that are possible. None: those of y.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -180,7 +180,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
     >>> model = DistanceDependentCRPClassifier(max_iter=100, random_state=0).fit(X, y)
     >>> model.predict([["that", "V"]]).tolist()
     ['verb']
-    >>> model.decay_[1] > model.decay_[0]
+    >>> bool(model.decay_[1] > model.decay_[0])
     True
     """
 
