@@ -147,6 +147,27 @@ def test_any_threshold_will_do(share, monkeypatch):
     check("two documents", "btigs", 12_000)
 
 
+def test_prior_of_a_sweep_sums_to_alpha(monkeypatch):
+    """Topics that take no part keep their weight, whether they have words or not."""
+    monkeypatch.setattr(_open_walker, "SMALLEST_TABLE", 0.6)
+    walker, n_light = make_walker(PROBLEMS["two documents"]), 0
+    for _ in range(50):
+        walker.sweep()
+        n_light += np.count_nonzero(walker.weights <= walker.least_weight)
+        walker._open_columns(walker.streams[0])
+        assert walker.doc_topic_prior.sum() == pytest.approx(walker.document_concentration)
+        walker.doc_topic_prior = walker.document_concentration * walker.weights
+    assert n_light > 0
+
+
+def test_topics_keep_their_weights_where_gaps_are_closed():
+    """Topic 2 moves to the place of topic 0, which has no words."""
+    walker = make_walker(PROBLEMS["one document"])
+    walker._words.totals[:3] = 0.0, 3.0, 2.0
+    walker._close_gaps(np.array([0.4, 0.3, 0.2]))
+    assert walker.weights.tolist() == [0.2, 0.3]
+
+
 @mostly_one_sampler
 def test_learned_concentrations(sampler):
     problem, priors = PROBLEMS["two documents"], TopPriors((2.0, 1.5), (1.5, 1.0))

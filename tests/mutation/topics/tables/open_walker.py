@@ -9,6 +9,7 @@ WALKER = "topics/_tables/_open_walker.py"
 KERNELS = "topics/_tables/_kernels_top_level.py"
 
 WORDS = f"{EXACT}::test_two_documents[btigs]"
+SUM = f"{EXACT}::test_prior_of_a_sweep_sums_to_alpha"
 FEW = f"{EXACT}::test_any_threshold_will_do[0.6]"
 
 MOVES = "topics/_tables/_kernels_open_moves.py"
@@ -42,8 +43,8 @@ MUTATIONS = [
     Mutation(
         "open-seats-without-sizes",
         MOVES,
-        "                target -= seats.size[seat] - a\n    ",
-        "                target -= 1.0\n    ",
+        "            target -= seats.size[seat] - a\n            while",
+        "            target -= 1.0\n            while",
         "A customer takes a seat at a table in proportion to its size, less the discount.",
         f"{UNIT}::TestMoves::test_seats",
     ),
@@ -61,7 +62,7 @@ MUTATIONS = [
         "        prior[n_used - 1] = max(self.rest - drawn.sum(), 0.0) + light\n",
         "",
         "Topics that take no part keep their weight in alpha, the sum that tables are weighed by.",
-        FEW,
+        SUM,
     ),
     Mutation(
         "open-light-topics-leave-no-weight",
@@ -69,7 +70,7 @@ MUTATIONS = [
         "max(self.rest - drawn.sum(), 0.0) + light\n",
         "max(self.rest - drawn.sum(), 0.0)\n",
         "So do those among them that have words.",
-        FEW,
+        SUM,
     ),
     Mutation(
         "open-documents-of-light-topics-move",
@@ -157,7 +158,7 @@ MUTATIONS = [
         "        self.weights[names[used]] = weights[used]\n",
         "        self.weights[:] = weights[used]\n",
         "Where a gap is closed, a topic keeps its weight.",
-        WORDS,
+        f"{EXACT}::test_topics_keep_their_weights_where_gaps_are_closed",
     ),
     Mutation(
         "open-freed-columns-keep-their-tables",
