@@ -5,7 +5,9 @@ Held-out nats a row: five folds, columns standardized in the fold, densities in 
 number of components (and "full" or "diag") that is best on the same folds, which flatters it.
 Labels: adjusted Rand index of all rows against the known classes. Starts: fits of all rows from 1,
 20 and 200 random components. Speed: sweeps over 10,000 rows, 10 columns and 20 components. The
-part "large", which is not run by default, fits 100,000 generated rows and rows of 60 columns.
+parts "large" and "blocked" are not run by default: fits of 100,000 generated rows and rows of 60
+columns, with either sampler from 50,000 rows on, and blocked sweeps over a million rows of 2 and 10
+columns beside iterations of scikit-learn's.
 
     python benchmarks/mixture.py --data ../shared/data/sequence --chains 4
 """
@@ -176,6 +178,10 @@ def measure_large(options):
             "BGM 30": bayesian(options.seed),
             "DPMixture": DPMixture(max_iter=options.sweeps, random_state=options.seed),
         }
+        if n_rows >= 50_000:
+            models["DPMixture, blocked"] = DPMixture(
+                sampler="blocked", max_iter=options.sweeps, random_state=options.seed
+            )
         for name, model in models.items():
             begin = time.process_time()
             labels = model.fit_predict(train)
@@ -186,6 +192,35 @@ def measure_large(options):
             rows.append([shape, name, *cells, index, f"{model.score(test):.3f}"])
             print(rows[-1], flush=True)
     print_table(["rows, D", "model", "CPU s", "K", "Rand index", "held out"], rows)
+
+
+def measure_blocked(options):
+    """Time sweeps over a million rows of 20 components, and iterations of scikit-learn's models."""
+    rows, n, n_components = [], 1_000_000, 20
+    for n_columns in (2, 10):
+        rng = np.random.default_rng(0)
+        z = rng.integers(n_components, size=n)
+        centres = 4.0 * rng.normal(size=(n_components, n_columns))
+        X = centres[z] + rng.normal(size=(n, n_columns))
+        for n_jobs in (1, 2):
+            model = DPMixture(sampler="blocked", init=z, max_iter=12, n_jobs=n_jobs, random_state=0)
+            states = model.iter_sweeps(X)
+            next(states)
+            begin, cpu = time.perf_counter(), time.process_time()
+            n_sweeps = sum(1 for _ in states)
+            times = time.perf_counter() - begin, time.process_time() - cpu
+            name = f"DPMixture, {n_jobs} threads"
+            rows.append([n_columns, name, *(f"{each / n_sweeps:.2f}" for each in times)])
+            print(rows[-1], flush=True)
+        for peer in (GaussianMixture, BayesianGaussianMixture):
+            begin, cpu = time.perf_counter(), time.process_time()
+            peer(
+                n_components=n_components, max_iter=3, tol=0.0, init_params="random", random_state=0
+            ).fit(X)
+            times = time.perf_counter() - begin, time.process_time() - cpu
+            rows.append([n_columns, peer.__name__, *(f"{each / 3:.2f}" for each in times)])
+            print(rows[-1], flush=True)
+    print_table(["D", "a million rows, K = 20", "seconds a sweep", "CPU seconds"], rows)
 
 
 def main():
@@ -212,6 +247,8 @@ def main():
         measure(options)
     if "large" in options.parts:
         measure_large(options)
+    if "blocked" in options.parts:
+        measure_blocked(options)
 
 
 if __name__ == "__main__":
