@@ -50,9 +50,11 @@ def large_of_few(walker):
 
 
 def blocked(walker):
-    """Rows given parameters, and what brings clusters of single rows."""
-    clusters = walker._stir(walker._move(0, 0, walker.stream), 4, walker.stream)
-    walker._draw_rows(walker._draw_parameters(clusters, walker.stream), walker.stream)
+    """Rows given parameters, ten times, and a single row: the rows would have the last word."""
+    walker._stir(walker._move(0, 0, walker.stream), 2, walker.stream)
+    for _ in range(10):
+        clusters = walker._move(0, 0, walker.stream)
+        walker._draw_rows(walker._draw_parameters(clusters, walker.stream), walker.stream)
 
 
 STEPS = {"gibbs": gibbs, "split-merge": split_merge, "both": both}
