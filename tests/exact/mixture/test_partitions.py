@@ -112,6 +112,13 @@ def test_partitions_of_pairs(step):
     check(PAIRS, 0.02, 0.02, step, 8000)
 
 
+@pytest.mark.parametrize("step", ["blocked", "large"])
+def test_partitions_of_few_clusters(step):
+    """Close rows, and most often two clusters: many of the rows are free to go elsewhere."""
+    close = [[0.0, 0.1], [0.4, -0.2], [0.9, 0.2], [0.2, 0.7], [-0.6, 1.0]]
+    check(PROBLEMS["full"]._replace(rows=close), 0.4, -0.2, step, 8000)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("step", [*STEPS, *BLOCKED_STEPS])
 @pytest.mark.parametrize(("a", "b"), [(0.0, 0.7), (0.4, 0.7), (0.5, -0.2)])
