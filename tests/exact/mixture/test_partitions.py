@@ -50,9 +50,11 @@ def large_of_few(walker):
 
 
 def blocked(walker):
-    """Rows given parameters, and what brings clusters of single rows."""
-    clusters = walker._stir(walker._move(0, 0, walker.stream), 4, walker.stream)
-    walker._draw_rows(walker._draw_parameters(clusters, walker.stream), walker.stream)
+    """Rows given parameters, ten times, and a single row: the rows would have the last word."""
+    walker._stir(walker._move(0, 0, walker.stream), 2, walker.stream)
+    for _ in range(10):
+        clusters = walker._move(0, 0, walker.stream)
+        walker._draw_rows(walker._draw_parameters(clusters, walker.stream), walker.stream)
 
 
 STEPS = {"gibbs": gibbs, "split-merge": split_merge, "both": both}
@@ -108,6 +110,13 @@ def test_partitions(name, step):
 @pytest.mark.parametrize("step", ["split-merge", "both", "large"])
 def test_partitions_of_pairs(step):
     check(PAIRS, 0.02, 0.02, step, 8000)
+
+
+@pytest.mark.parametrize("step", ["blocked", "large"])
+def test_partitions_of_few_clusters(step):
+    """Close rows, and most often two clusters: many of the rows are free to go elsewhere."""
+    close = [[0.0, 0.1], [0.4, -0.2], [0.9, 0.2], [0.2, 0.7], [-0.6, 1.0]]
+    check(PROBLEMS["full"]._replace(rows=close), 0.4, -0.2, step, 8000)
 
 
 @pytest.mark.slow
