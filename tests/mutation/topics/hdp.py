@@ -3,7 +3,6 @@
 from mutation.mutation import Mutation
 
 EXACT = "tests/exact/topics/test_hdp_topic_model.py"
-UNIT = "tests/unit/topics/test_hdp_topic_model.py"
 
 SWEEPS = "topics/_hdp/_kernels_sweeps.py"
 MOVES = "topics/_hdp/_kernels_moves.py"
@@ -133,14 +132,6 @@ MUTATIONS = [
         "        shares[0], shares[1] = log_other, log_share\n",
         "A merge is weighed with the shares that the topics have.",
         f"{EXACT}::test_a_merge_is_a_split_reversed[each]",
-    ),
-    Mutation(
-        "hdp-worst-sample-is-shown",
-        "topics/_shared/_best_sample.py",
-        "if log_joint <= self.log_joint:",
-        "if log_joint > self.log_joint > -math.inf:",
-        "The kept sample with the highest log joint is shown.",
-        f"{UNIT}::TestAttributes::test_the_best_sample_is_shown",
     ),
     Mutation(
         "hdp-columns-move-without-their-weights",

@@ -21,6 +21,14 @@ def _likelihood(case: str, n_particles: int, model: str = "segmented") -> str:
 
 MUTATIONS = [
     Mutation(
+        "hdp-worst-sample-is-shown",
+        "topics/_shared/_best_sample.py",
+        "if log_joint <= self.log_joint:",
+        "if log_joint > self.log_joint > -math.inf:",
+        "The kept sample with the highest log joint is shown.",
+        "tests/unit/topics/test_hdp_topic_model.py::TestAttributes::test_the_best_sample_is_shown",
+    ),
+    Mutation(
         "completion-of-even-tokens",
         COMPLETION,
         """\

@@ -4,58 +4,12 @@ from mutation.mutation import Mutation
 
 EXACT = "tests/exact/topics/test_open_segmented.py"
 UNIT = "tests/unit/topics/tables/test_open_base.py"
-
 WALKER = "topics/_tables/_open_walker.py"
-KERNELS = "topics/_tables/_kernels_top_level.py"
-
 WORDS = f"{EXACT}::test_two_documents[btigs]"
 SUM = f"{EXACT}::test_prior_of_a_sweep_sums_to_alpha"
 FEW = f"{EXACT}::test_any_threshold_will_do[0.6]"
 
-MOVES = "topics/_tables/_kernels_open_moves.py"
-SPLITS = f"{EXACT}::test_splits_and_merges[segmented-two documents-btigs]"
-
 MUTATIONS = [
-    Mutation(
-        "open-split-without-the-top-level",
-        MOVES,
-        "    log_ratio = math.log(gamma) - shares[0] - shares[1] - log_proposed\n",
-        "    log_ratio = -log_proposed\n",
-        "Two weights in the place of one have another density.",
-        SPLITS,
-    ),
-    Mutation(
-        "open-words-of-a-block-do-not-know-each-other",
-        MOVES,
-        "        counts[0, w] += 1.0\n        counts[1, w] += 1.0\n",
-        "        counts[0, w] += 0.0\n        counts[1, w] += 1.0\n",
-        "The words of a block come one after the other, on either side.",
-        f"{UNIT}::TestMoves::test_weights_of_blocks",
-    ),
-    Mutation(
-        "open-tables-are-kept-with-blocks-undivided",
-        MOVES,
-        "            opens = next_double(rng) * ratio < 1.0\n",
-        "            opens = False\n",
-        "Which customers opened the tables is drawn.",
-        f"{UNIT}::TestMoves::test_seats",
-    ),
-    Mutation(
-        "open-seats-without-sizes",
-        MOVES,
-        "            target -= seats.size[seat] - a\n            while",
-        "            target -= 1.0\n            while",
-        "A customer takes a seat at a table in proportion to its size, less the discount.",
-        f"{UNIT}::TestMoves::test_seats",
-    ),
-    Mutation(
-        "open-moved-tables-stay",
-        "topics/_tables/_open_moves.py",
-        "        (assignments.document_tables, documents),\n",
-        "",
-        "Tables that change their topic do so at their document, too.",
-        f"{UNIT}::TestTopicsComeAndGo::test_columns_are_the_words[SegmentedTopicModel-btigs-1-60]",
-    ),
     Mutation(
         "open-no-weight-for-what-is-left-out",
         WALKER,
@@ -89,35 +43,11 @@ MUTATIONS = [
         FEW,
     ),
     Mutation(
-        "open-one-new-topic",
-        KERNELS,
-        "    while rest > least:\n",
-        "    while rest > least and n == 0:\n",
-        "All topics above the threshold take part.",
-        f"{EXACT}::test_any_threshold_will_do[0.001]",
-    ),
-    Mutation(
-        "open-rest-in-one-piece",
-        KERNELS,
-        "        weight, rest = break_weight(rest, gamma, rng)\n",
-        "        weight, rest = rest, 0.0\n",
-        "The weight of topics without words is broken into sticks.",
-        WORDS,
-    ),
-    Mutation(
         "open-threshold-of-the-state",
         WALKER,
         "        return float(SMALLEST_TABLE / (tables + self.top_concentration + 1.0))\n",
         "        return float(self.weights.min() * 0.999)\n",
         "The threshold depends on nothing that the sweep changes.",
-        WORDS,
-    ),
-    Mutation(
-        "open-documents-open-one-table-for-a-topic",
-        KERNELS,
-        "                drawn = draw_table_count(served[d, k], prior[k], rng)\n",
-        "                drawn = 1\n",
-        "How many tables a document opens for a topic is drawn.",
         WORDS,
     ),
     Mutation(
