@@ -150,6 +150,7 @@ OTHER_MEANING = {
         "BernoulliEmission": "Beta, not Dirichlet",
         "CategoricalEmission": "drawn by default",
     },
+    "sampler": dict.fromkeys(MIXTURES, "of partitions"),
     "mean_prior": {"StudentTEmission": "medians, not means"},
     "rule_type_prior": {"HDPPCFGRefiner": "other types of rules"},
     "binary_concentration": {"HDPPCFGRefiner": "of subsymbols, given their parent"},

@@ -1,0 +1,27 @@
+"""Wrong patches: moves of large clusters (mixture)."""
+
+from mutation.mutation import Mutation
+
+PARTITIONS = "tests/exact/mixture/test_partitions.py"
+LARGE = "mixture/_kernels_large_moves.py"
+MOVES_OF_FEW = f"{PARTITIONS}::test_partitions_of_few_clusters[large]"
+MOVES = f"{PARTITIONS}::test_partitions[full-large]"
+
+MUTATIONS = [
+    Mutation(
+        "mixture-large-way-forgotten",
+        LARGE,
+        "        log_ratio = log_weight - log_way\n",
+        "        log_ratio = log_weight\n",
+        "A split divides by the probability of what its rows chose.",
+        MOVES_OF_FEW,
+    ),
+    Mutation(
+        "mixture-large-merge-without-its-way-back",
+        LARGE,
+        "        log_ratio += log_way\n",
+        "        log_ratio += 0.0 * log_way\n",
+        "A merge multiplies by the probability of the way back.",
+        MOVES,
+    ),
+]
