@@ -19,10 +19,10 @@ from sklearn.utils.validation import (
 from skdp._checks import MAX_INTEGER, as_array
 from skdp._memory import check_memory
 from skdp._typing import Floats, Ints, Places
-from skdp.context._backoff._columns import Column, read_columns
 from skdp.context._backoff._explain import BackoffStep, CountedModel, explain_paths, name_levels
-from skdp.context._backoff._levels import check_classes, check_levels, describe_column
+from skdp.context._backoff._levels import check_classes, check_levels
 from skdp.context._backoff._tree import ContextTree
+from skdp.context._columns import Column, describe_column, read_columns
 
 _CELLS_AT_ONCE = 2**24
 """Probabilities that `predict` holds at a time."""

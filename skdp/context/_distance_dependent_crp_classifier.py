@@ -19,7 +19,7 @@ from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp._typing import Floats
 from skdp.base import ChainEstimator
-from skdp.context._distance_dependent._categories import CategoryNumbers, check_categories
+from skdp.context._columns import Column, as_rows, describe_column, find_codes, read_columns
 from skdp.context._distance_dependent._model import (
     LinkModel,
     Predictor,
@@ -42,7 +42,7 @@ from skdp.context._distance_dependent._similarities import (
     SubsetProduct,
 )
 from skdp.context._distance_dependent._walker import LinkWalker
-from skdp.inference import NoAverages, Sweeps, warn_of_drifts
+from skdp.inference import NoAverages, warn_of_drifts
 from skdp.mixture._partition import representative_partition
 
 _BLOCK = 2048
@@ -285,21 +285,25 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
             raise ValueError(f"{error} It may also be 'auto'.") from None
 
     def _check_input(self, X: Any, y: Any = None) -> Observations:
-        given: dict[str, Any] = {"numbers": None, "contexts": None}
+        given: dict[str, Any] = {"columns": None, "contexts": None}
         if self._is_precomputed():
             similarities = self._check_similarities(X, reset=True)
             n_contexts = len(similarities)
             context_of, codes = np.arange(n_contexts), np.empty((n_contexts, 0), dtype=np.int32)
         else:
-            values, similarities = check_categories(self, X, reset=True), None
-            numbers = CategoryNumbers(values)
-            _, firsts, context_of = np.unique(
-                numbers.encode(values), axis=0, return_index=True, return_inverse=True
-            )
-            contexts, context_of = values[firsts], context_of.ravel().astype(np.int64)
-            codes = numbers.encode(contexts)
-            given["numbers"] = numbers
+            values, similarities = read_columns(self, X, reset=True), None
+            names = getattr(self, "feature_names_in_", None)
+            of_columns = [
+                Column.of(those, describe_column(j, names)) for j, those in enumerate(values)
+            ]
+            given["columns"] = [column for column, _ in of_columns]
+            codes, firsts, context_of = np.unique(
+                np.column_stack([found for _, found in of_columns]).astype(np.int32),
+                axis=0, return_index=True, return_inverse=True,
+            )  # fmt: skip
+            context_of = context_of.ravel().astype(np.int64)
             if callable(self.kernel):
+                contexts = as_rows([those[firsts] for those in values])
                 self._check_room(len(contexts), codes.shape[1])
                 similarities = self._compare(contexts, contexts)
                 given["contexts"] = contexts
@@ -401,7 +405,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
             "concentration_": float(trace["concentration"].mean()),
             "labels_": labels,
             "n_components_": int(labels.max()) + 1,
-            "_numbers": observations.numbers,
+            "_columns": observations.columns,
             "_contexts": observations.contexts,
             "_predictor": Predictor(
                 make_smoother(similarity, observations),
@@ -475,11 +479,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         ValueError, TypeError
             At the call, before the first sweep, if `fit` would raise it.
         """
-        runner = self._make_runner()
-        runner._validate_parameters()
-        data = runner._check_input(X, y)
-        (chain,) = runner._start_chains(data, 1).runs
-        return Sweeps(chain, runner._plan(chain, data).without_keeping())
+        return self._iter_sweeps(X, y)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each outcome in each context.
@@ -496,15 +496,16 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         """
         check_is_fitted(self)
         if self._is_precomputed():
-            contexts, row_of = self._check_similarities(X, reset=False), None
+            contexts: NDArray[Any] = self._check_similarities(X, reset=False)
+            row_of = None
         else:
-            values = check_categories(self, X, reset=False)
-            codes = self._numbers.encode(values)
+            values = read_columns(self, X, reset=False)
+            codes = find_codes(self._columns, values)
             contexts, row_of = codes, None
             if self._contexts is None:
                 contexts, row_of = np.unique(codes, axis=0, return_inverse=True)
             else:
-                contexts = values
+                contexts = as_rows(values)
         step = max(1, min(_BLOCK, _MOST_PAIRS // self._predictor.n_contexts))
         parts = []
         for begin in range(0, len(contexts), step):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import as_array, check_unmasked
+from skdp.context._columns import describe_column
 
 Levels = tuple[tuple[int, ...], ...]
 
@@ -43,11 +44,6 @@ def check_levels(levels: Any, n_features: int, names: NDArray[Any] | None) -> Le
                 f"{levels!r:.200}."
             )
     return found
-
-
-def describe_column(column: int, names: NDArray[Any] | None) -> str:
-    """Return what messages call a column."""
-    return f"column {column}" if names is None else f"column {str(names[column])!r}"
 
 
 def _group(group: Any) -> list[Any]:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._typing import Ints, Places
-from skdp.context._backoff._columns import Column, Values
 from skdp.context._backoff._levels import Levels
+from skdp.context._columns import Column, Values
 from skdp.processes._franchise import FranchiseLayout
 from skdp.processes._menu import Menu, count_up, pack
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._typing import Floats, Ints, Places
-from skdp.context._distance_dependent._categories import CategoryNumbers
+from skdp.context._columns import Column
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +27,8 @@ class Observations:
         Context and outcome of each observation.
     classes : (X,) array
         Possible outcomes.
-    numbers : CategoryNumbers or None
-        Codes of categories, where there are codes.
+    columns : list of Column or None
+        The categories that codes stand for, where there are codes.
     contexts : (U, n_features) array or None
         The contexts themselves, where similarities to them will have to be computed.
     """
@@ -38,7 +38,7 @@ class Observations:
     context_of: Places
     outcomes: Places
     classes: NDArray[Any]
-    numbers: CategoryNumbers | None = None
+    columns: list[Column] | None = None
     contexts: NDArray[Any] | None = None
     _made: dict[str, Any] = field(default_factory=dict, repr=False)
 

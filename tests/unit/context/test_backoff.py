@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 
 from skdp.context import CollinsBackoffClassifier, HDPBackoffClassifier
-from skdp.context._backoff._columns import Column
+from skdp.context._columns import Column
 from skdp.utils._checking import same_fit
 
 FEW = {"max_iter": 8, "random_state": 0}

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 
 from skdp._checks import check_unmasked
-from skdp._typing import Places
+from skdp._typing import Ints, Places
+from skdp.data._ragged import Ragged
 
 Values = NDArray[Any]
 
@@ -72,6 +73,11 @@ class Column:
         return self.values[codes]
 
 
+def describe_column(column: int, names: NDArray[Any] | None) -> str:
+    """Return what messages call a column."""
+    return f"column {column}" if names is None else f"column {str(names[column])!r}"
+
+
 def read_columns(estimator: Any, X: Any, *, reset: bool) -> list[Values]:
     """Return the columns of X, checked against or recorded on the estimator.
 
@@ -82,7 +88,18 @@ def read_columns(estimator: Any, X: Any, *, reset: bool) -> list[Values]:
     reset : bool
         True (in ``fit``): set `n_features_in_`, and `feature_names_in_` for a data frame with
         names.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If X is no such array.
     """
+    if hasattr(X, "__next__"):
+        raise TypeError(
+            f"X must not be a {type(X).__name__}, which can be read only once: pass list(X)."
+        )
+    if isinstance(X, Ragged):
+        raise TypeError(f"X must be an (n_samples, n_features) array, got a {type(X).__name__}.")
     check_unmasked(X, "X")
     if hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2:  # pandas: a column has its own type
         _check_size(estimator, X.shape)
@@ -90,7 +107,7 @@ def read_columns(estimator: Any, X: Any, *, reset: bool) -> list[Values]:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return columns
     if isinstance(X, list | tuple):
-        X = _as_rows(X)
+        X = _listed_as_array(X)
     array = check_array(
         X, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X"
     )  # fmt: skip
@@ -98,7 +115,23 @@ def read_columns(estimator: Any, X: Any, *, reset: bool) -> list[Values]:
     return [_as_column(array[:, j]) for j in range(array.shape[1])]
 
 
-def _as_rows(rows: Sequence[Any]) -> Values:
+def find_codes(columns: Sequence[Column], values: Sequence[Values]) -> Ints:
+    """Return the codes of rows, given column by column, (n, D); -1: no category of the column."""
+    codes = [column.find(those) for column, those in zip(columns, values, strict=True)]
+    return np.column_stack(codes).astype(np.int32)
+
+
+def as_rows(values: Sequence[Values]) -> Values:
+    """Return columns as an (n, D) array: of numbers if all are, else of objects."""
+    if all(column.dtype.kind in "biuf" for column in values):
+        return np.column_stack(values)
+    rows = np.empty((len(values[0]), len(values)), dtype=object)
+    for d, column in enumerate(values):
+        rows[:, d] = column
+    return rows
+
+
+def _listed_as_array(rows: Sequence[Any]) -> Values:
     """Return a list of rows as an array: numbers beside strings stay numbers, tuples are values."""
     try:
         array = np.asarray(rows)
