@@ -71,7 +71,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         The loss of which the representative partition, that of `labels_`, has the least posterior
         mean. "binder": the number of pairs of rows that only one of two partitions has together.
         "vi": the variation of information. It is the best of the stored partitions, improved row by
-        row if tables of the clusters that two of them share take less than a gigabyte.
+        row until few rows move, if tables of the clusters that two of them share take less than a
+        gigabyte.
     init : {"sequential"} or list of (n_rows_j,) arrays of int, default="sequential"
         First partition of each chain. "sequential": one row after the other, in random order, joins
         a component given the rows before. Or your own labels, an array for each group (for a single
