@@ -46,7 +46,7 @@ class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator)
     n_contexts_ : (n_levels [+ 1],) array of int
         Number of contexts that were seen, the root's first.
     n_features_in_ : int
-    feature_names_in_ : (n_features_in_,) array
+    feature_names_in_ : (n_features,) array
         If X is a data frame with names.
 
     See Also

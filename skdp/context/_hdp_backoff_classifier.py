@@ -102,7 +102,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     n_iter_ : int
         Number of sweeps done.
     n_features_in_ : int
-    feature_names_in_ : (n_features_in_,) array
+    feature_names_in_ : (n_features,) array
         If X is a data frame with names.
 
     See Also
