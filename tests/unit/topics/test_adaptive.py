@@ -139,7 +139,7 @@ class TestMixingPrior:
         names = list(inspect.signature(AdaptiveTopicModel).parameters)
         others = list(inspect.signature(SegmentedTopicModel).parameters)
         place = names.index("mixing_prior")
-        assert names[place - 1] == "concentration_scope"
+        assert names[place - 1] == "top_concentration_prior"
         assert names[:place] + names[place + 1 :] == others
 
     def test_it_stays_for_the_life_of_a_chain(self):

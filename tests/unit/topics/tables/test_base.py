@@ -113,9 +113,14 @@ class TestBadInput:
         refuses(quick(model, init=init), ValueError, message)
 
     @every_model
-    def test_models_differ_in_parameters_by_the_mixing_alone(self, model):
-        extra = {"mixing_prior"} if model is AdaptiveTopicModel else set()
-        assert set(model().get_params()) == set(SegmentedTopicModel().get_params()) | extra
+    def test_models_differ_in_parameters_by_the_mixing_and_the_top_level(self, model):
+        expected = set(SegmentedTopicModel().get_params())
+        if model is AdaptiveTopicModel:
+            expected.add("mixing_prior")
+        if model is SequentialLDA:  # its number of topics is given
+            tops = ("document_concentration", "top_concentration")
+            expected -= {"initial_components", *tops, *(f"{name}_prior" for name in tops)}
+        assert set(model().get_params()) == expected
 
 
 class TestInit:

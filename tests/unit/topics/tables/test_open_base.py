@@ -373,9 +373,15 @@ class TestMoves:
         """Draws of one block's side are as probable as they are said to be."""
         blocks = Blocks(np.array([0, 1, 2, 6]), np.array([0, 1, 0, 0, 1, 0]), np.array([0, 1, 2]))
         division = Division(
-            np.arange(3), np.zeros(3, np.int8), np.zeros(3, np.int8), np.array([0.8, 0.5, 1.3]),
-            np.zeros(2), np.zeros((2, 2)), np.zeros(2),
-        )  # fmt: skip
+            members=np.arange(3),
+            sides=np.zeros(3, np.int8),
+            found=np.zeros(3, np.int8),
+            bound=np.zeros(2, np.int8),
+            priors=np.array([0.8, 0.5, 1.3]),
+            log_shares=np.zeros(2),
+            side_counts=np.zeros((2, 2)),
+            side_totals=np.zeros(2),
+        )
         pair, stream = np.array([0, 1]), derive_stream(np.random.SeedSequence(0), 0)
         weights = []
         for side in range(2):
