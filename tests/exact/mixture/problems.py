@@ -72,6 +72,17 @@ PAIRS = Problem(
 )  # fmt: skip
 """Three pairs of rows that are hardly ever parted: a move does well or badly by where it begins."""
 
+CLOSE = Problem(
+    [[0.0], [0.1], [0.3], [0.6], [-0.4], [0.8], [-0.2]],
+    [],
+    GaussianEmission(
+        "full", mean_prior=[0.2], mean_precision_prior=0.3, degrees_of_freedom_prior=3.5,
+        covariance_prior=[[0.3]],
+    ),
+    mixtures.Gaussian([0.2], 0.3, 3.5, [[0.3]]),
+)  # fmt: skip
+"""Rows that hardly say which of them are together: the sizes of the clusters tell the prior."""
+
 A, B = 0.4, 0.7
 
 

@@ -3,8 +3,10 @@
 from mutation.mutation import Mutation
 
 PARTITIONS = "tests/exact/mixture/test_partitions.py"
+MOMENTS = "tests/exact/emissions/test_cluster_draws.py"
 DRAWS = "emissions/_kernels_cluster_draws.py"
 ROWS_OF_COUNTS = f"{PARTITIONS}::test_partitions[multinomial-blocked]"
+FULL = f"{MOMENTS}::test_full_covariances"
 
 MUTATIONS = [
     Mutation(
@@ -14,5 +16,37 @@ MUTATIONS = [
         "        log_rate = largest + 0.0 * total\n",
         "Gamma draws over their sum are the probabilities.",
         ROWS_OF_COUNTS,
+    ),
+    Mutation(
+        "clusters-degrees-of-freedom-of-all-rows-of-the-factor",
+        DRAWS,
+        "draw_gamma(0.5 * (dof - (width - 1 - r)), rng)",
+        "draw_gamma(0.5 * dof, rng)",
+        "Bartlett: the factor's rows have fewer, the further from the last.",
+        FULL,
+    ),
+    Mutation(
+        "clusters-mean-without-its-spread",
+        DRAWS,
+        "offset = draw_normal(rng) * error",
+        "offset = 0.0 * error",
+        "Given the covariance, the mean still has a variance.",
+        FULL,
+    ),
+    Mutation(
+        "clusters-intensities-without-the-rows",
+        DRAWS,
+        "math.log(prior.rate + clusters.vectors[SIZE, k])",
+        "math.log(prior.rate + 1.0)",
+        "Each row adds one to the rate of the Gamma posterior.",
+        f"{MOMENTS}::test_intensities",
+    ),
+    Mutation(
+        "clusters-density-of-a-row-without-the-determinant",
+        DRAWS,
+        "    drawn.heads[k] = log_det\n",
+        "    drawn.heads[k] = 0.0 * log_det\n",
+        "Narrow clusters are dense.",
+        f"{MOMENTS}::test_weights[full]",
     ),
 ]

@@ -6,8 +6,25 @@ PARTITIONS = "tests/exact/mixture/test_partitions.py"
 BLOCKED = "mixture/_kernels_blocked.py"
 STIR = f"{PARTITIONS}::test_partitions[full-stir]"
 ROWS = f"{PARTITIONS}::test_partitions_of_few_clusters[blocked]"
+ROWS_ALONE = f"{PARTITIONS}::test_rows_given_the_number_of_clusters"
 
 MUTATIONS = [
+    Mutation(
+        "mixture-blocked-weights-without-the-discount",
+        BLOCKED,
+        "draw_log_gamma(clusters.vectors[SIZE, k] - discount, rng)",
+        "draw_log_gamma(clusters.vectors[SIZE, k] + 0.0 * discount, rng)",
+        "Weights of the clusters that there are: Dirichlet(n_k - a).",
+        f"{ROWS_ALONE}[close-0.5--0.3-2]",
+    ),
+    Mutation(
+        "mixture-blocked-times-of-rows-drawn-again",
+        BLOCKED,
+        "            stream_of_number(key, 2 * block, times)\n",
+        "            stream_of_number(key, 2 * block + 1, times)\n",
+        "The rows have the times by which the first ones were found.",
+        f"{ROWS_ALONE}[close-0.5--0.3-3]",
+    ),
     Mutation(
         "mixture-blocked-rows-join-whatever-their-time",
         BLOCKED,

@@ -24,4 +24,20 @@ MUTATIONS = [
         "A merge multiplies by the probability of the way back.",
         MOVES,
     ),
+    Mutation(
+        "mixture-large-split-without-its-choice",
+        LARGE,
+        "        log_ratio -= log_choice_of_split(n_rows, n_clusters, sizes[first])\n",
+        "",
+        "A split divides by the probability of its two first rows.",
+        MOVES_OF_FEW,
+    ),
+    Mutation(
+        "mixture-large-merge-way-back-of-one-cluster-more",
+        LARGE,
+        "log_choice_of_split(n_rows, n_merged, sizes[first] + sizes[second])",
+        "log_choice_of_split(n_rows, n_clusters, sizes[first] + sizes[second])",
+        "The way back begins with one cluster less: alone, it is always split.",
+        MOVES_OF_FEW,
+    ),
 ]

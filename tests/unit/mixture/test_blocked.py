@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from exact.mixture.problems import PROBLEMS, make_walker
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score, homogeneity_score
 
@@ -48,6 +49,15 @@ def test_components_of_many_rows(model):
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_threads_do_not_matter(model, n_jobs):
     same(model, clone(model).set_params(n_jobs=n_jobs).fit(X))
+
+
+def test_backends_do_not_matter(model):
+    """Whatever a user asks for, what draws blocks of rows must share their memory."""
+    few = clone(model).set_params(max_iter=2, burn_in=0)
+    expected = clone(few).fit(X)
+    with parallel_config("loky", n_jobs=2):
+        same(expected, clone(few).fit(X))
+        same(expected, clone(few).set_params(n_jobs=2).fit(X))
 
 
 def test_warm_start_is_one_long_chain(model):
