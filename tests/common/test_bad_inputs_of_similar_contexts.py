@@ -23,11 +23,11 @@ def returning(value):
 
 PRE = {"kernel": "precomputed"}
 FAULTS = {
-    "NaN": ({}, having(np.nan), Y, ValueError, "contains NaN: row 3, column 1"),
+    "NaN": ({}, having(np.nan), Y, ValueError, "column 1, contains NaN"),
     "NaN among numbers": ({}, [[1.0], [np.nan]], [0, 1], ValueError, "contains NaN"),
-    "pandas NA": ({}, pd.DataFrame(having(pd.NA)), Y, ValueError, "contains NaN: row 3, column 1"),
-    "infinity": ({}, having(-np.inf), Y, ValueError, "contains infinity: row 3, column 1"),
-    "a list": ({}, having([1, 2], 0), Y, TypeError, "hashable, such as a string or a number"),
+    "pandas NA": ({}, pd.DataFrame(having(pd.NA)), Y, ValueError, "column 1, contains NaN"),
+    "infinity": ({}, having(-np.inf), Y, ValueError, "column 1, contains infinity"),
+    "a list": ({}, having([1, 2], 0), Y, TypeError, "another hashable object"),
     "no rows": ({}, np.empty((0, 2)), [], ValueError, "0 sample"),
     "no columns": ({}, np.empty((12, 0)), Y, ValueError, "0 feature"),
     "one dimension": ({}, ["a", "b"], [0, 1], ValueError, "Expected 2D array"),

@@ -24,11 +24,11 @@ TRUTH = make_segmented_corpus(
 @pytest.mark.parametrize("model", [SegmentedTopicModel, AdaptiveTopicModel])
 @pytest.mark.parametrize("initial_components", [20, 60])
 def test_finds_the_topics(model, initial_components):
-    """Small ones may stand beside them."""
+    """Small ones may stand beside them, the more the more there were at first."""
     estimator = model(
         "auto", initial_components=initial_components, max_iter=300, random_state=0
     ).fit(TRUTH.data)
-    assert 8 <= estimator.n_components_ <= 24
+    assert 8 <= estimator.n_components_ <= 16 + initial_components // 3
     overlap = np.sqrt(TRUTH.components) @ np.sqrt(estimator.components_).T
     assert overlap.max(axis=1).min() > 0.95
     assert len(set(overlap.argmax(axis=1))) == 8
