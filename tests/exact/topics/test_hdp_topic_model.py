@@ -214,6 +214,8 @@ def test_a_merge_is_a_split_reversed(kind):
         log_q = walker.log_joint() - before + np.log(weight) - forth
         back = moves.log_acceptance(n, KINDS[kind], True, *shares, pair, tokens, *rest, saved)
         assert forth == pytest.approx(-back, rel=1e-10)
+        moves.log_acceptance(n, KINDS[kind], True, *shares, pair, tokens, *rest, stream.copy())
+        assert np.array_equal(division.sides[:n], division.found[:n])  # whatever is drawn
         assert log_q < 5.0  # a density of the shares, and a probability of the sides
         assert not division.side_counts.any()
         assert not division.side_totals.any()

@@ -99,7 +99,7 @@ MUTATIONS = [
         "            n_members, anew, joins, pair, tokens, node_of, eta, division, rng\n",
         "            n_members, anew, False, pair, tokens, node_of, eta, division, rng\n",
         "A merge is weighed by how likely its reverse would divide the words as they are.",
-        f"{EXACT}::test_each_kind_of_move[each-False]",
+        f"{EXACT}::test_a_merge_is_a_split_reversed[by-node]",
     ),
     Mutation(
         "hdp-anchors-change-sides",
