@@ -156,11 +156,13 @@ def main():
     one = 1.0 / len(classes)
     for name, params in {
         "shared, overlap": {"kernel": "overlap", "weights": "auto"},
-        "shared": {},
-        "shared, 7 columns": {},
-        "dirichlet, 7 columns": {"outcome_model": "dirichlet"},
+        "shared": {"outcome_prior": 1.0},
+        "shared, 7 columns": {"outcome_prior": 1.0},
+        "shared, auto": {"outcome_prior": "auto"},
+        "dirichlet": {"outcome_model": "dirichlet", "outcome_prior": 1.0},
         "dirichlet, 1 / X": {"outcome_model": "dirichlet", "outcome_prior": one},
-        "dirichlet, 1 / X, 7 columns": {"outcome_model": "dirichlet", "outcome_prior": one},
+        "dirichlet, auto": {"outcome_model": "dirichlet", "outcome_prior": "auto"},
+        "dirichlet, auto, 7 columns": {"outcome_model": "dirichlet", "outcome_prior": "auto"},
     }.items():
         models[f"links, {name}"] = DistanceDependentCRPClassifier(**params, **settings)
     if args.only in "kernel smoother":

@@ -91,9 +91,12 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         "auto": drawn.
     concentration_prior : (shape, rate), default=(1.0, 1.0)
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
-    outcome_prior : float, default=1.0
-        Parameter gamma > 0 of the symmetric Dirichlet prior on the distribution of outcomes: of
-        components' outcomes if they are "shared", else of those in each component.
+    outcome_prior : float or "auto", default="auto"
+        Parameter gamma, from 1e-8 to 1e8, of the symmetric Dirichlet prior on the distribution of
+        outcomes: of components' outcomes if they are "shared", else of those in each component.
+        "auto": drawn.
+    dirichlet_prior : (shape, rate), default=(1.0, 1.0)
+        Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `outcome_prior`.
     outcome_model : {"shared", "dirichlet"}, default="shared"
         "shared": all observations of a component have one outcome, drawn from a distribution that
         is common to all components. "dirichlet": each component has a distribution of its own.
@@ -131,16 +134,16 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         Posterior means of the decays, or the given values; only with the "product" kernel.
     weights_ : (n_features,) array
         Posterior means of the weights, or the given values; only with the "overlap" kernel.
-    concentration_ : float
-        Posterior mean of alpha.
+    concentration_, outcome_prior_ : float
+        Posterior means of alpha and gamma, or the given values.
     labels_ : (n_samples,) array of int
         Component of each training observation in the representative partition, the one with the
         least posterior mean of Binder's loss; components are ordered by size.
     n_components_ : int
         Their number.
     trace_ : Trace
-        Scalars of every kept sweep of every chain: log_joint, n_components, concentration and, for
-        each column n, decay_n or weight_n.
+        Scalars of every kept sweep of every chain: log_joint, n_components, concentration,
+        outcome_prior and, for each column n, decay_n or weight_n.
     n_iter_ : int
         Number of sweeps done.
     n_features_in_ : int
@@ -192,7 +195,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         "weights": [StrOptions({"auto"}), "array-like", None],
         "concentration": "no_validation",
         "concentration_prior": [tuple, list],
-        "outcome_prior": [Interval(Real, 1e-8, 1e8, closed="both")],
+        "outcome_prior": [StrOptions({"auto"}), Interval(Real, 1e-8, 1e8, closed="both")],
+        "dirichlet_prior": [tuple, list],
         "outcome_model": [StrOptions({"shared", "dirichlet"})],
         "classes": ["array-like", None],
     }
@@ -211,7 +215,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         weights: Any = None,
         concentration: float | str = "auto",
         concentration_prior: tuple[float, float] = (1.0, 1.0),
-        outcome_prior: float = 1.0,
+        outcome_prior: float | str = "auto",
+        dirichlet_prior: tuple[float, float] = (1.0, 1.0),
         outcome_model: str = "shared",
         classes: Any = None,
         max_iter: int = 500,
@@ -231,6 +236,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         self.concentration = concentration
         self.concentration_prior = concentration_prior
         self.outcome_prior = outcome_prior
+        self.dirichlet_prior = dirichlet_prior
         self.outcome_model = outcome_model
         self.classes = classes
         self.max_iter = max_iter
@@ -259,6 +265,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         super()._validate_parameters()
         check_gamma_prior(self.decay_prior, "decay_prior")
         check_gamma_prior(self.concentration_prior, "concentration_prior")
+        check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
         self._check_concentration()
         is_auto = isinstance(self.decay, str)
         if not is_auto and self._kernel_name() != "product":
@@ -379,11 +386,14 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         self._check_room(n_contexts, n_columns, len(data.outcomes), data.n_outcomes)
         concentration = self._check_concentration()
         prior = check_gamma_prior(self.concentration_prior, "concentration_prior")
+        draws_outcomes = isinstance(self.outcome_prior, str)
+        of_outcomes = check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
         return LinkWalker(
             data,
             self._make_similarity(data),
             is_shared=self.outcome_model == "shared",
-            outcome_prior=float(self.outcome_prior),
+            outcome_prior=1.0 / data.n_outcomes if draws_outcomes else float(self.outcome_prior),
+            dirichlet_prior=of_outcomes if draws_outcomes else None,
             concentration=_FIRST_CONCENTRATION if concentration is None else concentration,
             concentration_prior=prior if concentration is None else None,
             stream=derive_stream(root, Role.SWEEP, c),
@@ -403,6 +413,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
             **attributes,
             "classes_": observations.classes,
             "concentration_": float(trace["concentration"].mean()),
+            "outcome_prior_": float(trace["outcome_prior"].mean()),
             "labels_": labels,
             "n_components_": int(labels.max()) + 1,
             "_columns": observations.columns,
@@ -411,7 +422,6 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
                 make_smoother(similarity, observations),
                 observations,
                 is_shared=walker.is_shared,
-                outcome_prior=walker.outcome_prior,
             ),
         }
 

@@ -60,6 +60,7 @@ FAULTS = {
     "concentration": ({"concentration": 0}, X, Y, ValueError, "> 0, got 0. It may also be 'auto'"),
     "a prior": ({"concentration_prior": (0, 1)}, X, Y, ValueError, "concentration_prior must be"),
     "outcome_prior": ({"outcome_prior": 0.0}, X, Y, ValueError, "'outcome_prior' parameter"),
+    "its prior": ({"dirichlet_prior": (1, -1)}, X, Y, ValueError, "dirichlet_prior must be"),
     "outcome_model": ({"outcome_model": "one"}, X, Y, ValueError, "'outcome_model' parameter"),
 }  # fmt: skip
 

@@ -74,6 +74,7 @@ OTHER_MEANING = {
         "HDPPCFG": "iterations of each start, not sweeps",
         "HDPPCFGRefiner": "iterations, not sweeps",
     },
+    "dirichlet_prior": {"DistanceDependentCRPClassifier": "of outcomes, and drawn"},
     "covariance_prior": {
         "AutoregressiveEmission": "of what is not predicted",
         "StudentTEmission": "from a robust covariance",

@@ -26,12 +26,13 @@ class LinkModel:
     labels : (n,) array of int32
     parameter : (D,) array or None
         Of the similarity.
-    concentration : float
+    concentration, outcome_prior : float
     """
 
     labels: NDArray[np.int32]
     parameter: Floats | None
     concentration: float
+    outcome_prior: float
 
 
 class Smoother(Protocol):
@@ -96,7 +97,7 @@ class Predictor:
     smoother : Smoother
     observations : Observations
         Those of the fit; their contexts and outcomes are kept.
-    is_shared, outcome_prior
+    is_shared : bool
         As for the walker.
     """
 
@@ -106,13 +107,11 @@ class Predictor:
         observations: Observations,
         *,
         is_shared: bool,
-        outcome_prior: float,
     ):
         self.smoother = smoother
         self.context_of, self.outcomes = observations.context_of, observations.outcomes
         self.n_contexts, self.n_outcomes = observations.n_contexts, observations.n_outcomes
         self.is_shared = is_shared
-        self.outcome_prior = outcome_prior
 
     def _values(self, model: LinkModel) -> Floats:
         """Return, for each context, the sum over its observations of what a link to them gives."""
@@ -120,7 +119,7 @@ class Predictor:
             return count_pairs(self.context_of, self.outcomes, self.n_contexts, self.n_outcomes)
         n_components = int(model.labels.max()) + 1
         counts = count_pairs(model.labels, self.outcomes, n_components, self.n_outcomes)
-        counts += self.outcome_prior
+        counts += model.outcome_prior
         shares = counts / counts.sum(axis=1, keepdims=True)
         values = np.zeros((self.n_contexts, self.n_outcomes))
         np.add.at(values, self.context_of, shares[model.labels])
@@ -128,7 +127,7 @@ class Predictor:
 
     def _fresh(self, model: LinkModel) -> Floats:
         """Return the distribution of outcomes of a new component, (X,)."""
-        counts = np.full(self.n_outcomes, self.outcome_prior)
+        counts = np.full(self.n_outcomes, model.outcome_prior)
         if self.is_shared:
             firsts = np.unique(model.labels, return_index=True)[1]
             counts += np.bincount(self.outcomes[firsts], minlength=self.n_outcomes)

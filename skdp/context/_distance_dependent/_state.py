@@ -51,8 +51,13 @@ class LinkState:
         """Concentration alpha."""
         return float(self._walker.concentration)
 
+    @property
+    def outcome_prior(self) -> float:
+        """Parameter gamma of the prior on distributions of outcomes."""
+        return float(self._walker.outcome_prior)
+
     def log_joint(self) -> float:
-        """Return log p(links, outcomes) given concentration and similarities."""
+        """Return log p(links, outcomes) given the parameters."""
         return float(self._walker.log_joint())
 
     def copy(self) -> LinkState:

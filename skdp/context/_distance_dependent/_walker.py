@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +43,28 @@ def list_sources(links: Places) -> tuple[Places, Places, Places]:
     return first, after, before
 
 
+class OutcomeCounts:
+    """Counts of outcomes in several groups, each with a distribution of its own.
+
+    Parameters
+    ----------
+    counts : (M, X) array
+    """
+
+    def __init__(self, counts: NDArray[Any]):
+        self._n_outcomes = counts.shape[1]
+        self._values, self._n_values = np.unique(counts[counts > 0], return_counts=True)
+        self._totals, self._n_totals = np.unique(counts.sum(axis=1), return_counts=True)
+
+    def log_probability(self, gamma: float) -> float:
+        """Return the log probability of outcomes in any order under Dir(gamma, ..., gamma)."""
+        total = self._n_outcomes * gamma
+        ones = self._n_values @ (gammaln(gamma + self._values) - gammaln(gamma))
+        return float(ones + self._n_totals @ (gammaln(total) - gammaln(total + self._totals)))
+
+
 class LinkWalker(Part):
-    """Markov chain over links, concentration and the parameter of the similarity.
+    """Markov chain over links, priors' parameters and the parameter of the similarity.
 
     Parameters
     ----------
@@ -53,11 +73,10 @@ class LinkWalker(Part):
         For one chain; it has not seen the observations yet.
     is_shared : bool
         Whether a component has one outcome, not a distribution of outcomes.
-    outcome_prior : float
-    concentration : float
-        Its value, or where it begins.
-    concentration_prior : (shape, rate) or None
-        None: it is known.
+    outcome_prior, concentration : float
+        Their values, or where they begin.
+    dirichlet_prior, concentration_prior : (shape, rate) or None
+        Of the outcome prior and of the concentration. None: it is known.
     stream : (4,) uint64
 
     Attributes
@@ -77,6 +96,7 @@ class LinkWalker(Part):
         *,
         is_shared: bool,
         outcome_prior: float,
+        dirichlet_prior: tuple[float, float] | None,
         concentration: float,
         concentration_prior: tuple[float, float] | None,
         stream: NDArray[np.uint64],
@@ -85,6 +105,7 @@ class LinkWalker(Part):
         self.similarity = similarity
         self.is_shared = is_shared
         self.outcome_prior = outcome_prior
+        self.dirichlet_prior = dirichlet_prior
         self.concentration = concentration
         self.concentration_prior = concentration_prior
         self.stream = stream
@@ -96,12 +117,16 @@ class LinkWalker(Part):
         self.observations = observations
         self.similarity.attach(observations, by_outcome=self.is_shared)
         self._outcomes = np.array(observations.outcomes, dtype=np.int64)
-        n, total = len(self._outcomes), observations.n_outcomes * self.outcome_prior
+        self._tabulate()
+
+    def _tabulate(self) -> None:
+        """Tabulate what the outcome prior adds to the odds of links."""
+        n, total = len(self._outcomes), self.observations.n_outcomes * self.outcome_prior
         self._log_gammas = gammaln(self.outcome_prior + np.arange(n + 1.0))
         self._log_total_gammas = gammaln(total + np.arange(n + 1.0))
 
     def sweep(self) -> None:
-        """Draw all links, then the concentration, then the parameter of the similarity."""
+        """Draw all links, then the priors' parameters, then the parameter of the similarity."""
         components = self._make_components()
         kernel_of(self.is_shared, self.similarity.is_table)(
             N_PROPOSALS,
@@ -114,6 +139,7 @@ class LinkWalker(Part):
             self.stream,
         )
         self.labels = name_by_first(components.labels)
+        self._draw_outcome_prior()
         self._draw_concentration()
         self.similarity.draw(self.links, self.concentration, self.stream)
 
@@ -176,16 +202,30 @@ class LinkWalker(Part):
         log_along = self.similarity.log_along(self.links)
         return n_loops * math.log(self.concentration) + log_along - float(log_normalizers)
 
+    def _draw_outcome_prior(self) -> None:
+        if self.dirichlet_prior is None:
+            return
+        shape, rate = self.dirichlet_prior
+        counts = self._count_outcomes()
+
+        def log_density(value: float) -> float:
+            return shape * math.log(value) - rate * value + counts.log_probability(value)
+
+        self.outcome_prior = draw_positive(log_density, self.outcome_prior, self.stream)
+        self._tabulate()
+
+    def _count_outcomes(self) -> OutcomeCounts:
+        """Return the counts of outcomes in what has a distribution of them."""
+        return OutcomeCounts(
+            self._count_components()[None] if self.is_shared else self._count_members()
+        )
+
     def log_outcomes(self) -> float:
         """Return the log probability of the outcomes given the links."""
-        gamma, n_outcomes = self.outcome_prior, self.observations.n_outcomes
-        counts = self._count_components()[None] if self.is_shared else self._count_members()
-        ones = gammaln(gamma + counts[counts > 0]) - gammaln(gamma)
-        totals = gammaln(n_outcomes * gamma) - gammaln(n_outcomes * gamma + counts.sum(axis=1))
-        return float(ones.sum() + totals.sum())
+        return self._count_outcomes().log_probability(self.outcome_prior)
 
     def log_joint(self) -> float:
-        """Return log p(links, outcomes) given concentration and similarity."""
+        """Return log p(links, outcomes) given the parameters."""
         return self.log_links() + self.log_outcomes()
 
     def scalars(self) -> dict[str, float]:
@@ -194,6 +234,7 @@ class LinkWalker(Part):
             "log_joint": self.log_joint(),
             "n_components": float(self.labels.max() + 1),
             "concentration": self.concentration,
+            "outcome_prior": self.outcome_prior,
             **self.similarity.scalars(),
         }
 
@@ -204,6 +245,7 @@ class LinkWalker(Part):
             self.labels.astype(np.int32),
             None if parameter is None else parameter.copy(),
             self.concentration,
+            self.outcome_prior,
         )
 
     def state(self) -> LinkState:

@@ -170,6 +170,46 @@ def test_drawn_concentration(name, model):
     assert_means(logs, np.array([joint.sum(axis=1) @ np.log(alphas)]), "log concentration")
 
 
+DIRICHLET_PRIOR = (1.5, 1.0)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_drawn_outcome_prior(model):
+    problem = PROBLEMS["product"]
+    walker = make_walker(problem, model, outcome_prior="auto", dirichlet_prior=DIRICHLET_PRIOR)
+    found, logs = run(walker, FEW_SWEEPS, more=lambda w: (np.log(w.outcome_prior),))
+    gammas, weights = gamma_quadrature(*DIRICHLET_PRIOR, step=0.1)
+    given = [
+        oracle.joint(problem.similarities, ALPHA, OUTCOMES, N_OUTCOMES, gamma, model)
+        for gamma in gammas
+    ]
+    joint = np.array(given) * weights[:, None]
+    joint /= joint.sum()
+    check_links(found, joint.sum(axis=0))
+    assert_means(logs, np.array([joint.sum(axis=1) @ np.log(gammas)]), "log outcome prior")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_predictive_with_drawn_outcome_priors(model):
+    """Each stored sample predicts with the outcome prior of its own."""
+    problem = PROBLEMS["product"]
+    params = {"max_iter": 9, "burn_in": 0, "thin": 1, "n_samples": 9, "outcome_prior": "auto"}
+    estimator = make_estimator(problem, model, **params)
+    states = [
+        (tuple(state.links.tolist()), state.outcome_prior)
+        for state in estimator.iter_sweeps(problem.X, OUTCOMES)
+    ]
+    estimator.fit(problem.X, OUTCOMES)
+    expected = np.mean([
+        [oracle.predictive(links, row, ALPHA, OUTCOMES, N_OUTCOMES, gamma, model)
+         for row in problem.to_new.tolist()]
+        for links, gamma in states
+    ], axis=0)  # fmt: skip
+    np.testing.assert_allclose(estimator.predict_proba(problem.new), expected, rtol=1e-10)
+    assert estimator.outcome_prior_ == pytest.approx(np.mean([gamma for _, gamma in states]))
+    assert len({gamma for _, gamma in states}) == len(states)
+
+
 def decay_posterior(X, prior, model, others=()):
     """Return decays, and p(decay 0, decay 1, links | outcomes) on a grid."""
     decays, weights = gamma_quadrature(*prior, step=0.25)

@@ -15,6 +15,7 @@ MODEL = f"{PARTS}/_model.py"
 SHARED = f"{LINKS}::test_links[product-shared]"
 DIRICHLET = f"{LINKS}::test_links[product-dirichlet]"
 TABLE = f"{LINKS}::test_links[precomputed-shared]"
+OUTCOME_PRIOR = f"{LINKS}::test_drawn_outcome_prior[shared]"
 DECAYS = f"{LINKS}::test_drawn_decays[shared]"
 
 MUTATIONS = [
@@ -210,10 +211,34 @@ MUTATIONS = [
     Mutation(
         "links-prediction-without-the-prior",
         MODEL,
-        "        counts += self.outcome_prior\n",
+        "        counts += model.outcome_prior\n",
         "        counts += 1e-9\n",
         "A component's distribution is the posterior mean, prior included.",
         f"{LINKS}::test_predictive_given_links[product-dirichlet]",
+    ),
+    Mutation(
+        "links-outcome-prior-of-one-outcome",
+        WALKER,
+        "        total = self._n_outcomes * gamma\n",
+        "        total = gamma\n",
+        "The total of the Dirichlet prior is that of all outcomes.",
+        OUTCOME_PRIOR,
+    ),
+    Mutation(
+        "links-outcome-prior-on-the-wrong-scale",
+        WALKER,
+        "return shape * math.log(value) - rate * value",
+        "return (shape - 1.0) * math.log(value) - rate * value",
+        "The density is that of the logarithm: the Gamma density times the value.",
+        OUTCOME_PRIOR,
+    ),
+    Mutation(
+        "links-outcome-prior-in-old-tables",
+        WALKER,
+        "self.outcome_prior, self.stream)\n        self._tabulate()\n",
+        "self.outcome_prior, self.stream)\n",
+        "Links are weighed by tables of the outcome prior, which are those of the current one.",
+        f"{LINKS}::test_drawn_outcome_prior[dirichlet]",
     ),
 ]
 
