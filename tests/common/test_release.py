@@ -37,7 +37,7 @@ def test_the_tag_is_checked_against_the_version():
     """The line of the workflow that reads the version finds it."""
     workflow = (ROOT / ".github/workflows/release.yml").read_text("utf-8")
     (pattern,) = re.findall(r"sed -n 's/(.*)/\\1/p' skdp/__init__\.py", workflow)
-    source = (ROOT / "skdp/__init__.py").read_text("utf-8")
+    source = Path(skdp.__file__).read_text("utf-8")
     pattern = pattern.replace(r"\(", "(").replace(r"\)", ")")
     assert re.findall(pattern, source, re.MULTILINE) == [skdp.__version__]
 

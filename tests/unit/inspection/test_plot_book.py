@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-EXAMPLE = Path(__file__).parents[3] / "examples/plot_book.py"
+EXAMPLE = Path(__file__).parents[3] / "examples/topics/plot_book.py"
 WORDS = "sea whale ship captain harpoon deck prince state army fortune castle people".split()
 
 
