@@ -33,6 +33,10 @@ autodoc_typehints = "none"  # types are in the docstrings
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
+    "subsection_order": [
+        f"../examples/{family}"
+        for family in ("topics", "sequence", "mixture", "grammar", "language", "context")
+    ],
     "within_subsection_order": "FileNameSortKey",
     "show_memory": False,
     "show_signature": False,

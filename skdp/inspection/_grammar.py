@@ -30,6 +30,9 @@ _BAR, _NUMBER, _GAP, _PAD = 7.0, 3.0, 1.0, 0.45
 _LARGEST = 40.0
 """Width and height of a figure, in inches."""
 _START = "start"
+_HEADINGS = ("symbol", "share", "probability", "becomes")
+_ASPECT = (4.0, 3.0)
+"""Width and height of a new figure, about, by the number of columns."""
 
 
 class Rule(NamedTuple):
@@ -48,7 +51,8 @@ class GrammarDisplay:
     """The active symbols of a grammar, with the probabilities of their rules and their top words.
 
     Create it with `from_estimator`, or with the constructor and `plot`. Symbols are in the order in
-    which sentences reach them, the start first; boxes of the same color are the same symbol. A
+    which sentences reach them, the start first, in one or several columns; boxes of the same color
+    are the same symbol. A
     symbol is active if its share of the nodes of trees is at least a threshold or, if shares are
     not known, if active rules lead to it from the start. A rule of an active symbol is active if
     its probability is at least the threshold ([1]_, section 5.1).
@@ -177,6 +181,7 @@ class GrammarDisplay:
         threshold: float = 1e-3,
         n_rules: int = 8,
         n_words: int = 5,
+        n_columns: int | None = None,
         ax: Any = None,
     ) -> Self:
         """Plot the grammar of a fitted model.
@@ -195,6 +200,8 @@ class GrammarDisplay:
         n_rules : int, default=8
             See `plot`.
         n_words : int, default=5
+            See `plot`.
+        n_columns : int, default=None
             See `plot`.
         ax : matplotlib Axes, default=None
             See `plot`.
@@ -223,10 +230,18 @@ class GrammarDisplay:
             feature_names=feature_names,
             symbol_names=symbol_names,
         )
-        return display.plot(ax, threshold=threshold, n_rules=n_rules, n_words=n_words)
+        return display.plot(
+            ax, threshold=threshold, n_rules=n_rules, n_words=n_words, n_columns=n_columns
+        )
 
     def plot(
-        self, ax: Any = None, *, threshold: float = 1e-3, n_rules: int = 8, n_words: int = 5
+        self,
+        ax: Any = None,
+        *,
+        threshold: float = 1e-3,
+        n_rules: int = 8,
+        n_words: int = 5,
+        n_columns: int | None = None,
     ) -> Self:
         """Draw the rules.
 
@@ -242,6 +257,9 @@ class GrammarDisplay:
             number and total probability of the others.
         n_words : int, default=5
             Number of words per symbol to draw, >= 1.
+        n_columns : int, default=None
+            Number of columns, >= 1; a symbol stays in one. None: as many as make texts largest in
+            the axes, or a new figure about as wide as high.
 
         Returns
         -------
@@ -259,23 +277,24 @@ class GrammarDisplay:
             raise ValueError(f"threshold must be in (0, 1], got {threshold!r}.")
         n_rules = check_count(n_rules, "n_rules", at_least=1)
         n_words = check_count(n_words, "n_words", at_least=1)
+        if n_columns is not None:
+            n_columns = check_count(n_columns, "n_columns", at_least=1)
         check_matplotlib(f"{type(self).__name__}.plot")
         self._find_active(threshold)
         blocks = [self._list_rules(k, threshold, n_words) for k in (-1, *self.symbols_.tolist())]
-        self.rules_ = [rule for block in blocks for rule in block[:n_rules]]
-        if not self.rules_:
+        blocks = [block for block in blocks if block]
+        if not blocks:
             raise ValueError(f"No rule has a probability of threshold={threshold:g} or more.")
-        rests = [block[n_rules:] for block in blocks]
-        shown = [block[:n_rules] for block in blocks]
-        lines = sum(len(block) + bool(rest) for block, rest in zip(shown, rests, strict=True))
-        height = _LINE * lines + _BLOCK_GAP * len(blocks) + _LINE
-        drawn_names = [_START, *(write_name(self.symbol_names[k]) for k in self.symbols_)]
-        self._name_width = max(map(text_width, drawn_names)) + 2.0 * _PAD
-        weight = 0.0 if self.shares is None else _NUMBER
-        right = max(max(map(self._right_width, self.rules_)), text_width("… 100 others"))
-        self._begin = self._name_width + weight + _GAP  # of the bars
-        width = 0.5 + self._begin + _BAR + _NUMBER + _GAP + right + 0.5
+        self.rules_ = [rule for block in blocks for rule in block[:n_rules]]
+        self._measure()
+        lines = [min(len(block), n_rules) + (len(block) > n_rules) for block in blocks]
+        heights = [_LINE * n + _BLOCK_GAP for n in lines]
         inch = 72.0 / _FONT_SIZE  # all coordinates are in font sizes
+        room = np.array(_ASPECT)
+        if ax is not None:
+            open_axes(ax, _ASPECT, [])  # refuses what is none
+            room = ax.get_window_extent().size / ax.figure.dpi * inch
+        columns, (width, height) = self._arrange(heights, n_columns, room)
         scale = min(1.0, _LARGEST * inch / width, _LARGEST * inch / height)
         self.ax_ = ax = open_axes(ax, (scale * width / inch, scale * height / inch), [])
         self.figure_ = ax.figure
@@ -285,10 +304,39 @@ class GrammarDisplay:
         self._font_size = _FONT_SIZE * min(1.0, *(size / (width, height)))
         self.bars_: list[Any] = []
         self.boxes_: list[Any] = []
-        y = _LINE
-        for block, rest in zip(shown, rests, strict=True):
-            y = self._draw_block(block, rest, y) + _BLOCK_GAP
+        for column in range(columns[-1] + 1):
+            self._left, y = column * self._column_width, 2.0 * _LINE + _BLOCK_GAP
+            self._draw_headings()
+            for i in np.flatnonzero(np.equal(columns, column)):
+                y = self._draw_block(blocks[i][:n_rules], blocks[i][n_rules:], y) + _BLOCK_GAP
         return self
+
+    def _measure(self) -> None:
+        """Set where the parts of a line begin, and the width of a column."""
+        names = [_START, *(write_name(self.symbol_names[k]) for k in self.symbols_)]
+        self._name_width = max(
+            text_width(_HEADINGS[0]) + _GAP, max(map(text_width, names)) + 2.0 * _PAD
+        )
+        share = 0.0 if self.shares is None else max(_NUMBER, text_width(_HEADINGS[1]) + 0.4)
+        right = max(*map(self._right_width, self.rules_), text_width("… 100 others"))
+        self._bars_begin = self._name_width + share + _GAP
+        self._rights_begin = self._bars_begin + _BAR + _NUMBER + _GAP
+        self._column_width = self._rights_begin + right + 2.0 * _GAP
+
+    def _arrange(
+        self, heights: list[float], n_columns: int | None, room: NDArray[np.float64]
+    ) -> tuple[list[int], tuple[float, float]]:
+        """Return the columns of the blocks, and the size of them all, as large as can be."""
+        best, largest = ([0], (1.0, 1.0)), -1.0
+        counts = range(1, len(heights) + 1) if n_columns is None else [n_columns]
+        for n in counts:
+            columns = _fill_columns(heights, n)
+            highest = np.bincount(columns, weights=heights).max()
+            size = (columns[-1] + 1) * self._column_width, 2.5 * _LINE + _BLOCK_GAP + highest
+            scale = float(np.min(room / size))
+            if scale > largest:
+                best, largest = (columns, size), scale
+        return best
 
     def _find_active(self, threshold: float) -> None:
         """Set the active symbols, as sentences reach them, and the number of their rules."""
@@ -360,37 +408,42 @@ class GrammarDisplay:
         words = [write_name(self.feature_names[w]) for w, _ in rule.words]
         return sum(text_width(word) + _NUMBER + 0.5 for word in words)
 
+    def _draw_headings(self) -> None:
+        symbol, share, probability, becomes = _HEADINGS
+        places = {0.0: symbol, self._bars_begin: probability, self._rights_begin: becomes}
+        if self.shares is not None:
+            places[self._name_width + 0.4] = share
+        for x, heading in places.items():
+            self._write(x, _LINE, heading, color="#606060")
+
     def _draw_block(self, rules: list[Rule], rest: list[Rule], y: float) -> float:
         """Draw the rules of a symbol from height y, and return where the next symbol begins."""
-        if not rules:
-            return y
         k = rules[0].symbol
         self._draw_box(k, 0.5 * self._name_width, y)
-        if self.shares is not None:
-            share = "share" if k < 0 else _format(self.shares[k])
-            self._write(self._name_width + 0.4, y, share, color="#808080")
+        if self.shares is not None and k >= 0:
+            self._write(self._name_width + 0.4, y, _format(self.shares[k]), color="#606060")
         for rule in rules:
             self._draw_rule(rule, y)
             y += _LINE
         if rest:
             total = sum(rule.probability for rule in rest)
-            self.ax_.barh(y, _BAR * total, left=self._begin, height=0.9, color=GREY)
-            self._write(self._begin + _BAR + 0.4, y, _format(total))
+            self._draw_bar(total, y, GREY)
             plural = "s" * (len(rest) > 1)
-            x = self._begin + _BAR + _NUMBER + _GAP
-            self._write(x, y, f"… {len(rest)} other{plural}", color="#808080")
+            self._write(self._rights_begin, y, f"… {len(rest)} other{plural}", color="#606060")
             y += _LINE
         return y
 
-    def _draw_rule(self, rule: Rule, y: float) -> None:
-        left = self._begin
+    def _draw_bar(self, probability: float, y: float, color: str) -> Any:
+        """Draw a bar and its number, and return the bar."""
+        left = self._left + self._bars_begin
         self.ax_.barh(y, _BAR, left=left, height=0.9, color="#F2F2F2")
-        (bar,) = self.ax_.barh(
-            y, _BAR * rule.probability, left=left, height=0.9, color=_colour(rule.symbol)
-        )
-        self.bars_.append(bar)
-        self._write(left + _BAR + 0.4, y, _format(rule.probability))
-        x = left + _BAR + _NUMBER + _GAP
+        (bar,) = self.ax_.barh(y, _BAR * probability, left=left, height=0.9, color=color)
+        self._write(self._bars_begin + _BAR + 0.4, y, _format(probability))
+        return bar
+
+    def _draw_rule(self, rule: Rule, y: float) -> None:
+        self.bars_.append(self._draw_bar(rule.probability, y, _colour(rule.symbol)))
+        x = self._rights_begin
         for k in rule.right:
             width = 2.0 * _PAD + text_width(write_name(self.symbol_names[k]))
             self._draw_box(k, x + 0.5 * width, y)
@@ -399,7 +452,7 @@ class GrammarDisplay:
             word = write_name(self.feature_names[w])
             self._write(x, y, word, style="italic")
             x += text_width(word)
-            self._write(x + 0.3, y, _format(probability), color="#808080", small=True)
+            self._write(x + 0.3, y, _format(probability), color="#606060", small=True)
             x += _NUMBER + 0.5
 
     def _draw_box(self, k: int, x: float, y: float) -> None:
@@ -408,7 +461,7 @@ class GrammarDisplay:
         colour = _colour(k)
         pale = tuple(0.72 + 0.28 * channel for channel in to_rgb(colour))
         box = self.ax_.text(
-            x,
+            self._left + x,
             y,
             _START if k < 0 else write_name(self.symbol_names[k]),
             ha="center",
@@ -422,7 +475,25 @@ class GrammarDisplay:
     def _write(self, x: float, y: float, text: str, *, small: bool = False, **style: Any) -> None:
         size = 0.8 * self._font_size if small else self._font_size
         style = {"ha": "left", "va": "center", "size": size, **LITERAL, **style}
-        self.ax_.text(x, y, text, **style)
+        self.ax_.text(self._left + x, y, text, **style)
+
+
+def _fill_columns(heights: list[float], n_columns: int) -> list[int]:
+    """Return the column of each block: in order, in at most so many, the highest as low as can be.
+
+    The limit is raised, to the next height that a column can have, until the blocks fit.
+    """
+    ends = np.concatenate([[0.0], np.cumsum(heights)])
+    limits = np.unique(ends[:, None] - ends)  # of runs of blocks
+    for limit in limits[limits >= max(heights) - 1e-9]:
+        columns, filled = [0], heights[0]
+        for height in heights[1:]:
+            is_next = filled + height > limit + 1e-9
+            columns.append(columns[-1] + is_next)
+            filled = height + (0.0 if is_next else filled)
+        if columns[-1] < n_columns:
+            return columns
+    raise AssertionError("all blocks fit in one column")
 
 
 def _check_probabilities(values: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +21,8 @@ _MARGIN = 1.6
 """Around a tree, in font sizes."""
 _LARGEST = 30.0
 """Width and height of a figure, in inches: larger trees are drawn smaller."""
+_ASPECT = (4.0, 3.0)
+"""Width and height of a new figure, about, by the number of columns."""
 _LINE_COLOUR = "#808080"
 
 
@@ -88,7 +90,7 @@ class ParseTreeDisplay:
         *,
         feature_names: Any = None,
         names: Sequence[str] | None = None,
-        n_columns: int = 1,
+        n_columns: int | None = None,
         ax: Any = None,
     ) -> Self:
         """Plot the trees that a fitted grammar predicts.
@@ -104,7 +106,7 @@ class ParseTreeDisplay:
             trees.
         names : list of str, default=None
             Titles of the trees. None: no titles.
-        n_columns : int, default=1
+        n_columns : int, default=None
             See `plot`.
         ax : matplotlib Axes, default=None
             See `plot`.
@@ -139,7 +141,7 @@ class ParseTreeDisplay:
             ]
         return cls(trees, names=names).plot(ax, n_columns=n_columns)
 
-    def plot(self, ax: Any = None, *, n_columns: int = 1) -> Self:
+    def plot(self, ax: Any = None, *, n_columns: int | None = None) -> Self:
         """Draw the trees.
 
         Parameters
@@ -147,8 +149,9 @@ class ParseTreeDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; texts are as small as the axes require. None: in a new figure, as large
             as the trees need, up to 30 inches.
-        n_columns : int, default=1
-            Number of trees side by side, >= 1.
+        n_columns : int, default=None
+            Number of trees side by side, >= 1. None: as many as make texts largest in the axes, or
+            a new figure about as wide as high.
 
         Returns
         -------
@@ -162,10 +165,18 @@ class ParseTreeDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        n_columns = min(check_count(n_columns, "n_columns", at_least=1), len(self.trees))
+        counts: Iterable[int] = range(1, len(self.trees) + 1)
+        if n_columns is not None:
+            counts = [min(check_count(n_columns, "n_columns", at_least=1), len(self.trees))]
         check_matplotlib(f"{type(self).__name__}.plot")
         layouts = [_lay_out(tree) for tree in self.trees]
-        lefts, tops, width, height = _arrange(layouts, self.names, n_columns)
+        room = _ASPECT
+        if ax is not None:
+            room = tuple(open_axes(ax, _ASPECT, []).get_window_extent().size)
+        lefts, tops, width, height = max(
+            (_arrange(layouts, self.names, n) for n in counts),
+            key=lambda places: min(room[0] / places[2], room[1] / places[3]),
+        )
         inch = 72.0 / _FONT_SIZE  # all coordinates are in font sizes
         scale = min(1.0, _LARGEST * inch / width, _LARGEST * inch / height)
         self.ax_ = ax = open_axes(ax, (scale * width / inch, scale * height / inch), [])

@@ -1,5 +1,6 @@
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -89,14 +90,79 @@ def test_bars_and_boxes(mouse):
     assert len(set(colours.values())) == len(colours) == 9
 
 
-def test_texts_do_not_overlap(mouse):
-    mouse.plot()
-    renderer = mouse.figure_.canvas.get_renderer()
-    boxes = [text.get_window_extent(renderer) for text in mouse.ax_.texts]
+def check_texts(display):
+    """No text lies over another one, and all are in the figure."""
+    renderer = display.figure_.canvas.get_renderer()
+    boxes = [text.get_window_extent(renderer) for text in display.ax_.texts]
     for i, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[:i])
-        assert mouse.figure_.bbox.contains(*box.min)
-        assert mouse.figure_.bbox.contains(*box.max)
+        assert display.figure_.bbox.contains(*box.min)
+        assert display.figure_.bbox.contains(*box.max)
+
+
+def test_texts_do_not_overlap(mouse):
+    check_texts(mouse.plot())
+
+
+def columns_of(display):
+    """Return the left ends of the bars, each once."""
+    return np.unique(np.round([bar.get_x() for bar in display.bars_], 6))
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3, 9, 30])
+def test_columns(mouse, n_columns):
+    """As many as asked for, or as there are symbols, the start among them; all have headings."""
+    mouse.plot(n_columns=n_columns)
+    expected = min(n_columns, 9)
+    assert len(columns_of(mouse)) == expected
+    texts = [text.get_text() for text in mouse.ax_.texts]
+    assert texts.count("probability") == texts.count("becomes") == expected
+    assert "share" not in texts
+    order = [(bar.get_x(), bar.get_y()) for bar in mouse.bars_]
+    assert order == sorted(order)  # down, then to the right
+    of_symbols = {}
+    for rule, bar in zip(mouse.rules_, mouse.bars_, strict=True):
+        of_symbols.setdefault(rule.symbol, set()).add(round(bar.get_x(), 6))
+    assert all(len(places) == 1 for places in of_symbols.values())
+    check_texts(mouse)
+
+
+def test_columns_are_as_high_as_each_other(mouse):
+    """Blocks of 1, 1, 2, 1, 1, 2, 1, 1 and 1 lines, with gaps, in two columns."""
+    mouse.plot(n_columns=2)
+    first = min(bar.get_x() for bar in mouse.bars_)
+    assert [bar.get_x() == first for bar in mouse.bars_].count(True) == 6
+
+
+def test_columns_suit_the_axes(mouse):
+    """A wide one has more than a high one, and texts are as large as they can be."""
+    sizes = {}
+    for shape in [(16, 3), (4, 9)]:
+        counts = {}
+        for n_columns in (None, 1, 2, 3, 4):
+            ax = plt.figure(figsize=shape).add_axes((0, 0, 1, 1))
+            mouse.plot(ax, n_columns=n_columns)
+            counts[n_columns] = mouse.boxes_[0].get_size()
+            plt.close(ax.figure)
+            if n_columns is None:
+                sizes[shape] = len(columns_of(mouse))
+        assert counts.pop(None) >= max(counts.values())
+    assert sizes[16, 3] > sizes[4, 9] == 1
+
+
+def test_a_large_grammar_is_no_strip():
+    """Of fourteen symbols with four rules each."""
+    rng = np.random.default_rng(0)
+    types = np.full((14, 2), 0.5)
+    binary = np.zeros((14, 14, 14))
+    for k in range(14):
+        binary[k].flat[rng.choice(196, 4, replace=False)] = 0.25
+    emission = rng.dirichlet(np.full(30, 0.3), size=14)
+    display = GrammarDisplay(np.full(14, 1 / 14), types, emission, binary)
+    display.plot()
+    width, height = display.figure_.get_size_inches()
+    assert 0.5 < width / height < 2.0
+    check_texts(display)
 
 
 def test_both_kinds_of_rules():
@@ -193,6 +259,7 @@ def test_bad_parts(changes, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"n_columns": 0}, "n_columns must be"),
         ({"threshold": 0.0}, r"threshold must be in \(0, 1\], got 0"),
         ({"threshold": 1.0}, "No rule has a probability of threshold=1 or more"),
         ({"n_rules": 0}, "n_rules must be an integer >= 1, got 0"),

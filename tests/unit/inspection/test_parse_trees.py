@@ -70,6 +70,23 @@ def test_several_trees():
         assert display.figure_.bbox.contains(*box.max)
 
 
+def test_columns_suit_the_axes():
+    """Side by side in a wide one, one above the other in a high one, as large as can be."""
+    trees = [TREES[0]] * 4
+    found = {}
+    for shape in [(24, 2), (1, 12)]:
+        sizes = {}
+        for n_columns in (1, 2, 4, None):
+            ax = plt.figure(figsize=shape).add_axes((0, 0, 1, 1))
+            display = ParseTreeDisplay(trees).plot(ax, n_columns=n_columns)
+            sizes[n_columns] = display.texts_[0][0].get_size()
+            plt.close(ax.figure)
+        roots = np.array([texts[-1].get_position() for texts in display.texts_])
+        found[shape] = len(np.unique(roots[:, 0]))
+        assert sizes.pop(None) == max(sizes.values())
+    assert found == {(24, 2): 4, (1, 12): 1}
+
+
 def test_dollars_are_no_formulas():
     display = ParseTreeDisplay(TREES[2]).plot()
     display.figure_.canvas.draw()

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-EXAMPLE = Path(__file__).parents[3] / "examples/plot_book.py"
+EXAMPLE = Path(__file__).parents[3] / "examples/topics/plot_book.py"
 WORDS = "sea whale ship captain harpoon deck prince state army fortune castle people".split()
 
 
@@ -49,7 +49,7 @@ def test_book_of_project_gutenberg(monkeypatch, tmp_path):
     assert found["names"] == ["I", "II", "3", "IV"]
     assert np.diff(found["corpus"].doc_ptr).tolist() == [2, 3, 4, 5]
     assert "licence" not in found["words"]
-    assert [ax.get_xlabel() for ax in found["axes"]] == ["paragraph", "paragraph"]
+    assert [ax.get_xlabel() for ax in found["axes"]] == ["chapter", "paragraph"]
 
 
 def test_own_pattern(monkeypatch, tmp_path):

@@ -7,7 +7,7 @@ number of actions is not given, and the actions of one recording are recognized 
 
 ::
 
-    python plot_motion_capture.py recordings.npz
+    python examples/sequence/plot_motion_capture.py recordings.npz
 
 Without a file, the recordings are generated. A file has the arrays ``X`` (n_steps, n_sensors), all
 recordings end to end; ``doc_range`` (n_recordings + 1,), where they begin and end; and, if the
@@ -90,19 +90,36 @@ for j in np.flatnonzero(common):
 # The upper plot shows all recordings end to end, states above the actions that people saw in them.
 # States are matched with actions one to one. In real recordings, an action is a cycle of several
 # poses, each with its own state, and only the most frequent of these is matched: Gaussian states
-# describe where limbs are, not where they are going. The lower plot shows the transitions between
-# states.
+# describe where limbs are, not where they are going. Below are the transitions between states, and
+# how much of its time each recording spends in each state.
 
 import matplotlib.pyplot as plt
 
 from skdp.inspection import StateSequenceDisplay, TransitionDisplay
 
-figure = plt.figure(figsize=(12, 9), layout="constrained")
-above, below = figure.subplots(2, height_ratios=[1, 2.2])
-display = StateSequenceDisplay.from_estimator(
-    model, panel, actions, sequence=None, n_states=20, ax=above
+figure, panels = plt.subplot_mosaic(
+    [["states", "states"], ["transitions", "shares"]],
+    figsize=(11, 8.5),
+    height_ratios=[1, 2],
+    layout="constrained",
 )
-TransitionDisplay.from_estimator(model, include_values=False, ax=below)
+display = StateSequenceDisplay.from_estimator(
+    model, panel, actions, sequence=None, n_states=20, ax=panels["states"]
+)
+labels = display.labels_
+handles = display.legend_.legend_handles
+display.legend_.remove()  # many states to the right would take half of the width
+figure.legend(handles, labels, loc="outside upper center", ncols=6, frameon=False)
+TransitionDisplay.from_estimator(model, include_values=False, ax=panels["transitions"])
+
+shown = np.flatnonzero(common)
+image = panels["shares"].imshow(
+    shares[:, shown], cmap="YlGnBu", vmin=0.0, aspect="auto", interpolation="nearest"
+)
+panels["shares"].set_xticks(np.arange(len(shown)), shown)
+panels["shares"].set_yticks(np.arange(len(shares)))
+panels["shares"].set(xlabel="state", ylabel="recording")
+figure.colorbar(image, ax=panels["shares"], label="share of the time")
 figure.savefig(options.output, dpi=100)
 if actions is not None:
     print(f"{100 * display.agreement:.1f} % of the steps are in the state of their action")

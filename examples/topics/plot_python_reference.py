@@ -61,13 +61,10 @@ import matplotlib.pyplot as plt
 
 from skdp.inspection import TopicEvolutionDisplay
 
-colors = plt.get_cmap("tab20").colors[: model.n_components]
 figure, axes = plt.subplots(2, figsize=(11, 7), layout="constrained")
 for ax, name in zip(axes, ["types", "compound"], strict=True):
     i = reference.names.index(name)
-    TopicEvolutionDisplay.from_estimator(
-        model, corpus, document=i, feature_names=words, colors=colors, ax=ax
-    )
+    TopicEvolutionDisplay.from_estimator(model, corpus, document=i, feature_names=words, ax=ax)
     ax.set(title=reference.titles[i], xlabel="paragraph")
 figure.savefig("python_reference_topics.png", dpi=100)
 print("The figure is in python_reference_topics.png.")

@@ -8,7 +8,7 @@ many kinds of words and phrases there are. The model is not told where phrases b
 
 ::
 
-    python plot_grammar_induction.py [sentences.txt]
+    python examples/grammar/plot_grammar_induction.py [sentences.txt]
 
 With a file, its lines are the sentences.
 """
@@ -19,8 +19,6 @@ With a file, its lines are the sentences.
 
 import argparse
 from pathlib import Path
-
-import matplotlib.pyplot as plt
 
 from skdp.datasets import make_pcfg_corpus
 from skdp.feature_extraction import TokenVectorizer
@@ -33,7 +31,7 @@ parser.add_argument("sentences", nargs="?", help="text file with one sentence pe
 parser.add_argument("--max-length", type=int, default=20, help="leave out longer sentences")
 parser.add_argument("--n-components", type=int, default=8, help="of preterminals, too")
 parser.add_argument("--n-init", type=int, default=5)
-parser.add_argument("--output", default="grammar_induction.png", help="file for the figure")
+parser.add_argument("--output", default="grammar_induction", help="files for the figures begin so")
 options = parser.parse_args()
 
 if options.sentences is None:
@@ -83,11 +81,15 @@ if trees is not None:
 # What it found
 # -------------
 #
-# On the left are the rules, the most frequent symbols first. Preterminals (P) produce words, #
-# constituents (C) phrases. On the right are the trees of some sentences.
+# These are the rules, symbols in the order in which sentences reach them. Preterminals (P) produce
+# words, constituents (C) phrases.
 
-some = X[sorted(range(len(X)), key=lambda i: abs(len(X[i]) - 8))[:2]]
-figure, (left, right) = plt.subplots(1, 2, figsize=(12, 7), width_ratios=[1, 1.2])
-GrammarDisplay.from_estimator(model, feature_names=words, threshold=0.01, ax=left)
-ParseTreeDisplay.from_estimator(model, some, feature_names=words, ax=right)
-figure.savefig(options.output, dpi=100)
+rules = GrammarDisplay.from_estimator(model, feature_names=words, threshold=0.01)
+rules.figure_.savefig(f"{options.output}_rules.png", dpi=100)
+
+# %%
+# The trees of some sentences show how the rules work together.
+
+some = X[sorted(range(len(X)), key=lambda i: abs(len(X[i]) - 8))[:4]]
+trees = ParseTreeDisplay.from_estimator(model, some, feature_names=words)
+trees.figure_.savefig(f"{options.output}_trees.png", dpi=100)

@@ -5,7 +5,7 @@ Topics along a book
 A book is a plain-text file, its chapters are documents, and its paragraphs are segments. A topic
 model that knows both shows what the book is about, from the first page to the last::
 
-    python plot_book.py book.txt
+    python examples/topics/plot_book.py book.txt
 
 Chapters begin at headings (see ``--chapter-pattern``), blank lines separate paragraphs, and the
 header and footer that Project Gutenberg adds to a book are dropped. Without a file, the book is the
@@ -104,7 +104,7 @@ print(corpus)
 # The topics
 # ----------
 #
-# In the adaptive model, a paragraph takes its topics from its chapter and from the previous #
+# In the adaptive model, a paragraph takes its topics from its chapter and from the previous
 # paragraph, and learns how much to take from each.
 
 from skdp.topics import AdaptiveTopicModel as TopicModel
@@ -120,9 +120,11 @@ print(model.summary(words))
 # Along the book
 # --------------
 #
-# Every paragraph is a column of stacked topic shares. The lower plot shows a smoother picture:
-# means over nine paragraphs within their chapter. These are the shares that the chain found for the
-# book, ``segment_topic_``; for a book that the model has not seen, use ``from_estimator``.
+# A single paragraph says little, and a thousand of them are noise to the eye. Above, every chapter
+# is a column of stacked topic shares, the mean over its paragraphs. The lower plot shows how topics
+# change within long chapters: means over a window of paragraphs, a hundredth of the book, that does
+# not cross into other chapters. These are the shares that the chain found for the book,
+# ``segment_topic_``; for a book that the model has not seen, use ``from_estimator``.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -130,20 +132,24 @@ import numpy as np
 from skdp.inspection import TopicEvolutionDisplay
 
 filled = np.diff(corpus.doc_ptr) > 0
+begins = corpus.doc_ptr[:-1][filled]
+n_paragraphs = np.diff(corpus.doc_ptr)[filled]
+chapter_names = np.array(names)[filled]
+chapter_topic = np.add.reduceat(model.segment_topic_, begins) / n_paragraphs[:, np.newaxis]
+window = 2 * max(4, len(model.segment_topic_) // 200) + 1
+
 labels = [f"{k}: {', '.join(top)}" for k, top in enumerate(model.top_words(words, 4))]
-figure, axes = plt.subplots(2, figsize=(13, 7), layout="constrained")
-for ax, smooth in zip(axes, [1, 9], strict=True):
-    TopicEvolutionDisplay.from_predictions(
-        model.segment_topic_,
-        topic_names=labels,
-        boundaries=corpus.doc_ptr[:-1][filled][1:],
-        part_names=np.array(names)[filled],
-        kind="step",
-        n_topics=12,
-        smooth=smooth,
-        ax=ax,
-    )
-    ax.set_xlabel("paragraph")
-axes[1].get_legend().remove()
+order = {"topic_names": labels, "n_topics": 12, "kind": "step"}
+figure, axes = plt.subplots(2, figsize=(13, 8.5), height_ratios=[1.2, 1], layout="constrained")
+TopicEvolutionDisplay.from_predictions(chapter_topic, ax=axes[0], **order)
+every = -(-len(chapter_names) // 80)
+places = np.arange(len(chapter_names))[::every] + 0.5
+axes[0].set_xticks(places, chapter_names[::every], rotation=90, fontsize=8)
+axes[0].set_xlabel("chapter")
+within = TopicEvolutionDisplay.from_predictions(
+    model.segment_topic_, boundaries=begins[1:], smooth=window, ax=axes[1], **order
+)
+within.legend_.remove()
+axes[1].set(xlabel="paragraph", ylabel=f"mean of {window} paragraphs")
 figure.savefig(options.output, dpi=100)
 print(f"The figure is in {options.output}.")

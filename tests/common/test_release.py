@@ -1,0 +1,54 @@
+"""What a release needs: one version, and archives with all that the tests read."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import skdp
+
+ROOT = Path(__file__).parents[2]
+NOT_SHIPPED = {".gitignore", ".pre-commit-config.yaml"}
+"""For work in a clone."""
+
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+def test_the_version_is_in_one_place():
+    project = PYPROJECT["project"]
+    assert project["dynamic"] == ["version"]
+    assert "version" not in project
+    place = PYPROJECT["tool"]["hatch"]["version"]["path"]
+    assert place == "skdp/__init__.py"
+    assert not re.search("^version:", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
+
+
+def test_changes_begin_with_the_version():
+    number, is_development = re.fullmatch(r"(\d+\.\d+\.\d+)(\.dev\d+)?", skdp.__version__).groups()
+    text = (ROOT / "CHANGES.md").read_text("utf-8")
+    version, when = re.search(r"^(\S+) \((.+)\)\n-+$", text, re.MULTILINE).groups()
+    assert version == number
+    assert re.fullmatch("unreleased" if is_development else r"\d{4}-\d{2}-\d{2}", when)
+
+
+def test_the_tag_is_checked_against_the_version():
+    """The line of the workflow that reads the version finds it."""
+    workflow = (ROOT / ".github/workflows/release.yml").read_text("utf-8")
+    (pattern,) = re.findall(r"sed -n 's/(.*)/\\1/p' skdp/__init__\.py", workflow)
+    source = Path(skdp.__file__).read_text("utf-8")
+    pattern = pattern.replace(r"\(", "(").replace(r"\)", ")")
+    assert re.findall(pattern, source, re.MULTILINE) == [skdp.__version__]
+
+
+def test_the_archive_has_what_is_tracked():
+    if not (ROOT / ".git").exists():
+        pytest.skip("no clone: this is the archive")
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\n")
+    included = PYPROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    tops = {path.split("/")[0] for path in tracked if path}
+    always = {"pyproject.toml"}
+    assert tops == {path.removeprefix("/") for path in included} | always | NOT_SHIPPED
