@@ -14,7 +14,8 @@ from sklearn.base import BaseEstimator
 from skdp import emissions, sequence
 
 ROOT = Path(__file__).parents[2]
-GUIDE = sorted((ROOT / "doc/user_guide").glob("*.rst"))
+GUIDE = [ROOT / "doc/index.rst", *sorted((ROOT / "doc").glob("user_guide/*.rst"))]
+GUIDE += sorted((ROOT / "doc/how_to").glob("*.rst"))
 
 # Where a module has more than users need, the names that they do.
 PUBLIC = {
@@ -282,7 +283,7 @@ def test_changes_mention_every_public_name():
     assert not [name for _, name in NAMES if f"`{name}`" not in text]
 
 
-@pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", GUIDE, ids=lambda page: f"{page.parent.name}/{page.stem}")
 def test_user_guide_runs(page):
     result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     plt.close("all")  # matplotlib warns of many open figures, and warnings are errors
