@@ -1,10 +1,14 @@
 """Configuration of the documentation: ``sphinx-build -W --keep-going -b html doc out``."""
 
 import os
+import sys
+from pathlib import Path
 
 import skdp
 
 os.environ["MPLBACKEND"] = "Agg"
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_extensions"))
 
 project = "skdp"
 author = "The skdp developers"
@@ -14,18 +18,40 @@ version = release = skdp.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "sphinx.ext.intersphinx",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "mathml",
 ]
 templates_path = ["_templates"]
+html_static_path = ["_static"]
 exclude_patterns = ["_build", "out"]
 default_role = "literal"
+
+# Names of other projects that pages link to are listed here, so that no build needs a network, and
+# all builds have the same links.
+intersphinx_mapping = {
+    name: (url, str(HERE / f"inventories/{name}.txt"))
+    for name, url in {
+        "joblib": "https://joblib.readthedocs.io/en/stable/",
+        "numpy": "https://numpy.org/doc/stable/",
+        "pandas": "https://pandas.pydata.org/docs/",
+        "sklearn": "https://scikit-learn.org/stable/",
+    }.items()
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "skdp"
 html_show_sourcelink = False
-html_theme_options = {"navbar_end": ["theme-switcher"], "show_toc_level": 2}
+html_math_renderer = "mathml"
+html_css_files = ["skdp.css"]
+html_theme_options = {
+    "navbar_end": ["theme-switcher"],
+    "show_toc_level": 2,
+    "navigation_depth": 3,
+    "header_links_before_dropdown": 6,
+}
+toc_object_entries_show_parents = "hide"
 
 numpydoc_show_class_members = False
 autodoc_typehints = "none"  # types are in the docstrings
@@ -38,6 +64,8 @@ sphinx_gallery_conf = {
         for family in ("topics", "sequence", "mixture", "grammar", "language", "context")
     ],
     "within_subsection_order": "FileNameSortKey",
+    "doc_module": ("skdp",),
+    "backreferences_dir": "api/examples",
     "show_memory": False,
     "show_signature": False,
     "abort_on_example_error": True,
