@@ -87,7 +87,13 @@ class RefinedParser:
         self._log_root = np.ascontiguousarray(coarse_logs.root[:, 0])
         self._log_unary = np.ascontiguousarray(coarse_logs.unary[:, 0, 0])
         self._log_binary = np.ascontiguousarray(coarse_logs.binary[:, 0, 0, 0])
-        self._rule_ptr = np.searchsorted(rules.binary[:, 0], np.arange(rules.n_symbols + 1))
+        symbols = np.arange(rules.n_symbols + 1)
+        self._unary_ptr = np.searchsorted(rules.unary[:, 0], symbols)
+        self._rule_ptr = np.searchsorted(rules.binary[:, 0], symbols)
+        order = np.argsort(rules.binary[:, 1], kind="stable")
+        by_left = np.ascontiguousarray(rules.binary[order])
+        left_ptr = np.searchsorted(by_left[:, 1], symbols)
+        self._by_left = (by_left, left_ptr, np.ascontiguousarray(self._log_binary[order]))
 
     def make_forest(self, words: Ints, width: float) -> Forest | None:
         """Return the forest of a sentence of one word or more; None if it has no tree."""
@@ -97,11 +103,15 @@ class RefinedParser:
         lexical = (words, self._emission, self._word_ptr)
         unary = (rules.unary, self._log_unary)
         binary = (rules.binary, self._rule_ptr, self._log_binary)
+        sizes = ((n, rules.n_symbols, n), (n, rules.n_symbols))
+        ends, n_ends = (np.empty(size, dtype=np.int32) for size in sizes)
+        sizes = ((shape[0], rules.n_symbols), (shape[0],))
         coarse.fill_inside(
-            *lexical, self._log_emission, *unary, rules.binary, self._log_binary, best_in
-        )
+            *lexical, self._log_emission, *unary, *self._by_left, best_in,
+            *(np.empty(size, dtype=np.int32) for size in sizes), ends, n_ends,
+        )  # fmt: skip
         cut = coarse.fill_outside(
-            n, rules.roots, self._log_root, *unary, *binary, best_in, width, best_out
+            n, rules.roots, self._log_root, *unary, *binary, best_in, ends, n_ends, width, best_out
         )
         if np.isneginf(cut):
             return None
@@ -111,12 +121,13 @@ class RefinedParser:
         edges = np.empty((0, 4), dtype=np.int32)
         for _ in range(2):  # count, then write
             n_edges = coarse.link_items(
-                *lexical, *unary, *binary, best_in, best_out, cut, items, edge_ptr, edges
-            )
+                *lexical, rules.unary, self._unary_ptr, self._log_unary, *binary, best_in,
+                best_out, cut, items, ends, n_ends, edge_ptr, edges,
+            )  # fmt: skip
             edges = np.full((n_edges, 4), -1, dtype=np.int32) if len(edges) == 0 else edges
         symbols = np.empty(n_items, dtype=np.int32)
-        _, _, places = np.nonzero(items >= 0)
-        symbols[items[items >= 0]] = places
+        kept = np.flatnonzero(items >= 0)
+        symbols[items.reshape(-1)[kept]] = kept % rules.n_symbols
         top = coarse.span_of(0, n)
         return Forest(symbols, edge_ptr, edges, items[top, -1, rules.roots])
 
