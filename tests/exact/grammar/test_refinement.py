@@ -443,6 +443,33 @@ def test_pruning_keeps_the_best_coarse_tree():
     assert narrow.parse(ids, SENTENCES[3]).leaves == SENTENCES[3]
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("width", [0.5, 2.0, 4.0, WIDTH])
+def test_pruning_keeps_what_is_part_of_a_good_tree(seed, width):
+    """By all coarse trees: an edge stays if the best tree with it is within the width."""
+    treebank = make_treebank()
+    rules, counts = treebank.rules, count_coarse(treebank)
+    logs = draw_logs(rules, 1, seed)
+    parser = RefinedParser(rules, counts, logs, logs, 3, 3, (width,))
+    weights = to_weights(rules, RefinedTables(*map(np.exp, logs)))
+    for words in (*SENTENCES[1:], ("a", "b", "a", "c", "a")):
+        best = defaultdict(lambda: -math.inf)
+        for tree, weight in posterior(words, rules, weights, 1).items():
+            for edge in oracle.anchored_edges(tree)[0]:
+                if edge[0] == "binary":  # sees copies: the chains below do not matter
+                    edge = (*edge[:6], edge[7])
+                best[edge] = max(best[edge], math.log(weight))
+        forest = parser.make_forest(np.array([WORDS[w] for w in words], dtype=np.int32), width)
+        if not best:
+            assert forest is None
+            continue
+        cut = max(best.values()) - width
+        expected = Counter(edge[0] for edge, log_weight in best.items() if log_weight >= cut)
+        kinds = {coarse.WORD: "word", coarse.UNARY: "unary", coarse.BINARY: "binary"}
+        found = Counter(kinds[k] for k in forest.edges[:, 0].tolist() if k != coarse.COPY)
+        assert found == expected
+
+
 def test_estimator_climbs():
     trees = [to_tree(tree) for tree in TREES]
     sentences = [tree.leaves for tree in trees]

@@ -76,6 +76,22 @@ MUTATIONS = [
         "tests/unit/grammar/test_hdp_pcfg_refiner.py::test_long_chains_come_back",
     ),
     Mutation(
+        "refinement-coarse-left-children-free",
+        CHART,
+        "                        x = log_by_left[b] + inner + best_in[second",
+        "                        x = log_by_left[b] + best_in[second",
+        "The best tree of a span has a left and a right child.",
+        f"{TESTS}::test_pruning_keeps_what_is_part_of_a_good_tree",
+    ),
+    Mutation(
+        "refinement-pairs-of-good-items-are-kept",
+        CHART,
+        "                                if right >= 0 and x + y >= cut:",
+        "                                if right >= 0:",
+        "Two items may be parts of good trees, and of none together.",
+        f"{TESTS}::test_pruning_keeps_what_is_part_of_a_good_tree",
+    ),
+    Mutation(
         "refinement-join-forgets-lone-parents",
         GRAMMAR,
         "        (made.unary, 2, rules.unary[:, 0]),\n",
