@@ -92,6 +92,14 @@ MUTATIONS = [
         f"{TESTS}::test_pruning_keeps_what_is_part_of_a_good_tree",
     ),
     Mutation(
+        "refinement-product-of-the-last",
+        "grammar/_refinement/_parser.py",
+        "log_sum + other.log_sum, shares * other.shares",
+        "log_sum + other.log_sum, other.shares",
+        "A product has the posteriors of all grammars.",
+        f"{TESTS}::test_product_matches_all_trees",
+    ),
+    Mutation(
         "refinement-join-forgets-lone-parents",
         GRAMMAR,
         "        (made.unary, 2, rules.unary[:, 0]),\n",
