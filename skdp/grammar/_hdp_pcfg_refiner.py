@@ -121,6 +121,10 @@ class HDPPCFGRefiner(ResumableEstimator):
         Largest number of iterations.
     tol : float, default=1e-4
         The ascent stops when the lower bound rises by no more than `tol` per word.
+    n_products : int, default=1
+        Number of grammars that parse together. They are fitted to the same trees from different
+        noise, and a tree counts as the product of the posterior probabilities of its rules under
+        all of them. Fitting and parsing take as many times as long.
     n_jobs : int or None, default=None
         Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -182,7 +186,10 @@ class HDPPCFGRefiner(ResumableEstimator):
     Then it sums over the subsymbols of the remaining trees, which gives the posterior probabilities
     of coarse rules at their places. The posterior is projected onto the distribution over coarse
     trees with these moments in which rules are chosen independently, and the best tree under this
-    distribution is returned (4.3.1). Chains of unary rules may be as long as in the training trees;
+    distribution is returned (4.3.1). With `n_products` > 1 all grammars
+    sum over the trees that are left, and posterior probabilities are multiplied first; attributes
+    are those of the grammar with the highest lower bound. A sentence without a tree that every
+    grammar allows has no parse. Chains of unary rules may be as long as in the training trees;
     nodes with the same span are distinguished by the rules below them.
 
     References
@@ -216,6 +223,7 @@ class HDPPCFGRefiner(ResumableEstimator):
         "pseudo_count": [Interval(Real, 0, 1e8, closed="both")],
         "min_word_count": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "n_products": [Interval(Integral, 1, None, closed="left")],
     }
 
     _step_name = "iteration"
@@ -241,6 +249,7 @@ class HDPPCFGRefiner(ResumableEstimator):
         min_word_count: int = 5,
         max_iter: int = 50,
         tol: float = 1e-4,
+        n_products: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -257,6 +266,7 @@ class HDPPCFGRefiner(ResumableEstimator):
         self.min_word_count = min_word_count
         self.max_iter = max_iter
         self.tol = tol
+        self.n_products = n_products
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -314,7 +324,7 @@ class HDPPCFGRefiner(ResumableEstimator):
         n_refined = float(self.n_components) ** 3 * len(flat.rules.binary)
         n_refined += float(self.n_components) * len(flat.rules.emission)
         check_memory(
-            24.0 * n_refined,
+            24.0 * n_refined * self.n_products,
             f"n_components={self.n_components} subsymbols with {len(flat.rules.binary)} binary "
             "rules: weights of rules",
         )
@@ -324,12 +334,17 @@ class HDPPCFGRefiner(ResumableEstimator):
 
     def _start(self, data: _Data) -> SavedRuns:
         root = make_seed_sequence(self.random_state)
-        seed = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, Role.INIT))
-        run = Refinement(
+        runs = [self._make_run(data, root, i) for i in range(self.n_products)]
+        return SavedRuns(runs, root)
+
+    def _make_run(self, data: _Data, root: np.random.SeedSequence, number: int) -> Refinement:
+        """Return one of the grammars; the first is the same however many there are."""
+        key = (*root.spawn_key, Role.INIT, *([number] if number else []))
+        seed = np.random.SeedSequence(root.entropy, spawn_key=key)
+        return Refinement(
             partial(self._make_grammar, data.trees.rules), self.n_components, data.trees,
             data.lexicon, self._expectation(data.trees), np.random.default_rng(seed),
         )  # fmt: skip
-        return SavedRuns([run], root)
 
     def _make_grammar(self, rules: CoarseRules, n_components: int) -> Any:
         """Return a grammar before its first update."""
@@ -340,13 +355,16 @@ class HDPPCFGRefiner(ResumableEstimator):
     def _expectation(self, trees: Treebank) -> Expectation:
         return partial(expect_best if self.inference == "viterbi-em" else expect, trees)
 
-    def _plan(self, run: Refinement, data: _Data) -> tuple[Expectation, float]:
-        return self._expectation(data.trees), self.tol * data.n_words
+    def _plan(self, run: Refinement, data: _Data) -> tuple[Expectation, float, int]:
+        return self._expectation(data.trees), self.tol * data.n_words, self.max_iter
 
     @staticmethod
-    def _advance(run: Refinement, plan: tuple[Expectation, float], n_steps: int) -> Refinement:
+    def _advance(run: Refinement, plan: tuple[Expectation, float, int], n_steps: int) -> Refinement:
+        expect, tol, max_iter = plan
         for _ in range(n_steps):
-            run.step(*plan)
+            if run.converged or run.n_iter >= max_iter:
+                break  # others may go on
+            run.step(expect, tol)
         return run
 
     @staticmethod
@@ -361,22 +379,23 @@ class HDPPCFGRefiner(ResumableEstimator):
         return bool(run.lower_bounds)
 
     def _progress(self, runs: list[Refinement]) -> str:
-        return f"lower bound {runs[0].lower_bounds[-1]:.8g}"
+        return f"lower bound {max(run.bound for run in runs):.8g}"
 
     def _warn_unless_converged(self, saved: SavedRuns) -> None:
-        warn_unless_converged(self, saved.runs[0])
+        warn_unless_converged(self, min(saved.runs, key=lambda run: run.converged))
 
     def _keep(self, saved: SavedRuns) -> None:
         """Keep nothing of a fit that was interrupted: only one with a checkpoint goes on."""
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        (run,) = saved.runs
+        run, *others = sorted(saved.runs, key=lambda run: -run.bound)
         grammar, lexicon, priors = run.grammar, run.lexicon, self._priors(self.n_components)
         rules, logs = grammar.rules, grammar.weights()
         nodes = _count_nodes(rules, grammar.counts)
         parser = RefinedParser(
-            rules, run.coarse_counts, run.coarse_logs, logs, len(lexicon), lexicon.n_known, _WIDTHS
-        )
+            rules, run.coarse_counts, run.coarse_logs, logs, len(lexicon), lexicon.n_known, _WIDTHS,
+            [other.grammar.weights() for other in others],
+        )  # fmt: skip
         return {
             "symbols_": rules.symbols,
             "top_weights_": grammar.top_weights,

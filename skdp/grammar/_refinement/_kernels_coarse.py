@@ -9,7 +9,10 @@
 | word_ptr | (V + 1,) int64 | rows of `emission` of a word |
 | log_emission, log_unary, log_binary, log_root | (E',), (U,), (B,), (R,) | coarse weights |
 | unary, binary, roots | (U, 2), (B, 3), (R,) int32 | symbols of rules, ordered by the parent |
-| rule_ptr | (S + 1,) int64 | binary rules of a symbol |
+| unary_ptr, rule_ptr | (S + 1,) int64 | unary and binary rules of a symbol |
+| by_left, log_by_left, left_ptr | (B, 3), (B,), (S + 1,) | binary rules ordered by the left child |
+| possible, n_possible | (spans, S), (spans,) int32 | symbols at the last level of a span |
+| ends, n_ends | (n, S, n), (n, S) int32 | where such symbols that begin at a word end, in order |
 | cut | | items and edges whose best tree has a lower log weight are pruned |
 | edge_ptr | (n_items + 1,) int64 | edges into an item |
 | edges | (n_edges, 4) int32 | kind, rule, items below (-1: none) |
@@ -53,10 +56,12 @@ def climb(chart, span, unary, log_unary):
 
 @njit_loop
 def fill_inside(
-    words, emission, word_ptr, log_emission, unary, log_unary, binary, log_binary, best_in
-):
-    """Fill the chart of best subtrees."""
+    words, emission, word_ptr, log_emission, unary, log_unary, by_left, left_ptr, log_by_left,
+    best_in, possible, n_possible, ends, n_ends,
+):  # fmt: skip
+    """Fill the chart of best subtrees, and note what there is to split."""
     n, last, n_symbols = words.shape[0], best_in.shape[1] - 1, best_in.shape[2]
+    n_ends[:n] = 0
     for e in range(1, n + 1):
         for s in range(e - 1, -1, -1):
             span = span_of(s, e)
@@ -67,19 +72,32 @@ def fill_inside(
                     a = emission[i, 0]
                     best_in[span, 0, a] = max(best_in[span, 0, a], log_emission[i])
             for m in range(s + 1, e):
-                lefts, rights = best_in[span_of(s, m), last], best_in[span_of(m, e), last]
-                for b in range(binary.shape[0]):
-                    x = log_binary[b] + lefts[binary[b, 1]] + rights[binary[b, 2]]
-                    a = binary[b, 0]
-                    if x > best_in[span, 0, a]:
-                        best_in[span, 0, a] = x
+                first, second = span_of(s, m), span_of(m, e)
+                if n_possible[second] == 0:
+                    continue
+                for k in range(n_possible[first]):
+                    left = possible[first, k]
+                    inner = best_in[first, last, left]
+                    for b in range(left_ptr[left], left_ptr[left + 1]):
+                        x = log_by_left[b] + inner + best_in[second, last, by_left[b, 2]]
+                        a = by_left[b, 0]
+                        if x > best_in[span, 0, a]:
+                            best_in[span, 0, a] = x
             climb(best_in, span, unary, log_unary)
+            n_possible[span] = 0
+            for a in range(n_symbols):
+                if best_in[span, last, a] > -math.inf:
+                    possible[span, n_possible[span]] = a
+                    n_possible[span] += 1
+                    ends[s, a, n_ends[s, a]] = e
+                    n_ends[s, a] += 1
 
 
 @njit_loop
 def fill_outside(
-    n, roots, log_root, unary, log_unary, binary, rule_ptr, log_binary, best_in, width, best_out
-):
+    n, roots, log_root, unary, log_unary, binary, rule_ptr, log_binary, best_in, ends, n_ends,
+    width, best_out,
+):  # fmt: skip
     """Fill the chart of best contexts; return the cut, -inf if there is no tree.
 
     Contexts of items that will be pruned are left incomplete.
@@ -108,11 +126,14 @@ def fill_outside(
                 outer = best_out[span, 0, a]
                 if outer + best_in[span, 0, a] < cut:
                     continue
-                for m in range(s + 1, e):
-                    first, second = span_of(s, m), span_of(m, e)
-                    for b in range(rule_ptr[a], rule_ptr[a + 1]):
-                        left, right = binary[b, 1], binary[b, 2]
-                        x = outer + log_binary[b]
+                for b in range(rule_ptr[a], rule_ptr[a + 1]):
+                    left, right = binary[b, 1], binary[b, 2]
+                    x = outer + log_binary[b]
+                    for k in range(n_ends[s, left]):
+                        m = ends[s, left, k]
+                        if m >= e:
+                            break
+                        first, second = span_of(s, m), span_of(m, e)
                         inner_left = best_in[first, last, left]
                         inner_right = best_in[second, last, right]
                         if x + inner_left + inner_right >= cut:
@@ -141,16 +162,17 @@ def number_items(n, best_in, best_out, cut, items):
 
 @njit_loop
 def link_items(
-    words, emission, word_ptr, unary, log_unary, binary, rule_ptr, log_binary, best_in, best_out,
-    cut, items, edge_ptr, edges,
+    words, emission, word_ptr, unary, unary_ptr, log_unary, binary, rule_ptr, log_binary, best_in,
+    best_out, cut, items, ends, n_ends, edge_ptr, edges,
 ):  # fmt: skip
     """Write the edges of the forest, the binary ones of an item rule by rule; return how many.
 
-    With no room in `edges` they are only counted.
+    With no room in `edges` they are only counted. Of `ends` those of items stay.
     """
     n, last = words.shape[0], best_in.shape[1] - 1
     write = edges.shape[0] > 0
     n_edges = 0
+    n_ends[:n] = 0
     for e in range(1, n + 1):
         for s in range(e - 1, -1, -1):
             span = span_of(s, e)
@@ -168,11 +190,13 @@ def link_items(
                                     edges[n_edges, 0] = COPY
                                     edges[n_edges, 2] = items[span, below, a]
                                 n_edges += 1
+                        ends[s, a, n_ends[s, a]] = e
+                        n_ends[s, a] += 1
                     elif level > 0:
-                        for u in range(unary.shape[0]):
+                        for u in range(unary_ptr[a], unary_ptr[a + 1]):
                             child = items[span, level - 1, unary[u, 1]]
                             x = outer + log_unary[u] + best_in[span, level - 1, unary[u, 1]]
-                            if unary[u, 0] == a and child >= 0 and x >= cut:
+                            if child >= 0 and x >= cut:
                                 if write:
                                     edges[n_edges, 0] = UNARY
                                     edges[n_edges, 1] = u
@@ -188,15 +212,14 @@ def link_items(
                     else:
                         for b in range(rule_ptr[a], rule_ptr[a + 1]):
                             x = outer + log_binary[b]
-                            for m in range(s + 1, e):
+                            for k in range(n_ends[s, binary[b, 1]]):
+                                m = ends[s, binary[b, 1], k]
                                 first, second = span_of(s, m), span_of(m, e)
                                 left = items[first, last, binary[b, 1]]
                                 right = items[second, last, binary[b, 2]]
-                                if left < 0 or right < 0:
-                                    continue
                                 y = best_in[first, last, binary[b, 1]]
                                 y += best_in[second, last, binary[b, 2]]
-                                if x + y >= cut:
+                                if right >= 0 and x + y >= cut:
                                     if write:
                                         edges[n_edges, 0] = BINARY
                                         edges[n_edges, 1] = b

@@ -59,8 +59,11 @@ class RefinedParser:
         all of them together are, by every symbol that emits one.
     widths : sequence of float
         Items and edges whose best coarse tree has a log weight lower than that of the best tree by
-        more than the first width are pruned; where nothing is left that the refined grammar
-        allows, by more than the next.
+        more than the first width are pruned; where nothing is left that the refined grammars
+        allow, by more than the next.
+    others : sequence of RefinedTables, default=()
+        Logarithms of the weights of more refined grammars of the same rules. A rule at a place then
+        has the product of its posterior probabilities under all.
     """
 
     def __init__(
@@ -72,13 +75,17 @@ class RefinedParser:
         n_words: int,
         n_known: int,
         widths: Sequence[float],
+        others: Sequence[RefinedTables] = (),
     ):
         self.rules = rules
         self.widths = widths
-        emission, pooled = _pool(rules.emission, logs.emission, n_known)
+        emission = _pool(rules.emission, logs.emission, n_known)[0]
         coarse_pooled = _pool(rules.emission, coarse_logs.emission, n_known)[1]
         uses = _pool(rules.emission, np.log(coarse_counts.emission), n_known)[1]
-        self._scaled = ScaledWeights.of(logs._replace(emission=pooled))
+        self._scaled = [
+            ScaledWeights.of(t._replace(emission=_pool(rules.emission, t.emission, n_known)[1]))
+            for t in (logs, *others)
+        ]
         table = _by_word(emission, len(rules.emission), n_words)
         self._emission, self._word_ptr = table
         self._log_emission = np.ascontiguousarray(coarse_pooled[self._emission[:, 1], 0])
@@ -87,7 +94,13 @@ class RefinedParser:
         self._log_root = np.ascontiguousarray(coarse_logs.root[:, 0])
         self._log_unary = np.ascontiguousarray(coarse_logs.unary[:, 0, 0])
         self._log_binary = np.ascontiguousarray(coarse_logs.binary[:, 0, 0, 0])
-        self._rule_ptr = np.searchsorted(rules.binary[:, 0], np.arange(rules.n_symbols + 1))
+        symbols = np.arange(rules.n_symbols + 1)
+        self._unary_ptr = np.searchsorted(rules.unary[:, 0], symbols)
+        self._rule_ptr = np.searchsorted(rules.binary[:, 0], symbols)
+        order = np.argsort(rules.binary[:, 1], kind="stable")
+        by_left = np.ascontiguousarray(rules.binary[order])
+        left_ptr = np.searchsorted(by_left[:, 1], symbols)
+        self._by_left = (by_left, left_ptr, np.ascontiguousarray(self._log_binary[order]))
 
     def make_forest(self, words: Ints, width: float) -> Forest | None:
         """Return the forest of a sentence of one word or more; None if it has no tree."""
@@ -97,11 +110,15 @@ class RefinedParser:
         lexical = (words, self._emission, self._word_ptr)
         unary = (rules.unary, self._log_unary)
         binary = (rules.binary, self._rule_ptr, self._log_binary)
+        possible, n_possible = np.empty(shape[::2], dtype=np.int32), np.empty(shape[0], np.int32)
+        ends = np.empty((n, rules.n_symbols, n), dtype=np.int32)
+        n_ends = np.empty((n, rules.n_symbols), dtype=np.int32)
         coarse.fill_inside(
-            *lexical, self._log_emission, *unary, rules.binary, self._log_binary, best_in
-        )
+            *lexical, self._log_emission, *unary, *self._by_left, best_in,
+            possible, n_possible, ends, n_ends,
+        )  # fmt: skip
         cut = coarse.fill_outside(
-            n, rules.roots, self._log_root, *unary, *binary, best_in, width, best_out
+            n, rules.roots, self._log_root, *unary, *binary, best_in, ends, n_ends, width, best_out
         )
         if np.isneginf(cut):
             return None
@@ -111,18 +128,34 @@ class RefinedParser:
         edges = np.empty((0, 4), dtype=np.int32)
         for _ in range(2):  # count, then write
             n_edges = coarse.link_items(
-                *lexical, *unary, *binary, best_in, best_out, cut, items, edge_ptr, edges
-            )
+                *lexical, rules.unary, self._unary_ptr, self._log_unary, *binary, best_in,
+                best_out, cut, items, ends, n_ends, edge_ptr, edges,
+            )  # fmt: skip
             edges = np.full((n_edges, 4), -1, dtype=np.int32) if len(edges) == 0 else edges
         symbols = np.empty(n_items, dtype=np.int32)
-        _, _, places = np.nonzero(items >= 0)
-        symbols[items[items >= 0]] = places
+        kept = np.flatnonzero(items >= 0)
+        symbols[items.reshape(-1)[kept]] = kept % rules.n_symbols
         top = coarse.span_of(0, n)
         return Forest(symbols, edge_ptr, edges, items[top, -1, rules.roots])
 
     def project(self, trees: Forest) -> Projection:
-        """Return the posterior probabilities of the edges under the refined grammar."""
-        weights, scale = self._scaled
+        """Return the edges' posterior probabilities, multiplied over the refined grammars.
+
+        The logs of the summed weights are added; -inf if no tree is left that all allow.
+        """
+        log_sum, shares = self._sum(trees, self._scaled[0])
+        for scaled in self._scaled[1:]:
+            if np.isneginf(log_sum):
+                break
+            other = self._sum(trees, scaled)
+            log_sum, shares = log_sum + other.log_sum, shares * other.shares
+        if len(self._scaled) > 1 and log_sum > -np.inf and self._choose(trees, shares)[0] < 0:
+            log_sum = -np.inf
+        return Projection(log_sum, shares)
+
+    @staticmethod
+    def _sum(trees: Forest, scaled: ScaledWeights) -> Projection:
+        weights, scale = scaled
         n_items, n = len(trees.symbols), weights.n_components
         inside, outside = np.empty((2, n_items, n))
         log_in, shares = np.empty(n_items), np.empty(len(trees.edges))
@@ -149,12 +182,18 @@ class RefinedParser:
 
     def _find_tree(self, trees: Forest, shares: Floats, leaves: Any) -> ParseTree:
         """Return the best tree of the projection."""
+        root, choice = self._choose(trees, shares)
+        return self._build(trees, choice, root, leaves)
+
+    @staticmethod
+    def _choose(trees: Forest, shares: Floats) -> tuple[int, NDArray[np.int64]]:
+        """Return the root's item of the best tree, -1 if there is none, and all items' edges."""
         n_items = len(trees.symbols)
         choice = np.empty(n_items, dtype=np.int64)
         root = forest.find_projected(
             trees.edge_ptr, trees.edges, trees.root_items, shares, np.empty(n_items), choice
         )
-        return self._build(trees, choice, root, leaves)
+        return root, choice
 
     def make_flat(self, words: Ints, leaves: Any) -> ParseTree:
         """Return a tree of the commonest root and the commonest preterminal of every word."""

@@ -443,6 +443,84 @@ def test_pruning_keeps_the_best_coarse_tree():
     assert narrow.parse(ids, SENTENCES[3]).leaves == SENTENCES[3]
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("width", [0.5, 2.0, 4.0, WIDTH])
+def test_pruning_keeps_what_is_part_of_a_good_tree(seed, width):
+    """By all coarse trees: an edge stays if the best tree with it is within the width."""
+    treebank = make_treebank()
+    rules, counts = treebank.rules, count_coarse(treebank)
+    logs = draw_logs(rules, 1, seed)
+    parser = RefinedParser(rules, counts, logs, logs, 3, 3, (width,))
+    weights = to_weights(rules, RefinedTables(*map(np.exp, logs)))
+    for words in (*SENTENCES[1:], ("a", "b", "a", "c", "a")):
+        best = defaultdict(lambda: -math.inf)
+        for tree, weight in posterior(words, rules, weights, 1).items():
+            for edge in oracle.anchored_edges(tree)[0]:
+                if edge[0] == "binary":  # sees copies: the chains below do not matter
+                    edge = (*edge[:6], edge[7])
+                best[edge] = max(best[edge], math.log(weight))
+        forest = parser.make_forest(np.array([WORDS[w] for w in words], dtype=np.int32), width)
+        if not best:
+            assert forest is None
+            continue
+        cut = max(best.values()) - width
+        expected = Counter(edge[0] for edge, log_weight in best.items() if log_weight >= cut)
+        kinds = {coarse.WORD: "word", coarse.UNARY: "unary", coarse.BINARY: "binary"}
+        found = Counter(kinds[k] for k in forest.edges[:, 0].tolist() if k != coarse.COPY)
+        assert found == expected
+
+
+@pytest.mark.parametrize("n_grammars", [2, 3])
+@pytest.mark.parametrize("words", SENTENCES[1:])
+def test_product_matches_all_trees(words, n_grammars):
+    """Moments of every grammar are multiplied, and the choices of every item sum to 1 again."""
+    treebank = make_treebank()
+    rules, counts = treebank.rules, count_coarse(treebank)
+    tables = [draw_logs(rules, 1, seed) for seed in range(n_grammars)]
+    parser = RefinedParser(rules, counts, tables[0], tables[0], 3, 3, (WIDTH,), tables[1:])
+    products = None
+    for logs in tables:
+        trees = posterior(words, rules, to_weights(rules, RefinedTables(*map(np.exp, logs))), 1)
+        if not trees:
+            break
+        edges = project(trees)[0]
+        products = {e: edges[e] * (1.0 if products is None else products[e]) for e in edges}
+    ids = np.array([WORDS[w] for w in words], dtype=np.int32)
+    if products is None:
+        assert parser.parse(ids, words) is None
+        return
+    totals = defaultdict(float)
+    for (item, _), share in products.items():
+        totals[item] += share
+    scores = {
+        tree: totals[tree[0], 0, len(words), "copy"]
+        * math.prod(products[e] / totals[e[0]] for e in edges_of(tree))
+        for tree in trees
+    }
+    found = to_tuple(parser.parse(ids, words))
+    assert scores[found] == pytest.approx(max(scores.values()), rel=1e-10)
+    shares = parser.project(parser.make_forest(ids, WIDTH)).shares
+    np.testing.assert_allclose(
+        np.sort(shares[shares > 0.0]), np.sort(list(products.values())), rtol=1e-8
+    )
+
+
+def test_product_of_grammars_that_share_no_tree():
+    treebank = make_treebank([("S", ("A", "a")), ("S", ("B", "a"))])
+    rules, counts = treebank.rules, count_coarse(treebank)
+    zeros = RefinedTables.zeros(rules, 1)
+    tables = []
+    for place in range(2):
+        unary = zeros.unary.copy()
+        unary[place] = -np.inf
+        tables.append(zeros._replace(unary=unary))
+    word = np.array([0], dtype=np.int32)
+    for others in ([], tables[1:]):
+        parser = RefinedParser(rules, counts, zeros, tables[0], 3, 3, (WIDTH,), others)
+        tree = parser.parse(word, ["a"])
+        assert tree is None if others else to_tuple(tree) == ("S", ("B", "a"))
+
+
 def test_estimator_climbs():
     trees = [to_tree(tree) for tree in TREES]
     sentences = [tree.leaves for tree in trees]
@@ -450,3 +528,17 @@ def test_estimator_climbs():
     bounds = model.fit(sentences, trees).lower_bounds_
     assert len(bounds) > 3
     assert np.all(np.diff(bounds) >= 0.0)
+
+
+def test_products_start_from_different_noise():
+    trees = [to_tree(tree) for tree in TREES]
+    sentences = [tree.leaves for tree in trees]
+    options = {"min_word_count": 1, "max_iter": 30, "tol": 1e-3, "random_state": 0}
+    one = HDPPCFGRefiner(3, **options).fit(sentences, trees)
+    three = HDPPCFGRefiner(3, n_products=3, **options).fit(sentences, trees)
+    grammars = [scaled.weights.binary for scaled in three._parser._scaled]
+    assert len(grammars) == 3
+    assert not any(np.allclose(grammars[i], grammars[i - 1]) for i in range(3))
+    assert any(np.array_equal(one._parser._scaled[0].weights.binary, g) for g in grammars)
+    assert three.lower_bound_ >= one.lower_bound_
+    assert [tree.leaves for tree in three.predict(sentences)] == sentences

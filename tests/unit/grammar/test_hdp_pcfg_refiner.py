@@ -3,6 +3,7 @@ import warnings
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold
@@ -91,7 +92,7 @@ def test_a_forest_without_a_tree_is_made_again_wider():
     ]
     model = make_model(1, inference="em").fit([tree.leaves for tree in trees], trees)
     parser = model._parser
-    rules, (weights, _) = parser.rules, parser._scaled
+    rules, ((weights, _),) = parser.rules, parser._scaled
     names = [tuple(rules.symbols[s] for s in rule) for rule in rules.binary]
     assert model.predict([("a", "b", "c")]) == trees[1:2]
     weights.binary[names.index(("S", "X", "A"))] = 0.0
@@ -100,6 +101,17 @@ def test_a_forest_without_a_tree_is_made_again_wider():
         model.predict([("a", "b", "c")])
     parser.widths = (1.0, 10.0)
     assert model.predict([("a", "b", "c")]) == trees[:1]
+
+
+def test_products_of_one_subsymbol_are_one_grammar():
+    """Without subsymbols there is one maximum: the posteriors are those of one grammar, squared."""
+    one, two = (make_model(1, inference="em", n_products=n).fit(SENTENCES, TREES) for n in (1, 2))
+    words = one._lexicon.encode(SENTENCES[0])
+    forest = one._parser.make_forest(words, 20.0)
+    assert_allclose(two._parser.project(forest).shares, one._parser.project(forest).shares ** 2)
+    assert two.predict(SENTENCES) == one.predict(SENTENCES)
+    with pytest.raises(ValueError, match="n_products"):
+        make_model(1, n_products=0).fit(SENTENCES, TREES)
 
 
 def test_pseudo_counts_keep_rules():
