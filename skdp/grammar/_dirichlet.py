@@ -6,7 +6,7 @@ A family of rows shares one prior: counts are (n_rows, ...), the prior has the s
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln, psi
+from scipy.special import gammaln, logsumexp, psi
 
 from skdp._typing import Floats
 
@@ -41,6 +41,47 @@ def mean(prior: Floats, counts: Floats) -> Floats:
     prior, rows = _as_rows(prior, counts)
     posterior = prior + rows
     return (posterior / posterior.sum(axis=1, keepdims=True)).reshape(counts.shape)
+
+
+def draw_log(prior: Floats, counts: Floats, rng: np.random.Generator) -> Floats:
+    r"""Return the logarithms of a draw of phi ~ Dir(prior + counts); shapes as in `expected_log`.
+
+    A gamma variate of shape a is one of shape a + 1 times u^(1 / a): logarithms do not underflow,
+    however small the prior.
+    """
+    prior, rows = _as_rows(prior, counts)
+    shapes = prior + rows
+    logs = np.log(rng.standard_gamma(shapes + 1.0))
+    logs += np.log1p(-rng.random(shapes.shape)) / shapes
+    return np.asarray((logs - logsumexp(logs, axis=1, keepdims=True)).reshape(counts.shape))
+
+
+def draw_tables(prior: Floats, counts: Floats, rng: np.random.Generator) -> Floats:
+    r"""Return table counts of Chinese restaurants, a row each, given their customers.
+
+    Those of a cell are Antoniak(c, a): customer i opens a table with probability a / (a + i), i =
+    0, ..., c - 1, where a is the cell's prior. Given them, the prior enters the joint as prod a^m.
+
+    Parameters
+    ----------
+    prior : (...) array, > 0
+    counts : (n_rows, ...) array of whole numbers, >= 0
+    rng : Generator
+
+    Returns
+    -------
+    (n_rows, ...) array
+    """
+    prior, rows = _as_rows(prior, counts)
+    cells = np.flatnonzero(rows)
+    n_customers = rows.ravel()[cells].astype(np.int64)
+    begins = np.cumsum(n_customers) - n_customers
+    number = np.arange(n_customers.sum()) - np.repeat(begins, n_customers)
+    a = np.repeat(np.broadcast_to(prior, rows.shape).ravel()[cells], n_customers)
+    opens = rng.random(len(number)) * (a + number) < a
+    tables = np.zeros(rows.size)
+    np.add.at(tables, np.repeat(cells, n_customers)[opens], 1.0)
+    return tables.reshape(counts.shape)
 
 
 def log_evidence(prior: Floats, counts: Floats) -> float:

@@ -3,56 +3,43 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count
 from skdp._public import public
-from skdp._random import Role, make_seed_sequence
-from skdp._resumable import ResumableEstimator, SavedRuns
-from skdp._sklearn_compat import (
-    Interval,
-    StrOptions,
-    validate_parameters,
-    with_callbacks,
-)
+from skdp._random import make_seed_sequence
+from skdp._sklearn_compat import with_callbacks
 from skdp.data import TokenSequences, check_sentences
 from skdp.data._parse_tree import ParseTree
-from skdp.grammar._chart._batches import SentenceBatches, without_empty
+from skdp.grammar._chart._batches import without_empty
 from skdp.grammar._chart._engine import expected_symbols, inside, viterbi
 from skdp.grammar._chart._sample import draw_sentences
 from skdp.grammar._chart._weights import RuleWeights
-from skdp.grammar._coordinate_ascent import Expectation, warn_unless_converged
-from skdp.grammar._induction._ascent import Induction, start_weights
-from skdp.grammar._induction._counts import count_active_rules, count_expected
-from skdp.grammar._induction._layout import Layout, check_size, read_row
-from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
-from skdp.grammar._induction._trees import count_best_trees, make_trees
-from skdp.grammar._induction._variational import GrammarPriors, VariationalGrammar
-from skdp.grammar._top_weights import TopPrior
+from skdp.grammar._induction._estimator import GrammarEstimator
+from skdp.grammar._induction._trees import make_trees
 
-_ANNEALED_SHARE = 0.2
-"""Annealed starts anneal for this share of the iterations, at most `_MOST_ANNEALED`."""
 
-_MOST_ANNEALED = 40
-
-_POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
+def _is_sampled(estimator: Any) -> bool:
+    """Tell whether there are sweeps to look at."""
+    return bool(estimator._is_sampled)
 
 
 @public
-class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstimator):
+class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrammarEstimator):
     r"""Probabilistic context-free grammar with a hierarchical Dirichlet process (HDP-PCFG).
 
     It learns a grammar from sentences alone. A symbol z emits a word, z -> x, or has two children,
     z -> z' z''. The distributions over pairs of children share top-level weights beta, phi^B_z ~
     DP(alpha, beta beta'), so the data decide how many symbols are used. The fit is by structured
-    mean field, or by maximum likelihood as a baseline.
+    mean field, by Gibbs sampling, or by maximum likelihood as a baseline.
 
     Parameters
     ----------
@@ -63,24 +50,34 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         their children are preterminals or constituents (PP, PC, CP, CC). None: symbols do both.
     top_prior : {"gem", "dirichlet"}, default="gem"
         Prior of beta: truncated GEM(gamma) or Dirichlet(gamma / K), which is sparser.
-    top_concentration : float, default=1.0
+    top_concentration : float, "auto" or None, default=1.0
         Concentration gamma of the top-level weights beta, from 1e-8 to 1e8: the larger, the more
-        components are used.
-    root_concentration : float, default=1.0
+        components are used. "auto": it is learned, by "gibbs" only. None: beta is uniform, all
+        symbols are equally likely beforehand.
+    root_concentration : float or "auto", default=1.0
         The first symbol of a tree has a distribution from Dirichlet(root_concentration beta).
+        "auto": as above.
     rule_type_prior : float or array-like, default=1.0
         alpha^T > 0, the Dirichlet prior of the types of rules: (emission, binary), or (PP, PC, CP,
         CC). Random starts have the types that it expects, so it has a strong effect: a value ten
         times the others encourages nested constituents for CC, right branches for PC and CC.
     emission_prior : float, default=1.0
         Dirichlet prior alpha^E of each word of a symbol, from 1e-8 to 1e8.
-    binary_concentration : float or array-like, default=1.0
+    binary_concentration : float, array-like or "auto", default=1.0
         alpha^B > 0: the larger, the closer the children follow beta, whatever their parent. An
-        array holds one value for each of (PP, PC, CP, CC).
-    inference : {"vb", "em", "viterbi-em"}, default="vb"
-        "vb": structured mean field. "em": maximum likelihood. "viterbi-em": maximum likelihood of
-        the best analysis of each sentence alone. The last two have no priors but use
-        `pseudo_count`.
+        array holds one value for each of (PP, PC, CP, CC); "auto" learns as many.
+    top_concentration_prior, root_concentration_prior : (shape, rate), default=(1.0, 0.1)
+        Gamma priors of concentrations that are "auto".
+    binary_concentration_prior : (shape, rate), default=(1.0, 0.1)
+        The same, of each type of binary rules.
+    child_prior : {"joint", "independent"}, default="joint"
+        "joint": the pair of children is drawn from DP(alpha, beta beta'). "independent": each child
+        from a DP(alpha, beta) of its own (Liang et al. 2009, 2.3): fewer parameters, but a symbol's
+        left and right children have nothing to do with each other. Not for "em".
+    inference : {"vb", "gibbs", "em", "viterbi-em"}, default="vb"
+        "vb": structured mean field. "gibbs": draws of trees, rules, beta and concentrations from
+        their posterior. "em": maximum likelihood. "viterbi-em": maximum likelihood of the best
+        analysis of each sentence alone. The last two have no priors but use `pseudo_count`.
     pseudo_count : float, default=0.0
         Number, at least 0, that "em" and "viterbi-em" add to the count of every rule.
     init : {"random", "annealed"}, default="random"
@@ -90,18 +87,34 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         powers, one rising to 1, the other falling to 0).
     predict_method : {"expected-log", "mean"}, default="expected-log"
         Whether the best tree is the one under the expected logarithms of the rules, as in the fit,
-        or under their posterior means (Liang et al. 2009, 4.3, options 1 and 2).
+        or under their posterior means (Liang et al. 2009, 4.3, options 1 and 2); with "gibbs" given
+        the stored sample that the attributes show.
     max_length : int or None, default=None
         The fit leaves out longer sentences, with a warning, since time grows with the cube of the
-        length. None: use all sentences. Other methods accept any length.
+        length; "gibbs" raises an error. None: use all sentences. Other methods accept any length.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of the expectations in the fit. "float32" takes about half the time.
+        Precision of the expectations in the fit. "float32" takes about half the time. Not for
+        "gibbs".
     max_iter : int, default=100
-        Largest number of iterations from each start.
+        Largest number of iterations from each start. With "gibbs": sweeps of each chain, of which
+        the next four parameters say what is kept.
+    burn_in : int or None, default=None
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
+    thin : int, default=5
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
+    n_samples : int, default=10
+        Number of kept samples of each chain, evenly spaced, to store. The score is averaged over
+        them.
+    n_chains : int, default=1
+        Number of independent chains, each from a random grammar of its own. The score is averaged
+        over all of them; everything else is of one sample.
     tol : float, default=1e-4
-        The ascent stops when the lower bound rises by no more than `tol` per word.
+        The ascent stops when the lower bound rises by no more than `tol` per word. Not for "gibbs".
     n_init : int, default=1
-        Number of random starts; the one with the highest lower bound is kept.
+        Number of random starts; the one with the highest lower bound is kept. Not for "gibbs".
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
@@ -116,7 +129,9 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
     ----------
     top_weights_ : (n_symbols,) array
         beta. n_symbols is K, or P + K with preterminals. These come first, here and below; their
-        weights sum to 1, and so do those of the constituents. Without "vb": uniform.
+        weights sum to 1, and so do those of the constituents. After "em": uniform. After "gibbs"
+        this and all that follows are of the stored sample with the highest log joint, rules
+        averaged given its trees.
     root_probs_ : (n_symbols,) array
         Probabilities of the first symbol of a tree (posterior means, as below).
     rule_type_probs_ : (K, 2) or (K, 4) array
@@ -131,17 +146,21 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         trees may be infinite and have no such shares.
     lower_bound_ : float
         Lower bound on log p(sentences, beta), with a density of beta: less log p(beta), a bound on
-        log p(sentences | beta). Without "vb": the maximized log likelihood.
+        log p(sentences | beta). After "em": the maximized log likelihood. Not after "gibbs", as the
+        next two.
     lower_bounds_ : (n_recorded,) array
         Lower bound after each iteration that was neither annealed nor in vain; never decreasing.
     init_lower_bounds_ : (n_init,) array
         The last lower bound of each start.
+    trace_ : Trace
+        After "gibbs": scalars of every kept sweep of every chain. "log_joint" is log p(words,
+        trees, logits of beta, logs of learned concentrations), the rules summed out.
     n_active_components_ : int
         Number of symbols with at least 1e-6 expected nodes in the training trees.
     n_active_rules_ : int
         Number of rules of these symbols, including emissions, with a weight of at least 1e-6.
     n_iter_ : int
-        Number of iterations from the best start.
+        Number of iterations from the best start, or of sweeps.
     n_words_ : int
         Size V of the vocabulary.
     n_features_in_ : int
@@ -168,6 +187,11 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
     iteration, and the fit stops only when no symbol can be removed. Many local maxima remain: use
     `n_init`. `n_jobs` threads work on starts, or on sentences if there is only one start.
 
+    A sweep of "gibbs" draws a tree of each sentence given the rules, as a block; then, the rules
+    summed out, how many tables of the rows' Chinese restaurants serve each root and pair, each
+    ordering one left and one right child from beta; the concentrations; beta given the orders; and
+    the rules. Symbols of different chains, and in the long run of one, need not be the same.
+
     References
     ----------
     P. Liang, M. I. Jordan, D. Klein (2009), Probabilistic grammars and hierarchical Dirichlet
@@ -182,38 +206,6 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
     ('0', '1', '2')
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ResumableEstimator._parameter_constraints,
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_preterminals": [Interval(Integral, 1, None, closed="left"), None],
-        "top_prior": [StrOptions({"gem", "dirichlet"})],
-        "top_concentration": [_POSITIVE],
-        "root_concentration": [_POSITIVE],
-        "rule_type_prior": [_POSITIVE, "array-like"],
-        "emission_prior": [_POSITIVE],
-        "binary_concentration": [_POSITIVE, "array-like"],
-        "inference": [StrOptions({"vb", "em", "viterbi-em"})],
-        "pseudo_count": [Interval(Real, 0, 1e8, closed="both")],
-        "init": [StrOptions({"random", "annealed"})],
-        "predict_method": [StrOptions({"expected-log", "mean"})],
-        "max_length": [Interval(Integral, 1, None, closed="left"), None],
-        "dtype": [StrOptions({"float64", "float32"})],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-    }
-
-    _free_in_warm_start = ResumableEstimator._free_in_warm_start | {"tol", "predict_method"}
-
-    _free_in_checkpoints = ResumableEstimator._free_in_checkpoints | {"predict_method"}
-
-    _steps_in_place = False
-
-    _feature_attributes = (
-        *ResumableEstimator._feature_attributes, "n_words_", "_sentence_length"
-    )  # fmt: skip
-
-    _step_name = "iteration"
-
     _sample_kind = "sentence"
     """What `skdp.utils.estimator_checks` feeds it."""
 
@@ -223,11 +215,15 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         *,
         n_preterminals: int | None = None,
         top_prior: str = "gem",
-        top_concentration: float = 1.0,
-        root_concentration: float = 1.0,
+        top_concentration: float | str | None = 1.0,
+        root_concentration: float | str = 1.0,
         rule_type_prior: float | ArrayLike = 1.0,
         emission_prior: float = 1.0,
-        binary_concentration: float | ArrayLike = 1.0,
+        binary_concentration: float | str | ArrayLike = 1.0,
+        top_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        root_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        binary_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        child_prior: str = "joint",
         inference: str = "vb",
         pseudo_count: float = 0.0,
         init: str = "random",
@@ -235,6 +231,10 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         max_length: int | None = None,
         dtype: str = "float64",
         max_iter: int = 100,
+        burn_in: int | None = None,
+        thin: int = 5,
+        n_samples: int = 10,
+        n_chains: int = 1,
         tol: float = 1e-4,
         n_init: int = 1,
         warm_start: bool = False,
@@ -250,6 +250,10 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         self.rule_type_prior = rule_type_prior
         self.emission_prior = emission_prior
         self.binary_concentration = binary_concentration
+        self.top_concentration_prior = top_concentration_prior
+        self.root_concentration_prior = root_concentration_prior
+        self.binary_concentration_prior = binary_concentration_prior
+        self.child_prior = child_prior
         self.inference = inference
         self.pseudo_count = pseudo_count
         self.init = init
@@ -257,6 +261,10 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         self.max_length = max_length
         self.dtype = dtype
         self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
         self.tol = tol
         self.n_init = n_init
         self.warm_start = warm_start
@@ -270,141 +278,6 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Tell whether a fit came to a result: one that was interrupted early did not."""
-        return hasattr(self, "_grammar")
-
-    # Validation
-
-    def _validate_parameters(self) -> None:
-        validate_parameters(self)
-        self._priors(Layout(1, self.n_components, self.n_preterminals))
-        if self.inference == "vb" and self.pseudo_count != 0.0:
-            raise ValueError(
-                "pseudo_count is for inference='em' and 'viterbi-em'; 'vb' has priors instead. Got "
-                f"pseudo_count={self.pseudo_count!r}."
-            )
-        if self.inference == "viterbi-em" and self.init == "annealed":
-            raise ValueError(
-                "init='annealed' has no effect with inference='viterbi-em': the best trees are the "
-                "same under any power of the weights."
-            )
-
-    def _priors(self, layout: Layout) -> GrammarPriors:
-        return GrammarPriors(
-            TopPrior(self.top_prior, float(self.top_concentration)),
-            float(self.root_concentration),
-            read_row(self, "rule_type_prior", layout.n_rule_types, "rule type"),
-            float(self.emission_prior),
-            read_row(self, "binary_concentration", len(layout.blocks), "type of binary rules"),
-        )
-
-    def _check_input(self, X: Any, y: Any = None) -> TokenSequences:
-        sentences, has_words = without_empty(check_sentences(self, X, reset=True))
-        if not has_words.any():
-            raise ValueError(
-                f"Found 0 word(s) in X while a minimum of 1 is required by {type(self).__name__}."
-            )
-        check_size(self.n_words_, self.n_components, self.n_preterminals, self.n_init)
-        if self.max_length is None:
-            return sentences
-        short = np.diff(sentences.ptr) <= self.max_length
-        if not short.any():
-            raise ValueError(f"All sentences are longer than max_length={self.max_length} words.")
-        if not short.all():
-            warnings.warn(
-                f"{np.count_nonzero(~short)} of {len(short)} sentences are longer than "
-                f"max_length={self.max_length} words and are left out of the fit.",
-                stacklevel=4,
-            )
-            sentences = sentences[short]
-        return sentences
-
-    # Coordinate ascent
-
-    def _start(self, data: TokenSequences) -> SavedRuns:
-        root = make_seed_sequence(self.random_state)
-        layout = Layout(data.n_features, self.n_components, self.n_preterminals)
-        grammar: Any
-        if self.inference == "vb":
-            priors = self._priors(layout)
-            grammar = VariationalGrammar(layout, priors)
-            rule_types = priors.rule_type / priors.rule_type.sum()
-        else:
-            rule_types = np.full(layout.n_rule_types, 1.0 / layout.n_rule_types)
-            grammar = MaximumLikelihoodGrammar(layout, float(self.pseudo_count))
-        n_annealed = 0
-        if self.init == "annealed":
-            n_annealed = min(_MOST_ANNEALED, int(_ANNEALED_SHARE * self.max_iter))
-        flat, runs = start_weights(layout, rule_types), []
-        for i in range(self.n_init):
-            seed = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, Role.INIT, i))
-            start = start_weights(layout, rule_types, np.random.default_rng(seed))
-            runs.append(Induction(grammar, start, flat, n_annealed))
-        return SavedRuns(runs, root)
-
-    def _plan(self, run: Induction, data: TokenSequences) -> tuple[Expectation, float, int]:
-        n_jobs = self.n_jobs if self.n_init == 1 else 1  # starts have the threads
-        if self.inference == "viterbi-em":
-            expect = partial(count_best_trees, data, run.grammar.layout, n_jobs)
-        else:
-            batches = SentenceBatches.of(data)
-            expect = partial(count_expected, batches, np.dtype(self.dtype), n_jobs)
-        tol = self.tol * len(data.tokens)
-        run.judge(tol)  # that of an earlier fit may have been larger
-        return expect, tol, self.max_iter
-
-    @staticmethod
-    def _advance(run: Induction, plan: tuple[Expectation, float, int], n_steps: int) -> Induction:
-        expect, tol, max_iter = plan
-        run = run.copy()
-        for _ in range(min(n_steps, max_iter - run.n_iter)):
-            if run.converged:
-                break
-            run.step(expect, tol)
-        return run
-
-    @staticmethod
-    def _n_steps(run: Induction) -> int:
-        return run.n_iter
-
-    def _is_done(self, run: Induction) -> bool:
-        return run.converged or run.n_iter >= self.max_iter
-
-    @staticmethod
-    def _has_result(run: Induction) -> bool:
-        return bool(run.lower_bounds)
-
-    def _progress(self, runs: list[Induction]) -> str:
-        bounds = [run.lower_bounds[-1] for run in runs if run.lower_bounds]
-        return f"lower bound {max(bounds):.8g}" if bounds else "annealing"
-
-    def _warn_unless_converged(self, saved: SavedRuns) -> None:
-        warn_unless_converged(self, max(saved.runs, key=lambda run: run.bound))
-
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        bounds = [run.bound for run in saved.runs]
-        best = saved.runs[int(np.argmax(bounds))]
-        grammar = best.grammar
-        probabilities = grammar.probabilities()
-        nodes = grammar.counts.of_nodes(grammar.layout)
-        active = grammar.counts.active(grammar.layout)
-        return {
-            "top_weights_": np.concatenate(grammar.top_weights),
-            "root_probs_": probabilities.root,
-            "rule_type_probs_": probabilities.rule_type,
-            "emission_probs_": probabilities.emission,
-            "binary_probs_": probabilities.binary,
-            "symbol_shares_": nodes / nodes.sum(),
-            "lower_bound_": max(bounds),
-            "lower_bounds_": np.array(best.lower_bounds),
-            "init_lower_bounds_": np.array(bounds),
-            "n_active_components_": int(np.count_nonzero(active)),
-            "n_active_rules_": count_active_rules(grammar.weights(), active, grammar.layout),
-            "n_iter_": best.n_iter,
-            "_grammar": grammar,
-        }
 
     # Public methods
 
@@ -429,16 +302,42 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         ValueError, TypeError
             If X or a parameter is invalid. The estimator is left unchanged.
         KeyboardInterrupt
-            If interrupted, at the end of the current iteration. If every start has a lower bound by
-            then, the estimator is fitted with the result so far; another `fit` with
-            ``warm_start=True`` continues.
+            If interrupted, at the end of the current iteration or sweep. If every start has a lower
+            bound by then, or every chain has kept a sweep, the estimator is fitted with the result
+            so far; another `fit` with ``warm_start=True`` continues.
 
         Warns
         -----
         ConvergenceWarning
-            If the best start did not converge within `max_iter` iterations.
+            If the best start did not converge within `max_iter` iterations, or the log joint of a
+            chain still climbs.
         """
         return self._fit(X)
+
+    @available_if(_is_sampled)
+    def iter_sweeps(self, X: Any) -> Iterator[Any]:
+        """Yield the state after every sweep of the first chain that `fit` would run.
+
+        With "gibbs" only. The estimator is neither fitted nor changed. It always begins at the
+        first sweep, even with `warm_start`.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        iterator of states, of length `max_iter`
+            Each is a live, read-only view; ``state.copy()`` detaches it from the chain. Exceptions
+            from signal handlers during a sweep, such as Ctrl-C, are raised at the end of the sweep,
+            and the iterator can continue from there.
+
+        Raises
+        ------
+        ValueError, TypeError
+            At the call, before the first sweep, if `fit` would raise it.
+        """
+        return self._iter_sweeps(X)
 
     def predict(self, X: Any) -> list[ParseTree | None]:
         """Return the best parse tree of each sentence.
@@ -496,6 +395,9 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log probability of each sentence, under the posterior mean of the grammar.
 
+        With "gibbs" the probability is a mean over the stored samples of all chains, of the
+        posterior mean of the grammar given each.
+
         Parameters
         ----------
         X : as in `fit`
@@ -509,7 +411,8 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         check_is_fitted(self)
         sentences, has_words = without_empty(check_sentences(self, X, reset=False))
         scores = np.zeros(len(has_words))
-        scores[has_words] = inside(sentences, self._mean_weights(), n_jobs=self.n_jobs)
+        each = [inside(sentences, w, n_jobs=self.n_jobs) for w in self._weights_of_samples()]
+        scores[has_words] = logsumexp(each, axis=0) - np.log(len(each))
         self._warn_unparsed(np.isneginf(scores), "have probability 0")
         return scores
 
@@ -584,6 +487,13 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
     @property
     def _n_features_out(self) -> int:
         return len(self.top_weights_)
+
+    def _weights_of_samples(self) -> list[RuleWeights]:
+        """Return the posterior mean of the grammar given each stored sample: one without them."""
+        if not self._is_sampled:
+            return [self._mean_weights()]
+        layout = self._grammar.layout
+        return [draw.grammar.probabilities().weights(layout) for draw in self._models]
 
     def _mean_weights(self) -> RuleWeights:
         return self._grammar.probabilities().weights(self._grammar.layout)

@@ -20,9 +20,13 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, psi, softmax
 
 from skdp._typing import Floats
+from skdp.grammar._dirichlet import draw_log, log_evidence
 
 MIN_WEIGHT = 1e-8
 """The density of the prior is unbounded where weights vanish: they stay above it."""
+
+_MIN_DRAWN = 1e-100
+"""Weights that are drawn need no density: their floor is where products of two do not vanish."""
 
 _MAX_STEPS = 30
 _MAX_LOGIT = 40.0
@@ -48,10 +52,13 @@ class Family(NamedTuple):
 
 
 class TopPrior(NamedTuple):
-    """GEM(concentration), truncated, or Dir(concentration / K): `kind` is "gem" or "dirichlet"."""
+    """GEM(concentration), truncated, or Dir(concentration / K): `kind` is "gem" or "dirichlet".
+
+    ``concentration is None``: the weights are known, not drawn, and stay as they are.
+    """
 
     kind: str
-    concentration: float
+    concentration: float | None
 
     def log_density(self, beta: Floats) -> float:
         r"""Return log p(beta), a density of the first K - 1 weights.
@@ -60,7 +67,7 @@ class TopPrior(NamedTuple):
         T_z = sum_{z' >= z} beta_z' (Liang et al. 2009, B.4).
         """
         n, gamma = len(beta), self.concentration
-        if n == 1:
+        if n == 1 or gamma is None:
             return 0.0
         if self.kind == "dirichlet":
             shape = gamma / n
@@ -72,8 +79,8 @@ class TopPrior(NamedTuple):
     def gradient(self, beta: Floats) -> Floats:
         """Return the derivatives of `log_density`, as if the K weights were free ((48)-(51))."""
         n, gamma = len(beta), self.concentration
-        if n == 1:
-            return np.zeros(1)
+        if n == 1 or gamma is None:
+            return np.zeros(n)
         if self.kind == "dirichlet":
             return np.asarray((gamma / n - 1.0) / beta)
         slopes = -1.0 / _tails(beta)
@@ -81,12 +88,49 @@ class TopPrior(NamedTuple):
         slopes[0] = 0.0
         return np.cumsum(slopes)
 
+    def log_density_of_logits(self, beta: Floats) -> float:
+        """Return the log density of log (beta_z / beta_K), z < K: it is bounded.
+
+        The density of weights themselves rises to any height where weights near 0 mean nothing.
+        """
+        if len(beta) == 1 or self.concentration is None:
+            return 0.0
+        return self.log_density(beta) + float(np.log(beta).sum())
+
+    def log_evidence(self, orders: Floats) -> float:
+        """Return log E[prod beta^orders]: what orders from the top say of the concentration."""
+        n, gamma = len(orders), self.concentration
+        if n == 1 or gamma is None:
+            return 0.0
+        if self.kind == "dirichlet":
+            return log_evidence(np.full(n, gamma / n), orders[None])
+        return log_evidence(np.array([1.0, gamma]), _stick_counts(orders))
+
+    def draw(self, orders: Floats, rng: np.random.Generator) -> Floats:
+        """Return weights drawn given how often each symbol was ordered from the top."""
+        n, gamma = len(orders), self.concentration
+        if n == 1 or gamma is None:
+            return np.full(n, 1.0 / n)
+        if self.kind == "dirichlet":
+            logs = draw_log(np.full(n, gamma / n), orders[None], rng)[0]
+        else:
+            taken, left = draw_log(np.array([1.0, gamma]), _stick_counts(orders), rng).T
+            logs = np.append(taken, 0.0) + np.append(0.0, np.cumsum(left))
+        beta = np.maximum(np.exp(logs), _MIN_DRAWN)
+        return beta / beta.sum()
+
     def best_order(self, beta: Floats) -> NDArray[np.intp]:
         """Return an order of the symbols with no lower density; only that of GEM depends on it."""
         order = np.argsort(-beta, kind="stable")
         if self.kind == "gem" and self.log_density(beta[order]) > self.log_density(beta):
             return order
         return np.arange(len(beta))
+
+
+def _stick_counts(orders: Floats) -> Floats:
+    """Return (K - 1, 2): how often each stick but the last was taken, and passed by."""
+    passed = np.cumsum(orders[::-1])[::-1][1:]
+    return np.stack([orders[:-1], passed], axis=1)
 
 
 def _tails(beta: Floats) -> Floats:
@@ -141,6 +185,8 @@ def maximize(
     list of (K,) arrays
         L is not lower there.
     """
+    if prior.concentration is None:
+        return list(weights)
     sizes = [len(beta) for beta in weights]
     ends = np.cumsum(sizes)[:-1]
     shares = [1.0 - n * MIN_WEIGHT for n in sizes]

@@ -98,7 +98,7 @@ def takes_sentences(estimator: Any) -> bool:
 
 def climbs(estimator: Any) -> bool:
     """Tell whether a fit climbs from some starts, where others draw samples."""
-    return "n_init" in estimator.get_params()
+    return "n_init" in estimator.get_params() and not hasattr(estimator, "iter_sweeps")
 
 
 def make_samples(estimator: Any, n_samples: int = 12) -> Any:

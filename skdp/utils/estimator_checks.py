@@ -137,7 +137,7 @@ def _check_forms_of_sentences(estimator: Any) -> None:
     for matrix in (rows, rows.astype(float), rows.tolist()):
         alone = seeded(estimator).fit(matrix)
         assert alone.n_features_in_ == 3
-        assert_array_equal(alone.lower_bounds_, expected.lower_bounds_)
+        assert_array_equal(alone.root_probs_, expected.root_probs_)
         assert_array_equal(alone.transform(matrix), expected.transform(list(rows)))
 
 

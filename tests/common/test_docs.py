@@ -101,10 +101,12 @@ OTHER_MEANING = {
         "HDPTopicModel": "of topics, no truncation",
         "HDPMixture": "of components, no truncation",
         **dict.fromkeys(OPEN, "or not used"),
+        "HDPPCFG": "learned by Gibbs sampling only",
     },
-    "top_concentration_prior": dict.fromkeys(
-        ["HDPTopicModel", "HDPMixture", *OPEN], "of one concentration"
-    ),
+    "top_concentration_prior": {
+        **dict.fromkeys(["HDPTopicModel", "HDPMixture", *OPEN], "of one concentration"),
+        "HDPPCFG": "of concentrations that are learned by Gibbs sampling only",
+    },
     "initial_components": dict.fromkeys(OPEN, "or not used"),
     "concentration_scope": {"HDPBackoffClassifier": "of contexts"},
     "topic_word_prior": {"HDPTopicModel": "gamma is the top concentration there"},
@@ -130,6 +132,7 @@ OTHER_MEANING = {
         "HierarchicalPitmanYorLM": "no features, one first state",
         "HDPBackoffClassifier": "no features, one first state",
         "NestedPitmanYorLM": "no features",
+        "HDPPCFG": "of grammars",
     },
     "concentration_prior": {
         "CategoricalEmission": "of a Dirichlet, not of processes",
@@ -141,6 +144,7 @@ OTHER_MEANING = {
         **dict.fromkeys((*MIXTURES, "HDPMixture"), "partitions"),
         "IBPLatentFeatures": "features are those of one sample",
         "DistanceDependentCRPClassifier": "partitions, too",
+        "HDPPCFG": "scores alone are averaged",
     },
     "noise_variance": {"IBPLatentFeatures": "one for all columns"},
     "noise_prior": {"IBPLatentFeatures": "one for all columns"},
@@ -156,6 +160,7 @@ OTHER_MEANING = {
     },
     "sampler": dict.fromkeys(MIXTURES, "of partitions"),
     "mean_prior": {"StudentTEmission": "medians, not means"},
+    **{name: {"HDPPCFG": "or Gibbs sampling"} for name in ("tol", "inference")},
     "rule_type_prior": {"HDPPCFGRefiner": "other types of rules"},
     "binary_concentration": {"HDPPCFGRefiner": "of subsymbols, given their parent"},
     "vocabulary": {"TokenVectorizer": "the known words: unknown ones are kept, too"},

@@ -103,13 +103,18 @@ def read_row(estimator: Any, name: str, n: int, what: str) -> NDArray[np.float64
     return np.full(n, row, dtype=np.float64)
 
 
-def check_size(n_words: int, n_components: int, n_preterminals: int | None, n_init: int) -> None:
-    """Raise if the weights of the rules of all starts would not fit into memory."""
+def check_size(
+    n_words: int, n_components: int, n_preterminals: int | None, n_grammars: int, what: str
+) -> None:
+    """Raise if the weights of the rules of so many grammars would not fit into memory.
+
+    `what` says which parameters ask for them.
+    """
     n_first = n_preterminals or 0
     n_symbols = float(n_components) + n_first
     n_weights = n_components * n_symbols**2 + float(n_first or n_components) * n_words
     check_memory(
-        24.0 * n_init * n_weights,
+        24.0 * n_grammars * n_weights,
         f"n_components={n_components}, n_preterminals={n_preterminals}, {n_words} words (one more "
-        f"than the largest id) and n_init={n_init}: weights of rules",
+        f"than the largest id) and {what}: weights of rules",
     )

@@ -6,6 +6,7 @@ productions. The state is beta and the expected counts under q(z): q(phi) is Dir
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,13 @@ from numpy.typing import NDArray
 
 from skdp._typing import Floats
 from skdp.grammar._chart._weights import RuleWeights
-from skdp.grammar._dirichlet import expected_log, mean, negative_divergence
+from skdp.grammar._dirichlet import (
+    draw_log,
+    expected_log,
+    log_evidence,
+    mean,
+    negative_divergence,
+)
 from skdp.grammar._induction._counts import RuleCounts
 from skdp.grammar._induction._layout import Layout
 from skdp.grammar._top_weights import Family, TopPrior, maximize
@@ -40,6 +47,8 @@ class GrammarPriors(NamedTuple):
     emission: float
     binary: Floats
     """A concentration for each block of binary rules."""
+    has_independent_children: bool = False
+    """Whether left and right child have rows of their own (Liang et al. 2009, 2.3)."""
 
 
 class RuleProbabilities(NamedTuple):
@@ -93,28 +102,37 @@ class VariationalGrammar:
         self.top_weights = uniform_weights(layout) if top_weights is None else top_weights
         self.counts: Any = counts
 
+    def given(self, counts: RuleCounts) -> VariationalGrammar:
+        """Return the grammar with other counts and the same top-level weights."""
+        return VariationalGrammar(self.layout, self.priors, self.top_weights, counts)
+
     def updated(self, counts: RuleCounts) -> VariationalGrammar:
         """Return the grammar that maximizes the lower bound over q(phi) and q(beta), given q(z)."""
-        made = VariationalGrammar(self.layout, self.priors, self.top_weights, counts)
-        made.top_weights = maximize(self.priors.top, made._families(), self.top_weights)
+        made = self.given(counts)
+        made.top_weights = maximize(self.priors.top, made.families(), self.top_weights)
         made._sort_symbols()
         return made
 
-    def _families(self) -> list[Family]:
-        """Return the rows whose prior is made of beta: roots and binary rules."""
+    def families(self) -> list[Family]:
+        """Return the rows whose prior is made of beta: roots and binary rules.
+
+        A block of binary rules is one family, or two: left and right children.
+        """
         layout, counts = self.layout, self.counts
         places = layout.inventories
         roots = [
             Family(self.priors.root, i, None, counts.root[None, place])
             for i, place in enumerate(places)
         ]
-        blocks = [
-            Family(
-                concentration, b.left, b.right, counts.binary[:, places[b.left], places[b.right]]
-            )
-            for concentration, b in zip(self.priors.binary, layout.blocks, strict=True)
-        ]
-        return roots + blocks
+        children = []
+        for concentration, b in zip(self.priors.binary, layout.blocks, strict=True):
+            pairs = counts.binary[:, places[b.left], places[b.right]]
+            if self.priors.has_independent_children:
+                children.append(Family(concentration, b.left, None, pairs.sum(axis=2)))
+                children.append(Family(concentration, b.right, None, pairs.sum(axis=1)))
+            else:
+                children.append(Family(concentration, b.left, b.right, pairs))
+        return roots + children
 
     def _other_rows(self) -> list[tuple[Floats, Floats]]:
         """Return prior and counts of the rows that beta has no part in."""
@@ -152,15 +170,30 @@ class VariationalGrammar:
             Sum over sentences of the log inside weights under `weights`, that is with the best q(z)
             for these factors.
         """
-        families = [(f.prior(self.top_weights), f.counts) for f in self._families()]
+        families = [(f.prior(self.top_weights), f.counts) for f in self.families()]
         bound = log_likelihood + sum(self.priors.top.log_density(b) for b in self.top_weights)
         return bound + sum(
             negative_divergence(prior, counts) for prior, counts in families + self._other_rows()
         )
 
+    def log_joint(self) -> float:
+        """Return log p(words, trees, logits of beta), rules summed out, where trees are drawn."""
+        rows = self._other_rows()
+        rows += [(family.prior(self.top_weights), family.counts) for family in self.families()]
+        tops = sum(self.priors.top.log_density_of_logits(b) for b in self.top_weights)
+        return tops + sum(log_evidence(prior, counts) for prior, counts in rows)
+
     def weights(self) -> RuleWeights:
         """Return E[log rule] (Liang et al. 2009, (6)-(8)), none below `_LEAST_LOG`."""
-        root, rule_type, emission, binary = self._expectations(expected_log, np.add)
+        return self._log_weights(expected_log)
+
+    def drawn_weights(self, rng: np.random.Generator) -> RuleWeights:
+        """Return the logarithms of rules drawn from q(phi), none below `_LEAST_LOG`."""
+        return self._log_weights(partial(draw_log, rng=rng))
+
+    def _log_weights(self, logs_of: Any) -> RuleWeights:
+        """Return the logarithms of whole rules, those of each row given by a function."""
+        root, rule_type, emission, binary = self._expectations(logs_of, np.add)
         if not self.layout.is_partitioned:
             emission = rule_type[:, :1] + emission
             binary = rule_type[:, 1, None, None] + binary
@@ -205,11 +238,11 @@ class VariationalGrammar:
         """Return expectations of root, rule types, emissions and binary rules.
 
         Where preterminals are set apart, `join` puts the kind into the root, the type into the
-        rules.
+        rules; and it makes pairs of children that are independent.
         """
         layout = self.layout
         places = layout.inventories
-        families = self._families()
+        families = self.families()
         (type_prior, type_counts), (emission_prior, emission_counts), *kinds = self._other_rows()
         rule_type = expectation(type_prior, type_counts)
         emission = expectation(emission_prior, emission_counts)
@@ -217,8 +250,11 @@ class VariationalGrammar:
         for place, family in zip(places, families, strict=False):
             root[place] = expectation(family.prior(self.top_weights), family.counts)[0]
         binary = np.empty((layout.n_components, layout.n_symbols, layout.n_symbols))
-        for block, family in zip(layout.blocks, families[len(places) :], strict=True):
-            rules = expectation(family.prior(self.top_weights), family.counts)
+        found = (expectation(f.prior(self.top_weights), f.counts) for f in families[len(places) :])
+        for block in layout.blocks:
+            rules = next(found)
+            if self.priors.has_independent_children:
+                rules = join(rules[:, :, None], next(found)[:, None, :])
             if kinds:
                 rules = join(rule_type[:, block.rule_type, None, None], rules)
             binary[:, places[block.left], places[block.right]] = rules

@@ -41,6 +41,9 @@ CASES = {
         "n_preterminals": 3,
         "top_concentration": 0.4,
     },
+    "independent": {**PLAIN, **GEM, "child_prior": "independent"},
+    "independent, partitioned": {**PARTITIONED, **DIRICHLET, "child_prior": "independent"},
+    "uniform": {**PARTITIONED, "top_concentration": None},
 }
 
 
@@ -69,6 +72,7 @@ def model_of(estimator: HDPPCFG) -> Model:
         np.broadcast_to(estimator.rule_type_prior, 4 if partitioned else 2).tolist(),
         estimator.emission_prior,
         np.broadcast_to(estimator.binary_concentration, 4 if partitioned else 1).tolist(),
+        estimator.child_prior,
     )
 
 
@@ -104,6 +108,13 @@ def count_of(model: Model, counts, row: tuple, outcome) -> float:
             for (left, right), n in rules.items()
             if outcome == "B" or left[0] + right[0] == outcome
         )
+    if kind[-1] in "<>":
+        side = "<>".index(kind[-1])
+        return sum(
+            n
+            for pair, n in rules.items()
+            if pair[side] == outcome and (kind[:-1] == "B" or pair[0][0] + pair[1][0] == kind[:-1])
+        )
     assert kind in ("B", *PAIRS)
     return rules[outcome]
 
@@ -137,6 +148,9 @@ def maximum_of(estimator: HDPPCFG) -> Rows:
             probs = estimator.rule_type_probs_[parent - first]
         elif kind == "emission":
             probs = estimator.emission_probs_[parent]
+        elif kind[-1] in "<>":
+            probs = [count_of(model, (None, None, estimator.binary_probs_), row, o)
+                     for o in outcomes]  # fmt: skip
         else:
             rules = estimator.binary_probs_[parent - first]
             probs = [rules[place[left], place[right]] for left, right in outcomes]

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from exact.grammar.fitted import CASES, betas_of, model_of
+from exact.grammar.fitted import CASES, betas_of, count_of, model_of
 from exact.oracles import hdp_pcfg as oracle
 from numpy.testing import assert_allclose
 from scipy.special import expit
@@ -77,7 +77,7 @@ class Setting:
         ]
         self.prior = estimator._priors(layout).top
         grammar = VariationalGrammar(layout, estimator._priors(layout), self.weights, counts)
-        self.families = grammar._families()
+        self.families = grammar.families()
         self.grammar = grammar
         estimator.n_words_ = 3
         self.model = model_of(estimator)
@@ -87,16 +87,11 @@ class Setting:
     def expected(self, weights) -> float:
         """Return L(beta) of the definition, with all rows that beta is in integrated out."""
         rows = self.model.rows(weights)
-        symbols, (root, _, binary) = self.model.symbols, self.grammar.counts
-        first = len(symbols) - 4
         uses: Counter = Counter()
         for row, outcomes in rows.items():
             for outcome in outcomes:
-                if row[0] == "root":
-                    uses[row, outcome] = root[symbols.index(outcome)]
-                elif row[0] in ("B", *oracle.PAIRS):
-                    left, right = map(symbols.index, outcome)
-                    uses[row, outcome] = binary[symbols.index(row[1]) - first, left, right]
+                if row[0] not in ("kind", "type", "emission"):
+                    uses[row, outcome] = count_of(self.model, self.grammar.counts, row, outcome)
         return self.model.log_top_density(weights) + oracle.log_evidence_of_counts(uses, rows)
 
 
@@ -118,9 +113,9 @@ def test_log_joint(case):
 
 
 @every_case
-@pytest.mark.parametrize("family", range(5))
+@pytest.mark.parametrize("family", range(10))
 def test_gradient_of_each_family(case, family):
-    """Roots, and PP, PC, CP and CC each, along the simplex."""
+    """Roots, and PP, PC, CP and CC each, or both sides of each, along the simplex."""
     setting = Setting(case)
     for chosen in setting.families[family : family + 1]:
         check_gradient(setting, [chosen], partial_of=[chosen])

@@ -17,6 +17,11 @@ Partitioned (section 2.2), symbols ("P", i) and ("C", i), each kind with a beta 
     ("emission", p)     w                 the prior of emissions
     ("PC", c), and so   (l, r)            binary_concentration beta^P_l beta^C_r
 
+Children may be independent (section 2.3): instead of the pair's row ("B", z) or ("PC", c) then
+
+    ("B<", z)       l        binary_concentration beta_l
+    ("B>", z)       r        binary_concentration beta_r
+
 Trees are (symbol, word) or (symbol, left tree, right tree).
 """
 
@@ -45,11 +50,12 @@ class Model:
     n_words: int
     n_symbols: tuple[int, ...]  # (K,) or (P, C)
     top_prior: str = "gem"
-    top_concentration: float = 1.0
+    top_concentration: float | None = 1.0
     root_concentration: float = 1.0
     type_prior: Sequence[float] = (1.0, 1.0)  # E, B; partitioned PP, PC, CP, CC
     emission_prior: float = 1.0
     binary_concentration: Sequence[float] = (1.0,)  # partitioned PP, PC, CP, CC
+    child_prior: str = "joint"
 
     @property
     def is_partitioned(self) -> bool:
@@ -73,6 +79,10 @@ class Model:
             for z in symbols:
                 rows["type", z] = dict(zip("EB", self.type_prior, strict=True))
                 rows["emission", z] = dict(emission)
+                if self.child_prior == "independent":
+                    for side in "<>":
+                        rows["B" + side, z] = {child: alpha * beta[child] for child in symbols}
+                    continue
                 rows["B", z] = {
                     (left, right): alpha * beta[left] * beta[right]
                     for left, right in product(symbols, symbols)
@@ -91,6 +101,12 @@ class Model:
                 continue
             rows["type", z] = dict(zip(PAIRS, self.type_prior, strict=True))
             for pair, alpha in zip(PAIRS, self.binary_concentration, strict=True):
+                if self.child_prior == "independent":
+                    for side, kind in zip("<>", pair, strict=True):
+                        rows[pair + side, z] = {
+                            child: alpha * weight[child] for child in weight if child[0] == kind
+                        }
+                    continue
                 rows[pair, z] = {
                     (left, right): alpha * weight[left] * weight[right]
                     for left, right in product(weight, weight)
@@ -100,6 +116,8 @@ class Model:
 
     def log_top_density(self, betas: Sequence[np.ndarray]) -> float:
         """Return log p(beta), a density of all coordinates but the last of each beta."""
+        if self.top_concentration is None:  # beta is known
+            return 0.0
         density = {"gem": log_gem, "dirichlet": log_symmetric}[self.top_prior]
         return sum(density(np.asarray(beta), self.top_concentration) for beta in betas)
 
@@ -161,7 +179,11 @@ def node_events(model: Model, tree: Tree) -> Iterator[tuple[Row, Hashable]]:
     left, right = tree[1][0], tree[2][0]
     rule = left[0] + right[0] if model.is_partitioned else "B"
     yield ("type", symbol), rule
-    yield (rule, symbol), (left, right)
+    if model.child_prior == "independent":
+        yield (rule + "<", symbol), left
+        yield (rule + ">", symbol), right
+    else:
+        yield (rule, symbol), (left, right)
     yield from node_events(model, tree[1])
     yield from node_events(model, tree[2])
 

@@ -18,8 +18,8 @@ MUTATIONS = [
     Mutation(
         "grammar-scores-of-expected-logs",
         ESTIMATOR,
-        "inside(sentences, self._mean_weights(), n_jobs=self.n_jobs)",
-        "inside(sentences, self._grammar.weights(), n_jobs=self.n_jobs)",
+        "            return [self._mean_weights()]",
+        "            return [self._grammar.weights()]",
         "exp E log phi is no proper grammar.",
         f"{PREDICTION_TESTS}::test_probabilities_of_all_sentences_sum_to_one",
     ),

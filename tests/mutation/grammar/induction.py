@@ -61,8 +61,8 @@ MUTATIONS = [
     Mutation(
         "grammar-bound-without-root",
         VARIATIONAL,
-        "for f in self._families()]",
-        "for f in self._families()[1:]]",
+        "for f in self.families()]",
+        "for f in self.families()[1:]]",
         "Erratum C7: the bound lacks the divergence of the root.",
         _bound("plain, GEM"),
     ),
@@ -109,7 +109,7 @@ MUTATIONS = [
     Mutation(
         "grammar-top-weights-at-rest",
         VARIATIONAL,
-        "        made.top_weights = maximize(self.priors.top, made._families(), self.top_weights)",
+        "        made.top_weights = maximize(self.priors.top, made.families(), self.top_weights)",
         "        made.top_weights = self.top_weights",
         "Beta is a coordinate too.",
         f"{BOUND_TESTS}::test_top_weights_are_optimal[partitioned, Dirichlet]",

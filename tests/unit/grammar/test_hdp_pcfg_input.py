@@ -49,7 +49,28 @@ class TestBadInput:
                 {"binary_concentration": [1.0, 1.0, -1.0, 1.0], "n_preterminals": 2},
                 "binary_concentration must be positive",
             ),
-            ({"inference": "gibbs"}, "'inference'"),
+            ({"inference": "mcmc"}, "'inference'"),
+            ({"child_prior": "right"}, "'child_prior'"),
+            ({"child_prior": "independent", "inference": "em"}, "child_prior is for"),
+            ({"child_prior": "independent", "inference": "viterbi-em"}, "child_prior is for"),
+            ({"top_concentration": "auto"}, "top_concentration='auto' is for inference='gibbs'"),
+            ({"root_concentration": "auto"}, "root_concentration='auto' is for"),
+            (
+                {"binary_concentration": "auto", "inference": "em"},
+                "binary_concentration='auto' is for",
+            ),
+            ({"top_concentration_prior": (1.0, 0.0)}, "top_concentration_prior"),
+            ({"binary_concentration_prior": 1.0}, "'binary_concentration_prior'"),
+            ({"n_chains": 2}, "n_chains has no effect with inference='vb'"),
+            ({"burn_in": 3, "inference": "em"}, "burn_in has no effect with inference='em'"),
+            ({"thin": 2}, "thin has no effect"),
+            ({"n_samples": 2}, "n_samples has no effect"),
+            ({"n_init": 2, "inference": "gibbs"}, "n_init has no effect with inference='gibbs'"),
+            ({"tol": 0.1, "inference": "gibbs"}, "tol has no effect"),
+            ({"init": "annealed", "inference": "gibbs"}, "init has no effect"),
+            ({"dtype": "float32", "inference": "gibbs"}, "dtype has no effect"),
+            ({"pseudo_count": 0.1, "inference": "gibbs"}, "pseudo_count is for"),
+            ({"burn_in": 12, "inference": "gibbs"}, "burn_in must be smaller than max_iter"),
             ({"pseudo_count": -0.1, "inference": "em"}, "'pseudo_count'"),
             ({"pseudo_count": 0.1}, "pseudo_count is for inference='em'"),
             ({"init": "k-means"}, "'init'"),
@@ -224,6 +245,11 @@ class TestMaxLength:
 
     def test_no_warning_where_all_fit(self):
         quick(max_length=6).fit(SENTENCES)
+
+    def test_gibbs_leaves_no_sentence_out(self):
+        with pytest.raises(ValueError, match="Sentence 2 has 4 words, more than max_length=3"):
+            quick(inference="gibbs", max_length=3).fit([[0], [], [1, 0, 1, 0], [0] * 5])
+        quick(inference="gibbs", max_length=4).fit([[0], [], [1, 0, 1, 0]])
 
     def test_nothing_left(self):
         with pytest.raises(ValueError, match="All sentences are longer than max_length=2"):

@@ -1,0 +1,349 @@
+"""How `HDPPCFG` fits: runs are ascents of a bound, or Markov chains."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._checks import check_gamma_prior
+from skdp._random import Role, make_seed_sequence
+from skdp._resumable import SavedRuns
+from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
+from skdp.base import ChainEstimator
+from skdp.data import TokenSequences, check_sentences
+from skdp.grammar._chart._batches import SentenceBatches, without_empty
+from skdp.grammar._coordinate_ascent import Expectation, warn_unless_converged
+from skdp.grammar._induction._ascent import Induction, start_weights
+from skdp.grammar._induction._counts import count_active_rules, count_expected
+from skdp.grammar._induction._gibbs import GammaPrior, GrammarWalker, LearntConcentrations
+from skdp.grammar._induction._layout import Layout, check_size, read_row
+from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
+from skdp.grammar._induction._trees import count_best_trees
+from skdp.grammar._induction._variational import GrammarPriors, VariationalGrammar
+from skdp.grammar._top_weights import TopPrior
+from skdp.inference import Chain, NoAverages, Schedule
+
+_ANNEALED_SHARE = 0.2
+"""Annealed starts anneal for this share of the iterations, at most `_MOST_ANNEALED`."""
+
+_MOST_ANNEALED = 40
+
+_FIRST_CONCENTRATION = 1.0
+"""Where concentrations that are learnt begin."""
+
+_OF_CHAINS = {"burn_in": None, "thin": 5, "n_samples": 10, "n_chains": 1}
+"""Parameters of "gibbs" alone, and their defaults."""
+
+_OF_ASCENTS = {"init": "random", "dtype": "float64", "tol": 1e-4, "n_init": 1}
+"""Parameters of all the others."""
+
+_CONCENTRATIONS = ("top_concentration", "root_concentration", "binary_concentration")
+
+_POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
+_AUTO = StrOptions({"auto"})
+
+
+class GrammarEstimator(ChainEstimator):
+    """Validation and fit of `HDPPCFG`: with "gibbs" as a `ChainEstimator`, else by ascents."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ChainEstimator._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_preterminals": [Interval(Integral, 1, None, closed="left"), None],
+        "top_prior": [StrOptions({"gem", "dirichlet"})],
+        "top_concentration": [_POSITIVE, _AUTO, None],
+        "root_concentration": [_POSITIVE, _AUTO],
+        "rule_type_prior": [_POSITIVE, "array-like"],
+        "emission_prior": [_POSITIVE],
+        "binary_concentration": [_POSITIVE, _AUTO, "array-like"],
+        "child_prior": [StrOptions({"joint", "independent"})],
+        "inference": [StrOptions({"vb", "gibbs", "em", "viterbi-em"})],
+        **{f"{name}_prior": [tuple, list] for name in _CONCENTRATIONS},
+        "pseudo_count": [Interval(Real, 0, 1e8, closed="both")],
+        "init": [StrOptions({"random", "annealed"})],
+        "predict_method": [StrOptions({"expected-log", "mean"})],
+        "max_length": [Interval(Integral, 1, None, closed="left"), None],
+        "dtype": [StrOptions({"float64", "float32"})],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    _free_in_warm_start = ChainEstimator._free_in_warm_start | {"tol", "predict_method"}
+
+    _free_in_checkpoints = ChainEstimator._free_in_checkpoints | {"predict_method"}
+
+    _feature_attributes = (
+        *ChainEstimator._feature_attributes, "n_words_", "_sentence_length"
+    )  # fmt: skip
+
+    _optional_attributes = frozenset(
+        ["lower_bound_", "lower_bounds_", "init_lower_bounds_", "trace_", "_best_chain", "_models"]
+    )
+
+    @property
+    def _is_sampled(self) -> bool:
+        return bool(self.inference == "gibbs")
+
+    @property
+    def _steps_in_place(self) -> bool:  # type: ignore[override]
+        return self._is_sampled
+
+    @property
+    def _step_name(self) -> str:  # type: ignore[override]
+        return "sweep" if self._is_sampled else "iteration"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether a fit came to a result: one that was interrupted early did not."""
+        return hasattr(self, "_grammar")
+
+    # Validation
+
+    def _validate_parameters(self) -> None:
+        if self._is_sampled:
+            super()._validate_parameters()
+        else:
+            validate_parameters(self)
+        self._priors(Layout(1, self.n_components, self.n_preterminals))
+        self._learnt()
+        self._refuse_unused()
+
+    def _refuse_unused(self) -> None:
+        """Raise for parameters that would have no effect."""
+        way = f"inference={self.inference!r}"
+        for name, default in (_OF_ASCENTS if self._is_sampled else _OF_CHAINS).items():
+            if getattr(self, name) != default:
+                raise ValueError(f"{name} has no effect with {way}; got {getattr(self, name)!r}.")
+        if self.inference in ("vb", "gibbs") and self.pseudo_count != 0.0:
+            raise ValueError(
+                f"pseudo_count is for inference='em' and 'viterbi-em'; {self.inference!r} has "
+                f"priors instead. Got pseudo_count={self.pseudo_count!r}."
+            )
+        if self.inference in ("em", "viterbi-em") and self.child_prior != "joint":
+            raise ValueError(
+                f"child_prior is for inference='vb' and 'gibbs'; {self.inference!r} has no priors. "
+                f"Got child_prior={self.child_prior!r}."
+            )
+        if self.inference == "viterbi-em" and self.init == "annealed":
+            raise ValueError(
+                "init='annealed' has no effect with inference='viterbi-em': the best trees are the "
+                "same under any power of the weights."
+            )
+
+    def _is_learnt(self, name: str) -> bool:
+        """Tell whether a concentration is drawn; raise if it cannot be."""
+        value = getattr(self, name)
+        is_auto = isinstance(value, str) and value == "auto"
+        if is_auto and not self._is_sampled:
+            raise ValueError(
+                f"{name}='auto' is for inference='gibbs'; got inference={self.inference!r}."
+            )
+        return is_auto
+
+    def _learnt(self) -> LearntConcentrations:
+        """Return the priors of the concentrations that are drawn."""
+
+        def prior(name: str) -> GammaPrior:
+            given = check_gamma_prior(getattr(self, f"{name}_prior"), f"{name}_prior")
+            return given if self._is_learnt(name) else None
+
+        return LearntConcentrations(*map(prior, _CONCENTRATIONS))
+
+    def _priors(self, layout: Layout) -> GrammarPriors:
+        top, root = (
+            _FIRST_CONCENTRATION if self._is_learnt(name) else getattr(self, name)
+            for name in _CONCENTRATIONS[:2]
+        )
+        if self._is_learnt("binary_concentration"):
+            binary = np.full(len(layout.blocks), _FIRST_CONCENTRATION)
+        else:
+            n_blocks = len(layout.blocks)
+            binary = read_row(self, "binary_concentration", n_blocks, "type of binary rules")
+        return GrammarPriors(
+            TopPrior(self.top_prior, None if top is None else float(top)),
+            float(root),
+            read_row(self, "rule_type_prior", layout.n_rule_types, "rule type"),
+            float(self.emission_prior),
+            binary,
+            self.child_prior == "independent",
+        )
+
+    def _check_input(self, X: Any, y: Any = None) -> TokenSequences:
+        sentences, has_words = without_empty(check_sentences(self, X, reset=True))
+        if not has_words.any():
+            raise ValueError(
+                f"Found 0 word(s) in X while a minimum of 1 is required by {type(self).__name__}."
+            )
+        self._check_size()
+        if self.max_length is None:
+            return sentences
+        short = np.diff(sentences.ptr) <= self.max_length
+        if self._is_sampled and not short.all():
+            first = np.flatnonzero(~short)[:1]
+            raise ValueError(
+                f"Sentence {np.flatnonzero(has_words)[first][0]} has "
+                f"{np.diff(sentences.ptr)[first][0]} words, more than max_length="
+                f"{self.max_length}: inference='gibbs' leaves no sentence out."
+            )
+        if not short.any():
+            raise ValueError(f"All sentences are longer than max_length={self.max_length} words.")
+        if not short.all():
+            warnings.warn(
+                f"{np.count_nonzero(~short)} of {len(short)} sentences are longer than "
+                f"max_length={self.max_length} words and are left out of the fit.",
+                stacklevel=4,
+            )
+            sentences = sentences[short]
+        return sentences
+
+    def _check_size(self) -> None:
+        """Raise if the grammars of all runs would not fit into memory."""
+        n_grammars, what = self.n_init, f"n_init={self.n_init}"
+        if self._is_sampled:
+            n_grammars = self.n_chains * (1 + self.n_samples)
+            what = f"n_chains={self.n_chains}, n_samples={self.n_samples}"
+        check_size(self.n_words_, self.n_components, self.n_preterminals, n_grammars, what)
+
+    # Runs
+
+    def _start(self, data: TokenSequences) -> SavedRuns:
+        if self._is_sampled:
+            return super()._start(data)
+        root = make_seed_sequence(self.random_state)
+        layout = Layout(data.n_features, self.n_components, self.n_preterminals)
+        grammar: Any
+        if self.inference == "vb":
+            priors = self._priors(layout)
+            grammar = VariationalGrammar(layout, priors)
+            rule_types = priors.rule_type / priors.rule_type.sum()
+        else:
+            rule_types = np.full(layout.n_rule_types, 1.0 / layout.n_rule_types)
+            grammar = MaximumLikelihoodGrammar(layout, float(self.pseudo_count))
+        n_annealed = 0
+        if self.init == "annealed":
+            n_annealed = min(_MOST_ANNEALED, int(_ANNEALED_SHARE * self.max_iter))
+        flat, runs = start_weights(layout, rule_types), []
+        for i in range(self.n_init):
+            seed = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, Role.INIT, i))
+            start = start_weights(layout, rule_types, np.random.default_rng(seed))
+            runs.append(Induction(grammar, start, flat, n_annealed))
+        return SavedRuns(runs, root)
+
+    def _start_walker(
+        self, data: TokenSequences, root: np.random.SeedSequence, c: int
+    ) -> GrammarWalker:
+        layout = Layout(data.n_features, self.n_components, self.n_preterminals)
+        return GrammarWalker(data, layout, self._priors(layout), self._learnt(), root, c)
+
+    def _make_averages(self) -> NoAverages:
+        return NoAverages()
+
+    def _plan(self, run: Any, data: TokenSequences) -> Any:
+        if self._is_sampled:
+            run.walker.n_jobs = self.n_jobs if self.n_chains == 1 else 1  # chains have the threads
+            return super()._plan(run, data)
+        n_jobs = self.n_jobs if self.n_init == 1 else 1  # starts have the threads
+        if self.inference == "viterbi-em":
+            expect = partial(count_best_trees, data, run.grammar.layout, n_jobs)
+        else:
+            batches = SentenceBatches.of(data)
+            expect = partial(count_expected, batches, np.dtype(self.dtype), n_jobs)
+        tol = self.tol * len(data.tokens)
+        run.judge(tol)  # that of an earlier fit may have been larger
+        return expect, tol, self.max_iter
+
+    @staticmethod
+    def _advance(run: Any, plan: Any, n_steps: int) -> Any:
+        if isinstance(plan, Schedule):
+            return ChainEstimator._advance(run, plan, n_steps)
+        expect, tol, max_iter = plan
+        return _climb(run, expect, tol, max_iter, n_steps)
+
+    @staticmethod
+    def _n_steps(run: Any) -> int:
+        return run.n_sweeps if isinstance(run, Chain) else run.n_iter
+
+    def _is_done(self, run: Any) -> bool:
+        has_converged = isinstance(run, Induction) and run.converged
+        return has_converged or super()._is_done(run)
+
+    @staticmethod
+    def _has_result(run: Any) -> bool:
+        return bool(run.kept if isinstance(run, Chain) else run.lower_bounds)
+
+    def _progress(self, runs: list[Any]) -> str:
+        if self._is_sampled:
+            return super()._progress(runs)
+        bounds = [run.lower_bounds[-1] for run in runs if run.lower_bounds]
+        return f"lower bound {max(bounds):.8g}" if bounds else "annealing"
+
+    def _warn_unless_converged(self, saved: SavedRuns) -> None:
+        if self._is_sampled:
+            super()._warn_unless_converged(saved)
+        else:
+            warn_unless_converged(self, max(saved.runs, key=lambda run: run.bound))
+
+    def _showing(self, saved: SavedRuns, *, final: bool = False) -> SavedRuns:
+        return super()._showing(saved, final=final) if self._is_sampled else saved
+
+    def _attach(self, run: Any, data: Any) -> None:
+        if isinstance(run, Chain):
+            super()._attach(run, data)
+
+    @staticmethod
+    def _detach(run: Any) -> None:
+        if isinstance(run, Chain):
+            ChainEstimator._detach(run)
+
+    @staticmethod
+    def _detached(run: Any) -> Any:
+        return ChainEstimator._detached(run) if isinstance(run, Chain) else run
+
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+        if self._is_sampled:
+            of_chains = super()._fitted_attributes(saved, final=final)
+            best = max(of_chains["_models"], key=lambda draw: draw.log_joint)
+            return {**_attributes_of(best.grammar), **of_chains}
+        bounds = [run.bound for run in saved.runs]
+        best = saved.runs[int(np.argmax(bounds))]
+        return {
+            **_attributes_of(best.grammar),
+            "lower_bound_": max(bounds),
+            "lower_bounds_": np.array(best.lower_bounds),
+            "init_lower_bounds_": np.array(bounds),
+            "n_iter_": best.n_iter,
+        }
+
+
+def _climb(
+    run: Induction, expect: Expectation, tol: float, max_iter: int, n_steps: int
+) -> Induction:
+    """Return an ascent that has done `n_steps` more, unless it was done before."""
+    run = run.copy()
+    for _ in range(min(n_steps, max_iter - run.n_iter)):
+        if run.converged:
+            break
+        run.step(expect, tol)
+    return run
+
+
+def _attributes_of(grammar: Any) -> dict[str, Any]:
+    """Return the fitted attributes that describe a grammar."""
+    layout, probabilities = grammar.layout, grammar.probabilities()
+    nodes: NDArray[np.float64] = grammar.counts.of_nodes(layout)
+    active = grammar.counts.active(layout)
+    return {
+        "top_weights_": np.concatenate(grammar.top_weights),
+        "root_probs_": probabilities.root,
+        "rule_type_probs_": probabilities.rule_type,
+        "emission_probs_": probabilities.emission,
+        "binary_probs_": probabilities.binary,
+        "symbol_shares_": nodes / nodes.sum(),
+        "n_active_components_": int(np.count_nonzero(active)),
+        "n_active_rules_": count_active_rules(grammar.weights(), active, layout),
+        "_grammar": grammar,
+    }

@@ -1,0 +1,288 @@
+r"""Gibbs sampling: trees of whole sentences given the rules, then everything else given the trees.
+
+A sweep draws
+
+    trees    each sentence's as a block, given all rules
+    tables   m ~ Antoniak(C, alpha beta_l beta_r) of every cell of the rows whose prior is made of
+             beta, the rules summed out; each orders one l and one r from the top
+    alpha    given customers and tables; gamma given the orders, beta summed out
+    beta     given the orders
+    rules    given trees and beta
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import gamma as gamma_distribution
+
+from skdp._part import Part
+from skdp._random import Role, draw_slice, make_generator
+from skdp._typing import Floats
+from skdp.data import TokenSequences
+from skdp.grammar._chart._batches import SentenceBatches
+from skdp.grammar._chart._engine import sample_trees
+from skdp.grammar._chart._weights import RuleWeights
+from skdp.grammar._dirichlet import draw_tables
+from skdp.grammar._induction._ascent import start_weights
+from skdp.grammar._induction._counts import RuleCounts
+from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._trees import count_rules
+from skdp.grammar._induction._variational import GrammarPriors, VariationalGrammar
+from skdp.grammar._top_weights import Family
+from skdp.processes._concentration import draw_concentration
+from skdp.processes._top_level import in_range
+
+GammaPrior = tuple[float, float] | None
+"""Shape and rate; None: the concentration is known."""
+
+
+class LearntConcentrations(NamedTuple):
+    """Gamma priors of the concentrations that are drawn."""
+
+    top: GammaPrior
+    root: GammaPrior
+    binary: GammaPrior
+
+
+class GrammarDraw(NamedTuple):
+    """A sample: the grammar's posterior given the drawn trees, beta and concentrations."""
+
+    grammar: VariationalGrammar
+    log_joint: float
+
+
+class GrammarWalker(Part):
+    """Markov chain over trees, rules, top-level weights and concentrations.
+
+    Parameters
+    ----------
+    sentences : TokenSequences
+        Each with a word at least.
+    layout : Layout
+    priors : GrammarPriors
+        With the concentrations that the chain begins with.
+    learnt : LearntConcentrations
+    root : SeedSequence
+        Of the fit.
+    chain : int
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_batches",)
+
+    def __init__(
+        self,
+        sentences: TokenSequences,
+        layout: Layout,
+        priors: GrammarPriors,
+        learnt: LearntConcentrations,
+        root: np.random.SeedSequence,
+        chain: int,
+    ):
+        self.layout = layout
+        self.learnt = learnt
+        self.n_jobs: int | None = 1
+        self.stream, *streams = _make_streams(root, chain, 1 + len(sentences))
+        self._streams = np.array(streams)
+        """One for each sentence: its trees do not depend on who draws them."""
+        self.attach(sentences)
+        init = np.random.SeedSequence(
+            root.entropy, spawn_key=(*root.spawn_key, int(Role.INIT), chain)
+        )
+        rule_types = priors.rule_type / priors.rule_type.sum()
+        self.weights: RuleWeights = start_weights(layout, rule_types, np.random.default_rng(init))
+        self.grammar = VariationalGrammar(layout, priors)
+
+    def attach(self, sentences: TokenSequences) -> None:
+        """Take the sentences (again)."""
+        self._batches = SentenceBatches.of(sentences)
+
+    def sweep(self) -> None:
+        """Draw trees, tables, concentrations, top-level weights and rules."""
+        counts, rng = self._draw_trees(), make_generator(self.stream)
+        grammar = self.grammar.given(counts)
+        families = grammar.families()
+        tables = [draw_tables(f.prior(grammar.top_weights), f.counts, rng) for f in families]
+        orders = count_orders(self.layout, families, tables)
+        priors = self._draw_concentrations(grammar.priors, families, tables, orders)
+        beta = [priors.top.draw(n, rng) for n in orders]
+        self.grammar = VariationalGrammar(self.layout, priors, beta, counts)
+        self.weights = self.grammar.drawn_weights(rng)
+
+    def _draw_trees(self) -> RuleCounts:
+        """Return how often the rules are used in a tree of each sentence."""
+        batches = self._batches
+        trees = sample_trees(batches, self.weights, self._streams, n_jobs=self.n_jobs)
+        shapes = tuple(part.shape for part in self.weights[:3])
+        return count_rules(trees, batches.sentences, shapes, self.layout.branching.start)
+
+    def _draw_concentrations(
+        self,
+        priors: GrammarPriors,
+        families: Sequence[Family],
+        tables: Sequence[Floats],
+        orders: Sequence[Floats],
+    ) -> GrammarPriors:
+        """Return priors with new concentrations where these are learnt."""
+        n_roots, draw = len(self.layout.inventories), partial(_draw_one, rng=self.stream)
+        if self.learnt.root is not None:
+            root = draw(families[:n_roots], tables[:n_roots], priors.root, self.learnt.root)
+            priors = priors._replace(root=root)
+        if self.learnt.binary is not None:
+            n = (len(families) - n_roots) // len(self.layout.blocks)  # families of a block
+            begins = range(n_roots, len(families), n)
+            binary = [
+                draw(families[i : i + n], tables[i : i + n], old, self.learnt.binary)
+                for i, old in zip(begins, priors.binary.tolist(), strict=True)
+            ]
+            priors = priors._replace(binary=np.array(binary))
+        if self.learnt.top is not None:
+            shape, rate = self.learnt.top
+            assert priors.top.concentration is not None
+
+            def log_density(log_gamma: float) -> float:
+                gamma = float(np.exp(log_gamma))
+                if in_range(gamma) != gamma:
+                    return -np.inf
+                top = priors.top._replace(concentration=gamma)
+                return sum(map(top.log_evidence, orders)) + shape * log_gamma - rate * gamma
+
+            moved = draw_slice(log_density, float(np.log(priors.top.concentration)), self.stream)
+            priors = priors._replace(top=priors.top._replace(concentration=float(np.exp(moved))))
+        return priors
+
+    def log_joint(self) -> float:
+        """Return log p(words, trees, logits of beta, logs of learnt concentrations)."""
+        grammar, learnt = self.grammar, self.learnt
+        priors = grammar.priors
+        drawn = [(learnt.top, priors.top.concentration), (learnt.root, priors.root)]
+        drawn += [(learnt.binary, value) for value in priors.binary.tolist()]
+        return grammar.log_joint() + sum(
+            float(gamma_distribution.logpdf(value, prior[0], scale=1.0 / prior[1]) + np.log(value))
+            for prior, value in drawn
+            if prior is not None and value is not None
+        )
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        priors, counts = self.grammar.priors, self.grammar.counts
+        blocks = ("_pp", "_pc", "_cp", "_cc") if self.layout.is_partitioned else ("",)
+        top = priors.top.concentration
+        return {
+            "log_joint": self.log_joint(),
+            "n_active_components": float(np.count_nonzero(counts.active(self.layout))),
+            "n_active_rules": float(
+                np.count_nonzero(counts.emission) + np.count_nonzero(counts.binary)
+            ),
+            **({} if top is None else {"top_concentration": top}),
+            "root_concentration": priors.root,
+            **{
+                f"binary_concentration{name}": value
+                for name, value in zip(blocks, priors.binary.tolist(), strict=True)
+            },
+        }
+
+    def model(self) -> GrammarDraw:
+        """Return the current sample; what it holds is never changed in place."""
+        return GrammarDraw(self.grammar, self.log_joint())
+
+    def state(self) -> GrammarState:
+        """Return a live view of the state."""
+        return GrammarState(self)
+
+
+class GrammarState:
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
+
+    def __init__(self, walker: GrammarWalker):
+        self._walker = walker
+
+    @property
+    def top_weights(self) -> Floats:
+        """Return beta: with preterminals these come first."""
+        return np.concatenate(self._walker.grammar.top_weights)
+
+    @property
+    def root_counts(self) -> Floats:
+        """Return (n_symbols,): how often each symbol is at the root of a tree."""
+        return _read_only(self._walker.grammar.counts.root)
+
+    @property
+    def emission_counts(self) -> Floats:
+        """Return how often each symbol emits each word."""
+        return _read_only(self._walker.grammar.counts.emission)
+
+    @property
+    def binary_counts(self) -> Floats:
+        """Return how often each symbol branches into each pair: parent, left, right."""
+        return _read_only(self._walker.grammar.counts.binary)
+
+    @property
+    def top_concentration(self) -> float | None:
+        """Return gamma, None where beta is uniform."""
+        return self._walker.grammar.priors.top.concentration
+
+    @property
+    def root_concentration(self) -> float:
+        """Return the concentration of the symbols at the root."""
+        return self._walker.grammar.priors.root
+
+    @property
+    def binary_concentration(self) -> Floats:
+        """Return alpha^B of each type of binary rules."""
+        return self._walker.grammar.priors.binary.copy()
+
+    def log_joint(self) -> float:
+        """Return log p(words, trees, logits of beta), the rules summed out."""
+        return self._walker.log_joint()
+
+    def copy(self) -> GrammarState:
+        """Return a state that later sweeps do not change."""
+        return GrammarState(self._walker.copy())
+
+
+def count_orders(
+    layout: Layout, families: Sequence[Family], tables: Sequence[Floats]
+) -> list[Floats]:
+    """Return how often the tables of all rows ordered each symbol, for each inventory."""
+    orders = [np.zeros(place.stop - place.start) for place in layout.inventories]
+    for family, m in zip(families, tables, strict=True):
+        if family.right is None:
+            orders[family.left] += m.sum(axis=0)
+        else:
+            orders[family.left] += m.sum(axis=(0, 2))
+            orders[family.right] += m.sum(axis=(0, 1))
+    return orders
+
+
+def _make_streams(root: np.random.SeedSequence, chain: int, n: int) -> NDArray[np.uint64]:
+    """Return n streams of a chain."""
+    key = (*root.spawn_key, int(Role.SWEEP), chain)
+    words = np.random.SeedSequence(root.entropy, spawn_key=key).generate_state(4 * n, np.uint64)
+    return np.asarray(words.reshape(n, 4), dtype=np.uint64)
+
+
+def _draw_one(
+    families: Sequence[Family],
+    tables: Sequence[Floats],
+    concentration: float,
+    prior: tuple[float, float],
+    rng: NDArray[np.uint64],
+) -> float:
+    """Return the next value of the concentration that some families share."""
+    customers, own_tables = (
+        np.concatenate([each.reshape(len(each), -1).sum(axis=1) for each in parts]).astype(np.int64)
+        for parts in ([family.counts for family in families], tables)
+    )
+    drawn = draw_concentration(customers, own_tables, 0.0, concentration, *prior, rng)
+    return float(in_range(drawn))
+
+
+def _read_only(array: Any) -> Floats:
+    view: Floats = array.view()
+    view.flags.writeable = False
+    return view
