@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array, validate_data
 from skdp._checks import check_unmasked
 from skdp._numba import frozen
 from skdp.data._partitioned import Partitioned
+from skdp.data._partitioned_sentences import PartitionedSentences
 from skdp.data._ragged import Ragged
 from skdp.data._ragged_tokens import MAX_TOKENS
 from skdp.data._segmented_corpus import SegmentedCorpus
@@ -233,6 +234,33 @@ def check_sentences(
         estimator.n_words_ = sentences.n_features
         estimator._sentence_length = length
     return sentences
+
+
+def check_partitioned_sentences(estimator: Any, X: PartitionedSentences, *, reset: bool) -> None:
+    """Check sentences in partitions against an estimator or record them; none is opened.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A model of sentences.
+    X : PartitionedSentences
+    reset : bool
+        As in `check_sentences`.
+
+    Raises
+    ------
+    ValueError
+        If the vocabulary is not that of the fit, or that was to an array.
+    """
+    if not reset and estimator._sentence_length is not None:
+        raise ValueError(
+            f"{type(estimator).__name__} was fitted on an array: it is expecting sentences of "
+            f"{estimator.n_features_in_} words each, not a {type(X).__name__}."
+        )
+    _record_features(estimator, X, X, reset)
+    if reset:
+        estimator.n_words_ = X.n_features
+        estimator._sentence_length = None
 
 
 @contextlib.contextmanager

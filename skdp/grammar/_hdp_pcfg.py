@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
-from skdp._checks import check_count
+from skdp._executors import Executor, choose_executor
 from skdp._public import public
 from skdp._random import Role, make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
@@ -22,20 +19,20 @@ from skdp._sklearn_compat import (
     validate_parameters,
     with_callbacks,
 )
-from skdp.data import TokenSequences, check_sentences
-from skdp.data._parse_tree import ParseTree
+from skdp.data import PartitionedSentences, TokenSequences, check_sentences
+from skdp.data._validation import check_partitioned_sentences
 from skdp.grammar._chart._batches import SentenceBatches, without_empty
-from skdp.grammar._chart._engine import expected_symbols, inside, viterbi
-from skdp.grammar._chart._sample import draw_sentences
-from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._coordinate_ascent import Expectation, warn_unless_converged
 from skdp.grammar._induction._ascent import Induction, start_weights
 from skdp.grammar._induction._counts import count_active_rules, count_expected
 from skdp.grammar._induction._layout import Layout, check_size, read_row
 from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
-from skdp.grammar._induction._trees import count_best_trees, make_trees
+from skdp.grammar._induction._partitions import PlacedSentences
+from skdp.grammar._induction._predictions import GrammarPredictions
+from skdp.grammar._induction._trees import count_best_trees
 from skdp.grammar._induction._variational import GrammarPriors, VariationalGrammar
 from skdp.grammar._top_weights import TopPrior
+from skdp.inference import warn_user
 
 _ANNEALED_SHARE = 0.2
 """Annealed starts anneal for this share of the iterations, at most `_MOST_ANNEALED`."""
@@ -46,7 +43,7 @@ _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
 @public
-class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstimator):
+class HDPPCFG(GrammarPredictions, ResumableEstimator):
     r"""Probabilistic context-free grammar with a hierarchical Dirichlet process (HDP-PCFG).
 
     It learns a grammar from sentences alone. A symbol z emits a word, z -> x, or has two children,
@@ -300,30 +297,51 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
             read_row(self, "binary_concentration", len(layout.blocks), "type of binary rules"),
         )
 
-    def _check_input(self, X: Any, y: Any = None) -> TokenSequences:
+    def _check_input(
+        self, X: Any, y: Any = None, executor: Executor | None = None
+    ) -> TokenSequences | PlacedSentences:
+        if executor is not None:
+            return self._place(X, executor)
         sentences, has_words = without_empty(check_sentences(self, X, reset=True))
-        if not has_words.any():
-            raise ValueError(
-                f"Found 0 word(s) in X while a minimum of 1 is required by {type(self).__name__}."
-            )
+        self._check_words(bool(has_words.any()))
         check_size(self.n_words_, self.n_components, self.n_preterminals, self.n_init)
         if self.max_length is None:
             return sentences
         short = np.diff(sentences.ptr) <= self.max_length
-        if not short.any():
-            raise ValueError(f"All sentences are longer than max_length={self.max_length} words.")
+        self._check_lengths(int(np.count_nonzero(short)), len(short))
         if not short.all():
-            warnings.warn(
-                f"{np.count_nonzero(~short)} of {len(short)} sentences are longer than "
-                f"max_length={self.max_length} words and are left out of the fit.",
-                stacklevel=4,
-            )
             sentences = sentences[short]
         return sentences
 
+    def _place(self, X: PartitionedSentences, executor: Executor) -> PlacedSentences:
+        """Return sentences in partitions, opened where they are worked on."""
+        check_partitioned_sentences(self, X, reset=True)
+        check_size(self.n_words_, self.n_components, self.n_preterminals, self.n_init)
+        placed = PlacedSentences(X, executor, self.max_length)
+        self._check_words(placed.n_with_words > 0)
+        self._check_lengths(placed.n_kept, placed.n_with_words)
+        return placed
+
+    def _check_words(self, has_any: bool) -> None:
+        if not has_any:
+            raise ValueError(
+                f"Found 0 word(s) in X while a minimum of 1 is required by {type(self).__name__}."
+            )
+
+    def _check_lengths(self, n_kept: int, n: int) -> None:
+        """Raise if no sentence is short enough; warn if some are not."""
+        if n_kept == 0:
+            raise ValueError(f"All sentences are longer than max_length={self.max_length} words.")
+        if n_kept < n:
+            warn_user(
+                f"{n - n_kept} of {n} sentences are longer than max_length={self.max_length} words "
+                "and are left out of the fit.",
+                UserWarning,
+            )
+
     # Coordinate ascent
 
-    def _start(self, data: TokenSequences) -> SavedRuns:
+    def _start(self, data: TokenSequences | PlacedSentences) -> SavedRuns:
         root = make_seed_sequence(self.random_state)
         layout = Layout(data.n_features, self.n_components, self.n_preterminals)
         grammar: Any
@@ -344,16 +362,30 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
             runs.append(Induction(grammar, start, flat, n_annealed))
         return SavedRuns(runs, root)
 
-    def _plan(self, run: Induction, data: TokenSequences) -> tuple[Expectation, float, int]:
-        n_jobs = self.n_jobs if self.n_init == 1 else 1  # starts have the threads
-        if self.inference == "viterbi-em":
-            expect = partial(count_best_trees, data, run.grammar.layout, n_jobs)
-        else:
-            batches = SentenceBatches.of(data)
-            expect = partial(count_expected, batches, np.dtype(self.dtype), n_jobs)
-        tol = self.tol * len(data.tokens)
+    def _plan(
+        self, run: Induction, data: TokenSequences | PlacedSentences
+    ) -> tuple[Expectation, float, int]:
+        n_words = data.n_words if isinstance(data, PlacedSentences) else len(data.tokens)
+        tol = self.tol * n_words
         run.judge(tol)  # that of an earlier fit may have been larger
-        return expect, tol, self.max_iter
+        return self._expectation(run.grammar.layout, data), tol, self.max_iter
+
+    def _expectation(self, layout: Layout, data: TokenSequences | PlacedSentences) -> Expectation:
+        """Return what counts rules under given weights."""
+        is_best, dtype = self.inference == "viterbi-em", np.dtype(self.dtype)
+        if isinstance(data, PlacedSentences):
+            return data.best_counts(layout) if is_best else data.expected_counts(dtype)
+        n_jobs = self.n_jobs if self.n_init == 1 else 1  # starts have the threads
+        if is_best:
+            return partial(count_best_trees, data, layout, n_jobs)
+        return partial(count_expected, SentenceBatches.of(data), dtype, n_jobs)
+
+    def _advance_all(self, runs: list[Induction], plans: list[Any], step: int) -> list[Induction]:
+        if isinstance(getattr(plans[0][0].func, "__self__", None), PlacedSentences):
+            # The partitions have the threads or the workers.
+            pairs = zip(runs, plans, strict=True)
+            return [self._advance(run, plan, step) for run, plan in pairs]
+        return super()._advance_all(runs, plans, step)
 
     @staticmethod
     def _advance(run: Induction, plan: tuple[Expectation, float, int], n_steps: int) -> Induction:
@@ -416,7 +448,10 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         ----------
         X : TokenSequences, list of sentences, or (n_sentences, length) array of int
             A sentence in a list is a sequence of word ids; the rows of an array are sentences of
-            equal length. Sentences without words are left out.
+            equal length. Sentences without words are left out. Or PartitionedSentences: expected
+            counts are summed over partitions, in threads or, with
+            ``joblib.parallel_config("dask")``, in the workers of a cluster. Results depend on the
+            partitions by rounding, on nothing else.
         y : ignored
             Present by scikit-learn's convention.
 
@@ -438,161 +473,8 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ResumableEstima
         ConvergenceWarning
             If the best start did not converge within `max_iter` iterations.
         """
-        return self._fit(X)
-
-    def predict(self, X: Any) -> list[ParseTree | None]:
-        """Return the best parse tree of each sentence.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        list of n_sentences ParseTree or None
-            Symbols are labeled S0, S1, ..., or P0, ... and C0, ... in the order of the attributes;
-            words are the ids as text, which ``tree.with_leaves(words)`` replaces by words. A
-            sentence that has no parse gets a flat tree, with a warning. A sentence without words
-            has no tree: None.
-        """
-        check_is_fitted(self)
-        sentences, has_words = without_empty(check_sentences(self, X, reset=False))
-        layout = self._grammar.layout
-        if self.predict_method == "mean":
-            weights = self._mean_weights()
-        else:
-            weights = self._grammar.weights()
-        log_prob, trees = viterbi(sentences, weights, n_jobs=self.n_jobs)
-        self._warn_unparsed(np.isneginf(log_prob), "get a flat tree")
-        fallback = layout.names[int(np.argmax(self.root_probs_))]
-        made = iter(make_trees(trees, sentences, layout.names, fallback))
-        return [next(made) if any_words else None for any_words in has_words]
-
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the expected shares of the symbols among the nodes of each sentence's tree.
-
-        The expectation is under the posterior mean of the grammar.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        (n_sentences, n_symbols) array
-            Rows sum to 1. A sentence without words gets the average shares, `symbol_shares_`; a
-            sentence that has no parse gets them, too, with a warning.
-        """
-        check_is_fitted(self)
-        sentences, has_words = without_empty(check_sentences(self, X, reset=False))
-        nodes = expected_symbols(sentences, self._mean_weights(), n_jobs=self.n_jobs)
-        unparsed = nodes.sum(axis=1) == 0.0
-        self._warn_unparsed(unparsed, "get mean shares")
-        nodes[unparsed] = self.symbol_shares_
-        shares = np.tile(self.symbol_shares_, (len(has_words), 1))
-        shares[has_words] = nodes / nodes.sum(axis=1, keepdims=True)
-        return shares
-
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return the log probability of each sentence, under the posterior mean of the grammar.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        (n_sentences,) array
-            Natural logarithm; 0 for a sentence without words; -inf, with a warning, for a sentence
-            that has no parse.
-        """
-        check_is_fitted(self)
-        sentences, has_words = without_empty(check_sentences(self, X, reset=False))
-        scores = np.zeros(len(has_words))
-        scores[has_words] = inside(sentences, self._mean_weights(), n_jobs=self.n_jobs)
-        self._warn_unparsed(np.isneginf(scores), "have probability 0")
-        return scores
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log probability per word; higher is better.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        y : ignored
-
-        Returns
-        -------
-        float
-            ``score_samples(X).sum()`` divided by the number of words.
-
-        Raises
-        ------
-        ValueError
-            If no sentence has a word.
-        """
-        check_is_fitted(self)
-        sentences = check_sentences(self, X, reset=False)
-        if len(sentences.tokens) == 0:
-            raise ValueError("X has no words to score.")
-        return float(self.score_samples(sentences).sum() / len(sentences.tokens))
-
-    def perplexity(self, X: Any) -> float:
-        """Return ``exp(-score(X))``; lower is better.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        float
-        """
-        return float(np.exp(-self.score(X)))
-
-    def sample(
-        self, n_sentences: int = 1, *, max_length: int = 200, random_state: Any = None
-    ) -> tuple[TokenSequences, list[ParseTree]]:
-        """Draw sentences and their trees from the posterior mean of the grammar.
-
-        Parameters
-        ----------
-        n_sentences : int, default=1
-        max_length : int, default=200
-            Longer sentences are drawn again, since the trees of a learned grammar may be infinite.
-        random_state : int, RandomState, Generator or None, default=None
-
-        Returns
-        -------
-        sentences : TokenSequences
-        trees : list of n_sentences ParseTree
-
-        Raises
-        ------
-        ValueError
-            If hardly any tree of the grammar is this short.
-        """
-        check_is_fitted(self)
-        n_sentences = check_count(n_sentences, "n_sentences", at_least=1)
-        max_length = check_count(max_length, "max_length", at_least=1)
-        rng = np.random.default_rng(make_seed_sequence(random_state))
-        layout = self._grammar.layout
-        weights = self._mean_weights()
-        sentences, trees = draw_sentences(weights, n_sentences, max_length, rng)
-        return sentences, make_trees(trees, sentences, layout.names, "")
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.top_weights_)
-
-    def _mean_weights(self) -> RuleWeights:
-        return self._grammar.probabilities().weights(self._grammar.layout)
-
-    @staticmethod
-    def _warn_unparsed(unparsed: NDArray[np.bool_], consequence: str) -> None:
-        if unparsed.any():
-            warnings.warn(
-                f"{np.count_nonzero(unparsed)} of {len(unparsed)} sentences have no parse under "
-                f"the grammar and {consequence}.",
-                stacklevel=3,
-            )
+        if not isinstance(X, PartitionedSentences):
+            return self._fit(X)
+        self._validate_parameters()
+        with choose_executor(self.n_jobs) as executor:
+            return self._fit(X, executor=executor)
