@@ -30,7 +30,7 @@ WRAPPED = {
     "LexicalizedEventModel": (CollinsBackoffClassifier(),),
     "PanelTransformer": (StandardScaler(),),
 }
-TAKEN: dict[str, tuple[type, ...]] = {}
+TAKEN = {"HDPPCFG": (PartitionedSentences,)}
 MODULES = ("context", "grammar", "language", "mixture", "preprocessing", "sequence", "topics")
 ESTIMATORS = [
     cls
