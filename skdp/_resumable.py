@@ -299,14 +299,7 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
             subtask = task.subcontext(task_name=name)
             subtask.call_on_fit_task_begin(estimator=self, X=X)
             saved.is_torn = self._steps_in_place
-            if len(runs) == 1:
-                runs[:] = [self._advance(runs[0], plans[0], step)]
-            else:
-                # Steps work in place: joblib's memory maps of large arrays could not be written.
-                runs[:] = Parallel(n_jobs=self.n_jobs, prefer="threads", max_nbytes=None)(
-                    delayed(self._advance)(run, plan, step)
-                    for run, plan in zip(runs, plans, strict=True)
-                )
+            runs[:] = self._advance_all(runs, plans, step)
             saved.is_torn = False
             self._report(runs, step)
             if subtask.call_on_fit_task_end(
@@ -314,6 +307,15 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
             ) or all(map(self._is_done, runs)):
                 break
         task.call_on_fit_task_end(estimator=self, X=X, reconstruction_attributes=attributes)
+
+    def _advance_all(self, runs: list[Any], plans: list[Any], step: int) -> list[Any]:
+        """Return all runs, some steps further."""
+        if len(runs) == 1:
+            return [self._advance(runs[0], plans[0], step)]
+        # Steps work in place: joblib's memory maps of large arrays could not be written.
+        return Parallel(n_jobs=self.n_jobs, prefer="threads", max_nbytes=None)(
+            delayed(self._advance)(run, plan, step) for run, plan in zip(runs, plans, strict=True)
+        )
 
     def _steps_a_round(self, n_runs: int) -> int:
         """Return the steps that runs do between two reports, interrupts or checkpoints."""

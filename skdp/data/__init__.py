@@ -1,12 +1,18 @@
 """Ragged containers of samples, and the checks that make them of whatever a user passes."""
 
 from skdp.data._concatenate import concatenate
+from skdp.data._partitioned_corpus import PartitionedCorpus
+from skdp.data._partitioned_panel import PartitionedPanel
+from skdp.data._partitioned_sentences import PartitionedSentences
 from skdp.data._segmented_corpus import SegmentedCorpus
 from skdp.data._sequence_panel import SequencePanel
 from skdp.data._token_sequences import TokenSequences
 from skdp.data._validation import check_corpus, check_panel, check_sentences
 
 __all__ = [
+    "PartitionedCorpus",
+    "PartitionedPanel",
+    "PartitionedSentences",
     "SegmentedCorpus",
     "SequencePanel",
     "TokenSequences",

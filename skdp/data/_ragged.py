@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array
+from skdp.data._files import Folder, read_array, write_arrays
 
 Offsets = NDArray[np.int64]
 Selection = slice | NDArray[np.int64]
@@ -79,6 +80,7 @@ class Ragged:
     """What a part of each level is called, the sample first."""
     _ptr_names: ClassVar[tuple[str, ...]]
     _item_name: ClassVar[str]
+    _values_name: ClassVar[str]
     _way_out: ClassVar[str]
     """What to do instead of making an array of the container."""
 
@@ -144,6 +146,70 @@ class Ragged:
     def n_features(self) -> int:
         """Number of features."""
         return self._n_features
+
+    def save(self, folder: Folder) -> None:
+        """Write the arrays as .npy files, one for each attribute, into a folder.
+
+        Parameters
+        ----------
+        folder : str or path-like
+            It is made if it does not exist. Files in it with the names of the attributes are
+            replaced.
+        """
+        write_arrays(folder, self._arrays())
+
+    @classmethod
+    def load(cls, folder: Folder, *, mmap_mode: str | None = "r") -> Self:
+        """Return a container that `save` wrote, or made of such files.
+
+        Parameters
+        ----------
+        folder : str or path-like
+        mmap_mode : {"r", "c"} or None, default="r"
+            "r", "c": arrays stay in their files and are mapped to memory; None: they are read.
+
+        Returns
+        -------
+        container of this class
+
+        Raises
+        ------
+        FileNotFoundError
+            If a file is missing.
+        ValueError
+            If a file is damaged, or arrays do not fit together.
+        """
+        return cls._read(folder, None, mmap_mode)
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what `save` writes, by name."""
+        ptrs = zip(self._ptr_names, self._ptrs, strict=True)
+        return {self._values_name: self._values, **dict(ptrs)}
+
+    @classmethod
+    def _read(cls, folder: Folder, n_features: int | None, mmap_mode: str | None) -> Self:
+        """Return the container in a folder, with `n_features` if that is given."""
+        raise NotImplementedError
+
+    @classmethod
+    def _read_n_features(cls, folder: Folder) -> int:
+        """Return the number of features of the container in a folder."""
+        raise NotImplementedError
+
+    @classmethod
+    def _of_samples(cls, samples: list[Any], n_features: int) -> Self:
+        """Return a container made from a list of samples."""
+        raise NotImplementedError
+
+    @classmethod
+    def _read_arrays(cls, folder: Folder, mmap_mode: str | None) -> list[NDArray[Any]]:
+        """Return the values, then the offsets, innermost first."""
+        if mmap_mode not in ("r", "c", None):
+            raise ValueError(f"mmap_mode must be 'r', 'c' or None, got {mmap_mode!r}.")
+        return [
+            read_array(folder, name, mmap_mode)
+            for name in (cls._values_name, *cls._ptr_names[::-1])
+        ]
 
     def __len__(self) -> int:
         return len(self._ptrs[0]) - 1

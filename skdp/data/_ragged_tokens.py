@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
 from skdp._checks import as_array, is_masked
+from skdp.data._files import Folder, read_array
 from skdp.data._ragged import Offsets, Ragged, offsets
 
 MAX_TOKENS = int(np.iinfo(np.int32).max)
@@ -23,6 +24,7 @@ class RaggedTokens(Ragged):
     __slots__ = ()
 
     _item_name = "token"
+    _values_name = "tokens"
     _way_out = "Its word counts are X.to_bow(), a sparse matrix."
 
     @classmethod
@@ -94,6 +96,24 @@ class RaggedTokens(Ragged):
     def tokens(self) -> NDArray[np.int32]:
         """(n_tokens,) read-only array: word ids in reading order."""
         return self._values
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        return {**super()._arrays(), "n_features": np.array(self.n_features)}
+
+    @classmethod
+    def _read(cls, folder: Folder, n_features: int | None, mmap_mode: str | None) -> Self:
+        if n_features is None:
+            n_features = cls._read_n_features(folder)
+        tokens, *ptrs = cls._read_arrays(folder, mmap_mode)
+        return cls._make(*cls._check(tokens, tuple(ptrs[::-1]), n_features))
+
+    @classmethod
+    def _read_n_features(cls, folder: Folder) -> int:
+        """Return the size of the vocabulary that a folder was saved with."""
+        n_features = read_array(folder, "n_features")
+        if n_features.ndim != 0 or n_features.dtype.kind not in "iu":
+            raise ValueError(f"n_features.npy of {folder} must hold an integer.")
+        return int(n_features)
 
     def to_bow(self) -> csr_matrix:
         """Return how often each word occurs in each sample.

@@ -117,6 +117,10 @@ class SegmentedCorpus(RaggedTokens):
         return cls._make(*cls._check(tokens, (doc_ptr, segment_ptr), n_features))
 
     @classmethod
+    def _of_samples(cls, samples: list[Any], n_features: int) -> Self:
+        return cls.from_documents(samples, n_features)
+
+    @classmethod
     def from_counts(cls, documents: Iterable[Any]) -> Self:
         """Return a corpus made from word counts, with the words of a segment in column order.
 

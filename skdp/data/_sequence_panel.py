@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array
 from skdp._public import public
+from skdp.data._files import Folder, read_array, read_shape
 from skdp.data._frames import common_names, read_frame
 from skdp.data._ragged import Offsets, Ragged, offsets, read_parts
 
@@ -70,6 +72,7 @@ class SequencePanel(Ragged):
     _level_names = ("sequence",)
     _ptr_names = ("ptr",)
     _item_name = "observation"
+    _values_name = "values"
     _way_out = "Its observations, the sequences end to end, are X.values."
 
     def __init__(self, values: ArrayLike, ptr: ArrayLike):
@@ -117,6 +120,10 @@ class SequencePanel(Ragged):
         values = np.ascontiguousarray(np.concatenate(arrays, dtype=np.float64))
         ptr = offsets([len(array) for array in arrays])
         return cls._make(values, (ptr,), width)._with_names(names)
+
+    @classmethod
+    def _of_samples(cls, samples: list[Any], n_features: int) -> Self:
+        return cls.from_sequences(samples)
 
     @classmethod
     def from_frame(
@@ -177,6 +184,28 @@ class SequencePanel(Ragged):
             self._feature_names = np.array(names, dtype=object)
             self._feature_names.flags.writeable = False
         return self
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        names = self._feature_names
+        given = {} if names is None else {"feature_names": names.astype(np.str_)}
+        return {**super()._arrays(), **given}
+
+    @classmethod
+    def _read(cls, folder: Folder, n_features: int | None, mmap_mode: str | None) -> Self:
+        values, ptr = cls._read_arrays(folder, mmap_mode)
+        panel = cls(values, ptr)
+        if n_features is not None and panel.n_features != n_features:
+            raise ValueError(f"has {panel.n_features} features, expected {n_features}.")
+        if not Path(folder, "feature_names.npy").exists():
+            return panel
+        names = read_array(folder, "feature_names").tolist()
+        return panel._with_names(names)
+
+    @classmethod
+    def _read_n_features(cls, folder: Folder) -> int:
+        """Return the width of the observations in a folder."""
+        shape = read_shape(folder, cls._values_name)
+        return shape[1] if len(shape) == 2 else 1
 
     def _like(self, values: NDArray[Any], ptrs: tuple[Offsets, ...]) -> Self:
         return super()._like(values, ptrs)._with_names(self._feature_names)

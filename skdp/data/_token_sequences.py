@@ -93,6 +93,10 @@ class TokenSequences(RaggedTokens):
         )
         return cls._make(*cls._check(tokens, (ptr,), n_features))
 
+    @classmethod
+    def _of_samples(cls, samples: list[Any], n_features: int) -> Self:
+        return cls.from_sequences(samples, n_features)
+
     @property
     def ptr(self) -> NDArray[np.int64]:
         """(n_sentences + 1,) read-only array: where sentences begin and end in `tokens`."""

@@ -15,6 +15,8 @@ from sklearn.utils.validation import check_array, validate_data
 
 from skdp._checks import check_unmasked
 from skdp._numba import frozen
+from skdp.data._partitioned import Partitioned
+from skdp.data._partitioned_sentences import PartitionedSentences
 from skdp.data._ragged import Ragged
 from skdp.data._ragged_tokens import MAX_TOKENS
 from skdp.data._segmented_corpus import SegmentedCorpus
@@ -54,7 +56,7 @@ def check_corpus(
     TypeError
         If scikit-learn's ``check_array`` raises it.
     """
-    _check_kind(X)
+    _check_kind(estimator, X)
     if _holds_text(X):
         raise ValueError(
             "X holds text, not word ids or counts. Turn it into a corpus first: "
@@ -128,7 +130,7 @@ def check_panel(
     TypeError
         If X is another container, or scikit-learn's ``check_array`` raises it.
     """
-    _check_kind(X)
+    _check_kind(estimator, X)
     _check_columns_are_numbers(X)
     _check_not_empty_list(estimator, X)
     is_single = False
@@ -199,7 +201,7 @@ def check_sentences(
     TypeError
         If scikit-learn's ``check_array`` raises it.
     """
-    _check_kind(X)
+    _check_kind(estimator, X)
     if _holds_text(X):
         raise ValueError(
             "X holds text, not word ids. Turn it into sentences of word ids first: "
@@ -232,6 +234,33 @@ def check_sentences(
         estimator.n_words_ = sentences.n_features
         estimator._sentence_length = length
     return sentences
+
+
+def check_partitioned_sentences(estimator: Any, X: PartitionedSentences, *, reset: bool) -> None:
+    """Check sentences in partitions against an estimator or record them; none is opened.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A model of sentences.
+    X : PartitionedSentences
+    reset : bool
+        As in `check_sentences`.
+
+    Raises
+    ------
+    ValueError
+        If the vocabulary is not that of the fit, or that was to an array.
+    """
+    if not reset and estimator._sentence_length is not None:
+        raise ValueError(
+            f"{type(estimator).__name__} was fitted on an array: it is expecting sentences of "
+            f"{estimator.n_features_in_} words each, not a {type(X).__name__}."
+        )
+    _record_features(estimator, X, X, reset)
+    if reset:
+        estimator.n_words_ = X.n_features
+        estimator._sentence_length = None
 
 
 @contextlib.contextmanager
@@ -272,7 +301,7 @@ def check_rows(
     ValueError, TypeError
         If X is no such array of finite numbers, or differs in width from that in `fit`.
     """
-    _check_kind(X)
+    _check_kind(estimator, X)
     if isinstance(X, Ragged):
         raise TypeError(
             f"X must be an (n_samples, n_features) array, got a {type(X).__name__}: a sample of "
@@ -290,8 +319,13 @@ def check_rows(
     return np.asarray(frozen(values), dtype=np.float64)
 
 
-def _check_kind(X: Any) -> None:
-    """Raise for what looks like data but holds no numbers, or hides some of them."""
+def _check_kind(estimator: Any, X: Any) -> None:
+    """Raise for what looks like data but holds no numbers, hides some of them, or is elsewhere."""
+    if isinstance(X, Partitioned):
+        raise TypeError(
+            f"X must not be a {type(X).__name__}, which {type(estimator).__name__} cannot take "
+            "here: pass X.compute(), which gathers all partitions in memory."
+        )
     if hasattr(X, "__next__"):
         raise TypeError(
             f"X must not be a {type(X).__name__}, which can be read only once: pass list(X)."

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._public import public
 from skdp._sklearn_compat import StrOptions, get_parameter_constraints, validate_parameters
-from skdp.data import SegmentedCorpus
+from skdp.data import PartitionedCorpus, SegmentedCorpus
+from skdp.data._partitioned import is_bag
 from skdp.feature_extraction._segmenters import SEGMENTERS
 from skdp.feature_extraction._text import (
     TextVectorizer,
@@ -24,6 +25,8 @@ from skdp.feature_extraction._text import (
     check_reading,
     check_vocabulary,
     check_words,
+    read_bag,
+    transform_bag,
 )
 
 _READING = ("input", "encoding", "decode_error")
@@ -195,7 +198,7 @@ class SegmentVectorizer(TextVectorizer):
         doc_ptr = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
         return SegmentedCorpus(*numbers.translate(ids), doc_ptr, len(self.vocabulary_))
 
-    def fit_transform(self, X: Iterable[Any], y: Any = None) -> SegmentedCorpus:
+    def fit_transform(self, X: Iterable[Any], y: Any = None) -> SegmentedCorpus | PartitionedCorpus:
         """Learn the vocabulary and return the corpus.
 
         Parameters
@@ -205,9 +208,12 @@ class SegmentVectorizer(TextVectorizer):
 
         Returns
         -------
-        SegmentedCorpus
+        SegmentedCorpus or PartitionedCorpus
         """
         validate_parameters(self)
+        if is_bag(X):
+            self.fit_transform(read_bag(X))
+            return self.transform(X)
         if self.vocabulary is not None:
             check_vocabulary(self.vocabulary)
         sizes_of_grams = self.ngram_range
@@ -227,19 +233,20 @@ class SegmentVectorizer(TextVectorizer):
         self.vocabulary_ = {word: int(i) for word, i in counter.vocabulary_.items()}
         return self._corpus(numbers, sizes)
 
-    def transform(self, X: Iterable[Any]) -> SegmentedCorpus:
+    def transform(self, X: Iterable[Any]) -> SegmentedCorpus | PartitionedCorpus:
         """Return documents as a corpus, without words outside the vocabulary.
 
         Parameters
         ----------
-        X : iterable of documents, each a string or a list of strings
+        X : iterable of documents or dask.bag.Bag, each a string or a list of strings
             A string is cut by `segmenter`; each string in a list is a segment. Bytes, file names
             and open files are possible, too: see `input`.
 
         Returns
         -------
         SegmentedCorpus
-            With ``len(vocabulary_)`` features.
+            With ``len(vocabulary_)`` features. Of a bag, a PartitionedCorpus: Dask will read each
+            partition where it is used.
 
         Raises
         ------
@@ -247,6 +254,8 @@ class SegmentVectorizer(TextVectorizer):
             If a document is not text; the message names it.
         """
         check_is_fitted(self, "vocabulary_")
+        if is_bag(X):
+            return PartitionedCorpus.from_delayed(transform_bag(self, X), len(self.vocabulary_))
         numbers, sizes = WordNumbers(), list[int]()
         for _ in self._read(X, numbers, sizes):
             pass

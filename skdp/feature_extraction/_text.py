@@ -6,7 +6,8 @@ import codecs
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from numbers import Integral
 from typing import Any, Self
 
@@ -118,6 +119,24 @@ class TextVectorizer(EstimatorMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "vocabulary_")
         return np.array(sorted(self.vocabulary_, key=self.vocabulary_.__getitem__), dtype=object)
+
+
+def read_bag(bag: Any) -> Iterator[Any]:
+    """Yield the texts of a bag, computed one partition at a time."""
+    for part in bag.to_delayed():
+        yield from part.compute()
+
+
+def transform_bag(vectorizer: TextVectorizer, bag: Any) -> list[Any]:
+    """Return what the vectorizer will make of each partition of a bag, as dask.delayed objects."""
+    from dask import delayed
+
+    fitted = delayed(copy(vectorizer), traverse=False)  # another fit of it is not ours
+    return [delayed(_transform)(fitted, part) for part in bag.to_delayed()]
+
+
+def _transform(vectorizer: Any, texts: Iterable[Any]) -> Any:
+    return vectorizer.transform(list(texts))
 
 
 def check_raw(X: Any) -> None:

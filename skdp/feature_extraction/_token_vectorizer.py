@@ -18,7 +18,8 @@ from skdp._sklearn_compat import (
     get_parameter_constraints,
     validate_parameters,
 )
-from skdp.data import TokenSequences
+from skdp.data import PartitionedSentences, TokenSequences
+from skdp.data._partitioned import is_bag
 from skdp.feature_extraction._text import (
     TextVectorizer,
     WordNumbers,
@@ -26,6 +27,8 @@ from skdp.feature_extraction._text import (
     check_raw,
     check_reading,
     check_vocabulary,
+    read_bag,
+    transform_bag,
 )
 from skdp.feature_extraction._unknown_words import UnknownWords
 
@@ -181,7 +184,9 @@ class TokenVectorizer(TextVectorizer):
             ids.append(self.vocabulary_.get(word, -1))
         return TokenSequences(*numbers.translate(ids), len(self.vocabulary_))
 
-    def fit_transform(self, X: Iterable[Any], y: Any = None) -> TokenSequences:
+    def fit_transform(
+        self, X: Iterable[Any], y: Any = None
+    ) -> TokenSequences | PartitionedSentences:
         """Learn the vocabulary and the classes of unknown words, and return the sentences.
 
         Parameters
@@ -191,9 +196,12 @@ class TokenVectorizer(TextVectorizer):
 
         Returns
         -------
-        TokenSequences
+        TokenSequences or PartitionedSentences
         """
         validate_parameters(self)
+        if is_bag(X):
+            self.fit_transform(read_bag(X))
+            return self.transform(X)
         for name in ("prefixes", "suffixes"):
             affixes = getattr(self, name)
             if not all(isinstance(affix, str) and affix for affix in affixes):
@@ -222,18 +230,19 @@ class TokenVectorizer(TextVectorizer):
             return UnknownWords([], (), (), 1)
         return UnknownWords(rare, self.prefixes, self.suffixes, self.min_count)
 
-    def transform(self, X: Iterable[Any]) -> TokenSequences:
+    def transform(self, X: Iterable[Any]) -> TokenSequences | PartitionedSentences:
         """Return sentences as sequences of word ids.
 
         Parameters
         ----------
-        X : iterable of sentences, each a string or a list of strings
+        X : iterable of sentences or dask.bag.Bag, each a string or a list of strings
             A string is cut into words; each string in a list is a word.
 
         Returns
         -------
         TokenSequences
-            With ``len(vocabulary_)`` features.
+            With ``len(vocabulary_)`` features. Of a bag, a PartitionedSentences: Dask will read
+            each partition where it is used.
 
         Raises
         ------
@@ -241,6 +250,8 @@ class TokenVectorizer(TextVectorizer):
             If a sentence is not text; the message names it.
         """
         check_is_fitted(self, "vocabulary_")
+        if is_bag(X):
+            return PartitionedSentences.from_delayed(transform_bag(self, X), len(self.vocabulary_))
         return self._ids(self._read(X))
 
     def inverse_transform(self, X: Iterable[Any]) -> list[NDArray[np.object_]]:

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_count
+from skdp._executors import choose_executor
 from skdp._public import public
-from skdp._random import make_seed_sequence
 from skdp._sklearn_compat import with_callbacks
-from skdp.data import TokenSequences, check_sentences
-from skdp.data._parse_tree import ParseTree
-from skdp.grammar._chart._batches import without_empty
-from skdp.grammar._chart._engine import expected_symbols, inside, viterbi
-from skdp.grammar._chart._sample import draw_sentences
-from skdp.grammar._chart._weights import RuleWeights
+from skdp.data import PartitionedSentences
 from skdp.grammar._induction._estimator import GrammarEstimator
-from skdp.grammar._induction._trees import make_trees
+from skdp.grammar._induction._predictions import GrammarPredictions
 
 
 def _is_sampled(estimator: Any) -> bool:
@@ -33,7 +22,7 @@ def _is_sampled(estimator: Any) -> bool:
 
 
 @public
-class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrammarEstimator):
+class HDPPCFG(GrammarPredictions, GrammarEstimator):
     r"""Probabilistic context-free grammar with a hierarchical Dirichlet process (HDP-PCFG).
 
     It learns a grammar from sentences alone. A symbol z emits a word, z -> x, or has two children,
@@ -289,7 +278,10 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrammarEstimato
         ----------
         X : TokenSequences, list of sentences, or (n_sentences, length) array of int
             A sentence in a list is a sequence of word ids; the rows of an array are sentences of
-            equal length. Sentences without words are left out.
+            equal length. Sentences without words are left out. Or PartitionedSentences: expected
+            counts are summed over partitions, in threads or, with
+            ``joblib.parallel_config("dask")``, in the workers of a cluster. Results depend on the
+            partitions by rounding, on nothing else. Not with "gibbs".
         y : ignored
             Present by scikit-learn's convention.
 
@@ -312,7 +304,11 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrammarEstimato
             If the best start did not converge within `max_iter` iterations, or the log joint of a
             chain still climbs.
         """
-        return self._fit(X)
+        if not isinstance(X, PartitionedSentences):
+            return self._fit(X)
+        self._validate_parameters()
+        with choose_executor(self.n_jobs) as executor:
+            return self._fit(X, executor=executor)
 
     @available_if(_is_sampled)
     def iter_sweeps(self, X: Any) -> Iterator[Any]:
@@ -338,171 +334,3 @@ class HDPPCFG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrammarEstimato
             At the call, before the first sweep, if `fit` would raise it.
         """
         return self._iter_sweeps(X)
-
-    def predict(self, X: Any) -> list[ParseTree | None]:
-        """Return the best parse tree of each sentence.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        list of n_sentences ParseTree or None
-            Symbols are labeled S0, S1, ..., or P0, ... and C0, ... in the order of the attributes;
-            words are the ids as text, which ``tree.with_leaves(words)`` replaces by words. A
-            sentence that has no parse gets a flat tree, with a warning. A sentence without words
-            has no tree: None.
-        """
-        check_is_fitted(self)
-        sentences, has_words = without_empty(check_sentences(self, X, reset=False))
-        layout = self._grammar.layout
-        if self.predict_method == "mean":
-            weights = self._mean_weights()
-        else:
-            weights = self._grammar.weights()
-        log_prob, trees = viterbi(sentences, weights, n_jobs=self.n_jobs)
-        self._warn_unparsed(np.isneginf(log_prob), "get a flat tree")
-        fallback = layout.names[int(np.argmax(self.root_probs_))]
-        made = iter(make_trees(trees, sentences, layout.names, fallback))
-        return [next(made) if any_words else None for any_words in has_words]
-
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the expected shares of the symbols among the nodes of each sentence's tree.
-
-        The expectation is under the posterior mean of the grammar.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        (n_sentences, n_symbols) array
-            Rows sum to 1. A sentence without words gets the average shares, `symbol_shares_`; a
-            sentence that has no parse gets them, too, with a warning.
-        """
-        check_is_fitted(self)
-        sentences, has_words = without_empty(check_sentences(self, X, reset=False))
-        nodes = expected_symbols(sentences, self._mean_weights(), n_jobs=self.n_jobs)
-        unparsed = nodes.sum(axis=1) == 0.0
-        self._warn_unparsed(unparsed, "get mean shares")
-        nodes[unparsed] = self.symbol_shares_
-        shares = np.tile(self.symbol_shares_, (len(has_words), 1))
-        shares[has_words] = nodes / nodes.sum(axis=1, keepdims=True)
-        return shares
-
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return the log probability of each sentence, under the posterior mean of the grammar.
-
-        With "gibbs" the probability is a mean over the stored samples of all chains, of the
-        posterior mean of the grammar given each.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        (n_sentences,) array
-            Natural logarithm; 0 for a sentence without words; -inf, with a warning, for a sentence
-            that has no parse.
-        """
-        check_is_fitted(self)
-        sentences, has_words = without_empty(check_sentences(self, X, reset=False))
-        scores = np.zeros(len(has_words))
-        each = [inside(sentences, w, n_jobs=self.n_jobs) for w in self._weights_of_samples()]
-        scores[has_words] = logsumexp(each, axis=0) - np.log(len(each))
-        self._warn_unparsed(np.isneginf(scores), "have probability 0")
-        return scores
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log probability per word; higher is better.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        y : ignored
-
-        Returns
-        -------
-        float
-            ``score_samples(X).sum()`` divided by the number of words.
-
-        Raises
-        ------
-        ValueError
-            If no sentence has a word.
-        """
-        check_is_fitted(self)
-        sentences = check_sentences(self, X, reset=False)
-        if len(sentences.tokens) == 0:
-            raise ValueError("X has no words to score.")
-        return float(self.score_samples(sentences).sum() / len(sentences.tokens))
-
-    def perplexity(self, X: Any) -> float:
-        """Return ``exp(-score(X))``; lower is better.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        float
-        """
-        return float(np.exp(-self.score(X)))
-
-    def sample(
-        self, n_sentences: int = 1, *, max_length: int = 200, random_state: Any = None
-    ) -> tuple[TokenSequences, list[ParseTree]]:
-        """Draw sentences and their trees from the posterior mean of the grammar.
-
-        Parameters
-        ----------
-        n_sentences : int, default=1
-        max_length : int, default=200
-            Longer sentences are drawn again, since the trees of a learned grammar may be infinite.
-        random_state : int, RandomState, Generator or None, default=None
-
-        Returns
-        -------
-        sentences : TokenSequences
-        trees : list of n_sentences ParseTree
-
-        Raises
-        ------
-        ValueError
-            If hardly any tree of the grammar is this short.
-        """
-        check_is_fitted(self)
-        n_sentences = check_count(n_sentences, "n_sentences", at_least=1)
-        max_length = check_count(max_length, "max_length", at_least=1)
-        rng = np.random.default_rng(make_seed_sequence(random_state))
-        layout = self._grammar.layout
-        weights = self._mean_weights()
-        sentences, trees = draw_sentences(weights, n_sentences, max_length, rng)
-        return sentences, make_trees(trees, sentences, layout.names, "")
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.top_weights_)
-
-    def _weights_of_samples(self) -> list[RuleWeights]:
-        """Return the posterior mean of the grammar given each stored sample: one without them."""
-        if not self._is_sampled:
-            return [self._mean_weights()]
-        layout = self._grammar.layout
-        return [draw.grammar.probabilities().weights(layout) for draw in self._models]
-
-    def _mean_weights(self) -> RuleWeights:
-        return self._grammar.probabilities().weights(self._grammar.layout)
-
-    @staticmethod
-    def _warn_unparsed(unparsed: NDArray[np.bool_], consequence: str) -> None:
-        if unparsed.any():
-            warnings.warn(
-                f"{np.count_nonzero(unparsed)} of {len(unparsed)} sentences have no parse under "
-                f"the grammar and {consequence}.",
-                stacklevel=3,
-            )

@@ -29,7 +29,7 @@ LAYERS = {
         "processes",
     ),
     1: ("_sklearn_compat", "data", "datasets"),
-    3: ("inference",),
+    3: ("inference", "_executors"),
     4: (
         "_resumable",
         "base",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -11,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_gamma_prior
+from skdp._executors import Executor
 from skdp._random import Role, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.base import ChainEstimator
-from skdp.data import TokenSequences, check_sentences
+from skdp.data import PartitionedSentences, TokenSequences, check_sentences
+from skdp.data._validation import check_partitioned_sentences
 from skdp.grammar._chart._batches import SentenceBatches, without_empty
 from skdp.grammar._coordinate_ascent import Expectation, warn_unless_converged
 from skdp.grammar._induction._ascent import Induction, start_weights
@@ -23,10 +24,11 @@ from skdp.grammar._induction._counts import count_active_rules, count_expected
 from skdp.grammar._induction._gibbs import GammaPrior, GrammarWalker, LearntConcentrations
 from skdp.grammar._induction._layout import Layout, check_size, read_row
 from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
+from skdp.grammar._induction._partitions import PlacedSentences
 from skdp.grammar._induction._trees import count_best_trees
 from skdp.grammar._induction._variational import GrammarPriors, VariationalGrammar
 from skdp.grammar._top_weights import TopPrior
-from skdp.inference import Chain, NoAverages, Schedule
+from skdp.inference import Chain, NoAverages, Schedule, warn_user
 
 _ANNEALED_SHARE = 0.2
 """Annealed starts anneal for this share of the iterations, at most `_MOST_ANNEALED`."""
@@ -172,12 +174,13 @@ class GrammarEstimator(ChainEstimator):
             self.child_prior == "independent",
         )
 
-    def _check_input(self, X: Any, y: Any = None) -> TokenSequences:
+    def _check_input(
+        self, X: Any, y: Any = None, executor: Executor | None = None
+    ) -> TokenSequences | PlacedSentences:
+        if executor is not None:
+            return self._place(X, executor)
         sentences, has_words = without_empty(check_sentences(self, X, reset=True))
-        if not has_words.any():
-            raise ValueError(
-                f"Found 0 word(s) in X while a minimum of 1 is required by {type(self).__name__}."
-            )
+        self._check_words(bool(has_words.any()))
         self._check_size()
         if self.max_length is None:
             return sentences
@@ -189,16 +192,41 @@ class GrammarEstimator(ChainEstimator):
                 f"{np.diff(sentences.ptr)[first][0]} words, more than max_length="
                 f"{self.max_length}: inference='gibbs' leaves no sentence out."
             )
-        if not short.any():
-            raise ValueError(f"All sentences are longer than max_length={self.max_length} words.")
+        self._check_lengths(int(np.count_nonzero(short)), len(short))
         if not short.all():
-            warnings.warn(
-                f"{np.count_nonzero(~short)} of {len(short)} sentences are longer than "
-                f"max_length={self.max_length} words and are left out of the fit.",
-                stacklevel=4,
-            )
             sentences = sentences[short]
         return sentences
+
+    def _place(self, X: PartitionedSentences, executor: Executor) -> PlacedSentences:
+        """Return sentences in partitions, opened where they are worked on."""
+        if self._is_sampled:
+            raise TypeError(
+                "inference='gibbs' takes no PartitionedSentences, since chains keep the trees of "
+                "all sentences. Use X.compute(), or another inference."
+            )
+        check_partitioned_sentences(self, X, reset=True)
+        self._check_size()
+        placed = PlacedSentences(X, executor, self.max_length)
+        self._check_words(placed.n_with_words > 0)
+        self._check_lengths(placed.n_kept, placed.n_with_words)
+        return placed
+
+    def _check_words(self, has_any: bool) -> None:
+        if not has_any:
+            raise ValueError(
+                f"Found 0 word(s) in X while a minimum of 1 is required by {type(self).__name__}."
+            )
+
+    def _check_lengths(self, n_kept: int, n: int) -> None:
+        """Raise if no sentence is short enough; warn if some are not."""
+        if n_kept == 0:
+            raise ValueError(f"All sentences are longer than max_length={self.max_length} words.")
+        if n_kept < n:
+            warn_user(
+                f"{n - n_kept} of {n} sentences are longer than max_length={self.max_length} words "
+                "and are left out of the fit.",
+                UserWarning,
+            )
 
     def _check_size(self) -> None:
         """Raise if the grammars of all runs would not fit into memory."""
@@ -210,7 +238,7 @@ class GrammarEstimator(ChainEstimator):
 
     # Runs
 
-    def _start(self, data: TokenSequences) -> SavedRuns:
+    def _start(self, data: TokenSequences | PlacedSentences) -> SavedRuns:
         if self._is_sampled:
             return super()._start(data)
         root = make_seed_sequence(self.random_state)
@@ -242,19 +270,34 @@ class GrammarEstimator(ChainEstimator):
     def _make_averages(self) -> NoAverages:
         return NoAverages()
 
-    def _plan(self, run: Any, data: TokenSequences) -> Any:
+    def _plan(self, run: Any, data: TokenSequences | PlacedSentences) -> Any:
         if self._is_sampled:
             run.walker.n_jobs = self.n_jobs if self.n_chains == 1 else 1  # chains have the threads
             return super()._plan(run, data)
-        n_jobs = self.n_jobs if self.n_init == 1 else 1  # starts have the threads
-        if self.inference == "viterbi-em":
-            expect = partial(count_best_trees, data, run.grammar.layout, n_jobs)
-        else:
-            batches = SentenceBatches.of(data)
-            expect = partial(count_expected, batches, np.dtype(self.dtype), n_jobs)
-        tol = self.tol * len(data.tokens)
+        n_words = data.n_words if isinstance(data, PlacedSentences) else len(data.tokens)
+        tol = self.tol * n_words
         run.judge(tol)  # that of an earlier fit may have been larger
-        return expect, tol, self.max_iter
+        return self._expectation(run.grammar.layout, data), tol, self.max_iter
+
+    def _expectation(self, layout: Layout, data: TokenSequences | PlacedSentences) -> Expectation:
+        """Return what counts rules under given weights."""
+        is_best, dtype = self.inference == "viterbi-em", np.dtype(self.dtype)
+        if isinstance(data, PlacedSentences):
+            return data.best_counts(layout) if is_best else data.expected_counts(dtype)
+        n_jobs = self.n_jobs if self.n_init == 1 else 1  # starts have the threads
+        if is_best:
+            return partial(count_best_trees, data, layout, n_jobs)
+        return partial(count_expected, SentenceBatches.of(data), dtype, n_jobs)
+
+    def _advance_all(self, runs: list[Any], plans: list[Any], step: int) -> list[Any]:
+        if self._is_sampled or not self._is_in_partitions(plans[0]):
+            return super()._advance_all(runs, plans, step)
+        # The partitions have the threads or the workers.
+        return [self._advance(run, plan, step) for run, plan in zip(runs, plans, strict=True)]
+
+    @staticmethod
+    def _is_in_partitions(plan: Any) -> bool:
+        return isinstance(getattr(plan[0].func, "__self__", None), PlacedSentences)
 
     @staticmethod
     def _advance(run: Any, plan: Any, n_steps: int) -> Any:

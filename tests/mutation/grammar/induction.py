@@ -17,6 +17,12 @@ def _bound(case: str) -> str:
     return f"{BOUND_TESTS}::test_lower_bound[3-{case}]"
 
 
+PREDICTION_TESTS = "tests/exact/grammar/test_predictions.py"
+PARTITION_TESTS = "tests/unit/grammar/test_partitions.py"
+
+PREDICTIONS = "grammar/_induction/_predictions.py"
+PARTITIONS = "grammar/_induction/_partitions.py"
+
 MUTATIONS = [
     Mutation(
         "grammar-rule-types-swapped",
@@ -177,5 +183,45 @@ MUTATIONS = [
         "log_likelihood",
         "What smoothed EM maximises.",
         f"{BOUND_TESTS}::test_maximum_likelihood[0.2-0.0001-plain, GEM]",
+    ),
+    Mutation(
+        "grammar-trees-of-expected-logs",
+        PREDICTIONS,
+        '        if self.predict_method == "mean":',
+        "        if False:",
+        "The option of section 4.3.",
+        f"{PREDICTION_TESTS}::test_best_trees",
+    ),
+    Mutation(
+        "grammar-scores-of-expected-logs",
+        PREDICTIONS,
+        "            return [self._mean_weights()]",
+        "            return [self._grammar.weights()]",
+        "exp E log phi is no proper grammar.",
+        f"{PREDICTION_TESTS}::test_probabilities_of_all_sentences_sum_to_one",
+    ),
+    Mutation(
+        "partitions-first-one-alone",
+        PARTITIONS,
+        "self._executor.call(part.number, f, *args) for part in self._parts]",
+        "self._executor.call(0, f, *args) for part in self._parts]",
+        "Every partition has sentences of its own.",
+        f"{PARTITION_TESTS}::test_expected_counts_are_those_of_all_sentences",
+    ),
+    Mutation(
+        "partitions-long-sentences-kept",
+        PARTITIONS,
+        "        if self.max_length is not None:",
+        "        if False:",
+        "max_length is for partitions, too.",
+        f"{PARTITION_TESTS}::test_long_sentences_are_left_out",
+    ),
+    Mutation(
+        "partitions-digest-of-the-vocabulary",
+        PARTITIONS,
+        "repr((self.n_features, self._make, self._digests))",
+        "repr((self.n_features, self._make))",
+        "A warm start needs the same sentences.",
+        f"{PARTITION_TESTS}::test_warm_start",
     ),
 ]

@@ -1,0 +1,15 @@
+"""Where partitions are worked on: in threads of this process, or in the workers of Dask."""
+
+from skdp._executors._base import Executor, LostWorkerError
+from skdp._executors._choose import choose_executor, find_client
+from skdp._executors._local import LocalExecutor
+from skdp._executors._predict import predict_parts
+
+__all__ = [
+    "Executor",
+    "LocalExecutor",
+    "LostWorkerError",
+    "choose_executor",
+    "find_client",
+    "predict_parts",
+]

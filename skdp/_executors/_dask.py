@@ -1,0 +1,149 @@
+"""Partitions in the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import uuid4
+
+from skdp._executors._base import Executor, LostWorkerError, add_changes
+from skdp._executors._homes import (
+    NotHereError,
+    call_partition,
+    describe_versions,
+    drop_home,
+    place_partition,
+)
+from skdp.data._parts import Part
+
+_POLL = 0.5
+"""Seconds between two looks at who is still there: a task pinned to a worker that is gone waits
+for ever."""
+
+_PATIENCE = 30
+"""Seconds to wait for a worker when there is none."""
+
+
+class DaskExecutor(Executor):
+    """Executor on a cluster: partition s of P stays with worker floor(s W / P) of W.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+    """
+
+    def __init__(self, client: Any):
+        self._client = client
+        self._home = uuid4().hex
+        self._addresses: list[str] = []
+        self._workers: list[str] = []
+        """Of each partition."""
+        self._calls: list[Any] = []
+
+    def place(self, parts: Sequence[Part], make: Callable[[Any], Any]) -> None:
+        """Open and make all partitions in the workers that are there now.
+
+        Raises
+        ------
+        RuntimeError
+            If there are no workers, or one has other versions than this process.
+        """
+        self.drop()
+        self._addresses = self._find_workers()
+        n_workers, n = len(self._addresses), len(parts)
+        self._workers = [self._addresses[s * n_workers // n] for s in range(n)]
+        calls = []
+        for part, worker in zip(parts, self._workers, strict=True):
+            found, sent = None, part
+            if part.is_delayed:
+                found = self._client.compute(part.source, workers=[worker], sync=False)
+                self._calls.append(found)
+                sent = part.without_source()
+            calls.append(
+                self._submit("place", worker, place_partition, self._home, sent, found, make)
+            )
+        mine = describe_versions()
+        for worker, theirs in zip(self._workers, self.results(calls), strict=True):
+            if theirs != mine:
+                raise RuntimeError(
+                    f"The worker {worker} has {theirs}, but this process has {mine}: results would "
+                    "depend on where they come from."
+                )
+
+    def _find_workers(self) -> list[str]:
+        if not self._client.nthreads():
+            with contextlib.suppress(TimeoutError):
+                self._client.wait_for_workers(1, timeout=_PATIENCE)
+        addresses = sorted(self._client.nthreads())
+        if not addresses:
+            raise RuntimeError("The Dask cluster has no workers.")
+        return addresses
+
+    def _submit(self, name: str, worker: str | None, f: Callable[..., Any], *args: Any) -> Any:
+        """Return the future of a task, on a certain worker unless that is None."""
+        pinned = {} if worker is None else {"workers": [worker], "allow_other_workers": False}
+        call = self._client.submit(
+            f, *args, key=f"skdp-{name}-{uuid4().hex}", pure=False, retries=0, **pinned
+        )
+        self._calls.append(call)
+        return call
+
+    def call(self, partition: int, f: Callable[..., Any], *args: Any) -> Any:
+        """Begin a call on the partition's worker."""
+        worker = self._workers[partition]
+        name = getattr(f, "__name__", type(f).__name__)
+        return self._submit(name, worker, call_partition, self._home, partition, f, *args)
+
+    def _add(self, changes: Sequence[Any]) -> Any:
+        return self._submit("sum", None, add_changes, *changes)
+
+    def results(self, calls: Sequence[Any]) -> list[Any]:
+        """Return what calls return.
+
+        Raises
+        ------
+        LostWorkerError
+            If a worker is gone that has partitions.
+        """
+        from distributed import wait
+
+        pending = list(calls)
+        while pending:
+            with contextlib.suppress(TimeoutError):
+                wait(pending, timeout=_POLL)
+            self._check_workers()
+            pending = [call for call in pending if not call.done()]
+        try:
+            found = [call.result() for call in calls]
+        except NotHereError as error:
+            raise LostWorkerError(f"A worker of Dask was restarted: {error}") from None
+        except Exception:
+            self._check_workers()  # what came of a loss is told as one
+            raise
+        self._calls = []
+        return found
+
+    def _check_workers(self) -> None:
+        lost = sorted(set(self._addresses).difference(self._client.nthreads()))
+        if lost:
+            numbers = [s for s, worker in enumerate(self._workers) if worker in lost]
+            raise LostWorkerError(
+                f"The worker(s) {', '.join(lost)} of Dask are gone, and with them the partitions "
+                f"{', '.join(map(str, numbers))}."
+            )
+
+    def share(self, value: Any) -> Any:
+        """Return the future of a value that is sent to a worker once."""
+        (shared,) = self._client.scatter([value], hash=False)
+        self._calls.append(shared)
+        return shared
+
+    def drop(self) -> None:
+        """Forget the partitions in all workers that are there."""
+        with contextlib.suppress(Exception):  # a cluster that is gone has forgotten them
+            self._client.cancel(self._calls)
+            here = set(self._addresses).intersection(self._client.nthreads())
+            if here:
+                self._client.run(drop_home, self._home, workers=sorted(here), on_error="ignore")
+        self._addresses, self._workers, self._calls = [], [], []

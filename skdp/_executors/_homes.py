@@ -1,0 +1,49 @@
+"""What runs in the workers of Dask: partitions stay in the memory of their process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+import skdp
+from skdp.data._parts import Part
+
+HOMES: dict[str, dict[int, Any]] = {}
+"""For every executor that has partitions in this process, their states by number."""
+
+
+class NotHereError(RuntimeError):
+    """The state of a partition is not in this process: it is another one than before."""
+
+
+def describe_versions() -> str:
+    """Return the versions that bits depend on."""
+    others = ", ".join(f"{name} {version(name)}" for name in ("numba", "numpy"))
+    return f"skdp {skdp.__version__}, {others}"
+
+
+def place_partition(home: str, part: Part, found: Any, make: Callable[[Any], Any]) -> str:
+    """Open a partition, or take what Dask computed of it, and keep its state; return versions."""
+    container = part.open() if found is None else part.accept(found)
+    HOMES.setdefault(home, {})[part.number] = make(container)
+    return describe_versions()
+
+
+def call_partition(home: str, partition: int, f: Callable[..., Any], *args: Any) -> Any:
+    """Return ``f(state, *args)``."""
+    try:
+        state = HOMES[home][partition]
+    except KeyError:
+        raise NotHereError(f"partition {partition} is not in this process.") from None
+    return f(state, *args)
+
+
+def drop_home(home: str) -> None:
+    """Forget the partitions of an executor."""
+    HOMES.pop(home, None)
+
+
+def count_homes() -> int:
+    """Return how many executors have partitions in this process."""
+    return len(HOMES)

@@ -1,0 +1,61 @@
+"""Partitions in this process: threads work on them, files stay mapped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from joblib import effective_n_jobs
+
+from skdp._executors._base import Change, Executor, add_changes
+from skdp.data._parts import Part
+
+
+class LocalExecutor(Executor):
+    """Executor of this process.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Threads, as joblib counts them. They do not change results.
+    """
+
+    def __init__(self, n_jobs: int | None):
+        self._pool = ThreadPoolExecutor(effective_n_jobs(n_jobs))
+        self._states: list[Any] = []
+
+    def place(self, parts: Sequence[Part], make: Callable[[Any], Any]) -> None:
+        """Open and make all partitions."""
+
+        def begin(part: Part) -> Any:
+            return make(part.open())
+
+        self._states = self.results([self._pool.submit(begin, part) for part in parts])
+
+    def call(self, partition: int, f: Callable[..., Any], *args: Any) -> Future[Any]:
+        """Begin a call in a thread."""
+        return self._pool.submit(f, self._states[partition], *args)
+
+    def results(self, calls: Sequence[Future[Any]]) -> list[Any]:
+        """Return what the threads return; after an error, what has not begun does not begin."""
+        try:
+            return [call.result() for call in calls]
+        except BaseException:
+            for call in calls:
+                call.cancel()
+            raise
+
+    def _add(self, changes: Sequence[Future[Any]]) -> Future[Change]:
+        total: Future[Change] = Future()
+        total.set_result(add_changes(*self.results(changes)))
+        return total
+
+    def share(self, value: Any) -> Any:
+        """Return the value: threads see it."""
+        return value
+
+    def drop(self) -> None:
+        """Forget the partitions and end the threads."""
+        self._states = []
+        self._pool.shutdown(cancel_futures=True)

@@ -1,0 +1,79 @@
+"""Predictions for partitions: here at once, or on a cluster when they are asked for."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import joblib
+import numpy as np
+
+from skdp._executors._choose import find_client
+from skdp.data._partitioned import Partitioned
+from skdp.data._parts import Part
+
+
+def predict_parts(
+    estimator: Any, method: str, X: Partitioned, shape: tuple[int, ...] | None = None
+) -> Any:
+    """Return what a method of a fitted estimator says of all samples.
+
+    Parameters
+    ----------
+    estimator : estimator
+    method : str
+        Of a container; it returns an array or a list, with an entry for each sample.
+    X : Partitioned
+    shape : tuple of int or None, default=None
+        Of an entry in an array of floats; None: the method returns a list.
+
+    Returns
+    -------
+    array or list; with joblib's backend of Dask dask.array.Array or dask.bag.Bag
+    """
+    alone = copy(estimator)
+    alone.n_jobs = 1  # the partitions have the threads
+    if find_client() is not None:
+        return _promise(alone, method, X, shape)
+    found = joblib.Parallel(n_jobs=estimator.n_jobs, prefer="threads")(
+        joblib.delayed(_predict_part)(alone, method, part) for part in X._parts
+    )
+    if shape is None:
+        return [each for part in found for each in part]
+    return np.concatenate(found)
+
+
+def _promise(estimator: Any, method: str, X: Partitioned, shape: tuple[int, ...] | None) -> Any:
+    """Return a lazy collection of Dask."""
+    import dask
+
+    sent = dask.delayed(estimator, traverse=False)  # once, not with every partition
+    task = dask.delayed(_predict_part, name=f"skdp-{method}")
+    calls = [
+        task(sent, method, part.without_source(), part.source)
+        if part.is_delayed
+        else task(sent, method, dask.delayed(part, traverse=False))
+        for part in X._parts
+    ]
+    if shape is None:
+        from dask.bag import from_delayed
+
+        return from_delayed(calls)
+    import dask.array as da
+
+    return da.concatenate(
+        [
+            da.from_delayed(
+                call,
+                (np.nan if part.n_samples is None else part.n_samples, *shape),
+                dtype=np.float64,
+            )
+            for call, part in zip(calls, X._parts, strict=True)
+        ]
+    )
+
+
+def _predict_part(estimator: Any, method: str, part: Part, found: Any = None) -> Any:
+    """Return what the method says of the samples of a partition."""
+    container = part.open() if found is None else part.accept(found)
+    return getattr(estimator, method)(container)

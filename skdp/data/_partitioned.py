@@ -1,0 +1,347 @@
+"""Data sets in partitions, each a container that is opened where it is used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from glob import glob, has_magic
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._checks import check_count
+from skdp.data._concatenate import concatenate
+from skdp.data._files import Folder, read_shape
+from skdp.data._parts import Part
+from skdp.data._ragged import Ragged, read_parts
+from skdp.data._ragged_tokens import MAX_TOKENS
+
+
+class Partitions(Sequence[Any]):
+    """The containers of a partitioned data set; each is opened anew when it is asked for."""
+
+    def __init__(self, parts: tuple[Part, ...]):
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [part.open() for part in self._parts[i]]
+        return self._parts[i].open()
+
+
+def is_bag(X: Any) -> bool:
+    """Tell whether X is a `dask.bag.Bag`, without an import of Dask."""
+    return any(
+        cls.__name__ == "Bag" and cls.__module__.startswith("dask.bag") for cls in type(X).__mro__
+    )
+
+
+def split_samples(sizes: NDArray[np.int64], n_partitions: int) -> list[tuple[int, int]]:
+    """Return runs of samples of about the same total size, none of them empty.
+
+    Where shards of a topic model are not empty, these are the same.
+    """
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    targets = np.arange(1, n_partitions) * (total / n_partitions)
+    cuts = np.searchsorted(ends, targets, side="left") + 1
+    bounds = [0]
+    for i, cut in enumerate(cuts, start=1):
+        last = len(sizes) - (n_partitions - i)  # leaves a sample for each of those to come
+        bounds.append(min(max(int(cut), bounds[-1] + 1), last))
+    return list(pairwise([*bounds, len(sizes)]))
+
+
+class Partitioned:
+    """Base of the partitioned data sets: containers of one kind that are never all in memory."""
+
+    _kind: ClassVar[type[Ragged]]
+
+    _parts: tuple[Part, ...]
+    _n_features: int
+
+    def __init__(self) -> None:
+        makers = ", ".join(name for name in dir(type(self)) if name.startswith("from_"))
+        raise TypeError(f"Make a {type(self).__name__} by one of {makers}.")
+
+    @classmethod
+    def _make(cls, parts: list[Part]) -> Self:
+        made = cls.__new__(cls)
+        made._parts = tuple(parts)
+        made._n_features = parts[0].n_features
+        return made
+
+    @classmethod
+    def from_files(cls, folders: Folder | Iterable[Folder], n_features: int | None = None) -> Self:
+        """Return the data set in folders of .npy files, one partition each.
+
+        The files have the names of the container's attributes, as its method `save` writes them.
+        They are mapped to memory where they are used.
+
+        Parameters
+        ----------
+        folders : str, path-like, or list of them
+            May contain wildcards, such as ``"corpus/part-*"``, whose matches are sorted by name.
+        n_features : int or None, default=None
+            None: that of the first folder.
+
+        Returns
+        -------
+        partitioned data set
+
+        Raises
+        ------
+        FileNotFoundError
+            If no folder matches, or a file is missing.
+        ValueError
+            If numbers of features differ or a file is damaged; the message names the partition.
+        """
+        kind = cls._kind
+        paths = _expand([folders] if isinstance(folders, str | os.PathLike) else list(folders))
+        has_own = (paths[0] / "n_features.npy").exists() or not hasattr(kind, "tokens")
+        if n_features is None and not has_own:
+            raise FileNotFoundError(
+                f"there is no file {paths[0] / 'n_features.npy'}: give n_features."
+            )
+        if n_features is None:
+            n_features = kind._read_n_features(paths[0])
+        n_features = cls._check_n_features(n_features)
+        parts = []
+        for i, path in enumerate(paths):
+            part = Part(kind, i, n_features, path)
+            try:
+                (n_ends,) = read_shape(path, kind._ptr_names[0])
+                if (path / "n_features.npy").exists() or not hasattr(kind, "tokens"):
+                    own = kind._read_n_features(path)
+                    if own != n_features:
+                        raise ValueError(f"has {own} features, but n_features is {n_features}.")
+            except FileNotFoundError as error:
+                raise FileNotFoundError(f"{part.where}: {error}") from None
+            except ValueError as error:
+                raise ValueError(f"{part.where}: {error}") from None
+            parts.append(Part(kind, i, n_features, path, max(n_ends - 1, 0)))
+        return cls._make(parts)
+
+    @classmethod
+    def from_delayed(cls, delayed: Iterable[Any], n_features: int) -> Self:
+        """Return the data set whose partitions Dask computes.
+
+        Parameters
+        ----------
+        delayed : list of dask.delayed.Delayed
+            Each of a container, of `n_features` features and at least one sample.
+        n_features : int
+
+        Returns
+        -------
+        partitioned data set
+
+        Raises
+        ------
+        TypeError
+            If `delayed` is not a list of objects of Dask.
+        ValueError
+            If it is empty.
+        """
+        return cls._of_delayed(
+            read_parts(delayed, "delayed", "dask.delayed.Delayed"), n_features, is_raw=False
+        )
+
+    @classmethod
+    def from_bag(cls, bag: Any, n_features: int) -> Self:
+        """Return the data set made of a bag of samples, one partition for each of the bag's.
+
+        Parameters
+        ----------
+        bag : dask.bag.Bag
+            Of samples as in the lists that the container is made from.
+        n_features : int
+
+        Returns
+        -------
+        partitioned data set
+
+        Raises
+        ------
+        TypeError
+            If `bag` is no bag.
+        """
+        if not is_bag(bag):
+            raise TypeError(f"bag must be a dask.bag.Bag, got {type(bag).__name__}.")
+        return cls._of_delayed(bag.to_delayed(), n_features, is_raw=True)
+
+    @classmethod
+    def _of_delayed(cls, delayed: list[Any], n_features: int, *, is_raw: bool) -> Self:
+        n_features = cls._check_n_features(n_features)
+        if not delayed:
+            raise ValueError(f"A {cls.__name__} must have at least one partition, got none.")
+        for i, each in enumerate(delayed):
+            if not hasattr(each, "__dask_graph__") or not hasattr(each, "compute"):
+                raise TypeError(
+                    f"partition {i}: must be a dask.delayed.Delayed, got {type(each).__name__}."
+                )
+        return cls._make(
+            [Part(cls._kind, i, n_features, each, is_raw=is_raw) for i, each in enumerate(delayed)]
+        )
+
+    @classmethod
+    def _split(cls, container: Any, n_partitions: int) -> Self:
+        """Return a container in runs of samples of about the same size."""
+        if not isinstance(container, cls._kind):
+            raise TypeError(
+                f"Only a {cls._kind.__name__} can be split into a {cls.__name__}, got "
+                f"{type(container).__name__}."
+            )
+        n_partitions = check_count(n_partitions, "n_partitions", at_least=1)
+        if n_partitions > len(container):
+            raise ValueError(
+                f"n_partitions must be at most {len(container)}, the number of "
+                f"{cls._kind._level_names[0]}s, got {n_partitions}."
+            )
+        ends = container._ptrs[0]
+        for inner in container._ptrs[1:]:
+            ends = inner[ends]
+        return cls._make(
+            [
+                Part(cls._kind, i, container.n_features, container[begin:end], end - begin)
+                for i, (begin, end) in enumerate(split_samples(np.diff(ends), n_partitions))
+            ]
+        )
+
+    @staticmethod
+    def _check_n_features(n_features: Any) -> int:
+        n_features = check_count(n_features, "n_features", at_least=1)
+        if n_features > MAX_TOKENS:
+            raise ValueError(f"n_features must be at most {MAX_TOKENS}, got {n_features}.")
+        return n_features
+
+    @property
+    def shape(self) -> tuple[float, int]:
+        """Numbers of samples and of features; the first is nan where it is unknown."""
+        sizes = [part.n_samples for part in self._parts]
+        known = [size for size in sizes if size is not None]
+        return (sum(known) if len(known) == len(sizes) else np.nan), self._n_features
+
+    @property
+    def ndim(self) -> int:
+        """Always 2."""
+        return 2
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self._n_features
+
+    @property
+    def n_partitions(self) -> int:
+        """Number of partitions."""
+        return len(self._parts)
+
+    @property
+    def partitions(self) -> Sequence[Any]:
+        """The containers, each of which is opened when it is asked for, as ``X.partitions[i]``."""
+        return Partitions(self._parts)
+
+    def compute(self) -> Any:
+        """Return all samples in one container, in the memory of this process.
+
+        Returns
+        -------
+        container
+
+        Raises
+        ------
+        FileNotFoundError, ValueError, TypeError
+            If a partition is not there or not what it should be; the message names it.
+        """
+        return concatenate(self.partitions)
+
+    def to_files(self, folder: Folder) -> Self:
+        """Write the partitions to folders ``part-00000``, ``part-00001``, ... of .npy files.
+
+        Partitions are opened and written one after the other.
+
+        Parameters
+        ----------
+        folder : str or path-like
+            Is made, or must be empty.
+
+        Returns
+        -------
+        partitioned data set
+            That of these files.
+
+        Raises
+        ------
+        FileExistsError
+            If there is anything in `folder`.
+        """
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        if any(place.iterdir()):
+            raise FileExistsError(f"The folder {place} is not empty.")
+        paths = [place / f"part-{i:05d}" for i in range(self.n_partitions)]
+        for path, part in zip(paths, self._parts, strict=True):
+            part.open().save(path)
+        return self.from_files(paths, self._n_features)
+
+    def __len__(self) -> int:
+        n_samples = self.shape[0]
+        if n_samples != n_samples:
+            raise TypeError(
+                f"The number of samples of this {type(self).__name__} is unknown: use "
+                "len(X.compute()), which gathers them in memory."
+            )
+        return int(n_samples)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, key: Any) -> NoReturn:
+        raise TypeError(
+            f"A {type(self).__name__} cannot be indexed by samples: use X.partitions[i], or "
+            "X.compute(), which gathers all samples in memory."
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError(
+            f"A {type(self).__name__} cannot be iterated over: use X.partitions, or X.compute(), "
+            "which gathers all samples in memory."
+        )
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
+        raise TypeError(
+            f"A {type(self).__name__} cannot become an array. X.compute() gathers it in memory, as "
+            f"a {self._kind.__name__}."
+        )
+
+    def __repr__(self) -> str:
+        n_samples = self.shape[0]
+        known = f"{n_samples}" if n_samples == n_samples else "unknown number of"
+        return (
+            f"<{type(self).__name__} of {self.n_partitions} partitions, {known} "
+            f"{self._kind._level_names[0]}s, {self._n_features} features>"
+        )
+
+
+def _expand(folders: list[Folder]) -> list[Path]:
+    """Return folders with matches in place of patterns."""
+    paths = []
+    for folder in folders:
+        name = os.fspath(folder)
+        if has_magic(name) and not os.path.exists(name):
+            found = sorted(glob(name))
+            if not found:
+                raise FileNotFoundError(f"No folder matches {name}.")
+            paths += [Path(each).absolute() for each in found]
+        else:
+            paths.append(Path(name).absolute())
+    if not paths:
+        raise ValueError("folders must hold at least one folder, got none.")
+    return paths

@@ -1,0 +1,58 @@
+"""Sequences of observations, in partitions."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from skdp._public import public
+from skdp.data._partitioned import Partitioned
+from skdp.data._sequence_panel import SequencePanel
+
+
+@public
+class PartitionedPanel(Partitioned):
+    """A panel in partitions, each a `SequencePanel` that is opened where it is used.
+
+    Make one by `from_files`, `from_delayed`, `from_bag` or `from_panel`. Nothing is read before it
+    is needed. No estimator can be fitted to it yet: `compute` gathers it.
+
+    Attributes
+    ----------
+    n_partitions : int
+    partitions : sequence of SequencePanel
+        ``X.partitions[i]`` opens partition i.
+    n_features : int
+        Number of columns of an observation.
+    shape : (int or nan, int)
+        Numbers of sequences, nan where it is unknown, and of columns.
+
+    See Also
+    --------
+    SequencePanel : A panel in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.data import PartitionedPanel, SequencePanel
+    >>> panel = SequencePanel.from_sequences([np.zeros((3, 2)), np.ones((1, 2))])
+    >>> PartitionedPanel.from_panel(panel, n_partitions=2)
+    <PartitionedPanel of 2 partitions, 2 sequences, 2 features>
+    """
+
+    _kind = SequencePanel
+
+    @classmethod
+    def from_panel(cls, panel: SequencePanel, n_partitions: int) -> Self:
+        """Return a panel in runs of whole sequences with about as many observations each.
+
+        Parameters
+        ----------
+        panel : SequencePanel
+        n_partitions : int
+            At most the number of sequences.
+
+        Returns
+        -------
+        PartitionedPanel
+        """
+        return cls._split(panel, n_partitions)

@@ -1,0 +1,57 @@
+"""Sentences of word ids, in partitions."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from skdp._public import public
+from skdp.data._partitioned import Partitioned
+from skdp.data._token_sequences import TokenSequences
+
+
+@public
+class PartitionedSentences(Partitioned):
+    """Sentences in partitions, each a `TokenSequences` that is opened where it is used.
+
+    Make one by `from_files`, `from_delayed`, `from_bag` or `from_sentences`. Nothing is read before
+    it is needed.
+
+    Attributes
+    ----------
+    n_partitions : int
+    partitions : sequence of TokenSequences
+        ``X.partitions[i]`` opens partition i.
+    n_features : int
+        Size of the vocabulary.
+    shape : (int or nan, int)
+        Numbers of sentences, nan where it is unknown, and of words in the vocabulary.
+
+    See Also
+    --------
+    TokenSequences : Sentences in memory.
+
+    Examples
+    --------
+    >>> from skdp.data import PartitionedSentences, TokenSequences
+    >>> sentences = TokenSequences.from_sequences([[0, 1, 2], [3, 1], [2]])
+    >>> PartitionedSentences.from_sentences(sentences, n_partitions=2)
+    <PartitionedSentences of 2 partitions, 3 sentences, 4 features>
+    """
+
+    _kind = TokenSequences
+
+    @classmethod
+    def from_sentences(cls, sentences: TokenSequences, n_partitions: int) -> Self:
+        """Return sentences in runs with about as many words each.
+
+        Parameters
+        ----------
+        sentences : TokenSequences
+        n_partitions : int
+            At most the number of sentences.
+
+        Returns
+        -------
+        PartitionedSentences
+        """
+        return cls._split(sentences, n_partitions)

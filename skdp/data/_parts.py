@@ -1,0 +1,98 @@
+"""One partition of a data set: where it lies, and how it is opened and checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from skdp.data._ragged import Ragged
+
+
+@dataclass(frozen=True)
+class Part:
+    """A partition: what opens it, small enough to be sent to another process.
+
+    Attributes
+    ----------
+    kind : class
+        Of the container that it is.
+    number : int
+    n_features : int
+    source : Path, container, Delayed, or None
+        A folder, a container in memory, or what Dask computes it from; None: it is with whoever
+        calls `accept`.
+    n_samples : int or None
+        None: unknown before it is opened.
+    is_raw : bool
+        Whether Dask computes a list of samples, and no container.
+    """
+
+    kind: type[Ragged]
+    number: int
+    n_features: int
+    source: Any
+    n_samples: int | None = None
+    is_raw: bool = False
+
+    @property
+    def where(self) -> str:
+        """What errors call it, with the name of its folder."""
+        place = f" ({self.source.name})" if isinstance(self.source, Path) else ""
+        return f"partition {self.number}{place}"
+
+    @property
+    def is_delayed(self) -> bool:
+        """Whether Dask is to compute it."""
+        return not isinstance(self.source, Path | Ragged)
+
+    def without_source(self) -> Part:
+        """Return what can `accept` the partition once it is computed."""
+        return replace(self, source=None)
+
+    def open(self) -> Any:
+        """Return the container, mapped to its files if it has any.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError, TypeError
+            If it is not there or not what it should be; the message names the partition.
+        """
+        if isinstance(self.source, Path):
+            try:
+                found = self.kind._read(self.source, self.n_features, "r")
+            except FileNotFoundError as error:
+                raise FileNotFoundError(f"{self.where}: {error}") from None
+            except ValueError as error:
+                raise ValueError(f"{self.where}: {error}") from None
+            return self.accept(found)
+        return self.accept(self.source.compute() if self.is_delayed else self.source)
+
+    def accept(self, found: Any) -> Any:
+        """Return what was opened or computed as a container, checked.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `open`.
+        """
+        samples = f"{self.kind._level_names[0]}s"
+        if self.is_raw:
+            found = list(found)
+        elif not isinstance(found, self.kind):
+            raise TypeError(
+                f"{self.where}: must be a {self.kind.__name__}, got {type(found).__name__}."
+            )
+        if len(found) == 0:
+            raise ValueError(f"{self.where} has no {samples}: leave out partitions without any.")
+        if self.is_raw:
+            try:
+                found = self.kind._of_samples(found, self.n_features)
+            except ValueError as error:
+                raise ValueError(f"{self.where}: {error}") from None
+        if found.n_features != self.n_features:
+            raise ValueError(
+                f"{self.where} has {found.n_features} features, but n_features is "
+                f"{self.n_features}."
+            )
+        return found

@@ -1,0 +1,154 @@
+"""Sentences in partitions: their statistics, and sums of them over all partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+from scipy.special import logsumexp
+
+from skdp._executors import Executor, LostWorkerError
+from skdp.data import PartitionedSentences, TokenSequences
+from skdp.grammar._chart._batches import SentenceBatches, without_empty
+from skdp.grammar._chart._engine import inside
+from skdp.grammar._chart._weights import RuleWeights
+from skdp.grammar._coordinate_ascent import Expectation
+from skdp.grammar._induction._counts import RuleCounts, count_expected
+from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._trees import count_best_trees
+from skdp.inference import warn_user
+
+_MOST_LOSSES = 3
+"""So many times in a row may workers be lost in one expectation."""
+
+
+class SentencePart(NamedTuple):
+    """What is kept where a partition is."""
+
+    batches: SentenceBatches
+    n_sentences: int
+    n_with_words: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class MakePart:
+    """Makes the state of a partition from its sentences."""
+
+    max_length: int | None = None
+
+    def __call__(self, sentences: TokenSequences) -> SentencePart:
+        digest = joblib.hash(sentences)
+        kept, has_words = without_empty(sentences)
+        if self.max_length is not None:
+            kept = kept[np.diff(kept.ptr) <= self.max_length]
+        n_with_words = int(np.count_nonzero(has_words))
+        return SentencePart(SentenceBatches.of(kept), len(sentences), n_with_words, digest)
+
+
+def describe(part: SentencePart) -> tuple[int, int, int, str]:
+    """Return numbers of sentences with words, of those kept and of their words, and a digest."""
+    sentences = part.batches.sentences
+    return part.n_with_words, len(sentences), len(sentences.tokens), part.digest
+
+
+def count_part(part: SentencePart, weights: RuleWeights, dtype: Any) -> tuple[Any, ...]:
+    """Return the log likelihood and the expected counts of a partition."""
+    log_likelihood, counts = count_expected(part.batches, dtype, 1, weights)
+    return log_likelihood, *counts
+
+
+def count_best_part(part: SentencePart, weights: RuleWeights, layout: Layout) -> tuple[Any, ...]:
+    """Return the log probability of the best trees and their counts."""
+    log_prob, counts = count_best_trees(part.batches.sentences, layout, 1, weights)
+    return log_prob, *counts
+
+
+def score_part(part: SentencePart, grammars: list[RuleWeights]) -> tuple[float, int]:
+    """Return the log probability of all sentences and the number of their words.
+
+    The probability of a sentence is its mean over the grammars.
+    """
+    each = [inside(part.batches, weights) for weights in grammars]
+    scores = logsumexp(each, axis=0) - np.log(len(each))
+    return float(scores.sum()), len(part.batches.sentences.tokens)
+
+
+class PlacedSentences:
+    """Partitions of sentences that an executor has placed: the data of a fit.
+
+    Parameters
+    ----------
+    X : PartitionedSentences
+    executor : Executor
+    max_length : int or None, default=None
+        Longer sentences are left out.
+    """
+
+    def __init__(self, X: PartitionedSentences, executor: Executor, max_length: int | None = None):
+        self.n_features = X.n_features
+        self._parts = X._parts
+        self._executor = executor
+        self._make = MakePart(max_length)
+        self._is_placed = False
+        described = self._work(lambda: executor.results(self._call_all(describe)))
+        self.n_with_words, self.n_kept, self.n_words = (
+            sum(each[k] for each in described) for k in range(3)
+        )
+        self._digests = [each[3] for each in described]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what stands for the data where they are hashed."""
+        return str, (repr((self.n_features, self._make, self._digests)),)
+
+    def expected_counts(self, dtype: Any) -> Expectation:
+        """Return what counts all rules that are expected under given weights."""
+        return partial(self._expect, count_part, dtype)
+
+    def best_counts(self, layout: Layout) -> Expectation:
+        """Return what counts the rules of the best trees under given weights."""
+        return partial(self._expect, count_best_part, layout)
+
+    def score(self, grammars: list[RuleWeights]) -> float:
+        """Return the log probability of all sentences, each a mean over grammars."""
+        return float(self._sum(score_part, grammars)[0])
+
+    def _expect(
+        self, f: Callable[..., Any], setting: Any, weights: RuleWeights
+    ) -> tuple[float, RuleCounts]:
+        log_likelihood, *counts = self._sum(f, weights, setting)
+        return float(log_likelihood), RuleCounts(*counts)
+
+    def _sum(self, f: Callable[..., Any], weights: Any, *args: Any) -> tuple[Any, ...]:
+        """Return the sum of what `f` makes of each partition."""
+
+        def work() -> tuple[Any, ...]:
+            shared = self._executor.share(weights)
+            return self._executor.sum(self._call_all(f, shared, *args))
+
+        return self._work(work)
+
+    def _call_all(self, f: Callable[..., Any], *args: Any) -> list[Any]:
+        return [self._executor.call(part.number, f, *args) for part in self._parts]
+
+    def _work(self, work: Callable[[], Any]) -> Any:
+        """Return what `work` does with the partitions, placed again after workers are lost.
+
+        Statistics follow from the data and the weights alone, so that nothing else is lost.
+        """
+        for n_losses in count(1):
+            try:
+                if not self._is_placed:
+                    self._executor.place(self._parts, self._make)
+                    self._is_placed = True
+                return work()
+            except LostWorkerError as error:
+                self._is_placed = False
+                if n_losses == _MOST_LOSSES:
+                    raise
+                warn_user(f"{error} They are opened again elsewhere.", RuntimeWarning)

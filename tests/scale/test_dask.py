@@ -1,0 +1,151 @@
+"""Partitions on a cluster: the bits of one machine, lost workers, errors, nothing left behind."""
+
+import os
+import signal
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from skdp._executors import LostWorkerError, choose_executor
+from skdp._executors._homes import count_homes
+from skdp.data import PartitionedSentences, TokenSequences
+from skdp.grammar import HDPPCFG
+from skdp.grammar._chart._batches import without_empty
+from skdp.grammar._induction._ascent import start_weights
+from skdp.grammar._induction._layout import Layout
+from skdp.grammar._induction._partitions import PlacedSentences
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+# Dask has warnings of its own, and grammars are fitted for too short a time.
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+RNG = np.random.default_rng(0)
+SENTENCES = TokenSequences.from_sequences(
+    [RNG.integers(0, 5, RNG.integers(0, 7)) for _ in range(40)], n_features=5
+)
+WEIGHTS = start_weights(Layout(5, 2, None), np.full(2, 0.5), np.random.default_rng(1))
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+        joblib.parallel_config("dask"),
+    ):
+        yield client
+
+
+def model(**params):
+    return HDPPCFG(2, **{"max_iter": 3, "random_state": 0, **params})
+
+
+def split(n):
+    return PartitionedSentences.from_sentences(SENTENCES, n)
+
+
+def here(**params):
+    """Return what this process alone fits."""
+    with joblib.parallel_config("threading"):
+        return model(**params).fit(split(3))
+
+
+def assert_same(first, second):
+    for name in ("root_probs_", "emission_probs_", "binary_probs_", "lower_bounds_"):
+        assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+def assert_nothing_is_left(client):
+    assert set(client.run(count_homes).values()) == {0}
+
+
+def kill_a_worker(client):
+    """Kill the process of the worker that has the first partition."""
+    address = min(client.nthreads())
+    os.kill(client.run(os.getpid)[address], signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"n_init": 2}, {"inference": "viterbi-em"}, {"n_preterminals": 2}], ids=str
+)
+def test_bits_are_those_of_one_machine(client, params):
+    assert_same(model(**params).fit(split(3)), here(**params))
+    assert_nothing_is_left(client)
+
+
+@pytest.mark.parametrize("n_partitions", [1, 9])
+def test_bits_do_not_depend_on_workers(client, n_partitions):
+    X = split(n_partitions)
+    with joblib.parallel_config("threading"):
+        expected = model().fit(X)
+    assert_same(model().fit(X), expected)
+
+
+def test_files_and_what_dask_computes(client, tmp_path):
+    expected = here()
+    assert_same(model().fit(split(3).to_files(tmp_path)), expected)
+    parts = [dask.delayed(part) for part in split(3).partitions]
+    assert_same(model().fit(PartitionedSentences.from_delayed(parts, 5)), expected)
+    assert_nothing_is_left(client)
+
+
+def test_predictions_are_lazy(client, tmp_path):
+    fitted = here()
+    X = split(3).to_files(tmp_path)
+    scores, shares, trees = fitted.score_samples(X), fitted.transform(X), fitted.predict(X)
+    assert scores.shape == (40,)
+    assert shares.chunks == (tuple(map(len, X.partitions)), (2,))
+    assert_array_equal(scores.compute(), fitted.score_samples(SENTENCES))
+    assert_array_equal(shares.compute(), fitted.transform(SENTENCES))
+    assert trees.compute() == fitted.predict(SENTENCES)
+    with joblib.parallel_config("threading"):
+        expected = fitted.score(X)
+    assert fitted.score(X) == expected
+    unknown = PartitionedSentences.from_delayed([dask.delayed(SENTENCES)], 5)
+    assert_array_equal(fitted.score_samples(unknown).compute(), scores.compute())
+    assert_nothing_is_left(client)
+
+
+def test_errors_name_the_partition(client, tmp_path):
+    X = split(3).to_files(tmp_path)
+    (tmp_path / "part-00002" / "tokens.npy").unlink()
+    with pytest.raises(FileNotFoundError, match=r"partition 2 \(part-00002\): .*tokens.npy"):
+        model().fit(X)
+    assert_nothing_is_left(client)
+
+
+def test_other_versions(client, monkeypatch):
+    monkeypatch.setattr("skdp._executors._dask.describe_versions", lambda: "skdp 0")
+    with pytest.raises(RuntimeError, match="but this process has skdp 0"):
+        model().fit(split(3))
+    assert_nothing_is_left(client)
+
+
+def test_a_lost_worker_is_an_error_of_the_executor(client):
+    with choose_executor(None) as executor:
+        executor.place(split(4)._parts, without_empty)
+        kill_a_worker(client)
+        with pytest.raises(LostWorkerError, match=r"gone, and with them the partitions 0, 1\."):
+            executor.results([executor.call(s, len) for s in range(4)])
+    client.wait_for_workers(2, timeout=30)
+
+
+def test_expectations_survive_a_lost_worker(client):
+    with joblib.parallel_config("threading"), choose_executor(None) as executor:
+        expected = PlacedSentences(split(4), executor).expected_counts(np.dtype(float))(WEIGHTS)
+    with choose_executor(None) as executor:
+        expect = PlacedSentences(split(4), executor).expected_counts(np.dtype(float))
+        kill_a_worker(client)
+        with pytest.warns(RuntimeWarning, match="gone.*They are opened again"):
+            log_likelihood, counts = expect(WEIGHTS)
+    assert log_likelihood == expected[0]
+    for mine, theirs in zip(counts, expected[1], strict=True):
+        assert_array_equal(mine, theirs)
+    client.wait_for_workers(2, timeout=30)
+    assert_nothing_is_left(client)

@@ -1,0 +1,65 @@
+"""The executor of this process, and the tree in which changes are summed."""
+
+import operator
+from functools import reduce
+
+import numpy as np
+import pytest
+
+from skdp._executors import LocalExecutor, choose_executor
+from skdp.data import PartitionedSentences, TokenSequences
+
+SENTENCES = TokenSequences.from_sequences([[i] * (i % 3 + 1) for i in range(20)])
+PARTS = PartitionedSentences.from_sentences(SENTENCES, 20)._parts
+
+
+def change(state, factor):
+    i = int(state.tokens[0])
+    return factor / (i + 1.0), np.full(2, 0.1 * i), i
+
+
+def refuse(state):
+    raise ValueError(f"not {state.tokens[0]}")
+
+
+def add(values):
+    """Return the sum from the first to the last; Python's own is more exact from 3.12."""
+    return reduce(operator.add, values)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 3])
+def test_four_verbs(n_jobs):
+    with LocalExecutor(n_jobs) as executor:
+        executor.place(PARTS, lambda container: container)
+        factor = executor.share(0.3)
+        calls = [executor.call(s, change, factor) for s in range(20)]
+        found = executor.results(calls)
+        assert [each[2] for each in found] == list(range(20))
+        total = executor.sum(calls)
+    # Groups of eight from the first to the last, then their sums.
+    values = [each[0] for each in found]
+    assert total[0] == add([add(values[i : i + 8]) for i in (0, 8, 16)])
+    assert total[2] == sum(range(20))
+    assert executor._states == []
+    with pytest.raises(RuntimeError):
+        executor._pool.submit(len, [])
+
+
+def test_the_tree_is_told_from_a_plain_sum():
+    # Or the test above could not fail.
+    values = [0.3 / (i + 1.0) for i in range(20)]
+    assert add(values) != add([add(values[i : i + 8]) for i in (0, 8, 16)])
+
+
+def test_errors_pass():
+    with LocalExecutor(2) as executor:
+        executor.place(PARTS, lambda container: container)
+        with pytest.raises(ValueError, match="not 3"):
+            executor.results([executor.call(3, refuse)])
+        with pytest.raises(ValueError, match="not 5"):
+            executor.sum([executor.call(5, refuse), executor.call(6, refuse)])
+
+
+def test_it_is_the_default():
+    with choose_executor(2) as executor:
+        assert isinstance(executor, LocalExecutor)
