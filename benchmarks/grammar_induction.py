@@ -1,6 +1,7 @@
 """Grammar induction from sentences of a known grammar (Liang et al. 2009, section 5.1).
 
     python benchmarks/grammar_induction.py [--restarts 30] [--quick]
+    python benchmarks/grammar_induction.py --inference vb gibbs em --child-prior joint independent
 
 For each top prior, kind of start and prior of rule types: the runs with the highest lower bound,
 how far their held-out probability is from that of the true grammar, how well their brackets agree
@@ -12,6 +13,7 @@ verb joined first, noun phrases that branch to the left, or both.
 import argparse
 import time
 import warnings
+from itertools import product
 
 import numpy as np
 from report import print_header, print_table
@@ -47,7 +49,7 @@ def compare_brackets(model, corpus):
 
 
 def run(seed, train, test, true_score, model):
-    """Return the figures of one start."""
+    """Return the figures of one start, or one chain: the highest log joint is its bound."""
     begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # sentences without a parse under maximum likelihood
@@ -56,7 +58,9 @@ def run(seed, train, test, true_score, model):
         gap = model.score(test.data) - true_score
         f1 = compare_brackets(model, test)
     active = model.n_active_components_, model.n_active_rules_
-    return (model.lower_bound_, gap, f1, *active, model.n_iter_, seconds)
+    sampled = model.inference == "gibbs"
+    bound = model.trace_["log_joint"].max() if sampled else model.lower_bound_
+    return (bound, gap, f1, *active, model.n_iter_, seconds)
 
 
 def main():
@@ -67,6 +71,7 @@ def main():
     parser.add_argument("--restarts", type=int, default=30)
     parser.add_argument("--concentration", type=float, default=0.01, help="all hyper-parameters")
     parser.add_argument("--inference", nargs="+", default=["vb", "em"])
+    parser.add_argument("--child-prior", nargs="+", default=["joint"])
     parser.add_argument("--top-prior", nargs="+", default=["gem", "dirichlet"])
     parser.add_argument("--init", nargs="+", default=["random", "annealed"])
     parser.add_argument("--rule-types", nargs="+", default=list(RULE_TYPES), choices=RULE_TYPES)
@@ -82,17 +87,20 @@ def main():
     print(f"True grammar: {true_score:.4f} nats a held-out word.\n")
     rows, best = [], []
     for inference in options.inference:
-        for top_prior in options.top_prior if inference == "vb" else ["-"]:
-            for init in options.init:
-                for types in options.rule_types if inference == "vb" else ["-"]:
-                    row = examine(
-                        options, train, test, true_score, inference, top_prior, init, types
-                    )
-                    rows.append(row[0])
-                    best += row[1]
+        has_priors = inference in ("vb", "gibbs")
+        for child, top_prior, init, types in product(
+            options.child_prior if has_priors else ["-"],
+            options.top_prior if has_priors else ["-"],
+            options.init if inference != "gibbs" else ["random"],
+            options.rule_types if has_priors else ["-"],
+        ):
+            way = inference, child, top_prior, init, types
+            row = examine(options, train, test, true_score, *way)
+            rows.append(row[0])
+            best += row[1]
     print_table(
         [
-            *("inference", "top prior", "start", "rule types"),
+            *("inference", "children", "top prior", "start", "rule types"),
             *("gap of the best", "F1 of best five", f"F1 >= {GOOD}", "equivalents"),
             *(f"gap < {NEAR}", "symbols", "rules", "s a run"),
         ],
@@ -101,17 +109,20 @@ def main():
     print("\nThe five runs with the highest bound:\n")
     print_table(
         [
-            *("inference", "top prior", "start", "rule types", "seed", "bound", "gap", "F1"),
+            *("inference", "children", "top prior", "start", "rule types", "seed", "bound"),
+            *("gap", "F1"),
             *("symbols", "rules", "iterations"),
         ],
         best,
     )
 
 
-def examine(options, train, test, true_score, inference, top_prior, init, types):
+def examine(options, train, test, true_score, inference, child, top_prior, init, types):
     """Return the row of a way to fit, and the rows of its five best runs."""
     c = options.concentration
-    ways = {"inference": inference, "init": init, "max_iter": options.iterations, "tol": 0.0}
+    ways = {"inference": inference, "init": init, "max_iter": options.iterations}
+    if inference != "gibbs":
+        ways["tol"] = 0.0
     priors = {
         "top_prior": top_prior,
         "top_concentration": c,
@@ -120,14 +131,15 @@ def examine(options, train, test, true_score, inference, top_prior, init, types)
         "binary_concentration": c,
     }
     model = HDPPCFG(options.components, n_preterminals=options.components, **ways)
-    if inference == "vb":
+    if inference in ("vb", "gibbs"):
+        model.set_params(child_prior=child)
         rule_types = [c * times for times in RULE_TYPES[types]]
         model.set_params(**priors, rule_type_prior=rule_types)
     found = np.array(
         [run(seed, train, test, true_score, model) for seed in range(options.restarts)]
     )
     order = np.argsort(-found[:, 0])[:5]
-    name = (inference, top_prior, init, types)
+    name = (inference, child, top_prior, init, types)
     five = [
         (*name, seed, f"{bound:.1f}", f"{gap:.4f}", f"{f1:.3f}", int(symbols), int(rules), int(n))
         for seed, (bound, gap, f1, symbols, rules, n, _) in zip(order, found[order], strict=True)

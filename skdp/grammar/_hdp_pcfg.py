@@ -86,7 +86,7 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         "gibbs".
     max_iter : int, default=100
         Largest number of iterations from each start. With "gibbs": sweeps of each chain, of which
-        the next four parameters say what is kept.
+        the next three parameters say what is kept; they mean nothing without.
     burn_in : int or None, default=None
         Number of sweeps to discard at the start of each chain. None: half of the current
         `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
@@ -99,7 +99,7 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         them.
     n_chains : int, default=1
         Number of independent chains, each from a random grammar of its own. The score is averaged
-        over all of them; everything else is of one sample.
+        over all of them; everything else is of one sample. For "gibbs" only.
     tol : float, default=1e-4
         The ascent stops when the lower bound rises by no more than `tol` per word. Not for "gibbs".
     n_init : int, default=1

@@ -280,3 +280,4 @@ def _all_estimators() -> Iterable[Any]:
         yield HDPPCFG(2, inference=inference)
         yield HDPPCFGRefiner(2, inference=inference)
     yield HDPPCFG(2, inference="viterbi-em", n_preterminals=2)
+    yield HDPPCFG(2, inference="gibbs", top_concentration="auto", binary_concentration="auto")

@@ -4,8 +4,8 @@ scikit-learn checks estimators on matrices, and its invariance checks use one co
 proves nothing. These checks use several components, or factors for estimators with ``n_factors``,
 and documents of several segments; sequences for estimators with ``predict_proba``; sentences for
 those with the class attribute ``_sample_kind = "sentence"``. Samplers are checked by their
-`trace_`; estimators with a parameter `n_init`, which climb from several starts, by their
-`lower_bounds_` and `init_lower_bounds_`.
+`trace_`; estimators with a parameter `n_init` and without `iter_sweeps`, which climb from several
+starts, by their `lower_bounds_` and `init_lower_bounds_`.
 
 Estimators with ``_sample_kind = "tree"``, which learn from sentences of words and their parse trees
 and predict trees, have separate checks: of predictions, scores by labeled brackets and

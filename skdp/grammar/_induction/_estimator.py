@@ -38,11 +38,11 @@ _MOST_ANNEALED = 40
 _FIRST_CONCENTRATION = 1.0
 """Where concentrations that are learnt begin."""
 
-_OF_CHAINS = {"burn_in": None, "thin": 5, "n_samples": 10, "n_chains": 1}
-"""Parameters of "gibbs" alone, and their defaults."""
+_OF_CHAINS = {"n_chains": 1}
+"""What is refused without chains, and its default: it would be taken for a number of starts."""
 
 _OF_ASCENTS = {"init": "random", "dtype": "float64", "tol": 1e-4, "n_init": 1}
-"""Parameters of all the others."""
+"""What is refused with them, and its default."""
 
 _CONCENTRATIONS = ("top_concentration", "root_concentration", "binary_concentration")
 
