@@ -9,7 +9,7 @@ from exact.oracles import refinement as oracle
 from scipy.special import psi
 
 from skdp.data._parse_tree import ParseTree
-from skdp.grammar import HDPPCFGRefiner
+from skdp.grammar import HDPPCFGRefiner, inside_outside
 from skdp.grammar._refinement import _kernels_coarse as coarse
 from skdp.grammar._refinement._ascent import count_coarse
 from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
@@ -468,6 +468,26 @@ def test_pruning_keeps_what_is_part_of_a_good_tree(seed, width):
         kinds = {coarse.WORD: "word", coarse.UNARY: "unary", coarse.BINARY: "binary"}
         found = Counter(kinds[k] for k in forest.edges[:, 0].tolist() if k != coarse.COPY)
         assert found == expected
+
+
+@pytest.mark.parametrize("n_components", [1, 3, 5])
+def test_one_coarse_symbol_is_a_binary_grammar(n_components):
+    """Then subsymbols are all there is: sentences have the weights of `inside_outside`."""
+    treebank = make_treebank([("S", ("S", "a"), ("S", ("S", "b"), ("S", "c")))])
+    rules, counts = treebank.rules, count_coarse(treebank)
+    flat = RefinedTables.zeros(rules, 1)
+    logs = draw_logs(rules, n_components)
+    parser = RefinedParser(rules, counts, flat, logs, 3, 3, (WIDTH,))
+    root, emission, binary = (np.exp(t) for t in (logs.root, logs.emission, logs.binary))
+    sentences = [[0], [2, 1], [0, 1, 2, 2, 1], [1, 1, 0, 2, 0, 1, 2, 0]]
+    found = [
+        parser.project(parser.make_forest(np.array(s, dtype=np.int32), WIDTH)).log_sum
+        for s in sentences
+    ]
+    expected = inside_outside(
+        sentences, root[0], np.ones((n_components, 2)), emission.T, binary[0].transpose(2, 0, 1)
+    )
+    np.testing.assert_allclose(found, expected.log_prob, rtol=1e-11)
 
 
 @pytest.mark.parametrize("n_grammars", [2, 3])
