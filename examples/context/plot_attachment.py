@@ -2,8 +2,8 @@
 Eaten with spices, seen with spots
 ==================================
 
-One eats fish with spices, but sees fish with spots: where a phrase belongs depends on words. A model of
-the events by which a tree is made says how probable each of two trees is.
+One eats fish with spices, but sees fish with spots: where a phrase belongs depends on words. A
+model of the events by which a tree is made says how probable each of two trees is.
 """
 
 # %%
@@ -35,8 +35,8 @@ print(f"{len(trees)} trees, such as {trees[0]}")
 # Events and probabilities
 # ------------------------
 #
-# Each node comes from decisions in context; each kind of decision has a classifier of its own, which
-# backs off from words to tags.
+# Each node comes from decisions in context; each kind of decision has a classifier of its own,
+# which backs off from words to tags.
 
 events = extract_events(trees, "mod1")
 print(f"{len(events.y)} modifiers, in contexts of {events.feature_names}")

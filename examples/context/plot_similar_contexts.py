@@ -3,8 +3,8 @@ Which columns matter?
 =====================
 
 A classifier by similar contexts learns how much it matters that two rows differ, column by column,
-and needs no order of the columns. The rows are those of scikit-learn's wine data, in three bins each,
-beside two columns of noise.
+and needs no order of the columns. The rows are those of scikit-learn's wine data, in three bins
+each, beside two columns of noise.
 """
 
 # %%
@@ -44,8 +44,8 @@ for model in (by_order, similar):
 # What a difference costs
 # -----------------------
 #
-# Two rows that differ in a column are less similar by a factor exp(-decay): a decay near 0 says that
-# the column does not matter.
+# Two rows that differ in a column are less similar by a factor exp(-decay): a decay near 0 says
+# that the column does not matter.
 
 order = np.argsort(similar.decay_)
 figure, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")

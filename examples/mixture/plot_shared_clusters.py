@@ -2,9 +2,9 @@
 Clusters that groups share
 ==========================
 
-Six cellars hold bottles of three cultivars of wine, but three of the cellars have none of the third.
-A mixture of groups finds the kinds of wine, which all cellars share, and how much of each a cellar
-has.
+Six cellars hold bottles of three cultivars of wine, but three of the cellars have none of the
+third. A mixture of groups finds the kinds of wine, which all cellars share, and how much of each a
+cellar has.
 """
 
 # %%

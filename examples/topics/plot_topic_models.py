@@ -2,8 +2,8 @@
 Topic models side by side
 =========================
 
-Do topics belong to documents or to paragraphs, and how do paragraphs hang together? All topic models
-answer in their own way, and the words that they have not seen decide.
+Do topics belong to documents or to paragraphs, and how do paragraphs hang together? All topic
+models answer in their own way, and the words that they have not seen decide.
 """
 
 # %%
