@@ -68,6 +68,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "api/examples",
     "show_memory": False,
     "show_signature": False,
+    "write_computation_times": False,  # the page would fetch scripts
     "abort_on_example_error": True,
 }
 
