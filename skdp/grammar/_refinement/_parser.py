@@ -1,4 +1,4 @@
-"""Coarse trees of sentences under a refined grammar: prune, sum over subsymbols, project."""
+"""Coarse trees of sentences under a refined grammar: prune, sum over subsymbols, choose."""
 
 from __future__ import annotations
 
@@ -12,27 +12,9 @@ from skdp._typing import Floats, Ints
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._refinement import _kernels_coarse as coarse
 from skdp.grammar._refinement import _kernels_forest as forest
+from skdp.grammar._refinement._decoding import Forest, score_rules
 from skdp.grammar._refinement._messages import RefinedTables, ScaledWeights
 from skdp.grammar._refinement._treebank import CoarseRules
-
-
-class Forest(NamedTuple):
-    """What is left of a sentence's chart: items, and edges by which they are made.
-
-    Attributes
-    ----------
-    symbols : (n_items,) int32
-    edge_ptr : (n_items + 1,) int64
-    edges : (n_edges, 4) int32
-        See `_kernels_coarse`.
-    root_items : (R,) int32
-        Items of whole sentences with the roots' symbols, -1: none.
-    """
-
-    symbols: Ints
-    edge_ptr: NDArray[np.int64]
-    edges: Ints
-    root_items: Ints
 
 
 class Projection(NamedTuple):
@@ -136,7 +118,7 @@ class RefinedParser:
         )  # fmt: skip
         return Projection(log_sum, shares)
 
-    def parse(self, words: Ints, leaves: Any) -> ParseTree | None:
+    def parse(self, words: Ints, leaves: Any, decoding: str) -> ParseTree | None:
         """Return the best binary coarse tree, None if there is none."""
         for width in self.widths:
             trees = self.make_forest(words, width)
@@ -144,17 +126,9 @@ class RefinedParser:
                 return None
             log_sum, shares = self.project(trees)
             if log_sum > -np.inf:
-                return self._find_tree(trees, shares, leaves)
+                scored = score_rules(trees, shares, decoding)
+                return self._build(trees, scored.choice, scored.root, leaves)
         return None
-
-    def _find_tree(self, trees: Forest, shares: Floats, leaves: Any) -> ParseTree:
-        """Return the best tree of the projection."""
-        n_items = len(trees.symbols)
-        choice = np.empty(n_items, dtype=np.int64)
-        root = forest.find_projected(
-            trees.edge_ptr, trees.edges, trees.root_items, shares, np.empty(n_items), choice
-        )
-        return self._build(trees, choice, root, leaves)
 
     def make_flat(self, words: Ints, leaves: Any) -> ParseTree:
         """Return a tree of the commonest root and the commonest preterminal of every word."""

@@ -355,6 +355,11 @@ def project(trees):
     }
 
 
+def max_rule(tree, edges):
+    """Return the product of the posterior probabilities of a tree's rules at their places."""
+    return math.prod(edges[e] for e in edges_of(tree) if e[0][3] != "copy")
+
+
 @pytest.mark.parametrize(
     ("words", "n_components"), [(w, k) for w in SENTENCES for k in (1, 2, 3) if len(w) * k <= 6]
 )
@@ -373,7 +378,26 @@ def test_projection_matches_all_trees(words, n_components):
     found = sorted(shares[shares > 1e-12])
     np.testing.assert_allclose(found, expected, atol=1e-10)
     best = max(projected, key=projected.__getitem__)
-    assert to_tuple(parser.parse(ids, words)) == best
+    assert to_tuple(parser.parse(ids, words, "projection")) == best
+    best = max(trees, key=lambda tree: max_rule(tree, edges))
+    assert to_tuple(parser.parse(ids, words, "max-rule")) == best
+
+
+def test_decodings_differ():
+    """Else the trees above say nothing of which of them it was."""
+    words, n_different = SENTENCES[3], 0
+    ids = np.array([WORDS[w] for w in words], dtype=np.int32)
+    for seed in range(20):
+        parser, rules, weights = make_parser(1, seed=seed)
+        trees = posterior(words, rules, weights, 1)
+        edges, projected = project(trees)
+        first = to_tuple(parser.parse(ids, words, "projection"))
+        assert projected[first] == pytest.approx(max(projected.values()), rel=1e-9)
+        second = to_tuple(parser.parse(ids, words, "max-rule"))
+        best = max(max_rule(tree, edges) for tree in trees)
+        assert max_rule(second, edges) == pytest.approx(best, rel=1e-9)
+        n_different += first != second
+    assert n_different
 
 
 @pytest.mark.parametrize("spread", [100.0, 500.0, 2000.0])
@@ -396,7 +420,7 @@ def test_shares_with_weights_of_any_size(spread):
                 continue
             log_sum, shares = parser.project(forest)
             if not log_sum > -np.inf:
-                assert parser.parse(ids, words) is None
+                assert parser.parse(ids, words, "projection") is None
                 continue
             assert np.all((shares >= 0.0) & (shares <= 1.0 + 1e-9))
             own = np.add.reduceat(shares, forest.edge_ptr[:-1])
@@ -409,7 +433,7 @@ def test_shares_with_weights_of_any_size(spread):
                 np.add.at(used, forest.edges[mine, place], shares[mine])
             used[roots] += own[roots]
             np.testing.assert_allclose(own, used, rtol=1e-6, atol=1e-9)
-            assert parser.parse(ids, words).leaves == tuple(words)
+            assert parser.parse(ids, words, "projection").leaves == tuple(words)
 
 
 def test_shares_of_binary_rules_match_all_trees():
@@ -440,7 +464,7 @@ def test_pruning_keeps_the_best_coarse_tree():
     assert len(few.edges) < len(many.edges)
     names = [rules.symbols[s] for s in few.symbols]
     assert set(names) <= set(rules.symbols)
-    assert narrow.parse(ids, SENTENCES[3]).leaves == SENTENCES[3]
+    assert narrow.parse(ids, SENTENCES[3], "max-rule").leaves == SENTENCES[3]
 
 
 def test_estimator_climbs():

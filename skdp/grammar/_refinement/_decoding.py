@@ -1,0 +1,88 @@
+"""Which trees of a forest are the best, given the posterior probabilities of its edges."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._typing import Floats, Ints
+from skdp.grammar._refinement import _kernels_forest as forest
+from skdp.grammar._refinement._kernels_coarse import COPY
+
+
+class Forest(NamedTuple):
+    """What is left of a sentence's chart: items, and edges by which they are made.
+
+    Attributes
+    ----------
+    symbols : (n_items,) int32
+    edge_ptr : (n_items + 1,) int64
+    edges : (n_edges, 4) int32
+        See `_kernels_coarse`.
+    root_items : (R,) int32
+        Items of whole sentences with the roots' symbols, -1: none.
+    """
+
+    symbols: Ints
+    edge_ptr: NDArray[np.int64]
+    edges: Ints
+    root_items: Ints
+
+
+class ScoredForest(NamedTuple):
+    """A forest with a score of every edge; that of a tree is their sum, and its root's.
+
+    Attributes
+    ----------
+    trees : Forest
+    scores : (n_edges,) array
+        -inf: the edge is in no tree.
+    root_scores : (n_items,) array
+    best : (n_items,) array
+        The highest sum of scores of an item's subtrees.
+    choice : (n_items,) int64
+        The first edge of that subtree.
+    root : int
+        The best tree's.
+    """
+
+    trees: Forest
+    scores: Floats
+    root_scores: Floats
+    best: Floats
+    choice: NDArray[np.int64]
+    root: int
+
+
+def score_rules(trees: Forest, shares: Floats, decoding: str) -> ScoredForest:
+    """Return the scores that a way of decoding gives the edges.
+
+    Parameters
+    ----------
+    trees : Forest
+    shares : (n_edges,) array
+        Posterior probabilities of the edges.
+    decoding : {"max-rule", "projection"}
+        "max-rule": the posterior probabilities of all rules of a tree are multiplied. "projection":
+        an item chooses among its edges with their posterior probabilities over that of the item,
+        independent of all else, and the root with that of the item.
+    """
+    n_items = len(trees.symbols)
+    scores = np.full(len(shares), -np.inf)
+    np.log(shares, out=scores, where=shares > 0.0)
+    root_scores = np.zeros(n_items)
+    if decoding == "max-rule":
+        scores[(trees.edges[:, 0] == COPY) & (shares > 0.0)] = 0.0
+    else:
+        items = np.repeat(np.arange(n_items), np.diff(trees.edge_ptr))
+        totals = np.bincount(items, weights=shares, minlength=n_items)
+        root_scores = np.full(n_items, -np.inf)
+        np.log(totals, out=root_scores, where=totals > 0.0)
+        np.subtract(scores, root_scores[items], out=scores, where=shares > 0.0)
+    best, choice = np.empty(n_items), np.empty(n_items, dtype=np.int64)
+    root = forest.find_best(
+        trees.edge_ptr, trees.edges, trees.root_items, scores, root_scores, best, choice
+    )
+    return ScoredForest(trees, scores, root_scores, best, choice, root)
