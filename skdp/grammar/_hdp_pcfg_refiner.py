@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,18 +21,21 @@ from skdp._sklearn_compat import (
     validate_parameters,
     with_callbacks,
 )
-from skdp.data._binarize import binarize, debinarize
-from skdp.data._parse_tree import ParseTree
+from skdp.data._binarize import binarize
 from skdp.grammar._coordinate_ascent import Expectation, warn_unless_converged
+from skdp.grammar._refined_parsing import RefinedParsing
 from skdp.grammar._refinement._ascent import Refinement
-from skdp.grammar._refinement._input import check_sentences, check_trees, check_yields
+from skdp.grammar._refinement._input import (
+    check_sentences,
+    check_trees,
+    check_yields,
+)
 from skdp.grammar._refinement._lexicon import Lexicon
 from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
 from skdp.grammar._refinement._messages import RefinedTables, expect, expect_best
 from skdp.grammar._refinement._parser import RefinedParser
 from skdp.grammar._refinement._treebank import CoarseRules, Treebank, flatten
 from skdp.grammar._refinement._variational import RefinementPriors, VariationalRefinement
-from skdp.metrics import bracket_scores
 
 ACTIVE = 1e-6
 """Subsymbols with so many expected nodes, and their rules of so large a weight, are active."""
@@ -57,26 +57,8 @@ class _Data(NamedTuple):
     n_words: int
 
 
-@dataclass(frozen=True, eq=False)
-class _Parse:
-    """Parses sentences: returns a tree, and whether it is a parse. A class, to be pickled."""
-
-    lexicon: Lexicon
-    parser: RefinedParser
-    decoding: str
-
-    def __call__(self, sentence: tuple[str, ...]) -> tuple[ParseTree | None, bool]:
-        if not sentence:
-            return None, True
-        words = self.lexicon.encode(sentence)
-        tree = self.parser.parse(words, sentence, self.decoding)
-        if tree is None:
-            return self.parser.make_flat(words, sentence), False
-        return debinarize(tree), True
-
-
 @public
-class HDPPCFGRefiner(ResumableEstimator):
+class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     r"""Refined treebank grammar with a hierarchical Dirichlet process (HDP-PCFG-GR).
 
     The symbols of a treebank are too coarse: an NP that is a subject differs from one that is an
@@ -117,12 +99,15 @@ class HDPPCFGRefiner(ResumableEstimator):
         Words that are rarer than this in the training sentences, or do not occur there, are
         unknown: they are replaced by classes that depend on their spelling, as in
         :class:`~skdp.feature_extraction.TokenVectorizer`, with separate classes at the start of
-        sentences.
-    decoding : {"max-rule", "projection"}, default="max-rule"
+        sentences. In parsing, a word that the training trees show has the weights of its class times
+        P(tag | word) / P(tag | class), of its own tags and half a token with those of the class.
+    decoding : {"max-rule", "projection", "marginal"}, default="max-rule"
         Which tree is the best, given the posterior probabilities of rules at their places, summed
         over subsymbols. "max-rule": the one whose rules have the highest product of them.
         "projection": the one of the highest probability under the distribution over trees in which
         rules are chosen independently and have these probabilities (Liang et al. 2009, 4.3.1).
+        "marginal": of the 50 best by "max-rule" the one of the highest probability, subsymbols
+        summed out (4.3, option 3).
     max_iter : int, default=50
         Largest number of iterations.
     tol : float, default=1e-4
@@ -220,7 +205,7 @@ class HDPPCFGRefiner(ResumableEstimator):
         "inference": [StrOptions({"vb", "em", "viterbi-em"})],
         "pseudo_count": [Interval(Real, 0, 1e8, closed="both")],
         "min_word_count": [Interval(Integral, 1, None, closed="left")],
-        "decoding": [StrOptions({"max-rule", "projection"})],
+        "decoding": [StrOptions({"max-rule", "projection", "marginal"})],
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
@@ -321,6 +306,7 @@ class HDPPCFGRefiner(ResumableEstimator):
         binary = [binarize(tree) for tree in trees if tree is not None]
         lexicon = Lexicon(sentences, self.min_word_count)
         flat = flatten(binary, [lexicon.encode(sentence) for sentence in sentences])
+        lexicon.count_symbols(sentences, flat.word_symbols.tolist())
         n_refined = float(self.n_components) ** 3 * len(flat.rules.binary)
         n_refined += float(self.n_components) * len(flat.rules.emission)
         check_memory(
@@ -385,8 +371,9 @@ class HDPPCFGRefiner(ResumableEstimator):
         rules, logs = grammar.rules, grammar.weights()
         nodes = _count_nodes(rules, grammar.counts)
         parser = RefinedParser(
-            rules, run.coarse_counts, run.coarse_logs, logs, len(lexicon), lexicon.n_known, _WIDTHS
-        )
+            rules, run.coarse_counts, run.coarse_logs, logs, grammar.log_means(), len(lexicon),
+            lexicon.n_known, _WIDTHS,
+        )  # fmt: skip
         return {
             "symbols_": rules.symbols,
             "top_weights_": grammar.top_weights,
@@ -438,66 +425,6 @@ class HDPPCFGRefiner(ResumableEstimator):
             If the fit did not converge within `max_iter` iterations.
         """
         return self._fit(X, y)
-
-    def predict(self, X: Any) -> list[ParseTree | None]:
-        """Return the best coarse tree of each sentence.
-
-        Parameters
-        ----------
-        X : sequence of n_sentences sequences of str
-
-        Returns
-        -------
-        list of n_sentences ParseTree or None
-            Trees that are not binarized. A sentence that has no parse gets a flat tree of
-            preterminals below the most common root, with a warning. A sentence without words has no
-            tree: None.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If X is not a sequence of sentences of words.
-        """
-        check_is_fitted(self)
-        validate_parameters(self)
-        sentences = check_sentences(X)
-        parse = _Parse(self._lexicon, self._parser, self.decoding)
-        found = Parallel(n_jobs=self.n_jobs, prefer="threads")(map(delayed(parse), sentences))
-        n_flat = sum(not is_parsed for _, is_parsed in found)
-        if n_flat:
-            warnings.warn(
-                f"{n_flat} of {len(found)} sentences have no parse under the grammar and get a "
-                "flat tree.",
-                stacklevel=2,
-            )
-        return [tree for tree, _ in found]
-
-    def score(self, X: Any, y: Any) -> float:
-        """Return the F1 score of labeled brackets; higher is better.
-
-        Parameters
-        ----------
-        X : sequence of n_sentences sequences of str
-        y : sequence of n_sentences ParseTree or None
-            The true trees; None for sentences without words.
-
-        Returns
-        -------
-        float
-            From 0 to 1, by the conventions of EVALB (see :func:`skdp.metrics.bracket_scores`):
-            punctuation is deleted after parsing.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If X or y is invalid, or no sentence has a word.
-        """
-        check_is_fitted(self)
-        sentences, trees = check_sentences(X), check_trees(y)
-        check_yields(sentences, trees)
-        if not any(sentences):
-            raise ValueError("X has no words to score.")
-        return float(bracket_scores(trees, self.predict(sentences)).f1)
 
     def count_active_rules(self, threshold: float = ACTIVE) -> int:
         """Return the number of active refined rules, including emissions.

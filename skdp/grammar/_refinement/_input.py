@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skdp._checks import check_unmasked
@@ -62,3 +62,41 @@ def check_yields(sentences: Sequence[tuple[str, ...]], trees: Sequence[ParseTree
         else:
             differ = f"word {j} is {leaves[j]!r} in the tree and {sentence[j]!r} in the sentence"
         raise ValueError(f"tree {i} and sentence {i} differ in their words: {differ}.")
+
+
+def check_tags(
+    tags: Any, sentences: Sequence[tuple[str, ...]], known: Mapping[str, int]
+) -> list[list[int] | None]:
+    """Return given tags of words as symbols, -1 where none is given; None for a sentence without.
+
+    Parameters
+    ----------
+    tags : sequence of sequences of str or None, or None
+    sentences : sequence of tuples of str
+    known : dict from str to int
+        Symbols of tags.
+    """
+    if tags is None:
+        return [None] * len(sentences)
+    if isinstance(tags, str) or not hasattr(tags, "__iter__") or hasattr(tags, "__next__"):
+        raise TypeError(f"tags must be a sequence of tags of sentences, got {type(tags).__name__}.")
+    rows = list(tags)
+    if len(rows) != len(sentences):
+        raise ValueError(f"tags must be of {len(sentences)} sentences, as X, got {len(rows)}.")
+    found: list[list[int] | None] = []
+    for i, (row, sentence) in enumerate(zip(rows, sentences, strict=True)):
+        if row is None:
+            found.append(None)
+            continue
+        if isinstance(row, str) or not hasattr(row, "__iter__"):
+            raise TypeError(f"sentence {i}: tags must be a sequence, got {type(row).__name__}.")
+        row = list(row)
+        if len(row) != len(sentence):
+            raise ValueError(f"sentence {i} has {len(sentence)} words, but {len(row)} tags.")
+        for tag in row:
+            if tag is not None and tag not in known:
+                raise ValueError(
+                    f"sentence {i}: no word of the training trees has the tag {tag!r}."
+                )
+        found.append([-1 if tag is None else known[tag] for tag in row])
+    return found
