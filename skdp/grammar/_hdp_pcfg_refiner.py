@@ -99,7 +99,7 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         Words that are rarer than this in the training sentences, or do not occur there, are
         unknown: they are replaced by classes that depend on their spelling, as in
         :class:`~skdp.feature_extraction.TokenVectorizer`, with separate classes at the start of
-        sentences. In parsing, a word that the training trees show has the weights of its class times
+        sentences. In parsing, one that the training trees show has the weights of its class times
         P(tag | word) / P(tag | class), of its own tags and half a token with those of the class.
     decoding : {"max-rule", "projection", "marginal"}, default="max-rule"
         Which tree is the best, given the posterior probabilities of rules at their places, summed
