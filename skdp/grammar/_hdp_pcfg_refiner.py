@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_unmasked, is_number
+from skdp._checks import is_number
 from skdp._memory import check_memory
 from skdp._public import public
 from skdp._random import Role, make_seed_sequence
@@ -25,17 +21,21 @@ from skdp._sklearn_compat import (
     validate_parameters,
     with_callbacks,
 )
-from skdp.data._binarize import binarize, debinarize
-from skdp.data._parse_tree import ParseTree, name_other
+from skdp.data._binarize import binarize
 from skdp.grammar._coordinate_ascent import Expectation, warn_unless_converged
+from skdp.grammar._refined_parsing import RefinedParsing
 from skdp.grammar._refinement._ascent import Refinement
+from skdp.grammar._refinement._input import (
+    check_sentences,
+    check_trees,
+    check_yields,
+)
 from skdp.grammar._refinement._lexicon import Lexicon
 from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
 from skdp.grammar._refinement._messages import RefinedTables, expect, expect_best
 from skdp.grammar._refinement._parser import RefinedParser
 from skdp.grammar._refinement._treebank import CoarseRules, Treebank, flatten
 from skdp.grammar._refinement._variational import RefinementPriors, VariationalRefinement
-from skdp.metrics import bracket_scores
 
 ACTIVE = 1e-6
 """Subsymbols with so many expected nodes, and their rules of so large a weight, are active."""
@@ -57,25 +57,8 @@ class _Data(NamedTuple):
     n_words: int
 
 
-@dataclass(frozen=True, eq=False)
-class _Parse:
-    """Parses sentences: returns a tree, and whether it is a parse. A class, to be pickled."""
-
-    lexicon: Lexicon
-    parser: RefinedParser
-
-    def __call__(self, sentence: tuple[str, ...]) -> tuple[ParseTree | None, bool]:
-        if not sentence:
-            return None, True
-        words = self.lexicon.encode(sentence)
-        tree = self.parser.parse(words, sentence)
-        if tree is None:
-            return self.parser.make_flat(words, sentence), False
-        return debinarize(tree), True
-
-
 @public
-class HDPPCFGRefiner(ResumableEstimator):
+class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     r"""Refined treebank grammar with a hierarchical Dirichlet process (HDP-PCFG-GR).
 
     The symbols of a treebank are too coarse: an NP that is a subject differs from one that is an
@@ -116,7 +99,15 @@ class HDPPCFGRefiner(ResumableEstimator):
         Words that are rarer than this in the training sentences, or do not occur there, are
         unknown: they are replaced by classes that depend on their spelling, as in
         :class:`~skdp.feature_extraction.TokenVectorizer`, with separate classes at the start of
-        sentences.
+        sentences. In parsing, one that the training trees show has the weights of its class times
+        P(tag | word) / P(tag | class), of its own tags and half a token with those of the class.
+    decoding : {"max-rule", "projection", "marginal"}, default="max-rule"
+        Which tree is the best, given the posterior probabilities of rules at their places, summed
+        over subsymbols. "max-rule": the one whose rules have the highest product of them.
+        "projection": the one of the highest probability under the distribution over trees in which
+        rules are chosen independently and have these probabilities (Liang et al. 2009, 4.3.1).
+        "marginal": of the 50 best by "max-rule" the one of the highest probability, subsymbols
+        summed out (4.3, option 3).
     max_iter : int, default=50
         Largest number of iterations.
     tol : float, default=1e-4
@@ -184,13 +175,12 @@ class HDPPCFGRefiner(ResumableEstimator):
     of the chart, and drops every item, or rule at a place, whose best tree is exp(10) times less
     likely than the best of all (exp(20) times, if the refined grammar allows no tree of the rest).
     Then it sums over the subsymbols of the remaining trees, which gives the posterior probabilities
-    of coarse rules at their places. The posterior is projected onto the distribution over coarse
-    trees with these moments in which rules are chosen independently, and the best tree under this
-    distribution is returned (4.3.1). With `n_products` > 1 all grammars
-    sum over the trees that are left, and posterior probabilities are multiplied first; attributes
-    are those of the grammar with the highest lower bound. A sentence without a tree that every
-    grammar allows has no parse. Chains of unary rules may be as long as in the training trees;
-    nodes with the same span are distinguished by the rules below them.
+    of coarse rules at their places. From these `decoding` chooses a tree. With `n_products` > 1 all
+    grammars sum over the trees that are left, and posterior probabilities are multiplied first;
+    attributes are those of the grammar with the highest lower bound, and so are probabilities of
+    sentences and trees. A sentence without a tree that every grammar allows has no parse. Chains of
+    unary rules may be as long as in the training trees; nodes with the same span are distinguished
+    by the rules below them.
 
     References
     ----------
@@ -222,9 +212,12 @@ class HDPPCFGRefiner(ResumableEstimator):
         "inference": [StrOptions({"vb", "em", "viterbi-em"})],
         "pseudo_count": [Interval(Real, 0, 1e8, closed="both")],
         "min_word_count": [Interval(Integral, 1, None, closed="left")],
+        "decoding": [StrOptions({"max-rule", "projection", "marginal"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "n_products": [Interval(Integral, 1, None, closed="left")],
     }
+
+    _free_in_checkpoints = ResumableEstimator._free_in_checkpoints | {"decoding"}
 
     _step_name = "iteration"
 
@@ -247,6 +240,7 @@ class HDPPCFGRefiner(ResumableEstimator):
         inference: str = "vb",
         pseudo_count: float = 0.0,
         min_word_count: int = 5,
+        decoding: str = "max-rule",
         max_iter: int = 50,
         tol: float = 1e-4,
         n_products: int = 1,
@@ -264,6 +258,7 @@ class HDPPCFGRefiner(ResumableEstimator):
         self.inference = inference
         self.pseudo_count = pseudo_count
         self.min_word_count = min_word_count
+        self.decoding = decoding
         self.max_iter = max_iter
         self.tol = tol
         self.n_products = n_products
@@ -306,13 +301,13 @@ class HDPPCFGRefiner(ResumableEstimator):
         )
 
     def _check_input(self, X: Any, y: Any = None) -> _Data:
-        sentences, trees = _check_sentences(X), _check_trees(y)
+        sentences, trees = check_sentences(X), check_trees(y)
         if not sentences:
             raise ValueError(
                 f"Found array with 0 sample(s) while a minimum of 1 is required by "
                 f"{type(self).__name__}."
             )
-        _check_yields(sentences, trees)
+        check_yields(sentences, trees)
         sentences = [sentence for sentence in sentences if sentence]
         if not sentences:
             raise ValueError(
@@ -321,6 +316,7 @@ class HDPPCFGRefiner(ResumableEstimator):
         binary = [binarize(tree) for tree in trees if tree is not None]
         lexicon = Lexicon(sentences, self.min_word_count)
         flat = flatten(binary, [lexicon.encode(sentence) for sentence in sentences])
+        lexicon.count_symbols(sentences, flat.word_symbols.tolist())
         n_refined = float(self.n_components) ** 3 * len(flat.rules.binary)
         n_refined += float(self.n_components) * len(flat.rules.emission)
         check_memory(
@@ -393,8 +389,8 @@ class HDPPCFGRefiner(ResumableEstimator):
         rules, logs = grammar.rules, grammar.weights()
         nodes = _count_nodes(rules, grammar.counts)
         parser = RefinedParser(
-            rules, run.coarse_counts, run.coarse_logs, logs, len(lexicon), lexicon.n_known, _WIDTHS,
-            [other.grammar.weights() for other in others],
+            rules, run.coarse_counts, run.coarse_logs, logs, grammar.log_means(), len(lexicon),
+            lexicon.n_known, _WIDTHS, [other.grammar.weights() for other in others],
         )  # fmt: skip
         return {
             "symbols_": rules.symbols,
@@ -448,66 +444,6 @@ class HDPPCFGRefiner(ResumableEstimator):
         """
         return self._fit(X, y)
 
-    def predict(self, X: Any) -> list[ParseTree | None]:
-        """Return the best coarse tree of each sentence.
-
-        Parameters
-        ----------
-        X : sequence of n_sentences sequences of str
-
-        Returns
-        -------
-        list of n_sentences ParseTree or None
-            Trees that are not binarized. A sentence that has no parse gets a flat tree of
-            preterminals below the most common root, with a warning. A sentence without words has no
-            tree: None.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If X is not a sequence of sentences of words.
-        """
-        check_is_fitted(self)
-        sentences = _check_sentences(X)
-
-        parse = _Parse(self._lexicon, self._parser)
-        found = Parallel(n_jobs=self.n_jobs, prefer="threads")(map(delayed(parse), sentences))
-        n_flat = sum(not is_parsed for _, is_parsed in found)
-        if n_flat:
-            warnings.warn(
-                f"{n_flat} of {len(found)} sentences have no parse under the grammar and get a "
-                "flat tree.",
-                stacklevel=2,
-            )
-        return [tree for tree, _ in found]
-
-    def score(self, X: Any, y: Any) -> float:
-        """Return the F1 score of labeled brackets; higher is better.
-
-        Parameters
-        ----------
-        X : sequence of n_sentences sequences of str
-        y : sequence of n_sentences ParseTree or None
-            The true trees; None for sentences without words.
-
-        Returns
-        -------
-        float
-            From 0 to 1, by the conventions of EVALB (see :func:`skdp.metrics.bracket_scores`):
-            punctuation is deleted after parsing.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If X or y is invalid, or no sentence has a word.
-        """
-        check_is_fitted(self)
-        sentences, trees = _check_sentences(X), _check_trees(y)
-        _check_yields(sentences, trees)
-        if not any(sentences):
-            raise ValueError("X has no words to score.")
-        return float(bracket_scores(trees, self.predict(sentences)).f1)
-
     def count_active_rules(self, threshold: float = ACTIVE) -> int:
         """Return the number of active refined rules, including emissions.
 
@@ -527,59 +463,6 @@ class HDPPCFGRefiner(ResumableEstimator):
         return _count_active_rules(
             self._parser.rules, self._logs, self.subsymbol_counts_, float(threshold)
         )
-
-
-def _check_sentences(X: Any) -> list[tuple[str, ...]]:
-    """Return sentences as tuples of words."""
-    if isinstance(X, str | bytes) or not hasattr(X, "__iter__") or hasattr(X, "__next__"):
-        raise TypeError(f"X must be a sequence of sentences, got {type(X).__name__}.")
-    check_unmasked(X, "X")
-    sentences = []
-    for i, sentence in enumerate(X):
-        if isinstance(sentence, str) or not hasattr(sentence, "__iter__"):
-            raise TypeError(
-                f"sentence {i}: must be a sequence of words, got {type(sentence).__name__}."
-            )
-        words = tuple(sentence)
-        if not all(isinstance(word, str) for word in words):
-            raise TypeError(f"sentence {i}: words must be str.")
-        sentences.append(tuple(map(str, words)))  # those of arrays are str of another type
-    return sentences
-
-
-def _check_trees(y: Any) -> list[ParseTree | None]:
-    if y is None:
-        raise ValueError("y must hold the parse trees of the sentences, got None.")
-    if isinstance(y, str | bytes) or not hasattr(y, "__iter__") or hasattr(y, "__next__"):
-        raise TypeError(f"y must be a sequence of ParseTree, got {type(y).__name__}.")
-    trees = list(y)
-    for i, tree in enumerate(trees):
-        if tree is not None and not isinstance(tree, ParseTree):
-            raise TypeError(name_other(tree, f"tree {i}:"))
-    return trees
-
-
-def _check_yields(sentences: Sequence[tuple[str, ...]], trees: Sequence[ParseTree | None]) -> None:
-    if len(sentences) != len(trees):
-        raise ValueError(
-            "Found input variables with inconsistent numbers of samples: "
-            f"{[len(sentences), len(trees)]}."
-        )
-    for i, (sentence, tree) in enumerate(zip(sentences, trees, strict=True)):
-        if tree is None and not sentence:
-            continue
-        if tree is None:
-            raise ValueError(f"tree {i} is None, but sentence {i} has words: {sentence!r:.80}.")
-        leaves = tree.leaves
-        if leaves == sentence:
-            continue
-        pairs = zip(leaves, sentence, strict=False)
-        j = next((j for j, (leaf, word) in enumerate(pairs) if leaf != word), None)
-        if j is None:
-            differ = f"it has {len(leaves)} words and the sentence {len(sentence)}"
-        else:
-            differ = f"word {j} is {leaves[j]!r} in the tree and {sentence[j]!r} in the sentence"
-        raise ValueError(f"tree {i} and sentence {i} differ in their words: {differ}.")
 
 
 def _count_nodes(rules: CoarseRules, counts: RefinedTables) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Sums over the trees of a forest whose symbols have subsymbols, and the tree that they project to.
+"""Sums over the trees of a forest whose symbols have subsymbols, and the tree that they choose.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -196,41 +196,36 @@ def sum_outside(
 
 
 @njit_loop
-def find_projected(edge_ptr, edges, root_items, shares, best, choice):
-    """Find the best tree of the projection; return its root's item, -1 if there is no tree.
-
-    In the projection an item chooses among its edges with their posterior probabilities over that
-    of the item, independent of all else.
+def find_best(edge_ptr, edges, root_items, scores, root_scores, best, choice):
+    """Find the tree with the highest sum of scores; return its root's item, -1 if there is none.
 
     Parameters
     ----------
-    edge_ptr, edges, root_items, shares : arrays
-    best : (n_items,) float64, scratch
+    edge_ptr, edges, root_items : arrays
+    scores : (n_edges,) float64
+        -inf: the edge is not possible.
+    root_scores : (n_items,) float64
+        Of items as roots.
+    best : (n_items,) float64, output
+        The highest sum of scores of an item's subtrees.
     choice : (n_items,) int64, output
         The best edge of an item, -1: none is possible. Of equals the first.
     """
     for item in range(edge_ptr.shape[0] - 1):
-        total = 0.0
         best[item] = -math.inf
         choice[item] = -1
         for edge in range(edge_ptr[item], edge_ptr[item + 1]):
-            total += shares[edge]
-        for edge in range(edge_ptr[item], edge_ptr[item + 1]):
-            if shares[edge] > 0.0:
-                x = math.log(shares[edge] / total)
-                if edges[edge, 0] != WORD:
-                    x += best[edges[edge, 2]]
-                if edges[edge, 0] == BINARY:
-                    x += best[edges[edge, 3]]
-                if x > best[item]:
-                    best[item] = x
-                    choice[item] = edge
+            x = scores[edge]
+            if edges[edge, 0] != WORD:
+                x += best[edges[edge, 2]]
+            if edges[edge, 0] == BINARY:
+                x += best[edges[edge, 3]]
+            if x > best[item]:
+                best[item] = x
+                choice[item] = edge
     root, top = -1, -math.inf
     for r in range(root_items.shape[0]):
-        item, total = root_items[r], 0.0
-        if item >= 0:
-            for edge in range(edge_ptr[item], edge_ptr[item + 1]):
-                total += shares[edge]
-            if total > 0.0 and best[item] + math.log(total) > top:
-                root, top = item, best[item] + math.log(total)
+        item = root_items[r]
+        if item >= 0 and best[item] + root_scores[item] > top:
+            root, top = item, best[item] + root_scores[item]
     return root

@@ -50,6 +50,19 @@ class Lexicon:
         self.names = names
         self.n_known = len(known)
 
+    def count_symbols(self, sentences: Sequence[Sequence[str]], symbols: Sequence[int]) -> None:
+        """Keep how often rare words have their symbols; `symbols` are those of all words."""
+        rest = iter(symbols)
+        self._seen: dict[str, Counter[int]] = {}
+        for sentence in sentences:
+            for word, symbol in zip(sentence, rest, strict=False):
+                if word not in self._known:
+                    self._seen.setdefault(word, Counter())[symbol] += 1
+
+    def seen(self, sentence: Sequence[str]) -> list[Counter[int] | None]:
+        """Return how often the trees show the rare words of a sentence with their symbols."""
+        return [self._seen.get(word) for word in sentence]
+
     def __len__(self) -> int:
         return len(self.names)
 

@@ -69,3 +69,7 @@ class MaximumLikelihoodRefinement:
         """Return the logarithms of the rules' probabilities."""
         assert self._logs is not None
         return self._logs
+
+    def log_means(self) -> RefinedTables:
+        """Return the logarithms of the rules' probabilities."""
+        return self.weights()

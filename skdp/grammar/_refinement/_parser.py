@@ -1,9 +1,9 @@
-"""Coarse trees of sentences under a refined grammar: prune, sum over subsymbols, project."""
+"""Coarse trees of sentences under a refined grammar: prune, sum over subsymbols, choose."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,27 +12,16 @@ from skdp._typing import Floats, Ints
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._refinement import _kernels_coarse as coarse
 from skdp.grammar._refinement import _kernels_forest as forest
+from skdp.grammar._refinement._decoding import (
+    Forest,
+    Lexical,
+    ScoredForest,
+    Steps,
+    best_steps,
+    score_rules,
+)
 from skdp.grammar._refinement._messages import RefinedTables, ScaledWeights
 from skdp.grammar._refinement._treebank import CoarseRules
-
-
-class Forest(NamedTuple):
-    """What is left of a sentence's chart: items, and edges by which they are made.
-
-    Attributes
-    ----------
-    symbols : (n_items,) int32
-    edge_ptr : (n_items + 1,) int64
-    edges : (n_edges, 4) int32
-        See `_kernels_coarse`.
-    root_items : (R,) int32
-        Items of whole sentences with the roots' symbols, -1: none.
-    """
-
-    symbols: Ints
-    edge_ptr: NDArray[np.int64]
-    edges: Ints
-    root_items: Ints
 
 
 class Projection(NamedTuple):
@@ -45,15 +34,19 @@ class Projection(NamedTuple):
     shares: Floats
 
 
+_SMOOTHING = 0.5
+"""A rare word's tags are those of its class so often, beside those that it was seen with."""
+
+
 class RefinedParser:
     """A refined grammar made ready for parsing.
 
     Parameters
     ----------
     rules : CoarseRules
-    coarse_counts, coarse_logs, logs : RefinedTables
+    coarse_counts, coarse_logs, logs, log_means : RefinedTables
         How often the trees use the coarse rules; logarithms of the weights of the grammar with one
-        subsymbol, and of the refined one.
+        subsymbol, of the refined one, and of the probabilities of its rules.
     n_words, n_known : int
         Words from `n_known` are classes of unknown words. Those that no tree shows are emitted as
         all of them together are, by every symbol that emits one.
@@ -72,6 +65,7 @@ class RefinedParser:
         coarse_counts: RefinedTables,
         coarse_logs: RefinedTables,
         logs: RefinedTables,
+        log_means: RefinedTables,
         n_words: int,
         n_known: int,
         widths: Sequence[float],
@@ -79,17 +73,24 @@ class RefinedParser:
     ):
         self.rules = rules
         self.widths = widths
-        emission = _pool(rules.emission, logs.emission, n_known)[0]
-        coarse_pooled = _pool(rules.emission, coarse_logs.emission, n_known)[1]
+        emission, coarse_pooled = _pool(rules.emission, coarse_logs.emission, n_known)
         uses = _pool(rules.emission, np.log(coarse_counts.emission), n_known)[1]
-        self._scaled = [
+        self._means, *self._scaled = (
             ScaledWeights.of(t._replace(emission=_pool(rules.emission, t.emission, n_known)[1]))
-            for t in (logs, *others)
-        ]
-        table = _by_word(emission, len(rules.emission), n_words)
-        self._emission, self._word_ptr = table
-        self._log_emission = np.ascontiguousarray(coarse_pooled[self._emission[:, 1], 0])
-        self._uses = uses[self._emission[:, 1], 0]
+            for t in (log_means, logs, *others)
+        )
+        self._emission, self._word_ptr = _by_word(emission, n_words)
+        self._log_emission = np.ascontiguousarray(coarse_pooled[:, 0])
+        self._uses = uses[:, 0]
+        whole = emission[:, 1] == _ANY
+        self._any_row = dict(
+            zip(emission[whole, 0].tolist(), np.flatnonzero(whole).tolist(), strict=True)
+        )
+        self._symbol_ids = {name: s for s, name in enumerate(rules.symbols)}
+        self._unary_ids, self._binary_ids, self._root_ids = (
+            {tuple(rule): r for r, rule in enumerate(table.tolist())}
+            for table in (rules.unary, rules.binary, rules.roots[:, None])
+        )
         self._flat_root = rules.symbols[rules.roots[int(np.argmax(coarse_counts.root[:, 0]))]]
         self._log_root = np.ascontiguousarray(coarse_logs.root[:, 0])
         self._log_unary = np.ascontiguousarray(coarse_logs.unary[:, 0, 0])
@@ -102,19 +103,71 @@ class RefinedParser:
         left_ptr = np.searchsorted(by_left[:, 1], symbols)
         self._by_left = (by_left, left_ptr, np.ascontiguousarray(self._log_binary[order]))
 
-    def make_forest(self, words: Ints, width: float) -> Forest | None:
+    @property
+    def tags(self) -> dict[str, int]:
+        """Symbols that emit words, by name."""
+        return {self.rules.symbols[s]: s for s in self._any_row}
+
+    def look_up(
+        self,
+        words: Ints,
+        seen: Sequence[Mapping[int, int] | None],
+        tags: Sequence[int] | None = None,
+    ) -> Lexical:
+        """Return the emissions of a sentence's words.
+
+        Parameters
+        ----------
+        words : (n,) int32
+        seen : sequence of n dicts from symbols to counts, or None
+            How often the trees show a rare word with its symbols.
+        tags : sequence of n int or None, default=None
+            Symbols of the words, -1: not given. One that no tree shows with a word emits it as it
+            emits all words together.
+        """
+        parts, factors, ptr = [], [], [0]
+        for i, (word, counts) in enumerate(zip(words, seen, strict=True)):
+            rows = self._emission[self._word_ptr[word] : self._word_ptr[word + 1]]
+            factor = np.zeros(len(rows)) if counts is None else self._adjust(rows, counts)
+            if tags is not None and tags[i] >= 0:
+                mine = rows[:, 0] == tags[i]
+                if mine.any():
+                    rows, factor = rows[mine], factor[mine]
+                else:
+                    rows = np.array([[tags[i], self._any_row[tags[i]]]], dtype=np.int32)
+                    factor = np.zeros(1)
+            parts.append(rows)
+            factors.append(factor)
+            ptr.append(ptr[-1] + len(rows))
+        places, log_factor = np.concatenate(parts), np.concatenate(factors)
+        rows = np.ascontiguousarray(places[:, 1])
+        here = np.arange(len(rows), dtype=np.int32)
+        return Lexical(
+            np.column_stack([places[:, 0], here]), np.array(ptr, dtype=np.int64), rows,
+            self._log_emission[rows] + log_factor, log_factor,
+        )  # fmt: skip
+
+    def _adjust(self, rows: Ints, counts: Mapping[int, int]) -> Floats:
+        """Return log P(tag | word) / P(tag | class) of a rare word with the rows of its class."""
+        of_class = np.exp(self._uses[rows[:, 1]])
+        of_class = of_class / of_class.sum()
+        own = np.array([counts.get(symbol, 0) for symbol in rows[:, 0].tolist()])
+        of_word = (own + _SMOOTHING * of_class) / (sum(counts.values()) + _SMOOTHING)
+        return np.asarray(np.log(of_word / of_class))
+
+    def make_forest(self, words: Lexical, width: float) -> Forest | None:
         """Return the forest of a sentence of one word or more; None if it has no tree."""
-        n, rules = len(words), self.rules
+        n, rules = len(words.ptr) - 1, self.rules
         shape = (n * (n + 1) // 2, rules.longest_chain + 2, rules.n_symbols)
         best_in, best_out = np.empty(shape), np.empty(shape)
-        lexical = (words, self._emission, self._word_ptr)
+        lexical = (np.arange(n, dtype=np.int32), words.emission, words.ptr)
         unary = (rules.unary, self._log_unary)
         binary = (rules.binary, self._rule_ptr, self._log_binary)
         possible, n_possible = np.empty(shape[::2], dtype=np.int32), np.empty(shape[0], np.int32)
         ends = np.empty((n, rules.n_symbols, n), dtype=np.int32)
         n_ends = np.empty((n, rules.n_symbols), dtype=np.int32)
         coarse.fill_inside(
-            *lexical, self._log_emission, *unary, *self._by_left, best_in,
+            *lexical, words.log_weights, *unary, *self._by_left, best_in,
             possible, n_possible, ends, n_ends,
         )  # fmt: skip
         cut = coarse.fill_outside(
@@ -136,7 +189,7 @@ class RefinedParser:
         kept = np.flatnonzero(items >= 0)
         symbols[items.reshape(-1)[kept]] = kept % rules.n_symbols
         top = coarse.span_of(0, n)
-        return Forest(symbols, edge_ptr, edges, items[top, -1, rules.roots])
+        return Forest(symbols, edge_ptr, edges, items[top, -1, rules.roots], words)
 
     def project(self, trees: Forest) -> Projection:
         """Return the edges' posterior probabilities, multiplied over the refined grammars.
@@ -149,13 +202,17 @@ class RefinedParser:
                 break
             other = self._sum(trees, scaled)
             log_sum, shares = log_sum + other.log_sum, shares * other.shares
-        if len(self._scaled) > 1 and log_sum > -np.inf and self._choose(trees, shares)[0] < 0:
+        is_product = len(self._scaled) > 1 and log_sum > -np.inf
+        if is_product and score_rules(trees, shares, "max-rule").root < 0:
             log_sum = -np.inf
         return Projection(log_sum, shares)
 
     @staticmethod
     def _sum(trees: Forest, scaled: ScaledWeights) -> Projection:
-        weights, scale = scaled
+        weights, (root_scale, emission_scale, *others) = scaled
+        rows = trees.words.rows
+        weights = weights._replace(emission=weights.emission[rows])
+        scale = (root_scale, emission_scale[rows] + trees.words.log_factor, *others)
         n_items, n = len(trees.symbols), weights.n_components
         inside, outside = np.empty((2, n_items, n))
         log_in, shares = np.empty(n_items), np.empty(len(trees.edges))
@@ -169,83 +226,126 @@ class RefinedParser:
         )  # fmt: skip
         return Projection(log_sum, shares)
 
-    def parse(self, words: Ints, leaves: Any) -> ParseTree | None:
-        """Return the best binary coarse tree, None if there is none."""
+    def find_trees(self, words: Lexical, decoding: str) -> ScoredForest | None:
+        """Return the scored forest of a sentence; None if it has no tree."""
         for width in self.widths:
             trees = self.make_forest(words, width)
             if trees is None:
                 return None
             log_sum, shares = self.project(trees)
             if log_sum > -np.inf:
-                return self._find_tree(trees, shares, leaves)
+                return score_rules(trees, shares, decoding)
         return None
 
-    def _find_tree(self, trees: Forest, shares: Floats, leaves: Any) -> ParseTree:
-        """Return the best tree of the projection."""
-        root, choice = self._choose(trees, shares)
-        return self._build(trees, choice, root, leaves)
+    def parse(self, words: Lexical, leaves: Sequence[str], decoding: str) -> ParseTree | None:
+        """Return the best binary coarse tree, None if there is none."""
+        scored = self.find_trees(words, decoding)
+        return None if scored is None else self.build(scored.trees, best_steps(scored), leaves)
 
-    @staticmethod
-    def _choose(trees: Forest, shares: Floats) -> tuple[int, NDArray[np.int64]]:
-        """Return the root's item of the best tree, -1 if there is none, and all items' edges."""
-        n_items = len(trees.symbols)
-        choice = np.empty(n_items, dtype=np.int64)
-        root = forest.find_projected(
-            trees.edge_ptr, trees.edges, trees.root_items, shares, np.empty(n_items), choice
-        )
-        return root, choice
+    def build(self, trees: Forest, steps: Steps, leaves: Sequence[str]) -> ParseTree:
+        """Return the tree of edges in pre-order."""
+        names, rest = self.rules.symbols, list(leaves)
+        stack: list[ParseTree] = []
+        for item, edge in reversed(steps):
+            kind, label = trees.edges[edge, 0], names[trees.symbols[item]]
+            if kind == coarse.WORD:
+                stack.append(ParseTree._make(label, (rest.pop(),)))
+            elif kind == coarse.UNARY:
+                stack.append(ParseTree._make(label, (stack.pop(),)))
+            elif kind == coarse.BINARY:
+                stack.append(ParseTree._make(label, (stack.pop(), stack.pop())))
+        (tree,) = stack
+        return tree
 
-    def make_flat(self, words: Ints, leaves: Any) -> ParseTree:
+    def log_sum(self, words: Lexical) -> float:
+        """Return the log probability of a sentence: of the trees that the last width leaves."""
+        trees = self.make_forest(words, self.widths[-1])
+        return -np.inf if trees is None else self._sum(trees, self._means).log_sum
+
+    def log_prob(self, tree: ParseTree, words: Lexical) -> float:
+        """Return the log probability of a binary tree and its words, subsymbols summed out."""
+        trees = self._forest_of(tree, words)
+        return -np.inf if trees is None else self._sum(trees, self._means).log_sum
+
+    def _forest_of(self, tree: ParseTree, words: Lexical) -> Forest | None:
+        """Return the forest of one tree; None if the grammar does not have it."""
+        symbols: list[int] = []
+        edges: list[tuple[int, int, int, int]] = []
+        chains: list[int] = []  # of every item: nodes with one child above each other
+        stack: list[int] = []  # items that wait for their parent, -1: a word
+        n_words = 0
+        for entry in tree._flat():
+            if isinstance(entry, str):
+                stack.append(-1)
+                continue
+            label, n = entry
+            symbol, below = self._symbol_ids.get(label, -1), stack[-n:]
+            del stack[-n:]
+            key = tuple(symbols[child] for child in below if child >= 0)
+            chain = 0
+            rule: int | None
+            if below == [-1]:
+                rule, kind = words.find(n_words, symbol), coarse.WORD
+                n_words += 1
+            elif n == 1:
+                rule, kind = self._unary_ids.get((symbol, *key)), coarse.UNARY
+                chain = chains[below[0]] + 1
+            else:
+                rule, kind = self._binary_ids.get((symbol, *key)), coarse.BINARY
+            if rule is None or chain > self.rules.longest_chain:
+                return None
+            stack.append(len(symbols))
+            symbols.append(symbol)
+            chains.append(chain)
+            edges.append((kind, rule, below[0], below[1] if n == 2 else -1))
+        root = self._root_ids.get((symbols[-1],))
+        if root is None:
+            return None
+        roots = np.full(len(self.rules.roots), -1, dtype=np.int32)
+        roots[root] = len(symbols) - 1
+        return Forest(
+            np.array(symbols, dtype=np.int32), np.arange(len(edges) + 1),
+            np.array(edges, dtype=np.int32), roots, words,
+        )  # fmt: skip
+
+    def make_flat(self, words: Lexical, leaves: Sequence[str]) -> ParseTree:
         """Return a tree of the commonest root and the commonest preterminal of every word."""
         names, children = self.rules.symbols, []
-        for word, leaf in zip(words, leaves, strict=True):
-            start, stop = self._word_ptr[word : word + 2]
-            place = start + int(np.argmax(self._uses[start:stop]))
-            children.append(ParseTree(names[self._emission[place, 0]], [leaf]))
+        uses = self._uses[words.rows] + words.log_factor
+        for i, leaf in enumerate(leaves):
+            start, stop = words.ptr[i : i + 2]
+            place = start + int(np.argmax(uses[start:stop]))
+            children.append(ParseTree(names[words.emission[place, 0]], [leaf]))
         return ParseTree(self._flat_root, children)
 
-    def _build(self, trees: Forest, choice: NDArray[np.int64], root: int, leaves: Any) -> ParseTree:
-        """Return the tree of chosen edges."""
-        names, rest = self.rules.symbols, iter(leaves)
-        flat: list[Any] = []
-        stack: list[Any] = [root]
-        while stack:
-            item = stack.pop()
-            if not isinstance(item, int):
-                flat.append(item)
-                continue
-            kind, _, first, second = trees.edges[choice[item]].tolist()
-            label = names[trees.symbols[item]]
-            if kind == coarse.COPY:
-                stack.append(first)
-            elif kind == coarse.WORD:
-                flat += [next(rest), (label, 1)]
-            elif kind == coarse.UNARY:
-                stack += [(label, 1), first]
-            else:
-                stack += [(label, 2), second, first]
-        return ParseTree._from_flat(flat)
+
+_UNKNOWN, _ANY = -1, -2
+"""In the place of words: all unknown ones, and all words whatever."""
 
 
 def _pool(emission: Ints, logs: Floats, n_known: int) -> tuple[Ints, Floats]:
-    """Return symbols and words, and logs, with rows for unknown words that no tree shows.
+    """Return symbols and words, and logs, with rows for unknown words and for all words.
 
-    Those rows have word -1 and hold the summed weights of all unknown words of a symbol.
-    Where the trees show no unknown word, all words are taken for unknown.
+    They hold the summed weights of all unknown words of a symbol, or of all its words. Where the
+    trees show no unknown word, all words are taken for unknown.
     """
     rare = emission[:, 1] >= n_known
     if not rare.any():
         rare[:] = True
-    symbols = np.unique(emission[rare, 0])
-    sums = np.full((len(symbols), logs.shape[1]), -np.inf)
-    np.logaddexp.at(sums, np.searchsorted(symbols, emission[rare, 0]), logs[rare])
-    rows = np.column_stack([symbols, np.full(len(symbols), -1)]).astype(np.int32)
-    return np.concatenate([emission, rows]), np.concatenate([logs, sums])
+    tables, sums = [emission], [logs]
+    for mine, name in ((rare, _UNKNOWN), (np.ones_like(rare), _ANY)):
+        symbols = np.unique(emission[mine, 0])
+        total = np.full((len(symbols), logs.shape[1]), -np.inf)
+        np.logaddexp.at(total, np.searchsorted(symbols, emission[mine, 0]), logs[mine])
+        tables.append(np.column_stack([symbols, np.full(len(symbols), name)]).astype(np.int32))
+        sums.append(total)
+    return np.concatenate(tables), np.concatenate(sums)
 
 
-def _by_word(emission: Ints, n_shown: int, n_words: int) -> tuple[Ints, NDArray[np.int64]]:
+def _by_word(emission: Ints, n_words: int) -> tuple[Ints, NDArray[np.int64]]:
     """Return symbols and rows of the emissions, ordered by words, and where those of a word are."""
-    shown, pooled = emission[:n_shown], np.arange(n_shown, len(emission))
+    n_shown = np.count_nonzero(emission[:, 1] >= 0)
+    shown, pooled = emission[:n_shown], np.flatnonzero(emission[:, 1] == _UNKNOWN)
     order = np.argsort(shown[:, 1], kind="stable")
     sizes = np.bincount(shown[:, 1], minlength=n_words)
     rows, ptr = [], [0]

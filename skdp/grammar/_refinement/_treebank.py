@@ -73,6 +73,11 @@ class Treebank(NamedTuple):
         return len(self.root_rule)
 
     @property
+    def word_symbols(self) -> Ints:
+        """Symbols of all words, tree by tree from left to right."""
+        return np.asarray(self.rules.emission[self.rule[self.left < 0], 0])
+
+    @property
     def largest(self) -> int:
         """Number of nodes of the largest tree."""
         return int(np.diff(self.tree_ptr).max())

@@ -8,7 +8,8 @@ the expected counts under q(z): q(phi) is Dir(prior + counts).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,9 @@ _N_HELD = 20
 
 _N_UNMERGED = 50
 """Iterations before subsymbols are made one: on small data it takes long until they differ."""
+
+
+Log = Callable[[Any], Any]
 
 
 class RefinementPriors(NamedTuple):
@@ -68,10 +72,11 @@ class Choice:
         np.add.at(totals, self.owner, counts)
         return totals
 
-    def expected_log(self, counts: Floats) -> Floats:
-        """Return E[log phi], (n, K), of Dir(prior + counts)."""
-        totals = psi(self.total_prior + self.totals(counts))
-        return np.asarray(psi(self.prior + counts) - totals[self.owner])
+    def logs(self, counts: Floats, log: Log = psi) -> Floats:
+        """Return E[log phi], (n, K), of Dir(prior + counts); by a plain `log` log E[phi]."""
+        with np.errstate(divide="ignore"):  # of those that own no row
+            totals = log(self.total_prior + self.totals(counts))
+        return np.asarray(log(self.prior + counts) - totals[self.owner])
 
     def log_evidence(self, counts: Floats) -> float:
         """Return log E[prod phi^counts] under the prior."""
@@ -251,13 +256,13 @@ class VariationalRefinement:
             priors.binary + counts.binary.sum(axis=(1, 2), keepdims=True),
         )
 
-    def _log_subsymbols(self) -> list[Floats]:
-        """Return E[log phi^U] of root and lone children, E[log phi^B]."""
+    def _log_subsymbols(self, log: Log = psi) -> list[Floats]:
+        """Return E[log phi^U] of root and lone children, E[log phi^B]; see `Choice.logs`."""
         counts = self.counts
         assert counts is not None
         tables = (counts.root, counts.unary, counts.binary)
         return [
-            psi(prior + table) - psi(total)
+            log(prior + table) - log(total)
             for prior, table, total in zip(
                 self._priors_of_subsymbols(), tables, self._totals_of_subsymbols(), strict=True
             )
@@ -265,10 +270,17 @@ class VariationalRefinement:
 
     def weights(self) -> RefinedTables:
         """Return E[log rule]."""
+        return self._log_rules(psi)
+
+    def log_means(self) -> RefinedTables:
+        """Return log E[rule]."""
+        return self._log_rules(np.log)
+
+    def _log_rules(self, log: Log) -> RefinedTables:
         root_logs, type_logs, emission, unary_logs, binary_logs = (
-            choice.expected_log(used) for choice, used in self._choices()
+            choice.logs(used, log) for choice, used in self._choices()
         )
-        root, unary, binary = self._log_subsymbols()
+        root, unary, binary = self._log_subsymbols(log)
         n_types = [len(np.unique(table[:, 0])) for table in self.rules[2:5]]
         by_type = np.split(type_logs, np.cumsum(n_types)[:-1])
         emission, unary_logs, binary_logs = (

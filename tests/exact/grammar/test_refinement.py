@@ -279,8 +279,12 @@ def make_parser(n_components, width=WIDTH, seed=0):
     counts = count_coarse(treebank)
     coarse_logs = MaximumLikelihoodRefinement(treebank.rules, 0.0, 1).updated(counts).weights()
     logs = draw_logs(treebank.rules, n_components, seed)
-    parser = RefinedParser(treebank.rules, counts, coarse_logs, logs, 3, 3, (width,))
+    parser = RefinedParser(treebank.rules, counts, coarse_logs, logs, logs, 3, 3, (width,))
     return parser, treebank.rules, to_weights(treebank.rules, RefinedTables(*map(np.exp, logs)))
+
+
+def look_up(parser, ids):
+    return parser.look_up(ids, [None] * len(ids))
 
 
 def coarse_rules(rules):
@@ -355,6 +359,11 @@ def project(trees):
     }
 
 
+def max_rule(tree, edges):
+    """Return the product of the posterior probabilities of a tree's rules at their places."""
+    return math.prod(edges[e] for e in edges_of(tree) if e[0][3] != "copy")
+
+
 @pytest.mark.parametrize(
     ("words", "n_components"), [(w, k) for w in SENTENCES for k in (1, 2, 3) if len(w) * k <= 6]
 )
@@ -362,7 +371,7 @@ def test_projection_matches_all_trees(words, n_components):
     parser, rules, weights = make_parser(n_components)
     trees = posterior(words, rules, weights, n_components)
     ids = np.array([WORDS[w] for w in words], dtype=np.int32)
-    forest = parser.make_forest(ids, WIDTH)
+    forest = parser.make_forest(look_up(parser, ids), WIDTH)
     if not trees:
         assert forest is None
         return
@@ -373,7 +382,26 @@ def test_projection_matches_all_trees(words, n_components):
     found = sorted(shares[shares > 1e-12])
     np.testing.assert_allclose(found, expected, atol=1e-10)
     best = max(projected, key=projected.__getitem__)
-    assert to_tuple(parser.parse(ids, words)) == best
+    assert to_tuple(parser.parse(look_up(parser, ids), words, "projection")) == best
+    best = max(trees, key=lambda tree: max_rule(tree, edges))
+    assert to_tuple(parser.parse(look_up(parser, ids), words, "max-rule")) == best
+
+
+def test_decodings_differ():
+    """Else the trees above say nothing of which of them it was."""
+    words, n_different = SENTENCES[3], 0
+    ids = np.array([WORDS[w] for w in words], dtype=np.int32)
+    for seed in range(20):
+        parser, rules, weights = make_parser(1, seed=seed)
+        trees = posterior(words, rules, weights, 1)
+        edges, projected = project(trees)
+        first = to_tuple(parser.parse(look_up(parser, ids), words, "projection"))
+        assert projected[first] == pytest.approx(max(projected.values()), rel=1e-9)
+        second = to_tuple(parser.parse(look_up(parser, ids), words, "max-rule"))
+        best = max(max_rule(tree, edges) for tree in trees)
+        assert max_rule(second, edges) == pytest.approx(best, rel=1e-9)
+        n_different += first != second
+    assert n_different
 
 
 @pytest.mark.parametrize("spread", [100.0, 500.0, 2000.0])
@@ -387,16 +415,18 @@ def test_shares_with_weights_of_any_size(spread):
         logs = RefinedTables(*(-spread * rng.random(t.shape) for t in draw_logs(rules, 3)))
         for table in logs:
             table[rng.random(table.shape) < 0.2] = -np.inf
-        parser = RefinedParser(rules, counts, coarse_logs, logs, len(WORDS), len(WORDS), (WIDTH,))
+        parser = RefinedParser(
+            rules, counts, coarse_logs, logs, logs, len(WORDS), len(WORDS), (WIDTH,)
+        )
         longer = [tuple(rng.choice(list(WORDS), n)) for n in (12, 25)]
         for words in [*SENTENCES, *longer]:
             ids = np.array([WORDS[w] for w in words], dtype=np.int32)
-            forest = parser.make_forest(ids, WIDTH)
+            forest = parser.make_forest(look_up(parser, ids), WIDTH)
             if forest is None:
                 continue
             log_sum, shares = parser.project(forest)
             if not log_sum > -np.inf:
-                assert parser.parse(ids, words) is None
+                assert parser.parse(look_up(parser, ids), words, "projection") is None
                 continue
             assert np.all((shares >= 0.0) & (shares <= 1.0 + 1e-9))
             own = np.add.reduceat(shares, forest.edge_ptr[:-1])
@@ -409,14 +439,14 @@ def test_shares_with_weights_of_any_size(spread):
                 np.add.at(used, forest.edges[mine, place], shares[mine])
             used[roots] += own[roots]
             np.testing.assert_allclose(own, used, rtol=1e-6, atol=1e-9)
-            assert parser.parse(ids, words).leaves == tuple(words)
+            assert parser.parse(look_up(parser, ids), words, "projection").leaves == tuple(words)
 
 
 def test_shares_of_binary_rules_match_all_trees():
     words = SENTENCES[2]
     parser, rules, weights = make_parser(2)
     ids = np.array([WORDS[w] for w in words], dtype=np.int32)
-    forest = parser.make_forest(ids, WIDTH)
+    forest = parser.make_forest(look_up(parser, ids), WIDTH)
     _, shares = parser.project(forest)
     by_rule = defaultdict(float)
     for edge, share in zip(forest.edges, shares, strict=True):
@@ -436,11 +466,11 @@ def test_pruning_keeps_the_best_coarse_tree():
     ids = np.array([WORDS[w] for w in SENTENCES[3]], dtype=np.int32)
     wide, rules, _ = make_parser(1)
     narrow, _, _ = make_parser(1, width=1e-6)
-    few, many = narrow.make_forest(ids, 1e-6), wide.make_forest(ids, WIDTH)
+    few, many = (p.make_forest(look_up(p, ids), w) for p, w in ((narrow, 1e-6), (wide, WIDTH)))
     assert len(few.edges) < len(many.edges)
     names = [rules.symbols[s] for s in few.symbols]
     assert set(names) <= set(rules.symbols)
-    assert narrow.parse(ids, SENTENCES[3]).leaves == SENTENCES[3]
+    assert narrow.parse(look_up(narrow, ids), SENTENCES[3], "max-rule").leaves == SENTENCES[3]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

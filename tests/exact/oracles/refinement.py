@@ -197,3 +197,43 @@ def _log_marginal(uses, shown, beta, priors, n_components):
                 prior = [priors["binary"] * x * y for x in beta[a] for y in beta[b]]
                 total += dirichlet_multinomial(row, prior)
     return total
+
+
+# Grammars of relative frequencies, one subsymbol, and rare words
+
+
+def token_classes(tree, known):
+    """Return (tag, word, class) of the words of a tree: known ones are their own class."""
+    tokens = [node for node in nodes_of(tree) if isinstance(node[1], str)]
+    return [
+        (tag, word, word if word in known else "^UNK" if place == 0 else "UNK")
+        for place, (tag, word) in enumerate(tokens)
+    ]
+
+
+def relative_frequencies(trees, known):
+    """Return the weights of a grammar of one subsymbol; words that are not known are classes."""
+    uses, nodes = Counter(), Counter()
+    for tree in trees:
+        uses["root", tree[0], 0] += 1
+        for node in nodes_of(tree):
+            nodes[node[0]] += 1
+            if not isinstance(node[1], str):
+                kind = "unary" if len(node) == 2 else "binary"
+                children = [part for child in node[1:] for part in (child[0], 0)]
+                uses[kind, node[0], 0, *children] += 1
+        for tag, _, name in token_classes(tree, known):
+            uses["emission", tag, 0, name] += 1
+    return {
+        rule: n / (len(trees) if rule[0] == "root" else nodes[rule[1]]) for rule, n in uses.items()
+    }
+
+
+def rare_factor(trees, known, tag, word, name):
+    """Return P(tag | word) / P(tag | class): own counts and half a token of the class."""
+    tokens = [token for tree in trees for token in token_classes(tree, known)]
+    of_class = [token for token in tokens if token[2] == name]
+    of_word = [token for token in tokens if token[1] == word]
+    p_class = sum(token[0] == tag for token in of_class) / len(of_class)
+    p_word = (sum(token[0] == tag for token in of_word) + 0.5 * p_class) / (len(of_word) + 0.5)
+    return p_word / p_class

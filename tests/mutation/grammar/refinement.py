@@ -8,6 +8,9 @@ CHART = "grammar/_refinement/_kernels_coarse.py"
 FOREST = "grammar/_refinement/_kernels_forest.py"
 GRAMMAR = "grammar/_refinement/_variational.py"
 LABELS = "grammar/_refinement/_kernels_messages.py"
+DECODING = "grammar/_refinement/_decoding.py"
+PARSER = "grammar/_refinement/_parser.py"
+PARSES = "tests/exact/grammar/test_refined_parses.py"
 REFINEMENT = "grammar/_refinement/_ascent.py"
 
 MUTATIONS = [
@@ -106,5 +109,45 @@ MUTATIONS = [
         "",
         "A subsymbol that joins another one takes the rules along of which it is the parent.",
         "tests/unit/grammar/refinement/test_variational.py::test_join[1]",
+    ),
+    Mutation(
+        "refinement-max-rule-of-copies",
+        DECODING,
+        "        scores[(trees.edges[:, 0] == COPY) & (shares > 0.0)] = 0.0",
+        "        pass",
+        "Copies are no rules.",
+        f"{TESTS}::test_decodings_differ",
+    ),
+    Mutation(
+        "refinement-projection-of-edges",
+        DECODING,
+        "        np.subtract(scores, root_scores[items], out=scores, where=shares > 0.0)",
+        "        pass",
+        "An item's edges share its probability.",
+        f"{TESTS}::test_decodings_differ",
+    ),
+    Mutation(
+        "refinement-rare-words-without-their-class",
+        PARSER,
+        "        of_word = (own + _SMOOTHING * of_class)",
+        "        of_word = (own + _SMOOTHING)",
+        "What a word was not seen with, it has as its class has.",
+        f"{PARSES}::test_rare_words_keep_their_tags[words0]",
+    ),
+    Mutation(
+        "refinement-ways-twice",
+        DECODING,
+        " or key in self._seen[item]:",
+        ":",
+        "The second of one child and the first of the other follow from two ways.",
+        f"{PARSES}::test_best_trees_with_ties",
+    ),
+    Mutation(
+        "refinement-trees-of-longer-chains",
+        PARSER,
+        "            if rule is None or chain > self.rules.longest_chain:",
+        "            if rule is None:",
+        "Sentences have no trees with longer chains.",
+        f"{PARSES}::test_sums_and_posteriors[1]",
     ),
 ]

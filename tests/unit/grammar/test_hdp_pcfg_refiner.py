@@ -67,9 +67,10 @@ def test_subsymbols_find_what_words_agree_on():
     """The refined grammar gives words that agree more than those that do not."""
     trees = make_trees(1000)
     model = make_model(4, tol=0.0, random_state=2).fit([tree.leaves for tree in trees], trees)
-    parser, encode = model._parser, model._lexicon.encode
+    parser = model._parser
+    look_up = lambda words: parser.look_up(model._lexicon.encode(words), [None] * 2)  # noqa: E731
     together, apart = (
-        parser.project(parser.make_forest(encode(words), 10.0)).log_sum
+        parser.project(parser.make_forest(look_up(words), 10.0)).log_sum
         for words in (("a0", "b0"), ("a0", "b1"))
     )
     assert together > apart + 0.5
@@ -252,6 +253,7 @@ def test_bad_data(sentences, trees, error, message):
         ("min_word_count", 0),
         ("max_iter", 0),
         ("tol", -1.0),
+        ("decoding", "best"),
     ],
 )
 def test_bad_parameters(name, value):
@@ -291,3 +293,74 @@ def test_the_true_refinement_is_found():
     assert np.count_nonzero(model.subsymbol_counts_ >= 1e-3, axis=1).tolist() == [1, 4]
     assert model.count_active_rules(1e-3) == 20
     assert np.all(np.diff(model.lower_bounds_) >= 0.0)
+
+
+# Several trees, probabilities, tags
+
+
+def test_k_best_begins_with_the_prediction(model):
+    for decoding in ("max-rule", "projection", "marginal"):
+        other = pickle.loads(pickle.dumps(model)).set_params(decoding=decoding)
+        ranked = other.k_best([*SENTENCES[:5], ()], k=3)
+        assert [row[0][0] for row in ranked[:5]] == other.predict(SENTENCES[:5])
+        assert ranked[5] == []
+        assert all(1 <= len(row) <= 3 for row in ranked[:5])
+        scores = other.score_samples(SENTENCES[:5])
+        for sentence, row, score in zip(SENTENCES, ranked, scores, strict=False):
+            trees, logs = zip(*row, strict=True)
+            assert all(tree.leaves == sentence for tree in trees)
+            proba = other.tree_proba([sentence] * len(trees), trees)
+            np.testing.assert_allclose(proba, np.exp(np.array(logs) - score), rtol=1e-9)
+            assert proba.sum() <= 1.0 + 1e-9
+
+
+def test_probabilities_without_words_or_parse(model):
+    none, unparsed = (), ("a0",) * 5
+    np.testing.assert_array_equal(model.score_samples([none, unparsed]), [0.0, -np.inf])
+    assert model.k_best([none, unparsed]) == [[], []]
+    flat = ParseTree("ROOT", [ParseTree("X", ["a0"])] * 5)
+    np.testing.assert_array_equal(model.tree_proba([none, unparsed], [None, flat]), [1.0, 0.0])
+
+
+def test_threads_of_k_best(model):
+    threaded = pickle.loads(pickle.dumps(model)).set_params(n_jobs=2)
+    assert threaded.k_best(SENTENCES[:6], 4) == model.k_best(SENTENCES[:6], 4)
+    np.testing.assert_array_equal(threaded.score_samples(SENTENCES), model.score_samples(SENTENCES))
+
+
+def test_trees_of_a_long_sentence():
+    trees = [ParseTree.from_brackets("(S (S (X a) (X a)) (X a))")] * 2
+    trees += [ParseTree.from_brackets("(S (X a) (S (X a) (X a)))")]
+    model = make_model(1).fit([tree.leaves for tree in trees], trees)
+    found = [tree for tree, _ in model.k_best([("a",) * 60], k=40)[0]]
+    assert len(set(found)) == 40
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, "2"])
+def test_bad_k(model, k):
+    with pytest.raises((ValueError, TypeError), match="k must be"):
+        model.k_best(SENTENCES[:1], k=k)
+
+
+@pytest.mark.parametrize(
+    ("tags", "error", "message"),
+    [
+        ("XX", TypeError, "tags must be a sequence"),
+        ([["X", "X"]], ValueError, "tags must be of 2 sentences, as X, got 1"),
+        ([None, "XX"], TypeError, "sentence 1: tags must be a sequence"),
+        ([None, ["X"]], ValueError, r"sentence 1 has \d words, but 1 tags"),
+        ([["NP"] * 2, None], ValueError, "sentence 0: no word of .* has the tag 'NP'"),
+    ],
+)
+def test_bad_tags(model, tags, error, message):
+    sentences = [("a0", "b0"), SENTENCES[1]]
+    with pytest.raises(error, match=message):
+        model.predict(sentences, tags=tags)
+    with pytest.raises(error, match=message):
+        model.k_best(sentences, tags=tags)
+
+
+def test_bad_decoding_at_predict(model):
+    other = pickle.loads(pickle.dumps(model)).set_params(decoding="best")
+    with pytest.raises(ValueError, match="decoding"):
+        other.predict(SENTENCES[:1])

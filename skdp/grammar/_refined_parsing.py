@@ -1,0 +1,195 @@
+"""What a fitted `HDPPCFGRefiner` says of sentences."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import check_count
+from skdp._sklearn_compat import validate_parameters
+from skdp.data._binarize import binarize
+from skdp.data._parse_tree import ParseTree
+from skdp.grammar._refinement._input import (
+    check_sentences,
+    check_tags,
+    check_trees,
+    check_yields,
+)
+from skdp.grammar._refinement._lexicon import Lexicon
+from skdp.grammar._refinement._parser import RefinedParser
+from skdp.grammar._refinement._parses import (
+    FindTree,
+    FindTrees,
+    RankedTree,
+    SumTrees,
+    WeighTree,
+)
+from skdp.metrics import bracket_scores
+
+
+class RefinedParsing:
+    """Trees and probabilities of sentences, by `_lexicon` and `_parser`."""
+
+    _lexicon: Lexicon
+    _parser: RefinedParser
+    decoding: str
+    n_jobs: int | None
+
+    def predict(self, X: Any, tags: Any = None) -> list[ParseTree | None]:
+        """Return the best coarse tree of each sentence.
+
+        Parameters
+        ----------
+        X : sequence of n_sentences sequences of str
+        tags : sequence of n_sentences sequences of str or None, or None, default=None
+            Tags of the words, where they are known: symbols that have words in the training trees.
+            None in the place of a tag, of the tags of a sentence, or of all: not known.
+
+        Returns
+        -------
+        list of n_sentences ParseTree or None
+            Trees that are not binarized. A sentence that has no parse gets a flat tree of
+            preterminals below the most common root, with a warning. A sentence without words has no
+            tree: None.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not a sequence of sentences of words, or `tags` do not belong to X.
+        """
+        found = self._ask(FindTree, X, tags, self.decoding)
+        n_flat = sum(not is_parsed for _, is_parsed in found)
+        if n_flat:
+            warnings.warn(
+                f"{n_flat} of {len(found)} sentences have no parse under the grammar and get a "
+                "flat tree.",
+                stacklevel=2,
+            )
+        return [tree for tree, _ in found]
+
+    def k_best(self, X: Any, k: int = 10, *, tags: Any = None) -> list[list[RankedTree]]:
+        """Return the best coarse trees of each sentence, and their log probabilities.
+
+        Parameters
+        ----------
+        X : sequence of n_sentences sequences of str
+        k : int, default=10
+        tags : as in `predict`
+
+        Returns
+        -------
+        list of n_sentences lists of (ParseTree, float)
+            The k best trees by `decoding`, the best first: the one that `predict` returns. The
+            number is log p(tree, words), subsymbols summed out, under the same grammar as
+            `score_samples`. By "max-rule" and "projection" it need not fall from tree to tree. A
+            sentence has fewer than k trees if its pruned chart has no more, and none if it has no
+            parse or no words.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not a sequence of sentences of words, `tags` do not belong to X, or k < 1.
+        """
+        k = check_count(k, "k", at_least=1)
+        return self._ask(FindTrees, X, tags, self.decoding, k)
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Return the log probability of the words of each sentence.
+
+        It is under the posterior mean of the grammar (without "vb", the grammar itself), summed
+        over the trees whose items are parts of coarse trees at most exp(20) times less likely than
+        the best one. Rare words have the probability of their class.
+
+        Parameters
+        ----------
+        X : sequence of n_sentences sequences of str
+
+        Returns
+        -------
+        (n_sentences,) array
+            Natural logarithm; 0 for a sentence without words; -inf for one that has no parse.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not a sequence of sentences of words.
+        """
+        check_is_fitted(self)
+        ask = SumTrees(self._lexicon, self._parser)
+        return np.array(self._map(ask, check_sentences(X)), dtype=np.float64)
+
+    def tree_proba(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """Return the posterior probability of each tree given its words.
+
+        Of a tree that `predict` returned, it is how sure the grammar is of the whole of it.
+
+        Parameters
+        ----------
+        X : sequence of n_sentences sequences of str
+        y : sequence of n_sentences ParseTree or None
+            Trees over these words; None for sentences without words.
+
+        Returns
+        -------
+        (n_sentences,) array
+            p(tree, words) / p(words), both as in `k_best` and `score_samples`. 0 for a tree that
+            the grammar does not have; 1 for a sentence without words.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or y is invalid, or the words of a tree differ from its sentence.
+        """
+        check_is_fitted(self)
+        sentences, trees = check_sentences(X), check_trees(y)
+        check_yields(sentences, trees)
+        binary = [None if tree is None else self._binarize(tree) for tree in trees]
+        ask = WeighTree(self._lexicon, self._parser)
+        return np.array(self._map(ask, sentences, binary), dtype=np.float64)
+
+    def _ask(self, kind: Any, X: Any, tags: Any, *how: Any) -> list[Any]:
+        """Return what is found for all sentences."""
+        check_is_fitted(self)
+        validate_parameters(self)
+        sentences = check_sentences(X)
+        symbols = check_tags(tags, sentences, self._parser.tags)
+        return self._map(kind(self._lexicon, self._parser, *how), sentences, symbols)
+
+    def _map(self, ask: Any, *rows: Any) -> list[Any]:
+        return list(Parallel(n_jobs=self.n_jobs, prefer="threads")(map(delayed(ask), *rows)))
+
+    @staticmethod
+    def _binarize(tree: ParseTree) -> ParseTree:
+        return binarize(tree)
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the F1 score of labeled brackets; higher is better.
+
+        Parameters
+        ----------
+        X : sequence of n_sentences sequences of str
+        y : sequence of n_sentences ParseTree or None
+            The true trees; None for sentences without words.
+
+        Returns
+        -------
+        float
+            From 0 to 1, by the conventions of EVALB (see :func:`skdp.metrics.bracket_scores`):
+            punctuation is deleted after parsing.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or y is invalid, or no sentence has a word.
+        """
+        check_is_fitted(self)
+        sentences, trees = check_sentences(X), check_trees(y)
+        check_yields(sentences, trees)
+        if not any(sentences):
+            raise ValueError("X has no words to score.")
+        return float(bracket_scores(trees, self.predict(sentences)).f1)
