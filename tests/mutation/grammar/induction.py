@@ -190,7 +190,7 @@ MUTATIONS = [
         '        if self.predict_method == "mean":',
         "        if False:",
         "The option of section 4.3.",
-        f"{PREDICTION_TESTS}::test_best_trees",
+        f"{PREDICTION_TESTS}::test_best_trees[mean-partitioned, GEM]",
     ),
     Mutation(
         "grammar-scores-of-expected-logs",
@@ -207,21 +207,5 @@ MUTATIONS = [
         "self._executor.call(0, f, *args) for part in self._parts]",
         "Every partition has sentences of its own.",
         f"{PARTITION_TESTS}::test_expected_counts_are_those_of_all_sentences",
-    ),
-    Mutation(
-        "partitions-long-sentences-kept",
-        PARTITIONS,
-        "        if self.max_length is not None:",
-        "        if False:",
-        "max_length is for partitions, too.",
-        f"{PARTITION_TESTS}::test_long_sentences_are_left_out",
-    ),
-    Mutation(
-        "partitions-digest-of-the-vocabulary",
-        PARTITIONS,
-        "repr((self.n_features, self._make, self._digests))",
-        "repr((self.n_features, self._make))",
-        "A warm start needs the same sentences.",
-        f"{PARTITION_TESTS}::test_warm_start",
     ),
 ]
