@@ -19,10 +19,8 @@ from skdp.topics._tables._arrays import (
     empty_assignments,
     empty_levels,
     empty_scratch,
-    enter_words,
     sampler_weights,
     stirling_ratios,
-    writable,
 )
 from skdp.topics._tables._kernels import (
     Assignments,
@@ -38,6 +36,7 @@ from skdp.topics._tables._kernels_sweeps import (
     sweeps_of,
 )
 from skdp.topics._tables._model import TableModel
+from skdp.topics._tables._shard import TableSweep
 from skdp.topics._tables._state import TableState
 
 START_CONCENTRATION = 10.0
@@ -88,6 +87,8 @@ class TableWalker(TopicWalker):
     )
 
     shards: list[Assignments]
+    _left_out = np.empty(0, dtype=np.intp)
+    """Topics that words may not take in a sweep."""
 
     def __init__(
         self,
@@ -168,40 +169,31 @@ class TableWalker(TopicWalker):
 
     def _prior(self, s: int) -> Prior:
         """Return the current parameters as kernels take them for shard `s`."""
-        begin, end = self._segment_bounds[s]
-        of_segments = np.repeat(self.concentration, np.diff(self._group_ptr))
+        first, last = self._groups_of(s)
+        own = np.clip(self._group_ptr[first : last + 1], *self._segment_bounds[s])
         return Prior(
             self.doc_topic_prior,
             self.topic_word_prior,
             self.discount,
-            of_segments[begin:end],
+            np.repeat(self.concentration[first:last], np.diff(own)),
             *self.parents,
         )
 
-    def _sweep_shard(
-        self, s: int, shard: Assignments, words: WordCounts, stream: NDArray[np.uint64]
-    ) -> Assignments:
+    def _groups_of(self, s: int) -> tuple[int, int]:
+        """Return the run of concentrations that the segments of shard `s` have."""
+        scope = self.hyper.concentration_scope
+        if scope == "corpus":
+            return 0, 1
+        return self._bounds[s] if scope == "document" else self._segment_bounds[s]
+
+    def _sweep_of(self, s: int, words: WordCounts) -> TableSweep:
         prior = self._prior(s)
         if words.fixed:
             prior = prior._replace(gamma=0.0)
-        self._enter_words(s, words, prior)
-        corpus, weights = self._corpora[s], writable(self._weights)
-        for first, last in self._runs(shard):
-            run = corpus._replace(doc_ptr=corpus.doc_ptr[: last + 1])
-            place = np.array([first, corpus.doc_ptr[first]])
-            while n_seats := self._sweeps.sweep_corpus(
-                run, shard, words, prior, weights, self._scratch[s], self._levels[s], place, stream
-            ):
-                shard = add_seats(shard, n_seats)
-        return shard
-
-    def _enter_words(self, s: int, words: WordCounts, prior: Prior) -> None:
-        """Make the scratch of shard `s` ready for a sweep."""
-        enter_words(words, prior.gamma, self._scratch[s])
-
-    def _runs(self, shard: Assignments) -> list[tuple[int, int]]:
-        """Return the runs of documents that a sweep visits."""
-        return [(0, len(shard.document_tables))]
+        return TableSweep(
+            self._corpora[s], self.shards[s], self.sampler, prior, self._weights, self._left_out,
+            self._scratch[s], self._levels[s],
+        )  # fmt: skip
 
     def _update_parameters(self) -> None:
         hyper, stream = self.hyper, self.streams[0]
