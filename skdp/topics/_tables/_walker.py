@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skdp._numba import frozen
 from skdp.data import SegmentedCorpus
+from skdp.processes._concentration import add_evidence, draw_given_evidence
 from skdp.processes._discount import draw_bounded_beta
 from skdp.topics._shared._arrays import fixed_words
 from skdp.topics._shared._kernels import WordCounts
@@ -30,6 +31,8 @@ from skdp.topics._tables._kernels import (
     log_prior_of_tables,
 )
 from skdp.topics._tables._kernels_sweeps import (
+    LARGEST_CONCENTRATION,
+    SMALLEST_CONCENTRATION,
     Sweeps,
     draw_concentrations,
     gather_discount_evidence,
@@ -200,16 +203,7 @@ class TableWalker(TopicWalker):
         if hyper.discount == "auto":
             self._update_discount(stream)
         if hyper.concentration == "auto":
-            customers, tables = self._customers_and_tables()
-            draw_concentrations(
-                self._group_ptr,
-                customers,
-                tables,
-                self.discount,
-                self.concentration,
-                *hyper.concentration_prior,
-                stream,
-            )
+            self._update_concentration()
         if isinstance(hyper.doc_topic_prior, str):
             self._update_doc_topic_prior()
         if isinstance(hyper.parents, str):
@@ -251,11 +245,34 @@ class TableWalker(TopicWalker):
                 self._prior(s),
                 self._stirling,
                 self._scratch[s].n_k,
-                stream,
+                self.streams[s],
             )
             p, q = p + of_tables, q + of_seatings
         self.discount = draw_bounded_beta(p, q, stream)
         self._make_ratios()
+
+    def _update_concentration(self) -> None:
+        """Draw the concentrations, from what each shard draws on a stream of its own."""
+        prior, common = self.hyper.concentration_prior, self.hyper.concentration_scope == "corpus"
+        customers, tables = self._customers_and_tables()
+        shape, rate = 0.0, 0.0
+        for s, ((begin, end), stream) in enumerate(
+            zip(self._segment_bounds, self.streams, strict=True)
+        ):
+            counts = customers[begin:end], tables[begin:end]
+            if common:
+                start = prior if s == 0 else (0.0, 0.0)
+                found = add_evidence(*counts, self.discount, self.concentration[0], *start, stream)
+                shape, rate = shape + found[0], rate + found[1]
+            else:
+                first, last = self._groups_of(s)
+                draw_concentrations(
+                    self._group_ptr[first : last + 1] - begin, *counts, self.discount,
+                    self.concentration[first:last], *prior, stream,
+                )  # fmt: skip
+        if common:
+            drawn = draw_given_evidence(shape, rate, self.streams[0])
+            self.concentration[0] = min(max(drawn, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
 
     def _customers_and_tables(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return Nd_j and Td_j of all segments."""

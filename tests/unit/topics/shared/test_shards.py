@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from joblib import Parallel, delayed, parallel_config, register_parallel_backend
 from joblib._parallel_backends import ThreadingBackend
 from numpy.testing import assert_array_equal
+from scipy.special import psi
 
+from skdp._random import derive_stream
 from skdp.datasets import make_segmented_corpus
+from skdp.processes._concentration import add_evidence
 from skdp.topics import (
     AdaptiveTopicModel,
     GibbsLDA,
@@ -186,3 +189,35 @@ def test_counts_are_those_of_the_topics_after_every_sweep():
             walker = state._walker
             assert_array_equal(walker.word_counts, expected)
             assert_array_equal(walker._words.totals[: len(expected)], expected.sum(axis=1))
+
+
+@pytest.mark.parametrize("scope", ["corpus", "document", "segment"])
+def test_every_shard_draws_on_its_own_stream(scope):
+    """Between two draws of parameters: the streams of all shards move, of one shard its own."""
+    model = SegmentedTopicModel(
+        4, n_shards=3, discount="auto", concentration_scope=scope, max_iter=2, random_state=0
+    )
+    walker = next(model.iter_sweeps(CORPUS))._walker
+    for update in (
+        lambda: walker._update_discount(walker.streams[0]),
+        walker._update_concentration,
+    ):
+        before = [stream.copy() for stream in walker.streams]
+        update()
+        for old, new in zip(before, walker.streams, strict=True):
+            assert (old != new).any()
+
+
+def test_evidence_of_parts_adds_up():
+    """Its mean is known: -log x of Beta(b + 1, N - 1) has psi(b + N) - psi(b + 1)."""
+    customers, tables, b = np.array([5, 1, 40, 9, 2]), np.array([2, 1, 7, 9, 1]), 3.0
+    streams = [derive_stream(np.random.SeedSequence(0), i) for i in range(2)]
+    n, rate = 20_000, 0.0
+    for _ in range(n):
+        for part, stream, start in zip(
+            (slice(0, 2), slice(2, 5)), streams, ((1.5, 0.5), (0.0, 0.0)), strict=True
+        ):
+            found = add_evidence(customers[part], tables[part], 0.0, b, *start, stream)
+            rate += found[1] / n
+            assert found[0] == start[0] + (tables[part] - 1).sum()
+    assert rate == pytest.approx(0.5 + (psi(b + customers) - psi(b + 1)).sum(), rel=0.01)
