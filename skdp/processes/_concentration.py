@@ -42,6 +42,22 @@ def draw_concentration(customers, tables, discount, concentration, shape, rate, 
     x_j ~ Beta(b + 1, N_j - 1), each factor b + a m of its numerator a sum over
     y_jm ~ Bernoulli(b / (b + a m)); given them b is Gamma(c + sum y, d - sum log x).
     """
+    shape, rate = add_evidence(customers, tables, discount, concentration, shape, rate, rng)
+    return draw_given_evidence(shape, rate, rng)
+
+
+@njit
+def draw_given_evidence(shape, rate, rng):
+    """Return a draw of b given the sums of `add_evidence`."""
+    return max(draw_gamma(shape, rng) / rate, _SMALLEST)
+
+
+@njit
+def add_evidence(customers, tables, discount, concentration, shape, rate, rng):
+    """Return `shape` + sum y and `rate` - sum log x of some restaurants, drawn.
+
+    Sums over several parts of the restaurants, each drawn on a stream of its own, add up.
+    """
     for j in range(customers.shape[0]):
         if customers[j] >= 2:
             rate -= draw_log_beta(concentration + 1.0, customers[j] - 1.0, rng)[0]
@@ -51,7 +67,7 @@ def draw_concentration(customers, tables, discount, concentration, shape, rate, 
             for m in range(1, tables[j]):
                 opens = concentration / (concentration + discount * m)
                 shape += draw_bernoulli(opens, rng)
-    return max(draw_gamma(shape, rng) / rate, _SMALLEST)
+    return shape, rate
 
 
 @njit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,33 +16,19 @@ from skdp.topics._lda._kernels_nodes import (
 )
 from skdp.topics._lda._kernels_sweeps import (
     SPARSE_FROM,
-    WordLists,
     counts_of_lists,
     empty_dense_scratch,
     empty_sparse_scratch,
     list_words,
-    sweep_nodes,
-    sweep_nodes_sparse,
 )
 from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
+from skdp.topics._lda._shard import Listed, ListedWords, NodeSweep, NodeTopics
 from skdp.topics._lda._state import LDAState
 from skdp.topics._shared._arrays import empty_counts, fixed_words
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._priors import tells_apart, update_dirichlet
+from skdp.topics._shared._shards import Counted
 from skdp.topics._shared._walker import TopicWalker, join
-
-
-class NodeTopics(NamedTuple):
-    """The chain's state."""
-
-    topics: NDArray[np.int32]
-
-
-class ListedWords(NamedTuple):
-    """Words by topic as lists, and their totals."""
-
-    lists: WordLists
-    totals: NDArray[np.float64]
 
 
 class LDAWalker(TopicWalker):
@@ -130,36 +116,22 @@ class LDAWalker(TopicWalker):
     def _word_values(self) -> NDArray[np.float32]:
         return self._words.lists.values if self._sparse else super()._word_values()
 
-    def _copy_words(self, words: Any) -> Any:
-        if isinstance(words, WordCounts):
-            return super()._copy_words(words)
-        lists = WordLists(*(array.copy() for array in words.lists))
-        return ListedWords(lists, words.totals.copy())
+    @property
+    def _ledger(self) -> Any:
+        return Listed if self._sparse else Counted
 
-    def _merge_words(self, words: Any, swept: list[Any]) -> None:
-        if isinstance(words, WordCounts):
-            super()._merge_words(words, swept)
-        else:
+    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+        super()._sweep_words(words, streams)
+        if len(self.shards) > 1 and isinstance(words, ListedWords):
             self._count_words()
 
-    def _sweep_shard(
-        self, s: int, shard: NodeTopics, words: Any, stream: NDArray[np.uint64]
-    ) -> NodeTopics:
-        node_ptr, corpus, alpha = self._node_ptr[s], self._corpora[s], self.doc_topic_prior
-        n_nodes = len(node_ptr) - 1
-        if isinstance(words, WordCounts):
-            gamma = 0.0 if words.fixed else self.topic_word_prior
-            scratch = empty_dense_scratch(self.n_topics) if self._sparse else self._scratch[s]
-            sweep_nodes(
-                0, n_nodes, node_ptr, corpus.tokens, shard.topics, words, alpha, gamma, scratch,
-                stream,
-            )  # fmt: skip
-        else:
-            sweep_nodes_sparse(
-                0, n_nodes, node_ptr, corpus.tokens, shard.topics, words.lists, words.totals, alpha,
-                self.topic_word_prior, self._scratch[s], stream,
-            )  # fmt: skip
-        return shard
+    def _sweep_of(self, s: int, words: Any) -> NodeSweep:
+        is_fixed = isinstance(words, WordCounts) and words.fixed
+        gamma = 0.0 if is_fixed else self.topic_word_prior
+        return NodeSweep(
+            self._corpora[s], self.shards[s], self._node_ptr[s], self.doc_topic_prior, gamma,
+            empty_dense_scratch(self.n_topics) if is_fixed else self._scratch[s],
+        )  # fmt: skip
 
     # Parameters and what is shown
 

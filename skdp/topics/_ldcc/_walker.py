@@ -16,10 +16,10 @@ from skdp.topics._ldcc._kernels import (
     count_documents,
     empty_cluster_scratch,
     log_prior_of_clusters,
-    sweep_documents,
     tabulate_rising,
 )
 from skdp.topics._ldcc._model import CoClusterModel, empty_clustering
+from skdp.topics._ldcc._shard import ClusterSweep
 from skdp.topics._ldcc._state import CoClusterState
 from skdp.topics._shared._arrays import fixed_words
 from skdp.topics._shared._kernels import WordCounts
@@ -124,23 +124,12 @@ class CoClusterWalker(TopicWalker):
         """Document-topic of every segment."""
         return join([shard.clusters for shard in self.shards])
 
-    def _sweep_shard(
-        self, s: int, shard: Clustering, words: WordCounts, stream: NDArray[np.uint64]
-    ) -> Clustering:
-        corpus = self._corpora[s]
-        sweep_documents(
-            0,
-            len(corpus.doc_ptr) - 1,
-            corpus,
-            shard,
-            words,
-            self._prior,
-            0.0 if words.fixed else self.topic_word_prior,
-            self._rising,
+    def _sweep_of(self, s: int, words: WordCounts) -> ClusterSweep:
+        gamma = 0.0 if words.fixed else self.topic_word_prior
+        return ClusterSweep(
+            self._corpora[s], self.shards[s], self._prior, gamma, self._rising, self._longest,
             self._scratch[s],
-            stream,
-        )
-        return shard
+        )  # fmt: skip
 
     # Parameters and what is shown
 

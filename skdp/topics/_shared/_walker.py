@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
@@ -13,6 +12,7 @@ from skdp.inference import Part
 from skdp.topics._shared._arrays import empty_counts, flat, split_documents
 from skdp.topics._shared._kernels import WordCounts, log_likelihood_of_words
 from skdp.topics._shared._priors import update_symmetric_dirichlet
+from skdp.topics._shared._shards import Counted, ShardSweep, sweep_shards
 
 START_TOPIC_WORD_PRIOR = 0.05
 
@@ -25,7 +25,7 @@ class TopicWalker(Part):
 
     A subclass has the state of each shard, a named tuple with `topics` among its arrays, in
     `shards`, sets `topics_trade_places` where a prior tells topics apart, and gives `_take`,
-    `_sweep_shard`, `_update_parameters` and `_log_prior`. When it is made it takes the corpus, then
+    `_sweep_of`, `_update_parameters` and `_log_prior`. When it is made it takes the corpus, then
     makes the first state.
 
     Parameters
@@ -98,43 +98,23 @@ class TopicWalker(Part):
         """Topic of every word, -1 before it has one."""
         return join([shard.topics for shard in self.shards])
 
-    def _sweep_shard(self, s: int, shard: Any, words: Any, stream: NDArray[np.uint64]) -> Any:
-        """Draw what belongs to the words of a shard; change `words`, return the shard."""
+    def _sweep_of(self, s: int, words: Any) -> ShardSweep:
+        """Return what sweeps shard `s`."""
         raise NotImplementedError
 
-    def _sweep_copy(
-        self, s: int, shard: Any, words: Any, stream: NDArray[np.uint64]
-    ) -> tuple[Any, Any, NDArray[np.uint64]]:
-        """Sweep a shard with words of its own; return what changed, wherever that was done."""
-        own = self._copy_words(words)
-        return self._sweep_shard(s, shard, own, stream), own, stream
+    @property
+    def _ledger(self) -> Any:
+        """What is done to words by topic."""
+        return Counted
 
     def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
         """Draw what belongs to the words once, shard by shard."""
-        if len(self.shards) == 1:
-            self.shards[0] = self._sweep_shard(0, self.shards[0], words, streams[0])
-            return
-        swept = Parallel(n_jobs=self.n_jobs, prefer="threads", max_nbytes=None)(
-            delayed(self._sweep_copy)(s, self.shards[s], words, streams[s])
-            for s in range(len(self.shards))
-        )
-        for s, (shard, _, stream) in enumerate(swept):
-            self.shards[s] = shard
-            streams[s][:] = stream
-        self._merge_words(words, [own for _, own, _ in swept])
-
-    def _copy_words(self, words: Any) -> Any:
-        """Return the words by topic in arrays of their own."""
-        return WordCounts(words.counts.copy(), words.totals.copy(), words.fixed)
-
-    def _merge_words(self, words: Any, swept: list[Any]) -> None:
-        """Put what the shards made of the words together."""
-        if words.fixed:
-            return
-        counts, totals = words.counts.copy(), words.totals.copy()
-        for own in swept:
-            words.counts[:] += own.counts - counts
-            words.totals[:] += own.totals - totals
+        sweeps = [self._sweep_of(s, words) for s in range(len(self.shards))]
+        if len(sweeps) == 1:
+            self.shards[0] = sweeps[0].sweep(words, streams[0])
+        else:
+            ledger = Counted if isinstance(words, WordCounts) else self._ledger
+            self.shards[:] = sweep_shards(sweeps, streams, words, ledger, self.n_jobs)
 
     def sweep(self) -> None:
         """Draw what belongs to the words once, then the parameters that are learned."""
@@ -197,7 +177,7 @@ class TopicWalker(Part):
         other = super().copy()
         other.streams = [stream.copy() for stream in self.streams]
         other.shards = [type(shard)(*(array.copy() for array in shard)) for shard in self.shards]
-        other._words = self._copy_words(self._words)
+        other._words = self._ledger.copy(self._words)
         return other
 
 

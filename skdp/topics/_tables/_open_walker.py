@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from skdp.topics._lda._model import tokens_of_nodes
 from skdp.topics._shared._arrays import empty_counts
 from skdp.topics._shared._kernels import WordCounts, rename_topics
 from skdp.topics._shared._walker import join
-from skdp.topics._tables._kernels import Assignments, Prior, add_corpus_estimates
+from skdp.topics._tables._kernels import Prior, add_corpus_estimates
 from skdp.topics._tables._kernels_open_moves import log_acceptance
 from skdp.topics._tables._kernels_top_level import break_rest, draw_tables_of_documents
 from skdp.topics._tables._open_moves import (
@@ -198,19 +197,6 @@ class OpenTableWalker(TableWalker):
         prior[n_used - 1] = max(self.rest - drawn.sum(), 0.0) + light
         self.doc_topic_prior = self.document_concentration * prior
         return weights
-
-    def _enter_words(self, s: int, words: WordCounts, prior: Prior) -> None:
-        super()._enter_words(s, words, prior)
-        self._scratch[s].reciprocal[self._left_out] = 0.0
-
-    def _runs(self, shard: Assignments) -> list[tuple[int, int]]:
-        """Return the runs of documents that have no word of a topic that is left out."""
-        light = self._left_out[self._left_out < self.n_topics]
-        left_out = shard.document_tables[:, light].any(axis=1)
-        ends = np.flatnonzero(np.concatenate([[True], left_out, [True]]))
-        return [
-            (first, end - 1) for first, end in pairwise(ends.tolist()) if first < end - 1
-        ]  # fmt: skip
 
     # Splits and merges
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skdp._numba import frozen
 from skdp.data import SegmentedCorpus
+from skdp.processes._concentration import add_evidence, draw_given_evidence
 from skdp.processes._discount import draw_bounded_beta
 from skdp.topics._shared._arrays import fixed_words
 from skdp.topics._shared._kernels import WordCounts
@@ -19,10 +20,8 @@ from skdp.topics._tables._arrays import (
     empty_assignments,
     empty_levels,
     empty_scratch,
-    enter_words,
     sampler_weights,
     stirling_ratios,
-    writable,
 )
 from skdp.topics._tables._kernels import (
     Assignments,
@@ -32,12 +31,15 @@ from skdp.topics._tables._kernels import (
     log_prior_of_tables,
 )
 from skdp.topics._tables._kernels_sweeps import (
+    LARGEST_CONCENTRATION,
+    SMALLEST_CONCENTRATION,
     Sweeps,
     draw_concentrations,
     gather_discount_evidence,
     sweeps_of,
 )
 from skdp.topics._tables._model import TableModel
+from skdp.topics._tables._shard import TableSweep
 from skdp.topics._tables._state import TableState
 
 START_CONCENTRATION = 10.0
@@ -88,6 +90,8 @@ class TableWalker(TopicWalker):
     )
 
     shards: list[Assignments]
+    _left_out = np.empty(0, dtype=np.intp)
+    """Topics that words may not take in a sweep."""
 
     def __init__(
         self,
@@ -168,56 +172,38 @@ class TableWalker(TopicWalker):
 
     def _prior(self, s: int) -> Prior:
         """Return the current parameters as kernels take them for shard `s`."""
-        begin, end = self._segment_bounds[s]
-        of_segments = np.repeat(self.concentration, np.diff(self._group_ptr))
+        first, last = self._groups_of(s)
+        own = np.clip(self._group_ptr[first : last + 1], *self._segment_bounds[s])
         return Prior(
             self.doc_topic_prior,
             self.topic_word_prior,
             self.discount,
-            of_segments[begin:end],
+            np.repeat(self.concentration[first:last], np.diff(own)),
             *self.parents,
         )
 
-    def _sweep_shard(
-        self, s: int, shard: Assignments, words: WordCounts, stream: NDArray[np.uint64]
-    ) -> Assignments:
+    def _groups_of(self, s: int) -> tuple[int, int]:
+        """Return the run of concentrations that the segments of shard `s` have."""
+        scope = self.hyper.concentration_scope
+        if scope == "corpus":
+            return 0, 1
+        return self._bounds[s] if scope == "document" else self._segment_bounds[s]
+
+    def _sweep_of(self, s: int, words: WordCounts) -> TableSweep:
         prior = self._prior(s)
         if words.fixed:
             prior = prior._replace(gamma=0.0)
-        self._enter_words(s, words, prior)
-        corpus, weights = self._corpora[s], writable(self._weights)
-        for first, last in self._runs(shard):
-            run = corpus._replace(doc_ptr=corpus.doc_ptr[: last + 1])
-            place = np.array([first, corpus.doc_ptr[first]])
-            while n_seats := self._sweeps.sweep_corpus(
-                run, shard, words, prior, weights, self._scratch[s], self._levels[s], place, stream
-            ):
-                shard = add_seats(shard, n_seats)
-        return shard
-
-    def _enter_words(self, s: int, words: WordCounts, prior: Prior) -> None:
-        """Make the scratch of shard `s` ready for a sweep."""
-        enter_words(words, prior.gamma, self._scratch[s])
-
-    def _runs(self, shard: Assignments) -> list[tuple[int, int]]:
-        """Return the runs of documents that a sweep visits."""
-        return [(0, len(shard.document_tables))]
+        return TableSweep(
+            self._corpora[s], self.shards[s], self.sampler, prior, self._weights, self._left_out,
+            self._scratch[s], self._levels[s],
+        )  # fmt: skip
 
     def _update_parameters(self) -> None:
         hyper, stream = self.hyper, self.streams[0]
         if hyper.discount == "auto":
             self._update_discount(stream)
         if hyper.concentration == "auto":
-            customers, tables = self._customers_and_tables()
-            draw_concentrations(
-                self._group_ptr,
-                customers,
-                tables,
-                self.discount,
-                self.concentration,
-                *hyper.concentration_prior,
-                stream,
-            )
+            self._update_concentration()
         if isinstance(hyper.doc_topic_prior, str):
             self._update_doc_topic_prior()
         if isinstance(hyper.parents, str):
@@ -259,11 +245,34 @@ class TableWalker(TopicWalker):
                 self._prior(s),
                 self._stirling,
                 self._scratch[s].n_k,
-                stream,
+                self.streams[s],
             )
             p, q = p + of_tables, q + of_seatings
         self.discount = draw_bounded_beta(p, q, stream)
         self._make_ratios()
+
+    def _update_concentration(self) -> None:
+        """Draw the concentrations, from what each shard draws on a stream of its own."""
+        prior, common = self.hyper.concentration_prior, self.hyper.concentration_scope == "corpus"
+        customers, tables = self._customers_and_tables()
+        shape, rate = 0.0, 0.0
+        for s, ((begin, end), stream) in enumerate(
+            zip(self._segment_bounds, self.streams, strict=True)
+        ):
+            counts = customers[begin:end], tables[begin:end]
+            if common:
+                start = prior if s == 0 else (0.0, 0.0)
+                found = add_evidence(*counts, self.discount, self.concentration[0], *start, stream)
+                shape, rate = shape + found[0], rate + found[1]
+            else:
+                first, last = self._groups_of(s)
+                draw_concentrations(
+                    self._group_ptr[first : last + 1] - begin, *counts, self.discount,
+                    self.concentration[first:last], *prior, stream,
+                )  # fmt: skip
+        if common:
+            drawn = draw_given_evidence(shape, rate, self.streams[0])
+            self.concentration[0] = min(max(drawn, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
 
     def _customers_and_tables(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return Nd_j and Td_j of all segments."""

@@ -29,6 +29,23 @@ MUTATIONS = [
         "tests/unit/topics/test_hdp_topic_model.py::TestAttributes::test_the_best_sample_is_shown",
     ),
     Mutation(
+        "shards-words-are-not-taken-back",
+        "topics/_shared/_shards.py",
+        "        move_words(tokens, after, before, own.counts, own.totals)\n",
+        "        move_words(tokens, after, after, own.counts, own.totals)\n",
+        "Every shard of a group begins with the counts from before the sweep.",
+        "tests/unit/topics/shared/test_shards.py::"
+        "test_counts_are_those_of_the_topics_after_every_sweep",
+    ),
+    Mutation(
+        "shards-changes-without-sign",
+        "topics/_shared/_kernels_changes.py",
+        "counts[i] += (number >> 1) ^ -(number & 1)",
+        "counts[i] += number >> 1",
+        "Differences are zigzag numbers.",
+        "tests/unit/topics/shared/test_shards.py::TestChanges::test_changes_add_up_in_any_order",
+    ),
+    Mutation(
         "completion-of-even-tokens",
         COMPLETION,
         """\

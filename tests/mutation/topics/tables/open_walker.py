@@ -27,14 +27,6 @@ MUTATIONS = [
         SUM,
     ),
     Mutation(
-        "open-documents-of-light-topics-move",
-        WALKER,
-        "        left_out = shard.document_tables[:, light].any(axis=1)\n",
-        "        left_out = np.zeros(len(shard.document_tables), dtype=bool)\n",
-        "A document with a word of a topic that takes no part stays as it is.",
-        FEW,
-    ),
-    Mutation(
         "open-light-topics-take-part",
         WALKER,
         "        takes_part = weights > least\n",

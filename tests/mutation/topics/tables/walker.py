@@ -12,8 +12,8 @@ MUTATIONS = [
     Mutation(
         "concentrations-averaged",
         TABLE_SAMPLER,
-        "of_segments = np.repeat(self.concentration, np.diff(self._group_ptr))",
-        "of_segments = np.full(self._group_ptr[-1], self.concentration.mean())",
+        "np.repeat(self.concentration[first:last], np.diff(own)),",
+        "np.full(own[-1] - own[0], self.concentration.mean()),",
         "Kernels take each segment's own concentration.",
         f"{SCOPES}::test_log_joint_of_estimated_hyper_parameters[btigs-segmented-unequal segments]",
     ),

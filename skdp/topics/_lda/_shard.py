@@ -1,0 +1,129 @@
+"""A sweep of one shard of latent Dirichlet allocation, over counts or over lists."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.topics._lda._kernels_sweeps import (
+    DenseScratch,
+    SparseScratch,
+    WordLists,
+    empty_dense_scratch,
+    empty_sparse_scratch,
+    sweep_nodes,
+    sweep_nodes_sparse,
+)
+from skdp.topics._shared._kernels import Corpus
+from skdp.topics._shared._packing import pack, unpack
+from skdp.topics._shared._shards import ShardSweep
+
+
+class NodeTopics(NamedTuple):
+    """The chain's state."""
+
+    topics: NDArray[np.int32]
+
+
+class ListedWords(NamedTuple):
+    """Words by topic as lists, and their totals."""
+
+    lists: WordLists
+    totals: NDArray[np.float64]
+
+
+class NodeSweep(ShardSweep):
+    """A sweep of one shard of latent Dirichlet allocation.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    state : NodeTopics
+    node_ptr : (nodes + 1,) int64
+    alpha : (K,) float64
+    gamma : float
+    scratch : DenseScratch or SparseScratch
+        Of the kind that the words take.
+    """
+
+    _scratch = ("scratch",)
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        state: NodeTopics,
+        node_ptr: NDArray[np.int64],
+        alpha: NDArray[np.float64],
+        gamma: float,
+        scratch: DenseScratch | SparseScratch,
+    ):
+        super().__init__(corpus, state)
+        self.node_ptr = node_ptr
+        self.alpha = alpha
+        self.gamma = gamma
+        self.scratch = scratch
+        self.is_sparse = isinstance(scratch, SparseScratch)
+
+    def _make_scratch(self) -> None:
+        empty = empty_sparse_scratch if self.is_sparse else empty_dense_scratch
+        self.scratch = empty(len(self.alpha))
+
+    def sweep(self, words: Any, stream: NDArray[np.uint64]) -> NodeTopics:
+        """Draw the topics of all words once; change `words`, return the state."""
+        counts = (words.lists, words.totals) if self.is_sparse else (words,)
+        kernel = sweep_nodes_sparse if self.is_sparse else sweep_nodes
+        kernel(
+            0, len(self.node_ptr) - 1, self.node_ptr, self.corpus.tokens, self.state.topics,
+            *counts, self.alpha, self.gamma, self.scratch, stream,
+        )  # fmt: skip
+        return self.state
+
+
+class Listed:
+    """What is done to words by topic that are kept as lists.
+
+    The order of a list tells on the draws: so a shard begins with the lists as they were, not with
+    words that were moved back. After the sweep all words are listed anew.
+    """
+
+    @staticmethod
+    def pack(words: ListedWords) -> Any:
+        """Return words in a form that takes less room in a pickle."""
+        values = words.lists.values.astype(np.int32)
+        return [pack(each) for each in words.lists._replace(values=values)], words.totals
+
+    @staticmethod
+    def unpack(packed: Any) -> ListedWords:
+        """Return the words that were packed."""
+        arrays, totals = packed
+        lists = WordLists(*(unpack(each) for each in arrays))
+        return ListedWords(lists._replace(values=lists.values.astype(np.float32)), totals)
+
+    @staticmethod
+    def copy(words: ListedWords) -> ListedWords:
+        """Return words in arrays of their own."""
+        lists = WordLists(*(array.copy() for array in words.lists))
+        return ListedWords(lists, words.totals.copy())
+
+    @staticmethod
+    def take_back(
+        own: ListedWords, words: ListedWords, tokens: NDArray[np.int32], before: Any, after: Any
+    ) -> None:
+        """Make `own` equal to `words` again after the sweep of a shard."""
+        for new, old in zip(own.lists, words.lists, strict=True):
+            new[:] = old
+        own.totals[:] = words.totals
+
+    @staticmethod
+    def move(own: ListedWords, tokens: Any, before: Any, after: Any) -> None:
+        """Leave a copy as it is: it is not needed any more."""
+
+    @staticmethod
+    def change(words: ListedWords, own: ListedWords) -> None:
+        """Return nothing: topics come back, and words are listed by them."""
+
+    @staticmethod
+    def merge(words: ListedWords, copies: list[ListedWords]) -> None:
+        """Leave the words as they are: they are listed anew."""

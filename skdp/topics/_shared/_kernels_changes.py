@@ -1,0 +1,97 @@
+"""Changes of counts: words that moved, sums of changes, and the bytes that changes travel as.
+
+Counts are whole numbers, in whatever type: every order of a sum has the same bits.
+
+The bytes of a change are, for each cell that changed, the gap (cells since the one before, from -1)
+and the difference, both as whole numbers of variable length: seven bits a byte, the lowest first,
+the highest bit set but in the last byte. Differences are zigzag numbers first: 0, -1, 1, -2 are 0,
+1, 2, 3.
+"""
+
+# mypy: ignore-errors
+
+import numpy as np
+
+from skdp._numba import njit, njit_inlined, njit_loop
+
+LONGEST = 20
+"""Bytes of one cell at most: two numbers of 64 bits."""
+
+
+@njit_loop
+def move_words(tokens, before, after, counts, totals):
+    """Count every word in its topic `after`, no longer in that of `before`.
+
+    Parameters
+    ----------
+    tokens, before, after : (n,) int32
+    counts : (W, K') float32, changed
+    totals : (K',) float64, changed
+    """
+    for i in range(tokens.shape[0]):
+        k, m = before[i], after[i]
+        if k != m:
+            counts[tokens[i], k] -= np.float32(1.0)
+            counts[tokens[i], m] += np.float32(1.0)
+            totals[k] -= 1.0
+            totals[m] += 1.0
+
+
+@njit_loop
+def add_change(total, new, old):
+    """Add `new` - `old` to `total`, all flat and of the same length."""
+    for i in range(total.shape[0]):
+        total[i] += new[i] - old[i]
+
+
+@njit
+def count_changes(old, new):
+    """Return the number of cells that differ in two flat arrays."""
+    n = 0
+    for i in range(old.shape[0]):
+        n += old[i] != new[i]
+    return n
+
+
+@njit_inlined
+def _put(number, out, n):
+    """Write a number, not negative, from byte `n` on; return the byte after it."""
+    while number >= 128:
+        out[n] = (number & 127) | 128
+        number >>= 7
+        n += 1
+    out[n] = number
+    return n + 1
+
+
+@njit
+def encode_change(old, new, out):
+    """Write `new` - `old`, flat arrays, to `out` (uint8); return the number of bytes."""
+    n, last = 0, -1
+    for i in range(old.shape[0]):
+        if old[i] != new[i]:
+            difference = np.int64(new[i]) - np.int64(old[i])
+            n = _put(np.int64(i - last), out, n)
+            n = _put((difference << 1) ^ (difference >> 63), out, n)
+            last = i
+    return n
+
+
+@njit
+def decode_change(code, counts):
+    """Add the change whose bytes are `code` to a flat array."""
+    n, i = 0, -1
+    is_gap = True
+    while n < code.shape[0]:
+        number, shift = np.int64(0), np.int64(0)
+        while code[n] >= 128:
+            number |= np.int64(code[n] & 127) << shift
+            shift += 7
+            n += 1
+        number |= np.int64(code[n]) << shift
+        n += 1
+        if is_gap:
+            i += number
+        else:
+            counts[i] += (number >> 1) ^ -(number & 1)
+        is_gap = not is_gap

@@ -1,0 +1,104 @@
+"""Arrays on their way between processes: whole numbers in few bytes.
+
+In threads nothing of this runs: pickles alone are packed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numba import frozen
+from skdp._simd import aligned_zeros
+from skdp.topics._shared._kernels import Corpus, WordCounts
+from skdp.topics._shared._kernels_changes import (
+    LONGEST,
+    count_changes,
+    decode_change,
+    encode_change,
+)
+
+
+class Sparse(NamedTuple):
+    """A matrix whose cells are `fill` but for a change."""
+
+    code: NDArray[np.uint8]
+    shape: tuple[int, ...]
+    dtype: str
+    fill: int
+
+
+class Narrow(NamedTuple):
+    """A vector in the smallest type that holds it."""
+
+    values: NDArray[Any]
+    dtype: str
+
+
+def encode(old: NDArray[Any], new: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return the bytes of the change from `old` to `new`, arrays of whole numbers."""
+    old, new = old.reshape(-1), new.reshape(-1)
+    out = np.empty(LONGEST * count_changes(old, new), dtype=np.uint8)
+    return out[: encode_change(old, new, out)].copy()
+
+
+def decode(code: NDArray[np.uint8], counts: NDArray[Any]) -> None:
+    """Add a change to `counts`, which lie in one piece."""
+    decode_change(code, counts.reshape(-1))
+
+
+def pack(array: NDArray[Any]) -> Any:
+    """Return an array in a form that takes less room in a pickle."""
+    if array.dtype.kind not in "iu" or not array.size:
+        return array
+    low, high = array.min(), array.max()
+    if array.ndim == 1:
+        dtype = np.result_type(np.min_scalar_type(low), np.min_scalar_type(high))
+        return Narrow(array.astype(dtype), array.dtype.str)
+    fill = int(min(low, 0))
+    empty = np.full(array.shape, fill, dtype=array.dtype)
+    code = encode(empty, np.ascontiguousarray(array))
+    return Sparse(code, array.shape, array.dtype.str, fill)
+
+
+def unpack(packed: Any) -> NDArray[Any]:
+    """Return the array that was packed, which can be written to."""
+    if isinstance(packed, Narrow):
+        return packed.values.astype(packed.dtype)
+    if isinstance(packed, Sparse):
+        array = np.full(packed.shape, packed.fill, dtype=packed.dtype)
+        decode(packed.code, array)
+        return array
+    return packed
+
+
+def pack_corpus(corpus: Corpus) -> list[Any]:
+    """Return the words of a shard in a form that takes less room in a pickle."""
+    return [pack(corpus.tokens), pack(np.diff(corpus.segment_ptr)), pack(np.diff(corpus.doc_ptr))]
+
+
+def unpack_corpus(packed: list[Any]) -> Corpus:
+    """Return the words of a shard; to numba they are of the type that they had."""
+    tokens, *lengths = (unpack(each) for each in packed)
+    offsets = [np.concatenate([[0], np.cumsum(each)]).astype(np.int64) for each in lengths]
+    return Corpus(*(frozen(array) for array in (tokens, *offsets)))
+
+
+def pack_words(words: WordCounts) -> Any:
+    """Return words by topic in a form that takes less room in a pickle."""
+    if words.fixed:
+        return words
+    code = encode(np.zeros_like(words.counts), words.counts)
+    return code, words.counts.shape, words.totals
+
+
+def unpack_words(packed: Any) -> WordCounts:
+    """Return the words by topic that were packed."""
+    if isinstance(packed, WordCounts):
+        return packed
+    code, shape, totals = packed
+    counts = aligned_zeros(shape, dtype=np.float32)
+    decode(code, counts)
+    return WordCounts(counts, totals, False)

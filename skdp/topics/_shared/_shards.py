@@ -1,0 +1,233 @@
+"""Sweeps of shards, wherever they are done: what a task takes, and what comes back.
+
+A task is a group of shards, as many groups as there are workers. The shards of a group share one
+copy of the words by topic: after a shard has been swept its words move back, so that the next one
+finds the counts from before the sweep, too. At the end all words of the group move again, and the
+copy holds the changes of the whole group. So which shards are in a group has no effect on the bits.
+
+In threads all arrays are the chain's own. What is pickled for a process holds the arrays of the
+group's shards and no others, and comes back with the changes of the counts.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+
+from skdp.topics._shared._kernels import Corpus, WordCounts
+from skdp.topics._shared._kernels_changes import add_change, move_words
+from skdp.topics._shared._packing import (
+    decode,
+    encode,
+    pack,
+    pack_corpus,
+    pack_words,
+    unpack,
+    unpack_corpus,
+    unpack_words,
+)
+
+
+class ShardSweep:
+    """What a sweep of one shard takes: its corpus and state, and the parameters.
+
+    A subclass names in `_scratch` what is made anew, by `_make_scratch`, where it is unpickled.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    state : named tuple of arrays, `topics` among them
+    """
+
+    _scratch: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, corpus: Corpus, state: Any):
+        self.corpus = corpus
+        self.state = state
+
+    def sweep(self, words: Any, stream: NDArray[np.uint64]) -> Any:
+        """Draw what belongs to the words once; change `words`, return the state."""
+        raise NotImplementedError
+
+    def _make_scratch(self) -> None:
+        """Make room for a sweep."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {name: value for name, value in vars(self).items() if name not in self._scratch}
+        kept["corpus"], kept["state"] = pack_corpus(self.corpus), pack_state(self.state)
+        return kept
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(kept)
+        self.corpus, self.state = unpack_corpus(kept["corpus"]), unpack_state(kept["state"])
+        self._make_scratch()
+
+
+def pack_state(state: Any) -> Any:
+    """Return a state, a named tuple of arrays, in a form that takes less room in a pickle."""
+    return type(state), [pack(array) for array in state]
+
+
+def unpack_state(packed: Any) -> Any:
+    """Return the state that was packed."""
+    kind, arrays = packed
+    return kind(*(unpack(array) for array in arrays))
+
+
+class Counted:
+    """What is done to words by topic that are kept as counts."""
+
+    pack = staticmethod(pack_words)
+    unpack = staticmethod(unpack_words)
+
+    @staticmethod
+    def copy(words: WordCounts) -> WordCounts:
+        """Return words in arrays of their own."""
+        return WordCounts(words.counts.copy(), words.totals.copy(), words.fixed)
+
+    @staticmethod
+    def move(
+        own: WordCounts, tokens: NDArray[np.int32], before: Any, after: NDArray[np.int32]
+    ) -> None:
+        """Count words in other topics."""
+        move_words(tokens, before, after, own.counts, own.totals)
+
+    @staticmethod
+    def take_back(
+        own: WordCounts,
+        words: WordCounts,
+        tokens: NDArray[np.int32],
+        before: Any,
+        after: NDArray[np.int32],
+    ) -> None:
+        """Make `own` equal to `words` again after the sweep of a shard."""
+        move_words(tokens, after, before, own.counts, own.totals)
+
+    @staticmethod
+    def change(words: WordCounts, own: WordCounts) -> Any:
+        """Return the change from `words` to `own` in few bytes."""
+        return encode(words.counts, own.counts), own.totals - words.totals
+
+    @staticmethod
+    def add(words: WordCounts, changes: list[Any]) -> None:
+        """Add changes that were made elsewhere."""
+        for code, totals in changes:
+            decode(code, words.counts)
+            words.totals[:] += totals
+
+    @staticmethod
+    def merge(words: WordCounts, copies: list[WordCounts]) -> None:
+        """Put copies, each with changes of its own, together; they are used up."""
+        total, *others = copies
+        for own in others:
+            add_change(total.counts.reshape(-1), own.counts.reshape(-1), words.counts.reshape(-1))
+            add_change(total.totals, own.totals, words.totals)
+        words.counts[:], words.totals[:] = total.counts, total.totals
+
+
+class Group:
+    """The task of one worker: shards that are swept one after the other.
+
+    Parameters
+    ----------
+    sweeps : list of ShardSweep
+    streams : list of (4,) uint64 arrays
+    words : words by topic before the sweep
+    ledger : type
+        What is done to words of this kind: `Counted`, say.
+    """
+
+    def __init__(
+        self,
+        sweeps: list[Any],
+        streams: list[NDArray[np.uint64]],
+        words: Any,
+        ledger: Any,
+    ):
+        self.sweeps = sweeps
+        self.streams = streams
+        self.words = words
+        self.ledger = ledger
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "words": self.ledger.pack(self.words)}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(kept)
+        self.words = self.ledger.unpack(kept["words"])
+
+    def run(self) -> Swept:
+        """Sweep the shards."""
+        words, ledger = self.words, self.ledger
+        is_fixed = isinstance(words, WordCounts) and words.fixed
+        own = words if is_fixed else ledger.copy(words)
+        states, moves = [], []
+        for sweep, stream in zip(self.sweeps, self.streams, strict=True):
+            moves_back = not is_fixed and sweep is not self.sweeps[-1]
+            before = sweep.state.topics.copy() if moves_back else None
+            sweep.state = state = sweep.sweep(own, stream)
+            states.append(state)
+            if moves_back:
+                moves.append((sweep.corpus.tokens, before, state.topics))
+                ledger.take_back(own, words, *moves[-1])
+        for move in moves:
+            ledger.move(own, *move)
+        return Swept(states, self.streams, None if is_fixed else own, self)
+
+
+class Swept:
+    """What comes back of a group: states, streams, and words or their change."""
+
+    def __init__(self, states: Any, streams: Any, own: Any, group: Group):
+        self.states = states
+        self.streams = streams
+        self.own = own
+        self.change: Any = None
+        self._group: Group | None = group
+
+    def __getstate__(self) -> dict[str, Any]:
+        assert self._group is not None
+        change = None
+        if self.own is not None:
+            change = self._group.ledger.change(self._group.words, self.own)
+        states = [pack_state(state) for state in self.states]
+        return {**vars(self), "states": states, "own": None, "change": change, "_group": None}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(kept)
+        self.states = [unpack_state(state) for state in kept["states"]]
+
+
+def sweep_shards(
+    sweeps: list[Any],
+    streams: list[NDArray[np.uint64]],
+    words: Any,
+    ledger: Any,
+    n_jobs: int | None,
+) -> list[Any]:
+    """Sweep all shards; change `words` and `streams`, return the states of shards."""
+    n_groups = min(len(sweeps), effective_n_jobs(n_jobs))
+    bounds = np.linspace(0, len(sweeps), n_groups + 1).astype(int)
+    groups = [
+        Group(sweeps[begin:end], streams[begin:end], words, ledger)
+        for begin, end in pairwise(bounds.tolist())
+    ]
+    if n_groups == 1:
+        swept = [groups[0].run()]
+    else:
+        # Sweeps work in place: joblib's memory maps of large arrays could not be written.
+        swept = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None)(
+            delayed(group.run)() for group in groups
+        )
+    moved = [stream for each in swept for stream in each.streams]
+    for stream, new in zip(streams, moved, strict=True):
+        stream[:] = new
+    if copies := [each.own for each in swept if each.own is not None]:
+        ledger.merge(words, copies)
+    if changes := [each.change for each in swept if each.change is not None]:
+        ledger.add(words, changes)
+    return [state for each in swept for state in each.states]
