@@ -39,10 +39,10 @@ MUTATIONS = [
         GEM,
     ),
     Mutation(
-        "grammar-antoniak-without-concentration",
+        "grammar-antoniak-without-beta",
         DIRICHLET,
         "np.broadcast_to(prior, rows.shape)",
-        "np.broadcast_to(prior / prior.sum(), rows.shape)",
+        "np.broadcast_to(prior.sum(), rows.shape)",
         "The parameter is alpha beta_l beta_r.",
         BINARY,
     ),

@@ -135,14 +135,6 @@ MUTATIONS = [
         f"{PARSES}::test_rare_words_keep_their_tags[words0]",
     ),
     Mutation(
-        "refinement-ways-twice",
-        DECODING,
-        " or key in self._seen[item]:",
-        ":",
-        "The second of one child and the first of the other follow from two ways.",
-        f"{PARSES}::test_best_trees_with_ties",
-    ),
-    Mutation(
         "refinement-trees-of-longer-chains",
         PARSER,
         "            if rule is None or chain > self.rules.longest_chain:",
