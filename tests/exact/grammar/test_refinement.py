@@ -480,7 +480,7 @@ def test_pruning_keeps_what_is_part_of_a_good_tree(seed, width):
     treebank = make_treebank()
     rules, counts = treebank.rules, count_coarse(treebank)
     logs = draw_logs(rules, 1, seed)
-    parser = RefinedParser(rules, counts, logs, logs, 3, 3, (width,))
+    parser = RefinedParser(rules, counts, logs, logs, logs, 3, 3, (width,))
     weights = to_weights(rules, RefinedTables(*map(np.exp, logs)))
     for words in (*SENTENCES[1:], ("a", "b", "a", "c", "a")):
         best = defaultdict(lambda: -math.inf)
@@ -489,7 +489,8 @@ def test_pruning_keeps_what_is_part_of_a_good_tree(seed, width):
                 if edge[0] == "binary":  # sees copies: the chains below do not matter
                     edge = (*edge[:6], edge[7])
                 best[edge] = max(best[edge], math.log(weight))
-        forest = parser.make_forest(np.array([WORDS[w] for w in words], dtype=np.int32), width)
+        ids = np.array([WORDS[w] for w in words], dtype=np.int32)
+        forest = parser.make_forest(look_up(parser, ids), width)
         if not best:
             assert forest is None
             continue
@@ -507,11 +508,11 @@ def test_one_coarse_symbol_is_a_binary_grammar(n_components):
     rules, counts = treebank.rules, count_coarse(treebank)
     flat = RefinedTables.zeros(rules, 1)
     logs = draw_logs(rules, n_components)
-    parser = RefinedParser(rules, counts, flat, logs, 3, 3, (WIDTH,))
+    parser = RefinedParser(rules, counts, flat, logs, logs, 3, 3, (WIDTH,))
     root, emission, binary = (np.exp(t) for t in (logs.root, logs.emission, logs.binary))
     sentences = [[0], [2, 1], [0, 1, 2, 2, 1], [1, 1, 0, 2, 0, 1, 2, 0]]
     found = [
-        parser.project(parser.make_forest(np.array(s, dtype=np.int32), WIDTH)).log_sum
+        parser.project(parser.make_forest(look_up(parser, np.array(s)), WIDTH)).log_sum
         for s in sentences
     ]
     expected = inside_outside(
@@ -527,7 +528,8 @@ def test_product_matches_all_trees(words, n_grammars):
     treebank = make_treebank()
     rules, counts = treebank.rules, count_coarse(treebank)
     tables = [draw_logs(rules, 1, seed) for seed in range(n_grammars)]
-    parser = RefinedParser(rules, counts, tables[0], tables[0], 3, 3, (WIDTH,), tables[1:])
+    first, *others = tables
+    parser = RefinedParser(rules, counts, first, first, first, 3, 3, (WIDTH,), others)
     products = None
     for logs in tables:
         trees = posterior(words, rules, to_weights(rules, RefinedTables(*map(np.exp, logs))), 1)
@@ -535,9 +537,9 @@ def test_product_matches_all_trees(words, n_grammars):
             break
         edges = project(trees)[0]
         products = {e: edges[e] * (1.0 if products is None else products[e]) for e in edges}
-    ids = np.array([WORDS[w] for w in words], dtype=np.int32)
+    found = look_up(parser, np.array([WORDS[w] for w in words], dtype=np.int32))
     if products is None:
-        assert parser.parse(ids, words) is None
+        assert parser.parse(found, words, "projection") is None
         return
     totals = defaultdict(float)
     for (item, _), share in products.items():
@@ -547,9 +549,12 @@ def test_product_matches_all_trees(words, n_grammars):
         * math.prod(products[e] / totals[e[0]] for e in edges_of(tree))
         for tree in trees
     }
-    found = to_tuple(parser.parse(ids, words))
-    assert scores[found] == pytest.approx(max(scores.values()), rel=1e-10)
-    shares = parser.project(parser.make_forest(ids, WIDTH)).shares
+    projected = to_tuple(parser.parse(found, words, "projection"))
+    assert scores[projected] == pytest.approx(max(scores.values()), rel=1e-10)
+    scores = {tree: max_rule(tree, products) for tree in trees}
+    best = to_tuple(parser.parse(found, words, "max-rule"))
+    assert scores[best] == pytest.approx(max(scores.values()), rel=1e-10)
+    shares = parser.project(parser.make_forest(found, WIDTH)).shares
     np.testing.assert_allclose(
         np.sort(shares[shares > 0.0]), np.sort(list(products.values())), rtol=1e-8
     )
@@ -566,8 +571,9 @@ def test_product_of_grammars_that_share_no_tree():
         tables.append(zeros._replace(unary=unary))
     word = np.array([0], dtype=np.int32)
     for others in ([], tables[1:]):
-        parser = RefinedParser(rules, counts, zeros, tables[0], 3, 3, (WIDTH,), others)
-        tree = parser.parse(word, ["a"])
+        first = tables[0]
+        parser = RefinedParser(rules, counts, zeros, first, first, 3, 3, (WIDTH,), others)
+        tree = parser.parse(look_up(parser, word), ["a"], "max-rule")
         assert tree is None if others else to_tuple(tree) == ("S", ("B", "a"))
 
 

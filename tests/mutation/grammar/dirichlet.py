@@ -13,6 +13,9 @@ def _bound(case: str) -> str:
     return f"{BOUND_TESTS}::test_lower_bound[3-{case}]"
 
 
+GIBBS_TESTS = "tests/exact/grammar/test_gibbs.py"
+BINARY = f"{GIBBS_TESTS}::test_posterior[binary learnt, beta known]"
+
 MUTATIONS = [
     Mutation(
         "grammar-exponent-of-the-posterior",
@@ -53,5 +56,13 @@ MUTATIONS = [
         "0.0",
         "The normalisers of the rows are part of their divergence.",
         _bound("plain, GEM"),
+    ),
+    Mutation(
+        "grammar-antoniak-without-beta",
+        DIRICHLET,
+        "np.broadcast_to(prior, rows.shape)",
+        "np.broadcast_to(prior.sum(), rows.shape)",
+        "The parameter is alpha beta_l beta_r.",
+        BINARY,
     ),
 ]

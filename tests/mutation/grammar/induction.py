@@ -23,6 +23,11 @@ PARTITION_TESTS = "tests/unit/grammar/test_partitions.py"
 PREDICTIONS = "grammar/_induction/_predictions.py"
 PARTITIONS = "grammar/_induction/_partitions.py"
 
+GIBBS_TESTS = "tests/exact/grammar/test_gibbs.py"
+GIBBS = "grammar/_induction/_gibbs.py"
+GEM = f"{GIBBS_TESTS}::test_posterior[GEM]"
+BINARY = f"{GIBBS_TESTS}::test_posterior[binary learnt, beta known]"
+
 MUTATIONS = [
     Mutation(
         "grammar-rule-types-swapped",
@@ -207,5 +212,61 @@ MUTATIONS = [
         "self._executor.call(0, f, *args) for part in self._parts]",
         "Every partition has sentences of its own.",
         f"{PARTITION_TESTS}::test_expected_counts_are_those_of_all_sentences",
+    ),
+    Mutation(
+        "grammar-tables-order-no-left-child",
+        GIBBS,
+        "            orders[family.left] += m.sum(axis=(0, 2))",
+        "            pass",
+        "A table orders two symbols from the top.",
+        GEM,
+    ),
+    Mutation(
+        "grammar-tables-order-no-right-child",
+        GIBBS,
+        "            orders[family.right] += m.sum(axis=(0, 1))",
+        "            pass",
+        "A table orders two symbols from the top.",
+        GEM,
+    ),
+    Mutation(
+        "grammar-roots-order-nothing",
+        GIBBS,
+        "            orders[family.left] += m.sum(axis=0)",
+        "            pass",
+        "The root's row has a prior made of beta, too.",
+        GEM,
+    ),
+    Mutation(
+        "grammar-rules-of-the-prior",
+        VARIATIONAL,
+        "partial(draw_log, rng=rng)",
+        "lambda prior, counts: draw_log(prior, 0.5 * counts, rng)",
+        "Rules are drawn given the trees.",
+        GEM,
+    ),
+    Mutation(
+        "grammar-binary-concentration-of-roots",
+        GIBBS,
+        "draw(families[i : i + n], tables[i : i + n], old, self.learnt.binary)",
+        "draw(families[:1], tables[:1], old, self.learnt.binary)",
+        "The rows of binary rules tell of their concentration.",
+        BINARY,
+    ),
+    Mutation(
+        "grammar-top-concentration-without-jacobian",
+        GIBBS,
+        "+ shape * log_gamma",
+        "+ (shape - 1.0) * log_gamma",
+        "The slice is of the logarithm.",
+        f"{GIBBS_TESTS}::test_posterior_of_more[top learnt, GEM]",
+    ),
+    Mutation(
+        "grammar-independent-children-swapped",
+        VARIATIONAL,
+        "rules = join(rules[:, :, None], next(found)[:, None, :])",
+        "rules = join(next(found)[:, :, None], rules[:, None, :])",
+        "Section 2.3: the left child has the first row.",
+        f"{BOUND_TESTS}::test_lower_bound[3-independent]",
     ),
 ]

@@ -13,6 +13,9 @@ def _bound(case: str) -> str:
     return f"{BOUND_TESTS}::test_lower_bound[3-{case}]"
 
 
+GIBBS_TESTS = "tests/exact/grammar/test_gibbs.py"
+GEM = f"{GIBBS_TESTS}::test_posterior[GEM]"
+
 MUTATIONS = [
     Mutation(
         "grammar-rules-without-beta",
@@ -94,5 +97,13 @@ MUTATIONS = [
         "np.sum(psi(base + family.counts), axis=0)",
         "(52)-(54): the normaliser depends on beta.",
         f"{TOP_TESTS}::test_gradient[plain, GEM]",
+    ),
+    Mutation(
+        "grammar-sticks-passed-by-themselves",
+        TOP,
+        "np.cumsum(orders[::-1])[::-1][1:]",
+        "np.cumsum(orders[::-1])[::-1][:-1]",
+        "A stick is passed by what comes after it.",
+        GEM,
     ),
 ]

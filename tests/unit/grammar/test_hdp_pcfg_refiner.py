@@ -107,7 +107,7 @@ def test_a_forest_without_a_tree_is_made_again_wider():
 def test_products_of_one_subsymbol_are_one_grammar():
     """Without subsymbols there is one maximum: the posteriors are those of one grammar, squared."""
     one, two = (make_model(1, inference="em", n_products=n).fit(SENTENCES, TREES) for n in (1, 2))
-    words = one._lexicon.encode(SENTENCES[0])
+    words = one._parser.look_up(one._lexicon.encode(SENTENCES[0]), [None] * len(SENTENCES[0]))
     forest = one._parser.make_forest(words, 20.0)
     assert_allclose(two._parser.project(forest).shares, one._parser.project(forest).shares ** 2)
     assert two.predict(SENTENCES) == one.predict(SENTENCES)
