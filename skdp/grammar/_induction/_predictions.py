@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -22,7 +23,7 @@ from skdp.grammar._chart._engine import expected_symbols, inside, viterbi
 from skdp.grammar._chart._sample import draw_sentences
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._induction._partitions import PlacedSentences
-from skdp.grammar._induction._trees import make_trees
+from skdp.grammar._induction._trees import RankTrees, make_trees
 
 
 class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -59,15 +60,41 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             return predict_parts(self, "predict", X)
         sentences, has_words = without_empty(check_sentences(self, X, reset=False))
         layout = self._grammar.layout
-        if self.predict_method == "mean":
-            weights = self._mean_weights()
-        else:
-            weights = self._grammar.weights()
-        log_prob, trees = viterbi(sentences, weights, n_jobs=self.n_jobs)
+        log_prob, trees = viterbi(sentences, self._weights_of_trees(), n_jobs=self.n_jobs)
         self._warn_unparsed(np.isneginf(log_prob), "get a flat tree")
         fallback = layout.names[int(np.argmax(self.root_probs_))]
         made = iter(make_trees(trees, sentences, layout.names, fallback))
         return [next(made) if any_words else None for any_words in has_words]
+
+    def k_best(self, X: Any, k: int = 10) -> list[list[tuple[ParseTree, float]]]:
+        """Return the best parse trees of each sentence, and their log probabilities.
+
+        Parameters
+        ----------
+        X : TokenSequences, list of sentences, or (n_sentences, length) array of int
+        k : int, default=10
+
+        Returns
+        -------
+        list of n_sentences lists of (ParseTree, float)
+            The k best trees by `predict_method`, the best first: the one that `predict` returns.
+            The number is log p(tree, words), under the same grammar as `score_samples`, so that
+            ``exp(number - score_samples(X)[i])`` is the posterior probability of a tree of sentence
+            i. By "expected-log" the number need not fall from tree to tree. A sentence has fewer
+            than k trees if the grammar allows no more, and none if it has no parse or no words.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is invalid, or k < 1.
+        """
+        check_is_fitted(self)
+        k = check_count(k, "k", at_least=1)
+        sentences, has_words = without_empty(check_sentences(self, X, reset=False))
+        names = self._grammar.layout.names
+        rank = RankTrees(self._weights_of_trees(), self._weights_of_samples(), names, k)
+        found = iter(Parallel(self.n_jobs, prefer="threads")(map(delayed(rank), sentences)))
+        return [next(found) if any_words else [] for any_words in has_words]
 
     def transform(self, X: Any) -> Any:
         """Return the expected shares of the symbols among the nodes of each sentence's tree.
@@ -207,6 +234,10 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     @property
     def _n_features_out(self) -> int:
         return len(self.top_weights_)
+
+    def _weights_of_trees(self) -> RuleWeights:
+        """Return the weights by which trees are chosen."""
+        return self._mean_weights() if self.predict_method == "mean" else self._grammar.weights()
 
     def _weights_of_samples(self) -> list[RuleWeights]:
         """Return the posterior mean of the grammar given each stored sample: one without them."""

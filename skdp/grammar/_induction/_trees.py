@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from skdp.data import TokenSequences
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._chart._engine import TreeArrays, viterbi
+from skdp.grammar._chart._k_best import BestChartTrees
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._induction._counts import RuleCounts
 from skdp.grammar._induction._layout import Layout
@@ -38,11 +41,58 @@ def count_rules(
         [sentences[int(i)] for i in np.flatnonzero(parsed)] or [np.empty(0, np.int32)]
     )
     np.add.at(emission, (symbols[lengths == 1], words), 1.0)
-    parents = np.flatnonzero(lengths > 1)
-    left = parents + 1
-    right = left + 2 * lengths[left] - 1
+    parents, left, right = _find_children(lengths)
     np.add.at(binary, (symbols[parents] - first, symbols[left], symbols[right]), 1.0)
     return RuleCounts(root, emission, binary)
+
+
+def _find_children(lengths: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Return the nodes with children, their left children, and their right ones."""
+    parents = np.flatnonzero(lengths > 1)
+    left = parents + 1
+    return parents, left, left + 2 * lengths[left] - 1
+
+
+def weigh_tree(
+    symbols: NDArray[Any], lengths: NDArray[Any], words: NDArray[Any], weights: RuleWeights
+) -> float:
+    """Return the log weight of a tree and its words."""
+    parents, left, right = _find_children(lengths)
+    children = symbols[parents] - weights.first_branching, symbols[left], symbols[right]
+    return float(
+        weights.log_root[symbols[0]]
+        + weights.log_emission[symbols[lengths == 1], words].sum()
+        + weights.log_binary[children].sum()
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RankTrees:
+    """Returns the likeliest trees of a sentence and their log probabilities.
+
+    Attributes
+    ----------
+    weights : RuleWeights
+        By which trees are ranked.
+    grammars : list of RuleWeights
+        Over which probabilities are averaged.
+    names : list of str
+        Labels of the symbols.
+    k : int
+    """
+
+    weights: RuleWeights
+    grammars: Sequence[RuleWeights]
+    names: Sequence[str]
+    k: int
+
+    def __call__(self, words: NDArray[Any]) -> list[tuple[ParseTree, float]]:
+        leaves, found = [str(word) for word in words.tolist()], []
+        for symbols, lengths in BestChartTrees(words, self.weights, self.k).trees():
+            logs = [weigh_tree(symbols, lengths, words, each) for each in self.grammars]
+            log_prob = float(logsumexp(logs) - np.log(len(logs)))
+            found.append((_make_tree(symbols, lengths, leaves, self.names), log_prob))
+        return found
 
 
 def count_best_trees(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._typing import Floats, Ints
+from skdp.grammar._k_best import TOP, BestTrees, Steps
 from skdp.grammar._refinement import _kernels_forest as forest
 from skdp.grammar._refinement._kernels_coarse import COPY
 
@@ -63,10 +63,6 @@ class Forest(NamedTuple):
     edges: Ints
     root_items: Ints
     words: Lexical
-
-
-Steps = list[tuple[int, int]]
-"""A tree: items and the edges that make them, in pre-order."""
 
 
 class ScoredForest(NamedTuple):
@@ -142,20 +138,8 @@ def _children(edges: Ints, edge: int) -> list[int]:
     return [item for item in edges[edge, 2:].tolist() if item >= 0]
 
 
-class _Way(NamedTuple):
-    """One way to make an item: the more so the lower the cost, then the edge, then the ranks."""
-
-    cost: float
-    edge: int
-    ranks: tuple[int, ...]
-    """Of the ways to make the items below: 0 is the best."""
-
-
-class BestTrees:
-    """The best trees of a forest, one after another (Huang and Chiang 2005, algorithm 3).
-
-    Of every item the ways to make it are found in order of their scores, no more than are needed.
-    One more item, -1, stands above the roots: its edges are their places.
+class BestForestTrees(BestTrees):
+    """The best trees of a forest; the edges of `TOP` are the places of the roots.
 
     Parameters
     ----------
@@ -163,113 +147,31 @@ class BestTrees:
     """
 
     def __init__(self, scored: ScoredForest):
+        super().__init__()
         self._scored = scored
-        self._found: dict[int, list[_Way]] = {}
-        self._waiting: dict[int, list[_Way]] = {}
-        self._seen: dict[int, set[tuple[int, tuple[int, ...]]]] = {}
-        self._n_followed: dict[int, int] = {}  # ways found whose successors wait
-        self._all_found: set[int] = set()
 
-    def first(self, k: int) -> list[Steps]:
-        """Return the first k trees, or all if there are fewer."""
-        trees = []
-        for rank in range(k):
-            self._find(-1, rank)
-            if len(self._found[-1]) <= rank:
-                break
-            trees.append(self._steps(rank))
-        return trees
-
-    def _edges(self, item: int) -> range:
-        if item < 0:
-            return range(len(self._scored.trees.root_items))
-        return range(*self._scored.trees.edge_ptr[item : item + 2].tolist())
+    def _edges(self, item: int) -> list[tuple[int, float]]:
+        trees = self._scored.trees
+        if item == TOP:
+            edges = range(len(trees.root_items))
+        else:
+            edges = range(*trees.edge_ptr[item : item + 2].tolist())
+        return [
+            (edge, self._score(item, edge) + sum(map(self._best, self._below(item, edge))))
+            for edge in edges
+        ]
 
     def _below(self, item: int, edge: int) -> list[int]:
         trees = self._scored.trees
-        if item < 0:
+        if item == TOP:
             return [i for i in trees.root_items[edge : edge + 1].tolist() if i >= 0]
         return _children(trees.edges, edge)
 
     def _score(self, item: int, edge: int) -> float:
-        """Return the score of an edge itself."""
-        if item >= 0:
+        if item != TOP:
             return float(self._scored.scores[edge])
         root = self._scored.trees.root_items[edge]
         return float(self._scored.root_scores[root]) if root >= 0 else -np.inf
 
-    def _find(self, item: int, rank: int) -> None:
-        """Find the ways to make an item up to this rank; there may be fewer."""
-        stack = [(item, rank)]
-        while stack:
-            item, rank = stack[-1]
-            if item not in self._found:
-                self._found[item], self._waiting[item] = [], self._open(item)
-                self._seen[item], self._n_followed[item] = set(), 0
-            found, waiting = self._found[item], self._waiting[item]
-            if len(found) > rank or item in self._all_found:
-                stack.pop()
-                continue
-            if len(found) > self._n_followed[item]:
-                missing = self._missing_below(item)
-                if missing is not None:
-                    stack.append(missing)
-                    continue
-                self._follow(item)
-            if waiting:
-                found.append(heappop(waiting))
-            else:
-                self._all_found.add(item)
-
-    def _open(self, item: int) -> list[_Way]:
-        """Return the best way along each edge."""
-        ways = []
-        for edge in self._edges(item):
-            below = self._below(item, edge)
-            score = self._score(item, edge)
-            for child in below:
-                score += float(self._scored.best[child])
-            if score > -np.inf:
-                ways.append(_Way(-score, edge, (0,) * len(below)))
-        heapify(ways)
-        return ways
-
-    def _missing_below(self, item: int) -> tuple[int, int] | None:
-        """Return an item below, and the rank of it, that must be known before the next ways are."""
-        way = self._found[item][-1]
-        for child, rank in zip(self._below(item, way.edge), way.ranks, strict=True):
-            n_found = len(self._found.get(child, ()))
-            if n_found <= rank + 1 and child not in self._all_found:
-                return child, rank + 1
-        return None
-
-    def _follow(self, item: int) -> None:
-        """Put the ways that follow the last one found with the others that wait."""
-        self._n_followed[item] += 1
-        _, edge, old = self._found[item][-1]
-        below = self._below(item, edge)
-        for place, child in enumerate(below):
-            ranks = tuple(rank + (i == place) for i, rank in enumerate(old))
-            key = edge, ranks
-            if ranks[place] >= len(self._found[child]) or key in self._seen[item]:
-                continue
-            self._seen[item].add(key)
-            cost = -self._score(item, edge)
-            for each, rank in zip(below, ranks, strict=True):
-                cost += self._cost(each, rank)
-            heappush(self._waiting[item], _Way(cost, edge, ranks))
-
-    def _cost(self, item: int, rank: int) -> float:
-        return self._found[item][rank].cost if rank else -float(self._scored.best[item])
-
-    def _steps(self, rank: int) -> Steps:
-        """Return the tree of a rank."""
-        steps, stack = [], [(-1, rank)]
-        while stack:
-            item, rank = stack.pop()
-            self._find(item, rank)
-            way = self._found[item][rank]
-            if item >= 0:
-                steps.append((item, way.edge))
-            stack += zip(self._below(item, way.edge)[::-1], way.ranks[::-1], strict=True)
-        return steps
+    def _best(self, item: int) -> float:
+        return float(self._scored.best[item])

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from skdp._typing import Floats, Ints
 from skdp.data._parse_tree import ParseTree
+from skdp.grammar._k_best import Steps
 from skdp.grammar._refinement import _kernels_coarse as coarse
 from skdp.grammar._refinement import _kernels_forest as forest
 from skdp.grammar._refinement._decoding import (
     Forest,
     Lexical,
     ScoredForest,
-    Steps,
     best_steps,
     score_rules,
 )

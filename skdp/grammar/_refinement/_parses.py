@@ -8,7 +8,7 @@ import numpy as np
 
 from skdp.data._binarize import debinarize
 from skdp.data._parse_tree import ParseTree
-from skdp.grammar._refinement._decoding import BestTrees, Lexical
+from skdp.grammar._refinement._decoding import BestForestTrees, Lexical
 from skdp.grammar._refinement._lexicon import Lexicon
 from skdp.grammar._refinement._parser import RefinedParser
 
@@ -79,7 +79,7 @@ def rank_trees(
     if scored is None:
         return []
     found = []
-    for steps in BestTrees(scored).first(max(k, _N_CANDIDATES) if is_marginal else k):
+    for steps in BestForestTrees(scored).first(max(k, _N_CANDIDATES) if is_marginal else k):
         tree = parser.build(scored.trees, steps, sentence)
         found.append((tree, parser.log_prob(tree, words)))
     if is_marginal:

@@ -56,6 +56,32 @@ def test_best_trees(case, method):
 
 
 @every_case
+@pytest.mark.parametrize("method", ["expected-log", "mean"])
+def test_k_best(case, method):
+    """All trees, in order; their probabilities are those of the posterior mean."""
+    estimator = fit(case, 1).set_params(predict_method=method)
+    model, rules = model_of(estimator), posterior_of(estimator)
+    means = oracle.log_rows(oracle.means(rules))
+    logs = oracle.expected_logs(rules) if method == "expected-log" else means
+    sentences = new_sentences(case)
+    for k in (1, 3, 10**4):
+        found = estimator.k_best(sentences, k)
+        for words, ranked, best in zip(sentences, found, estimator.predict(sentences), strict=True):
+            counts = {t: oracle.events(model, t) for t in oracle.all_trees(model, words)}
+            trees = [tree_of(parse) for parse, _ in ranked]
+            assert len(set(trees)) == len(trees) == min(k, len(counts))
+            weights = sorted((oracle.log_weight(c, logs) for c in counts.values()), reverse=True)
+            ranks = [oracle.log_weight(counts[t], logs) for t in trees]
+            assert_allclose(ranks, weights[:k], rtol=1e-12)
+            expected = [oracle.log_weight(counts[t], means) for t in trees]
+            assert_allclose([log_prob for _, log_prob in ranked], expected, rtol=1e-12)
+            assert ranked[0][0] == best
+        if k > 1000:
+            totals = [np.logaddexp.reduce([p for _, p in ranked]) for ranked in found]
+            assert_allclose(totals, estimator.score_samples(sentences), rtol=1e-10)
+
+
+@every_case
 def test_scores_and_shares(case):
     """Under the posterior mean of the grammar."""
     estimator = fit(case)

@@ -146,4 +146,12 @@ MUTATIONS = [
         "Pairs of words and other pairs are counted apart.",
         _trees("test_expected_counts", "partitioned"),
     ),
+    Mutation(
+        "grammar-k-best-too-few-rules",
+        "grammar/_chart/_k_best.py",
+        'kind="stable")][:k]',
+        'kind="stable")][: (k + 1) // 2]',
+        "The k best trees may differ at one node alone.",
+        "tests/exact/grammar/test_predictions.py::test_k_best[mean-plain, GEM]",
+    ),
 ]

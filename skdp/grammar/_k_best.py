@@ -1,0 +1,140 @@
+"""The best derivations of a chart, one after another."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+import numpy as np
+
+Steps = list[tuple[int, int]]
+"""A tree: items and the edges that make them, in pre-order."""
+
+TOP = -1
+"""The item that stands above the roots."""
+
+
+class _Way(NamedTuple):
+    """One way to make an item: the more so the lower the cost, then the edge, then the ranks."""
+
+    cost: float
+    edge: int
+    ranks: tuple[int, ...]
+    """Of the ways to make the items below: 0 is the best."""
+
+
+class BestTrees(ABC):
+    """The best trees of a chart, one after another (Huang and Chiang 2005, algorithm 3).
+
+    Items and edges are numbers >= 0. An edge makes an item of others, and has a score of its own;
+    the score of a tree is the sum. Of every item the ways to make it are found in order of their
+    scores, no more than are needed. One more item, `TOP`, has an edge for each root.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[int, list[_Way]] = {}
+        self._waiting: dict[int, list[_Way]] = {}
+        self._seen: dict[int, set[tuple[int, tuple[int, ...]]]] = {}
+        self._n_followed: dict[int, int] = {}  # ways found whose successors wait
+        self._all_found: set[int] = set()
+
+    @abstractmethod
+    def _edges(self, item: int) -> list[tuple[int, float]]:
+        """Return edges of an item, and the score of the best way along each: those that matter."""
+
+    @abstractmethod
+    def _below(self, item: int, edge: int) -> list[int]:
+        """Return the items below an edge."""
+
+    @abstractmethod
+    def _score(self, item: int, edge: int) -> float:
+        """Return the score of an edge itself."""
+
+    @abstractmethod
+    def _best(self, item: int) -> float:
+        """Return the score of the best way to make an item."""
+
+    def first(self, k: int) -> list[Steps]:
+        """Return the first k trees, or all if there are fewer."""
+        trees = []
+        for rank in range(k):
+            self._find(TOP, rank)
+            if len(self._found[TOP]) <= rank:
+                break
+            trees.append(self._steps(rank))
+        return trees
+
+    def _find(self, item: int, rank: int) -> None:
+        """Find the ways to make an item up to this rank; there may be fewer."""
+        stack = [(item, rank)]
+        while stack:
+            item, rank = stack[-1]
+            if item not in self._found:
+                self._found[item], self._waiting[item] = [], self._open(item)
+                self._seen[item], self._n_followed[item] = set(), 0
+            found, waiting = self._found[item], self._waiting[item]
+            if len(found) > rank or item in self._all_found:
+                stack.pop()
+                continue
+            if len(found) > self._n_followed[item]:
+                missing = self._missing_below(item)
+                if missing is not None:
+                    stack.append(missing)
+                    continue
+                self._follow(item)
+            if waiting:
+                found.append(heappop(waiting))
+            else:
+                self._all_found.add(item)
+
+    def _open(self, item: int) -> list[_Way]:
+        """Return the best way along each edge."""
+        ways = [
+            _Way(-score, edge, (0,) * len(self._below(item, edge)))
+            for edge, score in self._edges(item)
+            if score > -np.inf
+        ]
+        heapify(ways)
+        return ways
+
+    def _missing_below(self, item: int) -> tuple[int, int] | None:
+        """Return an item below, and the rank of it, that must be known before the next ways are."""
+        way = self._found[item][-1]
+        for child, rank in zip(self._below(item, way.edge), way.ranks, strict=True):
+            n_found = len(self._found.get(child, ()))
+            if n_found <= rank + 1 and child not in self._all_found:
+                return child, rank + 1
+        return None
+
+    def _follow(self, item: int) -> None:
+        """Put the ways that follow the last one found with the others that wait."""
+        self._n_followed[item] += 1
+        _, edge, old = self._found[item][-1]
+        below = self._below(item, edge)
+        for place, child in enumerate(below):
+            ranks = tuple(rank + (i == place) for i, rank in enumerate(old))
+            key = edge, ranks
+            if ranks[place] >= len(self._found[child]) or key in self._seen[item]:
+                continue
+            self._seen[item].add(key)
+            cost = -self._score(item, edge)
+            for each, rank in zip(below, ranks, strict=True):
+                cost += self._cost(each, rank)
+            heappush(self._waiting[item], _Way(cost, edge, ranks))
+
+    def _cost(self, item: int, rank: int) -> float:
+        return self._found[item][rank].cost if rank else -self._best(item)
+
+    def _steps(self, rank: int) -> Steps:
+        """Return the tree of a rank."""
+        steps: Steps = []
+        stack = [(TOP, rank)]
+        while stack:
+            item, rank = stack.pop()
+            self._find(item, rank)
+            way = self._found[item][rank]
+            if item != TOP:
+                steps.append((item, way.edge))
+            stack += zip(self._below(item, way.edge)[::-1], way.ranks[::-1], strict=True)
+        return steps
