@@ -192,8 +192,8 @@ MUTATIONS = [
     Mutation(
         "grammar-trees-of-expected-logs",
         PREDICTIONS,
-        '        if self.predict_method == "mean":',
-        "        if False:",
+        'if self.predict_method == "mean" else',
+        "if False else",
         "The option of section 4.3.",
         f"{PREDICTION_TESTS}::test_best_trees[mean-partitioned, GEM]",
     ),
