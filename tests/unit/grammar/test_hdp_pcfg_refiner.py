@@ -390,9 +390,7 @@ MIXED_WORDS = [tree.leaves for tree in MIXED]
 @pytest.fixture(scope="module", params=[(1, 1), (0, 2), (2, 3)])
 def with_orders(request):
     horizontal, vertical = request.param
-    return make_model(horizontal_order=horizontal, vertical_order=vertical, inference="em").fit(
-        MIXED_WORDS, MIXED
-    )
+    return make_model(horizontal_order=horizontal, vertical_order=vertical).fit(MIXED_WORDS, MIXED)
 
 
 def test_symbols_of_orders(with_orders):
