@@ -1,3 +1,5 @@
+from itertools import count
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,6 +96,7 @@ def test_marked_labels():
             "(S^ (X^S (Y^X (A a)) (@X^S|Y (Z^X (B b)) (C c))))",
         ),
     ],
+    ids=count(),
 )
 def test_orders(horizontal, vertical, text, binary):
     tree = tree_of(text)
