@@ -118,8 +118,8 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         all of them. Fitting and parsing take as many times as long.
     horizontal_order : int, default=0
         Number of siblings that the intermediate nodes of binary trees remember (see
-        :func:`binarize`), at least 0. 1 gives a better grammar while there are few subsymbols, and
-        more rules.
+        :func:`binarize`), at least 0. 1 gives more rules, and a better grammar with up to four
+        subsymbols.
     vertical_order : int, default=1
         One more than the number of ancestors that phrases remember, at least 1. Tags and the trees
         of `predict` and `k_best` have the symbols of the treebank whatever the orders are.

@@ -24,7 +24,7 @@ RankedTree = tuple[ParseTree, float]
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A grammar, the words that it knows, and how many ancestors its symbols remember, and one."""
+    """A grammar, the words that it knows, and the vertical order of its symbols."""
 
     lexicon: Lexicon
     parser: RefinedParser
