@@ -2,11 +2,13 @@
 
 `table`: F1 on dev.mrg, active rules and seconds of maximum likelihood, smoothed maximum likelihood
 and the HDP (Liang et al. 2009, table 2). `concentration`: F1 against alpha^B, on the last part of
-train.mrg after a fit on the rest (table 1, figure 9). `synthetic`: subsymbols and active rules of
+train.mrg after a fit on the rest (table 1, figure 9). `orders`: F1 on dev.mrg of the HDP by what
+labels remember of siblings and ancestors. `synthetic`: subsymbols and active rules of
 the grammar of figure 7. `speed`: an iteration on all trees of train.mrg.
 
     python benchmarks/grammar_refinement.py table --data DATA --components 1 2 4 8 16
     python benchmarks/grammar_refinement.py concentration --data DATA --components 4 8
+    python benchmarks/grammar_refinement.py orders --data DATA --components 1 4
     python benchmarks/grammar_refinement.py synthetic
 """
 
@@ -70,6 +72,30 @@ def compare(args):
                 print("| " + " | ".join(map(str, row)) + " |", flush=True)
             if args.seeds > 1:
                 print(f"mean of {args.seeds} seeds: {np.mean(scores):.2f}", flush=True)
+
+
+def order(args):
+    train = read_trees(Path(args.data) / "train.mrg")
+    test = read_trees(Path(args.data) / "dev.mrg")
+    columns = ["K", "horizontal", "vertical", "F1", "symbols", "rules of phrases", "active rules"]
+    print_table([*columns, "fit, s", "parse, s", "unparsed"], [])
+    for n_components in args.components:
+        for vertical in (1, 2):
+            for horizontal in (0, 1):
+                model = HDPPCFGRefiner(
+                    n_components,
+                    min_word_count=args.min_word_count,
+                    max_iter=args.iterations,
+                    horizontal_order=horizontal,
+                    vertical_order=vertical,
+                    random_state=0,
+                )
+                f1, fit, parse, flat = evaluate(model, train, test)
+                rules = model._parser.rules
+                row = [n_components, horizontal, vertical, f"{f1:.2f}", len(rules.symbols)]
+                row += [len(rules.binary) + len(rules.unary), model.n_active_rules_]
+                row += [f"{fit:.1f}", f"{parse:.1f}", flat]
+                print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 
 def tune(args):
@@ -138,9 +164,15 @@ def measure(args):
     print_table(["K", "EM, ms an iteration", "HDP, ms an iteration"], rows)
 
 
+TASKS = {
+    "table": compare, "concentration": tune, "orders": order, "synthetic": recover,
+    "speed": measure,
+}  # fmt: skip
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("task", choices=["table", "concentration", "synthetic", "speed"])
+    parser.add_argument("task", choices=list(TASKS))
     parser.add_argument("--data", help="folder of train.mrg and dev.mrg")
     parser.add_argument("--components", type=int, nargs="+", default=[1, 2, 4, 8, 16])
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
@@ -152,8 +184,7 @@ def main():
     if args.task != "synthetic" and args.data is None:
         sys.exit("--data is needed")
     print_header()
-    tasks = {"table": compare, "concentration": tune, "synthetic": recover, "speed": measure}
-    tasks[args.task](args)
+    TASKS[args.task](args)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from skdp.data._parse_tree import ParseTree, name_other
+from collections.abc import Sequence
+
+from skdp._checks import check_count
+from skdp.data._brackets import Item
+from skdp.data._parse_tree import ParseTree, _build, name_other
 
 MARK = "@"
 """What labels of intermediate nodes begin with."""
 
+SIBLING = "|"
+"""Comes before each sibling that an intermediate node remembers."""
 
-def binarize(tree: ParseTree) -> ParseTree:
+ABOVE = "^"
+"""Comes between a label and its ancestors."""
+
+
+def binarize(tree: ParseTree, horizontal_order: int = 0, vertical_order: int = 1) -> ParseTree:
     """Return a tree in which no node has more than two children.
 
     All children of a node X but the first move below a new node @X, the X-bar of the literature,
@@ -16,10 +26,22 @@ def binarize(tree: ParseTree) -> ParseTree:
     nodes with one child stay, except that a node whose only child is a node with the same label is
     dropped, because the rule X -> X carries no information.
 
+    By default labels tell nothing of what is around a node. The orders change that: a grammar read
+    off the trees then has finer symbols ([2]_).
+
     Parameters
     ----------
     tree : ParseTree
-        Its labels must not begin with "@".
+        Its labels must not begin with "@", nor contain "^" if `vertical_order` > 1.
+    horizontal_order : int, default=0
+        Number of siblings that labels of new nodes remember, at least 0. 1: ``(X A B C D)`` becomes
+        ``(X A (@X|A B (@X|B C D)))``; 2: the second new node is @X|A|B. A word counts as a sibling
+        without a label. "|" and a backslash in X and its children get a backslash before them.
+    vertical_order : int, default=1
+        One more than the number of ancestors that labels of phrases remember, at least 1. 2: an NP
+        below an S is NP^S; 3: if that is below a VP, NP^S^VP. Phrases are nodes that are not
+        preterminals; near the root they remember fewer ancestors, and the root is S^. New nodes
+        remember those of their X (@NP^S) and plain siblings.
 
     Returns
     -------
@@ -28,7 +50,8 @@ def binarize(tree: ParseTree) -> ParseTree:
     Raises
     ------
     ValueError
-        If a label begins with "@".
+        If a label begins with "@" or contains "^" where it must not, or an order is not an integer
+        in its range.
 
     See Also
     --------
@@ -38,6 +61,7 @@ def binarize(tree: ParseTree) -> ParseTree:
     ----------
     .. [1] P. Liang, M. I. Jordan and D. Klein, "Probabilistic grammars and hierarchical Dirichlet
        processes", The Oxford Handbook of Applied Bayesian Analysis, 2010.
+    .. [2] D. Klein and C. D. Manning, "Accurate unlexicalized parsing", Proceedings of ACL, 2003.
 
     Examples
     --------
@@ -47,29 +71,83 @@ def binarize(tree: ParseTree) -> ParseTree:
     <ParseTree (NP (DT the) (@NP (JJ big) (@NP (JJ black) (NN cat))))>
     >>> debinarize(binarize(tree)) == tree
     True
+    >>> binarize(tree, horizontal_order=1)
+    <ParseTree (NP (DT the) (@NP|DT (JJ big) (@NP|JJ (JJ black) (NN cat))))>
+    >>> binarize(ParseTree.from_brackets("(S (NP (PRP he)) (VP (VBD ran)))"), vertical_order=2)
+    <ParseTree (S^ (NP^S (PRP he)) (VP^S (VBD ran)))>
     """
     _check_tree(tree)
-    stack: list[ParseTree | str] = []
+    horizontal = check_count(horizontal_order, "horizontal_order")
+    vertical = check_count(vertical_order, "vertical_order", at_least=1)
+    items = _without_repeats(tree)
+    if vertical > 1:
+        items = _with_ancestors(items, vertical)
+
+    def make(label: str, children: list[ParseTree | str]) -> ParseTree:
+        plain = [_label_of(child, vertical) for child in children] if horizontal else []
+        for i in range(len(children) - 2, 0, -1):
+            name = _remember(label, plain[max(0, i - horizontal) : i])
+            children[i:] = [ParseTree._make(MARK + name, tuple(children[i:]))]
+        return ParseTree._make(label, tuple(children))
+
+    return _build(items, make)
+
+
+def _without_repeats(tree: ParseTree) -> list[Item]:
+    """Return the flat form without nodes whose only child is a node with the same label."""
+    items: list[Item] = []
     for item in tree._flat():
+        if not isinstance(item, str):
+            label, n = item
+            if label.startswith(MARK):
+                raise ValueError(
+                    f"Labels must not begin with {MARK!r} before binarization: {label!r}."
+                )
+            below = items[-1]
+            if n == 1 and not isinstance(below, str) and below[0] == label:
+                continue
+        items.append(item)
+    return items
+
+
+def _with_ancestors(items: list[Item], order: int) -> list[Item]:
+    """Return the flat form with `order` - 1 ancestors in the labels of phrases."""
+    marked = list(items)
+    above: list[tuple[str, ...]] = [()]  # of what comes next: ancestors, the parent first
+    for i in range(len(items) - 1, -1, -1):  # the root first, last children before first ones
+        item, ancestors = items[i], above.pop()
         if isinstance(item, str):
-            stack.append(item)
             continue
         label, n = item
-        if label.startswith(MARK):
-            raise ValueError(f"Labels must not begin with {MARK!r} before binarization: {label!r}.")
-        children = stack[-n:]
-        del stack[-n:]
-        only = children[0]
-        if n == 1 and isinstance(only, ParseTree) and only.label == label:
-            stack.append(only)
-            continue
-        while len(children) > 2:
-            children[-2:] = [ParseTree._make(MARK + label, tuple(children[-2:]))]
-        stack.append(ParseTree._make(label, tuple(children)))
-    return stack[0]  # type: ignore[return-value]  # the root, never a word
+        if ABOVE in label:
+            raise ValueError(
+                f"Labels must not contain {ABOVE!r} with vertical_order={order}: {label!r}."
+            )
+        above.extend([(label, *ancestors)[: order - 1]] * n)
+        if n > 1 or not isinstance(items[i - 1], str):
+            # The root's, too, has the sign: else it would be the symbol of preterminals.
+            marked[i] = label + ABOVE + ABOVE.join(ancestors), n
+    return marked
 
 
-def debinarize(tree: ParseTree) -> ParseTree:
+def _label_of(child: ParseTree | str, vertical_order: int) -> str:
+    """Return the label without ancestors."""
+    if isinstance(child, str):
+        return ""
+    return child.label.partition(ABOVE)[0] if vertical_order > 1 else child.label
+
+
+def _remember(label: str, siblings: Sequence[str]) -> str:
+    """Return a label with those of siblings; others give another one."""
+    if not siblings:
+        return label
+    parts = (
+        name.replace("\\", "\\\\").replace(SIBLING, "\\" + SIBLING) for name in (label, *siblings)
+    )
+    return SIBLING.join(parts)
+
+
+def debinarize(tree: ParseTree, vertical_order: int = 1) -> ParseTree:
     """Return a tree with its intermediate nodes replaced by their children.
 
     This undoes `binarize`, except that the nodes X -> X that it dropped are not restored.
@@ -78,6 +156,8 @@ def debinarize(tree: ParseTree) -> ParseTree:
     ----------
     tree : ParseTree
         Nodes whose label begins with "@" are intermediate; the root must not be.
+    vertical_order : int, default=1
+        That of `binarize`. If it is greater than 1, labels end before their first "^".
 
     Returns
     -------
@@ -86,7 +166,8 @@ def debinarize(tree: ParseTree) -> ParseTree:
     Raises
     ------
     ValueError
-        If the root is an intermediate node.
+        If the root is an intermediate node, `vertical_order` is not an integer of at least 1, or
+        it is greater than 1 and a label begins with "^".
 
     See Also
     --------
@@ -97,8 +178,11 @@ def debinarize(tree: ParseTree) -> ParseTree:
     >>> from skdp.grammar import ParseTree, debinarize
     >>> debinarize(ParseTree.from_brackets("(NP (DT the) (@NP (JJ big) (NN cat)))"))
     <ParseTree (NP (DT the) (JJ big) (NN cat))>
+    >>> debinarize(ParseTree.from_brackets("(S^ (NP^S (PRP he)) (VP^S (VBD ran)))"), 2)
+    <ParseTree (S (NP (PRP he)) (VP (VBD ran)))>
     """
     _check_tree(tree)
+    vertical = check_count(vertical_order, "vertical_order", at_least=1)
     if tree.label.startswith(MARK):
         raise ValueError(f"The root must not be an intermediate node, got {tree.label!r}.")
     stack: list[
@@ -113,9 +197,20 @@ def debinarize(tree: ParseTree) -> ParseTree:
         del stack[-n:]
         if label.startswith(MARK):
             stack.append(children)
-        else:
-            stack.append([ParseTree._make(label, tuple(children))])
+            continue
+        if vertical > 1:
+            label = _without_ancestors(label, vertical)
+        stack.append([ParseTree._make(label, tuple(children))])
     return stack[0][0]  # type: ignore[return-value]  # the root, never a word
+
+
+def _without_ancestors(label: str, order: int) -> str:
+    plain = label.partition(ABOVE)[0]
+    if not plain:
+        raise ValueError(
+            f"Labels must not begin with {ABOVE!r} with vertical_order={order}: {label!r}."
+        )
+    return plain
 
 
 def _check_tree(tree: object) -> None:

@@ -116,6 +116,13 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         Number of grammars that parse together. They are fitted to the same trees from different
         noise, and a tree counts as the product of the posterior probabilities of its rules under
         all of them. Fitting and parsing take as many times as long.
+    horizontal_order : int, default=0
+        Number of siblings that the intermediate nodes of binary trees remember (see
+        :func:`binarize`), at least 0. 1 gives more rules, and a better grammar with up to four
+        subsymbols.
+    vertical_order : int, default=1
+        One more than the number of ancestors that phrases remember, at least 1. Tags and the trees
+        of `predict` and `k_best` have the symbols of the treebank whatever the orders are.
     n_jobs : int or None, default=None
         Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -127,7 +134,8 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     ----------
     symbols_ : tuple of S str
         The symbols of the treebank, in alphabetical order. Those that begin with "@" are
-        intermediate nodes made by :func:`binarize`.
+        intermediate nodes made by :func:`binarize`. With `vertical_order` > 1 phrases and
+        preterminals are different symbols, and those of phrases have ancestors behind a "^".
     top_weights_ : (S, K) array
         beta_s; rows sum to 1. Without "vb": uniform.
     subsymbol_counts_ : (S, K) array
@@ -215,6 +223,8 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         "decoding": [StrOptions({"max-rule", "projection", "marginal"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "n_products": [Interval(Integral, 1, None, closed="left")],
+        "horizontal_order": [Interval(Integral, 0, None, closed="left")],
+        "vertical_order": [Interval(Integral, 1, None, closed="left")],
     }
 
     _free_in_checkpoints = ResumableEstimator._free_in_checkpoints | {"decoding"}
@@ -244,6 +254,8 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         max_iter: int = 50,
         tol: float = 1e-4,
         n_products: int = 1,
+        horizontal_order: int = 0,
+        vertical_order: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -262,6 +274,8 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.n_products = n_products
+        self.horizontal_order = horizontal_order
+        self.vertical_order = vertical_order
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -313,7 +327,8 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
             raise ValueError(
                 f"Found 0 word(s) in X while a minimum of 1 is required by {type(self).__name__}."
             )
-        binary = [binarize(tree) for tree in trees if tree is not None]
+        orders = self.horizontal_order, self.vertical_order
+        binary = [binarize(tree, *orders) for tree in trees if tree is not None]
         lexicon = Lexicon(sentences, self.min_word_count)
         flat = flatten(binary, [lexicon.encode(sentence) for sentence in sentences])
         lexicon.count_symbols(sentences, flat.word_symbols.tolist())
@@ -407,6 +422,7 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
             "_logs": logs,
             "_lexicon": lexicon,
             "_parser": parser,
+            "_orders": (self.horizontal_order, self.vertical_order),
         }
 
     # Public methods

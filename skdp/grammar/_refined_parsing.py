@@ -37,6 +37,7 @@ class RefinedParsing:
 
     _lexicon: Lexicon
     _parser: RefinedParser
+    _orders: tuple[int, int]
     decoding: str
     n_jobs: int | None
 
@@ -120,7 +121,7 @@ class RefinedParsing:
             If X is not a sequence of sentences of words.
         """
         check_is_fitted(self)
-        ask = SumTrees(self._lexicon, self._parser)
+        ask = SumTrees(*self._asked)
         return np.array(self._map(ask, check_sentences(X)), dtype=np.float64)
 
     def tree_proba(self, X: Any, y: Any) -> NDArray[np.float64]:
@@ -132,7 +133,7 @@ class RefinedParsing:
         ----------
         X : sequence of n_sentences sequences of str
         y : sequence of n_sentences ParseTree or None
-            Trees over these words; None for sentences without words.
+            Trees over these words, as the treebank has them; None for sentences without words.
 
         Returns
         -------
@@ -148,8 +149,8 @@ class RefinedParsing:
         check_is_fitted(self)
         sentences, trees = check_sentences(X), check_trees(y)
         check_yields(sentences, trees)
-        binary = [None if tree is None else self._binarize(tree) for tree in trees]
-        ask = WeighTree(self._lexicon, self._parser)
+        binary = [None if tree is None else binarize(tree, *self._orders) for tree in trees]
+        ask = WeighTree(*self._asked)
         return np.array(self._map(ask, sentences, binary), dtype=np.float64)
 
     def _ask(self, kind: Any, X: Any, tags: Any, *how: Any) -> list[Any]:
@@ -158,14 +159,14 @@ class RefinedParsing:
         validate_parameters(self)
         sentences = check_sentences(X)
         symbols = check_tags(tags, sentences, self._parser.tags)
-        return self._map(kind(self._lexicon, self._parser, *how), sentences, symbols)
+        return self._map(kind(*self._asked, *how), sentences, symbols)
+
+    @property
+    def _asked(self) -> tuple[Lexicon, RefinedParser, int]:
+        return self._lexicon, self._parser, self._orders[1]
 
     def _map(self, ask: Any, *rows: Any) -> list[Any]:
         return list(Parallel(n_jobs=self.n_jobs, prefer="threads")(map(delayed(ask), *rows)))
-
-    @staticmethod
-    def _binarize(tree: ParseTree) -> ParseTree:
-        return binarize(tree)
 
     def score(self, X: Any, y: Any) -> float:
         """Return the F1 score of labeled brackets; higher is better.

@@ -24,10 +24,15 @@ RankedTree = tuple[ParseTree, float]
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A grammar and the words that it knows."""
+    """A grammar, the words that it knows, and the vertical order of its symbols."""
 
     lexicon: Lexicon
     parser: RefinedParser
+    vertical_order: int
+
+    def undo(self, tree: ParseTree) -> ParseTree:
+        """Return a tree of the grammar's symbols as one of the treebank's."""
+        return debinarize(tree, self.vertical_order)
 
     def look_up(self, sentence: Sentence, tags: Tags) -> Lexical:
         """Return what may emit the words of a sentence."""
@@ -51,8 +56,8 @@ class FindTree(Asked):
         else:
             tree = self.parser.parse(words, sentence, self.decoding)
         if tree is None:
-            return self.parser.make_flat(words, sentence), False
-        return debinarize(tree), True
+            return self.undo(self.parser.make_flat(words, sentence)), False
+        return self.undo(tree), True
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +72,7 @@ class FindTrees(Asked):
             return []
         words = self.look_up(sentence, tags)
         ranked = rank_trees(self.parser, words, sentence, self.decoding, self.k)
-        return [(debinarize(tree), log_prob) for tree, log_prob in ranked]
+        return [(self.undo(tree), log_prob) for tree, log_prob in ranked]
 
 
 def rank_trees(

@@ -11,6 +11,7 @@ LABELS = "grammar/_refinement/_kernels_messages.py"
 DECODING = "grammar/_refinement/_decoding.py"
 PARSER = "grammar/_refinement/_parser.py"
 PARSES = "tests/exact/grammar/test_refined_parses.py"
+REFINER = "tests/unit/grammar/test_hdp_pcfg_refiner.py"
 REFINEMENT = "grammar/_refinement/_ascent.py"
 
 MUTATIONS = [
@@ -141,5 +142,13 @@ MUTATIONS = [
         "            if rule is None:",
         "Sentences have no trees with longer chains.",
         f"{PARSES}::test_sums_and_posteriors[1]",
+    ),
+    Mutation(
+        "refinement-flat-trees-of-marked-symbols",
+        "grammar/_refinement/_parses.py",
+        "self.undo(self.parser.make_flat(words, sentence)), False",
+        "self.parser.make_flat(words, sentence), False",
+        "Symbols of the treebank have no marks.",
+        f"{REFINER}::test_orders_with_tags_and_without_parse[with_orders1]",
     ),
 ]

@@ -254,6 +254,10 @@ def test_bad_data(sentences, trees, error, message):
         ("max_iter", 0),
         ("tol", -1.0),
         ("decoding", "best"),
+        ("horizontal_order", -1),
+        ("horizontal_order", 0.5),
+        ("vertical_order", 0),
+        ("vertical_order", "2"),
     ],
 )
 def test_bad_parameters(name, value):
@@ -364,3 +368,101 @@ def test_bad_decoding_at_predict(model):
     other = pickle.loads(pickle.dumps(model)).set_params(decoding="best")
     with pytest.raises(ValueError, match="decoding"):
         other.predict(SENTENCES[:1])
+
+
+# Orders of binarization
+
+BRACKETS = [
+    "(S (NP (DT a) (JJ b) (NN c)) (VP (VB d) (NP (NN c)) (PP (IN e) (NP (NN c)))))",
+    "(S (NP (NN c)) (VP (VB d) (NP (DT a) (JJ b) (JJ b) (NN c))))",
+    "(S (NP f) (VP (VB d) (NP (NP (NN c)) (PP (IN e) (NP (DT a) (NN c))))))",
+    "(NP (NP (DT a) (NN c)) (PP (IN e) (NP f)))",
+    "(S (S (NP f) (VP (VB d))) (CC g) (S (NP (NN c)) (VP (VB d))) (. h))",
+    "(S (NP (NP (NN c)) (PP (IN e) (NP (NP (NN c)) (PP (IN e) (NP (NN c)))))) (VP (VB d)))",
+    "(S (NP (NP (NP (NN c)) (PP (IN e) (NP (NN c)))) (PP (IN e) (NP (NN c)))) (VP (VB d)))",
+]
+"""NP is a phrase, a root and a preterminal; the last two have the same words."""
+
+MIXED = [ParseTree.from_brackets(text) for text in BRACKETS] * 3
+MIXED_WORDS = [tree.leaves for tree in MIXED]
+
+
+@pytest.fixture(scope="module", params=[(1, 1), (0, 2), (2, 3)])
+def with_orders(request):
+    horizontal, vertical = request.param
+    return make_model(horizontal_order=horizontal, vertical_order=vertical).fit(MIXED_WORDS, MIXED)
+
+
+def test_symbols_of_orders(with_orders):
+    orders = with_orders.horizontal_order, with_orders.vertical_order
+    symbols = set(with_orders.symbols_)
+    expected = {
+        (1, 1): {"@NP|DT", "@NP|JJ", "@S|S", "@S|CC", "NP"},
+        (0, 2): {"@NP^S", "@S^", "NP", "NP^", "NP^S", "NP^VP", "NP^NP"},
+        (2, 3): {"@NP^VP^S|DT|JJ", "@S^|S|CC", "NP", "NP^", "NP^S", "NP^S^S", "NP^PP^VP"},
+    }[orders]
+    assert expected <= symbols
+    assert any("|" in name for name in symbols) == (orders[0] > 0)
+    assert any("^" in name for name in symbols) == (orders[1] > 1)
+
+
+def test_trees_have_plain_labels(with_orders):
+    """Each once, with probabilities that are those of `tree_proba`, and sum to 1."""
+    plain = {node.label for tree in MIXED for node in tree.subtrees()}
+    for decoding in ("max-rule", "marginal"):
+        model = pickle.loads(pickle.dumps(with_orders)).set_params(decoding=decoding)
+        predicted = model.predict(MIXED_WORDS[:7])
+        assert {node.label for tree in predicted for node in tree.subtrees()} <= plain
+        ranked = model.k_best(MIXED_WORDS[:7], k=1000)
+        scores = model.score_samples(MIXED_WORDS[:7])
+        for sentence, best, row, score in zip(MIXED_WORDS, predicted, ranked, scores, strict=False):
+            trees, logs = zip(*row, strict=True)
+            assert trees[0] == best
+            assert len(set(trees)) == len(trees)
+            proba = model.tree_proba([sentence] * len(trees), trees)
+            assert_allclose(proba, np.exp(np.array(logs) - score), rtol=1e-9)
+            assert proba.sum() == pytest.approx(1.0, rel=1e-6)
+    assert len(ranked[5]) > 1
+    assert with_orders.score(MIXED_WORDS, MIXED) > 0.9
+
+
+def test_orders_with_tags_and_without_parse(with_orders):
+    tags = [["NP", None, "NN"]]
+    (tree,) = with_orders.predict([["c", "d", "c"]], tags=tags)
+    assert str(tree) == "(S (NP c) (VP (VB d) (NP (NN c))))"
+    (row,) = with_orders.k_best([["c", "d", "c"]], tags=tags)
+    assert row[0][0] == tree
+    with pytest.warns(UserWarning, match="1 of 1 sentences have no parse"):
+        (flat,) = with_orders.predict([["h", "h"]])
+    assert str(flat) == "(S (. h) (. h))"
+    if with_orders.vertical_order > 1:
+        with pytest.raises(ValueError, match=r"no word of .* has the tag 'NP\^S'"):
+            with_orders.predict([["c"]], tags=[["NP^S"]])
+
+
+def test_orders_are_those_of_the_fit(with_orders):
+    """Other parameters do not count before the next fit."""
+    other = pickle.loads(pickle.dumps(with_orders))
+    other.set_params(horizontal_order=0, vertical_order=1)
+    assert other.predict(MIXED_WORDS[:7]) == with_orders.predict(MIXED_WORDS[:7])
+    proba = with_orders.tree_proba(MIXED_WORDS[:7], MIXED[:7])
+    assert proba.min() > 0.0
+    np.testing.assert_array_equal(other.tree_proba(MIXED_WORDS[:7], MIXED[:7]), proba)
+
+
+def test_siblings_are_told_apart():
+    """A grammar of order 0 has longer and shorter nodes than the trees, one of order 1 not."""
+    trees = [ParseTree.from_brackets("(S (A a) (B a) (C a) (D a))")] * 4
+    sentences = [tree.leaves for tree in trees]
+    models = [make_model(1, horizontal_order=h).fit(sentences, trees) for h in (0, 1)]
+    for n, found in ((3, [1, 0]), (4, [1, 1]), (5, [1, 0])):
+        assert [len(model.k_best([("a",) * n])[0]) for model in models] == found
+    assert_allclose(models[1].score_samples(sentences), 0.0, atol=1e-12)
+    assert models[0].score_samples(sentences).max() < -0.1
+
+
+def test_labels_that_orders_refuse():
+    tree = ParseTree.from_brackets("(S (NP^X (A a) (B b)) (C c))")
+    assert make_model(1).fit([tree.leaves], [tree]).predict([tree.leaves]) == [tree]
+    with pytest.raises(ValueError, match=r"vertical_order=2: 'NP\^X'"):
+        make_model(1, vertical_order=2).fit([tree.leaves], [tree])
