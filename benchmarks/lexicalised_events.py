@@ -12,9 +12,12 @@ in train.mrg are one of four classes: with a digit, a capital, a hyphen, or none
   right. For comparison: always the noun, and a maximum-likelihood PCFG with half a count added to
   each rule.
 
-There are no k-best parses to rank in skdp.
+- Ranking (--ranking): of the 20 best parses of a refined grammar, F1 of the first, of the one that
+  the grammar finds the most probable, of the one that the events find so, of the one with the
+  largest product of both probabilities, and of the best.
 
     python benchmarks/lexicalised_events.py --data DATA
+    python benchmarks/lexicalised_events.py --data DATA --ranking 8
 """
 
 import argparse
@@ -33,7 +36,8 @@ from skdp.context import (
     LexicalizedEventModel,
     extract_events,
 )
-from skdp.grammar import ParseTree, read_trees
+from skdp.grammar import HDPPCFGRefiner, ParseTree, read_trees
+from skdp.metrics import bracket_scores
 
 EVENTS = ("root1", "root2", "unary", "mod1", "mod2")
 
@@ -43,6 +47,7 @@ def parse_options():
     parser.add_argument("--data", required=True, help="folder with grammar/train.mrg and dev.mrg")
     parser.add_argument("--min-words", type=int, default=2)
     parser.add_argument("--sweeps", type=int, default=40)
+    parser.add_argument("--ranking", type=int, metavar="K", help="subsymbols: rank parses instead")
     return parser.parse_args()
 
 
@@ -54,15 +59,19 @@ def word_class(word):
     return "<other>"
 
 
-def load(folder, min_words):
-    """Return training and test trees with classes for rare words."""
-    train, dev = (read_trees(Path(folder, "grammar", f"{part}.mrg")) for part in ("train", "dev"))
+def load(folder):
+    """Return training and test trees."""
+    return [read_trees(Path(folder, "grammar", f"{part}.mrg")) for part in ("train", "dev")]
+
+
+def replace_rare_words(train, min_words, *others):
+    """Return lists of trees with classes in the place of words that are rare in the first."""
     counts = Counter(word for tree in train for word in tree.leaves)
 
     def replace(tree):
         return tree.with_leaves(w if counts[w] >= min_words else word_class(w) for w in tree.leaves)
 
-    return [replace(tree) for tree in train], [replace(tree) for tree in dev]
+    return [[replace(tree) for tree in trees] for trees in (train, *others)]
 
 
 def make_models(n_sweeps):
@@ -155,10 +164,44 @@ def share_right(true, moved):
         return np.mean(np.where(true == moved, 0.5, true > moved))
 
 
+def rank_parses(train, dev, options):
+    """Print F1 of parses that are chosen from the 20 best in several ways."""
+    grammar = HDPPCFGRefiner(options.ranking, random_state=0)
+    grammar.fit([tree.leaves for tree in train], train)
+    ranked = grammar.k_best([tree.leaves for tree in dev], 20)
+    parses = [tree for trees in ranked for tree, _ in trees]
+    of_train, of_parses = replace_rare_words(train, options.min_words, parses)
+    ends = np.cumsum([len(trees) for trees in ranked])[:-1]
+    by_grammar = [np.array([log_prob for _, log_prob in trees]) for trees in ranked]
+    ways = {"first": [-np.arange(len(trees)) for trees in ranked], "grammar": by_grammar}
+    for name, classifier in make_models(options.sweeps).items():
+        if name == "marginal":
+            continue
+        scores = LexicalizedEventModel(classifier).fit(of_train).score_samples(of_parses)
+        ways[name] = np.split(scores, ends)
+        ways[f"grammar x {name}"] = [a + b for a, b in zip(by_grammar, ways[name], strict=True)]
+    ways["best"] = [
+        np.array([bracket_scores([true], [tree]).f1 for tree, _ in trees])
+        for true, trees in zip(dev, ranked, strict=True)
+    ]
+    rows = []
+    for name, scores in ways.items():
+        chosen = [
+            trees[int(np.argmax(each))][0] for trees, each in zip(ranked, scores, strict=True)
+        ]
+        n_lost = sum(bool(np.isneginf(each).all()) for each in scores)
+        rows.append([name, f"{100.0 * bracket_scores(dev, chosen).f1:.2f}", n_lost])
+    print_table(["by", "F1", "all impossible: the first"], rows)
+
+
 def main():
     options = parse_options()
     print_header()
-    train, dev = load(options.data, options.min_words)
+    train, dev = load(options.data)
+    if options.ranking:
+        rank_parses(train, dev, options)
+        return
+    train, dev = replace_rare_words(train, options.min_words, dev)
     start = time.process_time()
     sizes = [len(extract_events(train, event).y) for event in EVENTS]
     print(f"Events of {len(train)} trees: {dict(zip(EVENTS, sizes, strict=True))},", end=" ")
