@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -23,6 +24,9 @@ for ever."""
 
 _PATIENCE = 30
 """Seconds to wait for a worker when there is none."""
+
+_HEARSAY = 5
+"""Seconds in which the scheduler hears of a loss that broke a connection."""
 
 
 class DaskExecutor(Executor):
@@ -109,20 +113,36 @@ class DaskExecutor(Executor):
         from distributed import wait
 
         pending = list(calls)
-        while pending:
-            with contextlib.suppress(TimeoutError):
-                wait(pending, timeout=_POLL)
-            self._check_workers()
-            pending = [call for call in pending if not call.done()]
-        try:
+        with self._telling_losses():
+            while pending:
+                with contextlib.suppress(TimeoutError):
+                    wait(pending, timeout=_POLL)
+                self._check_workers()
+                pending = [call for call in pending if not call.done()]
             found = [call.result() for call in calls]
-        except NotHereError as error:
-            raise LostWorkerError(f"A worker of Dask was restarted: {error}") from None
-        except Exception:
-            self._check_workers()  # what came of a loss is told as one
-            raise
         self._calls = []
         return found
+
+    @contextlib.contextmanager
+    def _telling_losses(self) -> Iterator[None]:
+        """Tell as a loss what came of one.
+
+        A connection breaks at once, but the scheduler hears of its worker's end a little later.
+        """
+        try:
+            yield
+        except NotHereError as error:
+            raise LostWorkerError(f"A worker of Dask was restarted: {error}") from None
+        except LostWorkerError:
+            raise
+        except Exception as error:
+            self._check_workers()
+            if _is_of_a_connection(error):
+                end = time.monotonic() + _HEARSAY
+                while time.monotonic() < end:
+                    time.sleep(0.05)
+                    self._check_workers()
+            raise
 
     def _check_workers(self) -> None:
         lost = sorted(set(self._addresses).difference(self._client.nthreads()))
@@ -134,8 +154,15 @@ class DaskExecutor(Executor):
             )
 
     def share(self, value: Any) -> Any:
-        """Return the future of a value that is sent to a worker once."""
-        (shared,) = self._client.scatter([value], hash=False)
+        """Return the future of a value that is sent to a worker once.
+
+        Raises
+        ------
+        LostWorkerError
+            If a worker is gone that has partitions.
+        """
+        with self._telling_losses():
+            (shared,) = self._client.scatter([value], hash=False)
         self._calls.append(shared)
         return shared
 
@@ -147,3 +174,10 @@ class DaskExecutor(Executor):
             if here:
                 self._client.run(drop_home, self._home, workers=sorted(here), on_error="ignore")
         self._addresses, self._workers, self._calls = [], [], []
+
+
+def _is_of_a_connection(error: Exception) -> bool:
+    """Return whether an error tells of a connection, not of a file."""
+    from distributed.comm import CommClosedError
+
+    return isinstance(error, (CommClosedError, ConnectionError))

@@ -136,6 +136,34 @@ def test_a_lost_worker_is_an_error_of_the_executor(client):
     client.wait_for_workers(2, timeout=30)
 
 
+@pytest.mark.parametrize("error", [ConnectionResetError, distributed.comm.CommClosedError])
+def test_a_worker_lost_while_something_is_shared(client, monkeypatch, error):
+    """The connection breaks before the scheduler knows that the worker is gone."""
+
+    def scatter(*args, **kwargs):
+        kill_a_worker(client)
+        raise error
+
+    with choose_executor(None) as executor:
+        executor.place(split(4)._parts, without_empty)
+        monkeypatch.setattr(client, "scatter", scatter)
+        with pytest.raises(LostWorkerError, match=r"gone, and with them the partitions 0, 1\."):
+            executor.share(1)
+    client.wait_for_workers(2, timeout=30)
+
+
+def test_a_broken_connection_that_is_no_loss(client, monkeypatch):
+    def scatter(*args, **kwargs):
+        raise ConnectionResetError
+
+    monkeypatch.setattr("skdp._executors._dask._HEARSAY", 0.2)
+    with choose_executor(None) as executor:
+        executor.place(split(4)._parts, without_empty)
+        monkeypatch.setattr(client, "scatter", scatter)
+        with pytest.raises(ConnectionResetError):
+            executor.share(1)
+
+
 def test_expectations_survive_a_lost_worker(client):
     with joblib.parallel_config("threading"), choose_executor(None) as executor:
         expected = PlacedSentences(split(4), executor).expected_counts(np.dtype(float))(WEIGHTS)
