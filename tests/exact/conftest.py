@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-FAMILIES = [HERE / name for name in ("context", "mixture", "topics")]
+NAMES = ("context", "language", "mixture", "sequence", "topics")
+FAMILIES = [HERE / name for name in NAMES]
 
 
 def pytest_collection_modifyitems(items):
