@@ -14,7 +14,8 @@ NAMES = (
 )  # fmt: skip
 VARIANTS = (
     "segmented-cmgs", "segmented-ssa", "adaptive-shards", "lda-sparse", "hmm-beam",
-    "hmm-locations", "hmm-durations", "grammar-starts", "strings-types", "mixture-groups",
+    "hmm-locations", "hmm-durations", "grammar-starts", "grammar-gibbs", "strings-types",
+    "mixture-groups",
 )  # fmt: skip
 
 pytestmark = [

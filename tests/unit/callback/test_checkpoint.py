@@ -43,6 +43,7 @@ CASES = {
     "hmm": (HDPHMMLT(3, stickiness="auto"), (PANEL,)),
     "factorial": (FactorialHMM(2), (PANEL,)),
     "grammar": (HDPPCFG(3, n_init=2, tol=0.0), (SENTENCES,)),
+    "grammar-gibbs": (HDPPCFG(3, inference="gibbs", n_chains=2), (SENTENCES,)),
     "refiner": (HDPPCFGRefiner(2, min_word_count=1, tol=0.0), ([t.leaves for t in TREES], TREES)),
 }
 SHARED = {"max_iter": 12, "random_state": 0}
