@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,7 +15,12 @@ from skdp.processes._concentration import add_evidence, draw_given_evidence
 from skdp.processes._discount import draw_bounded_beta
 from skdp.topics._shared._arrays import fixed_words
 from skdp.topics._shared._kernels import WordCounts
-from skdp.topics._shared._priors import tells_apart, update_dirichlet
+from skdp.topics._shared._priors import (
+    Frequencies,
+    count_frequencies,
+    tells_apart,
+    update_by_frequencies,
+)
 from skdp.topics._shared._walker import TopicWalker, join
 from skdp.topics._tables._arrays import (
     add_seats,
@@ -211,12 +218,16 @@ class TableWalker(TopicWalker):
 
     def _update_doc_topic_prior(self) -> None:
         """Re-estimate alpha from the tables of documents."""
-        self.doc_topic_prior = update_dirichlet(
+        self.doc_topic_prior = update_by_frequencies(
             self.doc_topic_prior,
-            self.assignments.document_tables,
+            self._document_frequencies(),
             *self.hyper.dirichlet_prior,
             symmetric=self.hyper.doc_topic_prior == "auto-symmetric",
         )
+
+    def _document_frequencies(self) -> Frequencies:
+        """Return the frequencies of the tables of documents."""
+        return reduce(add, (count_frequencies(shard.document_tables) for shard in self.shards))
 
     def _update_parents(self) -> None:
         """Re-estimate lambda from the tables that segments ordered from either parent.
@@ -224,16 +235,23 @@ class TableWalker(TopicWalker):
         The weight rho of a segment is a Dirichlet vector of two entries, and its tables are drawn
         from it. First segments have one parent, and say nothing.
         """
-        later = np.ones(len(self._whole.segment_ptr) - 1, dtype=bool)
-        doc_ptr = np.asarray(self._whole.doc_ptr)
-        later[doc_ptr[:-1][np.diff(doc_ptr) > 0]] = False
-        state = self.assignments
-        tables = np.column_stack([state.segment_tables, state.segment_to_previous])[later]
-        if len(tables):
-            learned = update_dirichlet(
-                np.array(self.parents), tables, *self.hyper.dirichlet_prior, symmetric=False
+        frequencies = self._parent_frequencies()
+        if len(frequencies.keys):
+            learned = update_by_frequencies(
+                np.array(self.parents), frequencies, *self.hyper.dirichlet_prior, symmetric=False
             )
             self.parents = float(learned[0]), float(learned[1])
+
+    def _parent_frequencies(self) -> Frequencies:
+        """Return the frequencies of the tables ordered from either parent, of later segments."""
+        found = []
+        for corpus, state in zip(self._corpora, self.shards, strict=True):
+            later = np.ones(len(corpus.segment_ptr) - 1, dtype=bool)
+            doc_ptr = np.asarray(corpus.doc_ptr)
+            later[doc_ptr[:-1][np.diff(doc_ptr) > 0]] = False
+            tables = np.column_stack([state.segment_tables, state.segment_to_previous])[later]
+            found.append(count_frequencies(tables))
+        return reduce(add, found)
 
     def _update_discount(self, stream: NDArray[np.uint64]) -> None:
         """Draw the discount, and make the ratios anew."""

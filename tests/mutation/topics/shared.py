@@ -90,6 +90,15 @@ MUTATIONS = [
         f"{TOPICS}::test_doc_topic_prior_fixed_point_has_zero_gradient[documents 1.0-auto]",
     ),
     Mutation(
+        "frequencies-of-large-counts-forgotten",
+        PRIORS,
+        "    if n_large:\n",
+        "    if False:\n",
+        "Counts beyond the array are sorted.",
+        "tests/unit/topics/shared/test_priors.py"
+        "::test_frequencies_of_parts_add_up_to_those_of_the_whole[large-int32]",
+    ),
+    Mutation(
         "symmetric-alpha-without-size",
         PRIORS,
         "(shape - 1.0 + prior[0] * ups.sum()) / (rate + prior.size * down)",
