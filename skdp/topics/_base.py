@@ -130,10 +130,11 @@ class BaseTopicModel(
     # Chains
 
     def _streams(
-        self, root: np.random.SeedSequence, role: Role, c: int
+        self, root: np.random.SeedSequence, role: Role, c: int, n_shards: int | None = None
     ) -> list[NDArray[np.uint64]]:
         """Return the streams of chain `c`, one for each shard."""
-        shards = [derive_stream(root, Role.SHARD, role, c, s) for s in range(1, self.n_shards)]
+        n_shards = self.n_shards if n_shards is None else n_shards
+        shards = [derive_stream(root, Role.SHARD, role, c, s) for s in range(1, n_shards)]
         return [derive_stream(root, role, c), *shards]
 
     def _attached(self, saved: SavedRuns, data: Any) -> SavedRuns:
@@ -149,10 +150,11 @@ class BaseTopicModel(
         attributes = super()._fitted_attributes(saved, final=final)
         best = saved.runs[attributes["_best_chain"]]
         means = best.averages.means(in_place=final)
+        if "segment_topic_" in means:
+            means["_topic_tokens"] = best.walker.segment_lengths @ means["segment_topic_"]
         return {
             **attributes,
             **means,
-            "_topic_tokens": best.walker.segment_lengths @ means["segment_topic_"],
             "_fold_in_key": derive_stream(saved.root, Role.TRANSFORM),
             "_likelihood_key": derive_stream(saved.root, Role.LIKELIHOOD),
         }
