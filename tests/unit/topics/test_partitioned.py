@@ -5,12 +5,20 @@ import signal
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from skdp._executors import LocalExecutor
 from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics import AdaptiveTopicModel, SegmentedTopicModel, SequentialLDA
+from skdp.topics import (
+    AdaptiveTopicModel,
+    GibbsLDA,
+    LatentDirichletCoClustering,
+    SegmentedTopicModel,
+    SequentialLDA,
+)
 from skdp.topics._shared._placed import _REPLICAS, PlacedCorpus
 from skdp.topics._tables._placed_walker import PlacedTableWalker
 
@@ -194,3 +202,48 @@ def test_an_interrupted_fit_shows_what_there_is(monkeypatch, n_sweeps, is_fitted
     if is_fitted:
         shorter = make(max_iter=n_sweeps, burn_in=6, thin=1, n_shards=3).fit(CORPUS)
         assert_array_equal(model.doc_topic_, shorter.doc_topic_)
+
+
+PREDICTING = {
+    "segmented": make(transform_max_iter=6),
+    "open": SegmentedTopicModel("auto", max_iter=6, transform_max_iter=6, random_state=0),
+    "LDA": GibbsLDA(3, max_iter=6, transform_max_iter=6, random_state=0),
+    "co-clustering": LatentDirichletCoClustering(
+        3, n_document_topics=2, max_iter=6, transform_max_iter=6, random_state=0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PREDICTING)
+def test_predictions_are_those_of_the_documents(name):
+    model = clone(PREDICTING[name]).fit(CORPUS)
+    before = set(vars(model))
+    for n_jobs in (None, 2):
+        model.set_params(n_jobs=n_jobs)
+        assert_array_equal(model.transform(split(5)), model.transform(CORPUS))
+        assert_array_equal(model.score_samples(split(5)), model.score_samples(CORPUS))
+        assert model.score(split(5)) == pytest.approx(model.score(CORPUS), rel=1e-12)
+        assert model.perplexity(split(5)) == np.exp(-model.score(split(5)))
+    assert set(vars(model)) == before
+    with pytest.raises(TypeError, match=r"X\.compute\(\)"):
+        model.transform_segments(split(5))
+
+
+def test_predictions_need_a_fit_and_its_vocabulary():
+    model = make()
+    for predict in (model.transform, model.score_samples, model.score):
+        with pytest.raises(NotFittedError):
+            predict(split(2))
+    model.fit(CORPUS)
+    X = PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents([[[0]], [[1]]], 5), 2)
+    for predict in (model.transform, model.score_samples, model.score):
+        with pytest.raises(ValueError, match="X has 5 features, but SegmentedTopicModel"):
+            predict(X)
+    X = PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents([[[0]], [[1]]], 12), 2)
+    with pytest.raises(ValueError, match="X has no tokens to score"):
+        model.score(X)
+
+
+def test_fit_transform():
+    X, model = split(2), make(transform_max_iter=4)
+    assert_array_equal(clone(model).fit_transform(X), clone(model).fit(X).transform(CORPUS))
