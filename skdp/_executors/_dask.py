@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from time import sleep
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +21,9 @@ from skdp.data._parts import Part
 _POLL = 0.5
 """Seconds between two looks at who is still there: a task pinned to a worker that is gone waits
 for ever."""
+
+_NOTICE = 20
+"""Looks at who is still there after a connection broke."""
 
 _PATIENCE = 30
 """Seconds to wait for a worker when there is none."""
@@ -134,8 +138,20 @@ class DaskExecutor(Executor):
             )
 
     def share(self, value: Any) -> Any:
-        """Return the future of a value that is sent to a worker once."""
-        (shared,) = self._client.scatter([value], hash=False)
+        """Return the future of a value that is sent to a worker once.
+
+        Raises
+        ------
+        LostWorkerError
+            If a worker is gone that has partitions.
+        """
+        try:
+            (shared,) = self._client.scatter([value], hash=False)
+        except OSError:  # the scheduler may not have noticed yet
+            for _ in range(_NOTICE):
+                self._check_workers()
+                sleep(_POLL)
+            raise
         self._calls.append(shared)
         return shared
 
