@@ -25,7 +25,7 @@ for ever."""
 _PATIENCE = 30
 """Seconds to wait for a worker when there is none."""
 
-_HEARSAY = 5
+_HEARSAY = 10
 """Seconds in which the scheduler hears of a loss that broke a connection."""
 
 

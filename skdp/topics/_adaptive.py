@@ -9,6 +9,7 @@ import numpy as np
 from skdp._public import public
 from skdp._sklearn_compat import StrOptions
 from skdp.topics._base import PRIOR
+from skdp.topics._partitioned import InPartitions
 from skdp.topics._tables._open_base import OpenTableModel
 
 
@@ -209,6 +210,8 @@ class AdaptiveTopicModel(OpenTableModel):
         **OpenTableModel._parameter_constraints,
         "mixing_prior": [tuple, list, StrOptions({"auto"})],
     }
+
+    segment_mixing_: Any = InPartitions("use fit(X.compute()), or a sample of the documents.")
 
     def __init__(
         self,

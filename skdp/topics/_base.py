@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -11,21 +12,27 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from skdp._checks import as_floats, check_gamma_prior, is_number
+from skdp._executors import predict_parts
 from skdp._memory import check_memory
 from skdp._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.base import ChainEstimator
-from skdp.data import SegmentedCorpus, check_corpus
+from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
+from skdp.data._validation import check_partitioned_corpus
 from skdp.topics._shared._arrays import check_counts
 from skdp.topics._shared._averages import TopicAverages
-from skdp.topics._shared._completion import score_documents
+from skdp.topics._shared._completion import score_documents, score_partitions
 from skdp.topics._shared._fold_in import FoldIn, fold_in_documents
 from skdp.topics._words_of_topics import WordsOfTopicsMixin
 
 # Weights of topics are single-precision numbers: with the priors in this range no product of
 # them overflows or vanishes. At its ends a prior is as good as 0 or infinity.
 PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
+
+
+_OF_DOCUMENTS = "doc_topic_", "segment_topic_", "segment_mixing_", "_saved"
+"""What is not needed to predict, and large."""
 
 
 class BaseTopicModel(
@@ -130,10 +137,11 @@ class BaseTopicModel(
     # Chains
 
     def _streams(
-        self, root: np.random.SeedSequence, role: Role, c: int
+        self, root: np.random.SeedSequence, role: Role, c: int, n_shards: int | None = None
     ) -> list[NDArray[np.uint64]]:
         """Return the streams of chain `c`, one for each shard."""
-        shards = [derive_stream(root, Role.SHARD, role, c, s) for s in range(1, self.n_shards)]
+        n_shards = self.n_shards if n_shards is None else n_shards
+        shards = [derive_stream(root, Role.SHARD, role, c, s) for s in range(1, n_shards)]
         return [derive_stream(root, role, c), *shards]
 
     def _attached(self, saved: SavedRuns, data: Any) -> SavedRuns:
@@ -149,10 +157,11 @@ class BaseTopicModel(
         attributes = super()._fitted_attributes(saved, final=final)
         best = saved.runs[attributes["_best_chain"]]
         means = best.averages.means(in_place=final)
+        if "segment_topic_" in means:
+            means["_topic_tokens"] = best.walker.segment_lengths @ means["segment_topic_"]
         return {
             **attributes,
             **means,
-            "_topic_tokens": best.walker.segment_lengths @ means["segment_topic_"],
             "_fold_in_key": derive_stream(saved.root, Role.TRANSFORM),
             "_likelihood_key": derive_stream(saved.root, Role.LIKELIHOOD),
         }
@@ -221,8 +230,12 @@ class BaseTopicModel(
         Returns
         -------
         (n_documents, n_components) array
-            Rows sum to 1. The shares of a document without words are the prior mean.
+            Rows sum to 1. The shares of a document without words are the prior mean. Of a
+            PartitionedCorpus under ``joblib.parallel_config("dask")``: a dask.array.Array, one
+            chunk a partition.
         """
+        if isinstance(X, PartitionedCorpus):
+            return self._predict_parts("transform", X)
         return self._fold_in(X)[0]
 
     def transform_segments(self, X: Any) -> NDArray[np.float64]:
@@ -256,8 +269,11 @@ class BaseTopicModel(
         -------
         (n_documents,) array
             Natural logarithm, summed over the scored tokens of a document; 0 if there are none,
-            -inf if one of them is impossible under given topics.
+            -inf if one of them is impossible under given topics. Of a PartitionedCorpus as
+            `transform` returns it.
         """
+        if isinstance(X, PartitionedCorpus):
+            return self._predict_parts("score_samples", X)
         return self._score(X)[0]
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -278,13 +294,13 @@ class BaseTopicModel(
         ValueError
             If there is nothing to score because no segment has two tokens.
         """
-        log_probabilities, n_scored = self._score(X)
+        total, n_scored = self._total_score(X)
         if n_scored == 0:
             raise ValueError(
                 "X has no tokens to score: document completion scores every second token of a "
                 "segment, and no segment has two."
             )
-        return float(log_probabilities.sum() / n_scored)
+        return float(total / n_scored)
 
     def perplexity(self, X: Any) -> float:
         """Return ``exp(-score(X))``; lower is better.
@@ -378,6 +394,31 @@ class BaseTopicModel(
         check_is_fitted(self)
         corpus = check_corpus(self, X, reset=False)
         return score_documents(corpus, self._models, self._fold_in_settings())
+
+    def _total_score(self, X: Any) -> tuple[float, int]:
+        """Return the sum of `score_samples` and the number of scored tokens."""
+        if not isinstance(X, PartitionedCorpus):
+            log_probabilities, n_scored = self._score(X)
+            return float(log_probabilities.sum()), n_scored
+        alone = self._for_parts(X)
+        alone.n_jobs = 1  # the partitions have the threads
+        return score_partitions(alone, X, self.n_jobs)
+
+    def _predict_parts(self, method: str, X: PartitionedCorpus) -> Any:
+        """Return what `transform` or `score_samples` says of all documents."""
+        alone = self._for_parts(X)
+        shape = (self._n_features_out,) if method == "transform" else ()
+        return predict_parts(alone, method, X, shape)
+
+    def _for_parts(self, X: PartitionedCorpus) -> Self:
+        """Return an estimator that says the same of new documents; it is sent to partitions."""
+        check_is_fitted(self)
+        check_partitioned_corpus(self, X, reset=False)
+        self._validate_parameters()
+        alone = copy(self)
+        for name in _OF_DOCUMENTS:
+            alone.__dict__.pop(name, None)
+        return alone
 
 
 def check_dirichlet(value: Any, name: str, n: int, n_name: str = "n_components") -> Any:

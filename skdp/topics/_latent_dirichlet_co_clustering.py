@@ -13,7 +13,7 @@ from skdp._memory import check_memory
 from skdp._public import public
 from skdp._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
-from skdp.data import SegmentedCorpus
+from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._ldcc._averages import CoClusterAverages
 from skdp.topics._ldcc._model import CoClusterModel
@@ -313,8 +313,12 @@ class LatentDirichletCoClustering(BaseTopicModel):
         Returns
         -------
         (n_documents, n_document_topics) array
-            Rows sum to 1. The shares of a document without words are the prior mean.
+            Rows sum to 1. The shares of a document without words are the prior mean. Of a
+            PartitionedCorpus under ``joblib.parallel_config("dask")``: a dask.array.Array, one
+            chunk a partition.
         """
+        if isinstance(X, PartitionedCorpus):
+            return self._predict_parts("transform", X)
         return self._fold_in(X)[0]
 
     def transform_segments(self, X: Any) -> NDArray[np.float64]:

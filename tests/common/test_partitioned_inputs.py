@@ -30,7 +30,12 @@ WRAPPED = {
     "LexicalizedEventModel": (CollinsBackoffClassifier(),),
     "PanelTransformer": (StandardScaler(),),
 }
-TAKEN = {"HDPPCFG": (PartitionedSentences,)}
+TAKEN = {
+    "HDPPCFG": (PartitionedSentences,),
+    "SegmentedTopicModel": (PartitionedCorpus,),
+    "SequentialLDA": (PartitionedCorpus,),
+    "AdaptiveTopicModel": (PartitionedCorpus,),
+}
 MODULES = ("context", "grammar", "language", "mixture", "preprocessing", "sequence", "topics")
 ESTIMATORS = [
     cls

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp.data import SegmentedCorpus
+from skdp._executors import choose_executor
+from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.data._ragged import offsets
 from skdp.topics._shared._fold_in import FoldIn, Model, fold_in_documents
 from skdp.topics._shared._kernels import score_tokens
@@ -54,3 +57,24 @@ def score_documents(
     with np.errstate(divide="ignore"):  # given topics may rule a word out: log 0 is right
         np.add.at(log_probabilities, document_of, np.log(probabilities / len(models)))
     return log_probabilities, len(scored)
+
+
+def keep(corpus: SegmentedCorpus) -> SegmentedCorpus:
+    """Return the documents of a partition as they are."""
+    return corpus
+
+
+def score_part(corpus: SegmentedCorpus, estimator: Any) -> tuple[float, int]:
+    """Return the log probability of a partition's scored tokens, and the number of these."""
+    log_probabilities, n_scored = estimator._score(corpus)
+    return float(log_probabilities.sum()), n_scored
+
+
+def score_partitions(estimator: Any, X: PartitionedCorpus, n_jobs: int | None) -> tuple[float, int]:
+    """Return the log probability of all scored tokens, and their number."""
+    with choose_executor(n_jobs) as executor:
+        executor.place(X._parts, keep)
+        shared = executor.share(estimator)
+        calls = [executor.call(part.number, score_part, shared) for part in X._parts]
+        total, n_scored = executor.sum(calls)
+    return float(total), int(n_scored)

@@ -17,6 +17,9 @@ from skdp._numba import njit, njit_inlined, njit_loop
 LONGEST = 20
 """Bytes of one cell at most: two numbers of 64 bits."""
 
+_END = 2**62
+"""Beyond all cells."""
+
 
 @njit_loop
 def move_words(tokens, before, after, counts, totals):
@@ -77,21 +80,61 @@ def encode_change(old, new, out):
     return n
 
 
+@njit_inlined
+def _get(code, n):
+    """Return the number that begins at byte `n`, and the byte after it."""
+    number, shift = np.int64(0), np.int64(0)
+    while code[n] >= 128:
+        number |= np.int64(code[n] & 127) << shift
+        shift += 7
+        n += 1
+    return number | np.int64(code[n]) << shift, n + 1
+
+
+@njit_inlined
+def _next_cell(code, n, cell):
+    """Return the next cell of a change, its difference and the byte after it.
+
+    At the end of the change the cell is beyond all others.
+    """
+    if n == code.shape[0]:
+        return np.int64(_END), np.int64(0), n
+    gap, n = _get(code, n)
+    number, n = _get(code, n)
+    return cell + gap, (number >> 1) ^ -(number & 1), n
+
+
 @njit
 def decode_change(code, counts):
     """Add the change whose bytes are `code` to a flat array."""
-    n, i = 0, -1
-    is_gap = True
-    while n < code.shape[0]:
-        number, shift = np.int64(0), np.int64(0)
-        while code[n] >= 128:
-            number |= np.int64(code[n] & 127) << shift
-            shift += 7
-            n += 1
-        number |= np.int64(code[n]) << shift
-        n += 1
-        if is_gap:
-            i += number
-        else:
-            counts[i] += (number >> 1) ^ -(number & 1)
-        is_gap = not is_gap
+    cell, difference, n = _next_cell(code, 0, np.int64(-1))
+    while cell < _END:
+        counts[cell] += difference
+        cell, difference, n = _next_cell(code, n, cell)
+
+
+@njit
+def add_codes(first, second, out):
+    """Write the sum of two changes, as bytes, to `out` (uint8); return the number of bytes.
+
+    Cells in which they cancel are left out: the next gap is then the sum of gaps. No number takes
+    more bytes than its parts together.
+    """
+    last = np.int64(-1)
+    n = 0
+    a, of_a, next_a = _next_cell(first, 0, last)
+    b, of_b, next_b = _next_cell(second, 0, last)
+    while min(a, b) < _END:
+        cell = min(a, b)
+        difference = np.int64(0)
+        if a == cell:
+            difference += of_a
+            a, of_a, next_a = _next_cell(first, next_a, a)
+        if b == cell:
+            difference += of_b
+            b, of_b, next_b = _next_cell(second, next_b, b)
+        if difference != 0:
+            n = _put(cell - last, out, n)
+            n = _put((difference << 1) ^ (difference >> 63), out, n)
+            last = cell
+    return n

@@ -11,7 +11,10 @@ and the fixed point of ``alpha_k <- (shape - 1 + alpha_k up_k) / (rate + down)``
 plain maximum likelihood (no prior) the iteration diverges or sticks at zero on small corpora.
 """
 
+from __future__ import annotations
+
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +26,12 @@ FLOOR, CEILING = 1e-6, 1e8
 weights of topics would overflow single precision."""
 
 _EXACT = 32
+
+_SMALL = 64
+"""Counts below are counted in an array, others sorted."""
+
+_SHIFT = 40
+"""Bits of a count in a key of `Frequencies`."""
 
 
 @njit
@@ -40,35 +49,55 @@ def _digamma(x):
 
 
 @njit
-def _sum_ups(prior, counts, ups):
-    """Write sum_i [Psi(prior_k + counts_ik) - Psi(prior_k)] of every column k to `ups` (K,).
-
-    Small counts, nearly all of them, are looked up in a table of the partial sums of 1 / (x + m).
-    """
-    n_columns = counts.shape[1]
-    table = np.empty((n_columns, _EXACT + 1))
-    for k in range(n_columns):
-        table[k, 0] = 0.0
-        for m in range(_EXACT):
-            table[k, m + 1] = table[k, m] + 1.0 / (prior[k] + m)
-        ups[k] = 0.0
-    for i in range(counts.shape[0]):
-        for k in range(n_columns):
-            n = counts[i, k]
-            if n <= _EXACT:
-                ups[k] += table[k, n]
-            else:
-                ups[k] += _digamma(prior[k] + n) - _digamma(prior[k])
+def _rise(x, n):
+    """Return Psi(x + n) - Psi(x): for small n, nearly all of them, the sum of 1 / (x + m)."""
+    if n > _EXACT:
+        return _digamma(x + n) - _digamma(x)
+    result = 0.0
+    for m in range(n):
+        result += 1.0 / (x + m)
+    return result
 
 
 @njit
-def _sum_downs(x, totals):
-    """Return sum_i [Psi(x + totals_i) - Psi(x)]."""
+def _sum_ups(prior, keys, times, ups):
+    """Add sum_i [Psi(prior_k + counts_ik) - Psi(prior_k)] of every column k to `ups` (K,).
+
+    Parameters
+    ----------
+    prior : (K,) float64
+    keys, times : (n,) int64
+        As in `Frequencies`.
+    ups : (K,) float64, zero on entry
+    """
+    for i in range(keys.shape[0]):
+        k = keys[i] >> _SHIFT
+        if k < prior.shape[0]:
+            ups[k] += times[i] * _rise(prior[k], keys[i] - (k << _SHIFT))
+
+
+@njit
+def _count_small(counts, frequencies):
+    """Count the values of every column, (K, _SMALL); return how many are too large for that."""
+    n_large = 0
+    for i in range(counts.shape[0]):
+        for k in range(counts.shape[1]):
+            n = counts[i, k]
+            if n < _SMALL:
+                frequencies[k, n] += 1
+            else:
+                n_large += 1
+    return n_large
+
+
+@njit
+def _sum_downs(x, totals, times):
+    """Return sum_i times_i [Psi(x + totals_i) - Psi(x)]."""
     at_zero = _digamma(x)
     result = 0.0
     for i in range(totals.shape[0]):
         if totals[i] > 0:
-            result += _digamma(x + totals[i]) - at_zero
+            result += times[i] * (_digamma(x + totals[i]) - at_zero)
     return result
 
 
@@ -79,6 +108,60 @@ def _count_values(values, frequencies):
         n = int(values[i])
         if n > 0:
             frequencies[n] += 1
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """How often each count occurs in every column of tables of counts, and each sum of a row.
+
+    They are all that an update needs. Being whole numbers, those of the parts of a table add up,
+    in any order, to the bits of those of the whole.
+
+    Attributes
+    ----------
+    keys : (n,) int64 array
+        The column, times 2^40, plus the count, in rising order; the sums of rows are the column
+        after the last. Counts of zero are left out: they say nothing.
+    times : (n,) int64 array
+        How often each occurs.
+    n_columns : int
+    """
+
+    keys: NDArray[np.int64]
+    times: NDArray[np.int64]
+    n_columns: int
+
+    def __add__(self, other: Frequencies) -> Frequencies:
+        keys = np.concatenate([self.keys, other.keys])
+        times = np.concatenate([self.times, other.times])
+        keys, places = np.unique(keys, return_inverse=True)
+        sums = np.zeros(len(keys), dtype=np.int64)
+        np.add.at(sums, places, times)
+        return Frequencies(keys, sums, self.n_columns)
+
+    def sums(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the sums of rows that are not zero, each once, and how often they occur."""
+        first = int(np.searchsorted(self.keys, self.n_columns << _SHIFT))
+        return (self.keys[first:] - (self.n_columns << _SHIFT)).astype(float), self.times[first:]
+
+
+def count_frequencies(counts: NDArray[np.integer]) -> Frequencies:
+    """Return the frequencies of a table of counts, (n, K)."""
+    n_columns = counts.shape[1]
+    small = np.zeros((n_columns, _SMALL), dtype=np.int64)
+    n_large = _count_small(counts, small)
+    columns, values = np.nonzero(small)
+    found = [((columns << _SHIFT) + values, small[columns, values])]
+    if n_large:
+        rows, columns = np.nonzero(counts >= _SMALL)
+        keys = (columns << _SHIFT) + counts[rows, columns].astype(np.int64)
+        found.append(np.unique(keys, return_counts=True))
+    sums = counts.sum(axis=1, dtype=np.int64) + (n_columns << _SHIFT)
+    found.append(np.unique(sums, return_counts=True))
+    keys, times = (np.concatenate(each) for each in zip(*found, strict=True))
+    order = np.argsort(keys)
+    order = order[keys[order] & ((1 << _SHIFT) - 1) > 0]
+    return Frequencies(keys[order], times[order], n_columns)
 
 
 def tells_apart(prior: NDArray[np.float64] | str) -> bool:
@@ -97,10 +180,32 @@ def update_dirichlet(
 
     Parameters
     ----------
-    prior : (K,) array
-        alpha; all entries equal if `symmetric`.
+    prior, shape, rate, symmetric : as in `update_by_frequencies`
     counts : (n_vectors, K) array of int
         What was drawn from each Dirichlet vector.
+
+    Returns
+    -------
+    (K,) array, from `FLOOR` to `CEILING`.
+    """
+    return update_by_frequencies(prior, count_frequencies(counts), shape, rate, symmetric)
+
+
+def update_by_frequencies(
+    prior: NDArray[np.float64],
+    frequencies: Frequencies,
+    shape: float,
+    rate: float,
+    symmetric: bool,
+) -> NDArray[np.float64]:
+    """Return the Dirichlet prior after one step of the MAP fixed point.
+
+    Parameters
+    ----------
+    prior : (K,) array
+        alpha; all entries equal if `symmetric`.
+    frequencies : Frequencies
+        Of what was drawn from each Dirichlet vector.
     shape, rate : float
         Of the Gamma prior on each alpha_k (on their common value if `symmetric`).
     symmetric : bool
@@ -111,9 +216,9 @@ def update_dirichlet(
     (K,) array, from `FLOOR` to `CEILING`.
     """
     prior = np.asarray(prior, dtype=np.float64)
-    ups = np.empty_like(prior)
-    _sum_ups(prior, counts, ups)
-    down = _sum_downs(prior.sum(), counts.sum(axis=1, dtype=np.float64))
+    ups = np.zeros_like(prior)
+    _sum_ups(prior, frequencies.keys, frequencies.times, ups)
+    down = _sum_downs(prior.sum(), *frequencies.sums())
     if symmetric:
         new = (shape - 1.0 + prior[0] * ups.sum()) / (rate + prior.size * down)
         return np.full_like(prior, min(max(new, FLOOR), CEILING))
@@ -153,5 +258,5 @@ def update_symmetric_dirichlet(
     _count_values(np.ravel(values, order="K"), frequencies)
     at_least = np.cumsum(frequencies[:0:-1])[::-1]  # counts that are >= 1, 2, ...
     up = float(np.sum(at_least / (prior + np.arange(largest))))
-    down = length * _sum_downs(prior * length, totals)
+    down = length * _sum_downs(prior * length, totals, np.ones(len(totals), dtype=np.int64))
     return min(max((shape - 1.0 + prior * up) / (rate + down), FLOOR), CEILING)

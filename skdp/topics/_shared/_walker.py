@@ -172,6 +172,10 @@ class TopicWalker(Part):
             "n_active_components": float(np.count_nonzero(self._words.totals)),
         }
 
+    def parameters(self) -> dict[str, Any]:
+        """Return what all shards need to know, of a model that can be fitted to partitions."""
+        raise NotImplementedError
+
     def copy(self) -> Self:
         """Return a walker that holds the same state in arrays of its own."""
         other = super().copy()

@@ -11,16 +11,19 @@ from skdp._checks import check_beta_prior, check_gamma_prior
 from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
-from skdp.data import SegmentedCorpus
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.data import PartitionedCorpus, SegmentedCorpus
+from skdp.topics._base import PRIOR, check_dirichlet
 from skdp.topics._lda._walker import LDAWalker
+from skdp.topics._partitioned import PartitionedTopicModel
 from skdp.topics._shared._likelihood import LikelihoodMixin
+from skdp.topics._shared._placed import PlacedCorpus
 from skdp.topics._tables._kernels_sweeps import (
     LARGEST_CONCENTRATION,
     SAMPLERS,
     SMALLEST_CONCENTRATION,
 )
 from skdp.topics._tables._model import TableModel
+from skdp.topics._tables._placed_walker import PlacedTableWalker
 from skdp.topics._tables._walker import START_CONCENTRATION, HyperParameters, TableWalker
 
 _CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
@@ -29,7 +32,7 @@ LDA_SWEEPS = 100
 """Sweeps of the chain of LDA that gives words their first topics with ``init="lda"``."""
 
 
-class BaseTableModel(LikelihoodMixin, BaseTopicModel):
+class BaseTableModel(LikelihoodMixin, PartitionedTopicModel):
     """Base class of the models whose segments are Poisson-Dirichlet processes.
 
     They differ in `_parents`, the prior (lambda_S, lambda_T) of the weights of the document and of
@@ -37,7 +40,7 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseTopicModel._parameter_constraints,
+        **PartitionedTopicModel._parameter_constraints,
         "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "discount_prior": [tuple, list],
@@ -123,7 +126,29 @@ class BaseTableModel(LikelihoodMixin, BaseTopicModel):
             self._parents,
         )
 
-    def _start_walker(
+    def _check_partitions(self, X: PartitionedCorpus) -> None:
+        super()._check_partitions(X)
+        if isinstance(self.init, str) and self.init == "lda":
+            raise TypeError(
+                f"init='lda' takes no {type(X).__name__}, since its chain sweeps all documents in "
+                "one place. Use another init, such as topics of a sample of the documents."
+            )
+
+    def _start_placed_walker(
+        self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
+    ) -> PlacedTableWalker:
+        return PlacedTableWalker(
+            data,
+            c,
+            self.n_components,
+            self.sampler,
+            self._hyper_parameters(),
+            self._check_init(data.n_features),
+            init_streams,
+            streams,
+        )
+
+    def _start_local_walker(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
     ) -> TableWalker:
         return TableWalker(

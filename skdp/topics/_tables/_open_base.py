@@ -10,7 +10,7 @@ import numpy as np
 from skdp._random import Role
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
-from skdp.data import SegmentedCorpus
+from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.inference import warn_of_drifts
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 from skdp.topics._base import check_topics
@@ -40,7 +40,7 @@ class OpenTableModel(BaseTableModel):
         "initial_components": [Interval(Integral, 1, None, closed="left")],
     }
 
-    _optional_attributes = frozenset([
+    _optional_attributes = BaseTableModel._optional_attributes | frozenset([
         "n_components_", "n_components_distribution_", "weights_", "document_concentration_",
         "top_concentration_",
     ])  # fmt: skip
@@ -163,11 +163,19 @@ class OpenTableModel(BaseTableModel):
     def _make_averages(self) -> Any:
         return BestSample() if self._is_open else super()._make_averages()
 
-    def _start_walker(
+    def _check_partitions(self, X: PartitionedCorpus) -> None:
+        super()._check_partitions(X)
+        if self._is_open:
+            raise TypeError(
+                f"n_components='auto' takes no {type(X).__name__}: topics come and go with all "
+                "documents in one place. Give a number of topics, or use X.compute()."
+            )
+
+    def _start_local_walker(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
     ) -> TableWalker:
         if not self._is_open:
-            return super()._start_walker(corpus, root, c)
+            return super()._start_local_walker(corpus, root, c)
         return OpenTableWalker(
             corpus,
             self._n_first_topics,

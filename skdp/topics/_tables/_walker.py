@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,7 +15,12 @@ from skdp.processes._concentration import add_evidence, draw_given_evidence
 from skdp.processes._discount import draw_bounded_beta
 from skdp.topics._shared._arrays import fixed_words
 from skdp.topics._shared._kernels import WordCounts
-from skdp.topics._shared._priors import tells_apart, update_dirichlet
+from skdp.topics._shared._priors import (
+    Frequencies,
+    count_frequencies,
+    tells_apart,
+    update_by_frequencies,
+)
 from skdp.topics._shared._walker import TopicWalker, join
 from skdp.topics._tables._arrays import (
     add_seats,
@@ -90,6 +97,7 @@ class TableWalker(TopicWalker):
     )
 
     shards: list[Assignments]
+    concentration: NDArray[np.float64]
     _left_out = np.empty(0, dtype=np.intp)
     """Topics that words may not take in a sweep."""
 
@@ -104,18 +112,9 @@ class TableWalker(TopicWalker):
         streams: list[NDArray[np.uint64]],
         n_jobs: int | None = None,
     ):
-        self.sampler = sampler
-        self.hyper = hyper
-        start = hyper.doc_topic_prior
-        if isinstance(start, str):
-            start = np.full(n_topics, 1.0 / n_topics)
-        self.doc_topic_prior = start
-        self.discount = START_DISCOUNT if hyper.discount == "auto" else hyper.discount
-        start = START_CONCENTRATION if hyper.concentration == "auto" else hyper.concentration
-        self.concentration = np.full(_n_groups(corpus, hyper.concentration_scope), float(start))
-        self.parents: tuple[float, float] = START_PARENTS
-        if not isinstance(hyper.parents, str):
-            self.parents = hyper.parents
+        self._start_parameters(n_topics, sampler, hyper)
+        n_groups = _n_groups(corpus, hyper.concentration_scope)
+        self.concentration = np.full(n_groups, self.concentration[0])
         super().__init__(n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, n_jobs)
         self.topics_trade_places = not tells_apart(hyper.doc_topic_prior)
         self._take(corpus)
@@ -124,6 +123,21 @@ class TableWalker(TopicWalker):
             for corpus in self._corpora
         ]
         self._seat_words(init, init_streams)
+
+    def _start_parameters(self, n_topics: int, sampler: str, hyper: HyperParameters) -> None:
+        """Set the parameters to what is given, or to where they start."""
+        self.sampler = sampler
+        self.hyper = hyper
+        start = hyper.doc_topic_prior
+        if isinstance(start, str):
+            start = np.full(n_topics, 1.0 / n_topics)
+        self.doc_topic_prior = start
+        self.discount = START_DISCOUNT if hyper.discount == "auto" else hyper.discount
+        start = START_CONCENTRATION if hyper.concentration == "auto" else hyper.concentration
+        self.concentration = np.full(1, float(start))
+        self.parents: tuple[float, float] = START_PARENTS
+        if not isinstance(hyper.parents, str):
+            self.parents = hyper.parents
 
     @property
     def chained(self) -> bool:
@@ -211,12 +225,16 @@ class TableWalker(TopicWalker):
 
     def _update_doc_topic_prior(self) -> None:
         """Re-estimate alpha from the tables of documents."""
-        self.doc_topic_prior = update_dirichlet(
+        self.doc_topic_prior = update_by_frequencies(
             self.doc_topic_prior,
-            self.assignments.document_tables,
+            self._document_frequencies(),
             *self.hyper.dirichlet_prior,
             symmetric=self.hyper.doc_topic_prior == "auto-symmetric",
         )
+
+    def _document_frequencies(self) -> Frequencies:
+        """Return the frequencies of the tables of documents."""
+        return reduce(add, (count_frequencies(shard.document_tables) for shard in self.shards))
 
     def _update_parents(self) -> None:
         """Re-estimate lambda from the tables that segments ordered from either parent.
@@ -224,22 +242,36 @@ class TableWalker(TopicWalker):
         The weight rho of a segment is a Dirichlet vector of two entries, and its tables are drawn
         from it. First segments have one parent, and say nothing.
         """
-        later = np.ones(len(self._whole.segment_ptr) - 1, dtype=bool)
-        doc_ptr = np.asarray(self._whole.doc_ptr)
-        later[doc_ptr[:-1][np.diff(doc_ptr) > 0]] = False
-        state = self.assignments
-        tables = np.column_stack([state.segment_tables, state.segment_to_previous])[later]
-        if len(tables):
-            learned = update_dirichlet(
-                np.array(self.parents), tables, *self.hyper.dirichlet_prior, symmetric=False
+        frequencies = self._parent_frequencies()
+        if len(frequencies.keys):
+            learned = update_by_frequencies(
+                np.array(self.parents), frequencies, *self.hyper.dirichlet_prior, symmetric=False
             )
             self.parents = float(learned[0]), float(learned[1])
+
+    def _parent_frequencies(self) -> Frequencies:
+        """Return the frequencies of the tables ordered from either parent, of later segments."""
+        found = []
+        for corpus, state in zip(self._corpora, self.shards, strict=True):
+            later = np.ones(len(corpus.segment_ptr) - 1, dtype=bool)
+            doc_ptr = np.asarray(corpus.doc_ptr)
+            later[doc_ptr[:-1][np.diff(doc_ptr) > 0]] = False
+            tables = np.column_stack([state.segment_tables, state.segment_to_previous])[later]
+            found.append(count_frequencies(tables))
+        return reduce(add, found)
 
     def _update_discount(self, stream: NDArray[np.uint64]) -> None:
         """Draw the discount, and make the ratios anew."""
         p, q = self.hyper.discount_prior
-        for s, shard in enumerate(self.shards):
-            of_tables, of_seatings = gather_discount_evidence(
+        for of_tables, of_seatings in self._discount_evidence():
+            p, q = p + of_tables, q + of_seatings
+        self.discount = draw_bounded_beta(p, q, stream)
+        self._make_ratios()
+
+    def _discount_evidence(self) -> list[tuple[float, float]]:
+        """Return what each shard draws, on a stream of its own, and says of the discount."""
+        return [
+            gather_discount_evidence(
                 self._corpora[s],
                 shard,
                 self._prior(s),
@@ -247,32 +279,48 @@ class TableWalker(TopicWalker):
                 self._scratch[s].n_k,
                 self.streams[s],
             )
-            p, q = p + of_tables, q + of_seatings
-        self.discount = draw_bounded_beta(p, q, stream)
-        self._make_ratios()
+            for s, shard in enumerate(self.shards)
+        ]
 
     def _update_concentration(self) -> None:
         """Draw the concentrations, from what each shard draws on a stream of its own."""
+        evidence = self._concentration_evidence(has_prior=True)
+        if self.hyper.concentration_scope == "corpus":
+            shape, rate = 0.0, 0.0
+            for found in evidence:
+                shape, rate = shape + found[0], rate + found[1]
+            drawn = draw_given_evidence(shape, rate, self.streams[0])
+            self.concentration[0] = min(max(drawn, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
+
+    def _concentration_evidence(self, *, has_prior: bool) -> list[tuple[float, float]]:
+        """Return what each shard draws and says of the concentration of the corpus.
+
+        Concentrations that belong to documents or segments are drawn, and nothing is returned.
+
+        Parameters
+        ----------
+        has_prior : bool
+            Whether what the first shard says has the prior in it.
+        """
         prior, common = self.hyper.concentration_prior, self.hyper.concentration_scope == "corpus"
         customers, tables = self._customers_and_tables()
-        shape, rate = 0.0, 0.0
+        evidence = []
         for s, ((begin, end), stream) in enumerate(
             zip(self._segment_bounds, self.streams, strict=True)
         ):
             counts = customers[begin:end], tables[begin:end]
             if common:
-                start = prior if s == 0 else (0.0, 0.0)
-                found = add_evidence(*counts, self.discount, self.concentration[0], *start, stream)
-                shape, rate = shape + found[0], rate + found[1]
+                start = prior if s == 0 and has_prior else (0.0, 0.0)
+                evidence.append(
+                    add_evidence(*counts, self.discount, self.concentration[0], *start, stream)
+                )
             else:
                 first, last = self._groups_of(s)
                 draw_concentrations(
                     self._group_ptr[first : last + 1] - begin, *counts, self.discount,
                     self.concentration[first:last], *prior, stream,
                 )  # fmt: skip
-        if common:
-            drawn = draw_given_evidence(shape, rate, self.streams[0])
-            self.concentration[0] = min(max(drawn, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
+        return evidence
 
     def _customers_and_tables(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return Nd_j and Td_j of all segments."""
@@ -324,12 +372,7 @@ class TableWalker(TopicWalker):
 
     def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
         """Add the current values to the sums."""
-        sums["doc_topic_prior"] += self.doc_topic_prior
-        sums["topic_word_prior"] += self.topic_word_prior
-        sums["discount"] += self.discount
-        sums["concentration"] += self.concentration.reshape(sums["concentration"].shape)
-        if "mixing_prior" in sums:
-            sums["mixing_prior"] += self.parents
+        self._add_parameters_to(sums)
         mixing = sums.get("segment_mixing", np.zeros(len(sums["segment_topic"])))
         for s, (begin, end) in enumerate(self._segment_bounds):
             add_corpus_estimates(
@@ -341,6 +384,14 @@ class TableWalker(TopicWalker):
                 sums["segment_topic"][begin:end],
                 mixing[begin:end],
             )
+
+    def _add_parameters_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        sums["doc_topic_prior"] += self.doc_topic_prior
+        sums["topic_word_prior"] += self.topic_word_prior
+        sums["discount"] += self.discount
+        sums["concentration"] += self.concentration.reshape(sums["concentration"].shape)
+        if "mixing_prior" in sums:
+            sums["mixing_prior"] += self.parents
 
     def _log_prior(self) -> float:
         return sum(
@@ -361,10 +412,6 @@ class TableWalker(TopicWalker):
     def scalars(self) -> dict[str, float]:
         """Return what the trace records."""
         joint, *rest = super().scalars().items()
-        tables = sum(
-            int(shard.segment_tables.sum() + shard.segment_to_previous.sum())
-            for shard in self.shards
-        )
         of_parents = {}
         if min(self.parents) > 0.0:
             of_parents = {
@@ -378,8 +425,15 @@ class TableWalker(TopicWalker):
             ("doc_topic_prior_sum", float(self.doc_topic_prior.sum())),
             *rest,
             *of_parents.items(),
-            ("n_tables", float(tables)),
+            ("n_tables", float(self._n_tables())),
         ])  # fmt: skip
+
+    def _n_tables(self) -> int:
+        """Return the number of tables of all segments."""
+        return sum(
+            int(shard.segment_tables.sum() + shard.segment_to_previous.sum())
+            for shard in self.shards
+        )
 
     def model(self) -> TableModel:
         """Return the current sample as a model."""
@@ -390,6 +444,57 @@ class TableWalker(TopicWalker):
             float(self.concentration.mean()),
             self.parents,
         )
+
+    # What a chain over partitions asks of a walker of one shard, and tells it
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what all shards need to know."""
+        shared = {
+            "doc_topic_prior": self.doc_topic_prior,
+            "topic_word_prior": self.topic_word_prior,
+            "discount": self.discount,
+            "parents": self.parents,
+        }
+        if self.hyper.concentration_scope == "corpus":
+            shared["concentration"] = self.concentration.copy()
+        return shared
+
+    def take_parameters(self, parameters: dict[str, Any]) -> None:
+        """Set the parameters that all shards have."""
+        has_other_ratios = self.discount != parameters["discount"]
+        vars(self).update(parameters)
+        if has_other_ratios:
+            self._make_ratios()
+
+    def statistics(self, *, is_first: bool) -> tuple[Any, ...]:
+        """Return what updates of parameters need of this shard after a sweep of its words.
+
+        All add up. Evidence that needs what is drawn before is left to `late_statistics`.
+
+        Parameters
+        ----------
+        is_first : bool
+            Whether this is the first shard.
+        """
+        hyper = self.hyper
+        learns_discount = hyper.discount == "auto"
+        return (
+            self._discount_evidence() if learns_discount else [],
+            *([[]] if learns_discount else self.late_statistics(is_first=is_first)),
+            self._document_frequencies() if isinstance(hyper.doc_topic_prior, str) else 0,
+            self._parent_frequencies() if isinstance(hyper.parents, str) else 0,
+        )
+
+    def late_statistics(self, *, is_first: bool) -> tuple[Any, ...]:
+        """Return what the draw of the concentration needs, given the discount."""
+        if self.hyper.concentration != "auto":
+            return ([],)
+        return (self._concentration_evidence(has_prior=is_first),)
+
+    def report(self) -> tuple[float, int, Any]:
+        """Return the log joint without the words' part, the tables and own concentrations."""
+        is_common = self.hyper.concentration_scope == "corpus"
+        return self._log_prior(), self._n_tables(), None if is_common else self.concentration
 
     def state(self) -> TableState:
         """Return a read-only view of the state."""

@@ -8,6 +8,7 @@ TOPICS = "tests/exact/topics/test_segmented.py"
 COMPLETION = "topics/_shared/_completion.py"
 PARTICLES = "topics/_shared/_kernels_particles.py"
 PRIORS = "topics/_shared/_priors.py"
+PARTITIONS = "tests/unit/topics/test_partitioned.py"
 WORDS = "topics/_shared/_kernels.py"
 
 
@@ -40,10 +41,42 @@ MUTATIONS = [
     Mutation(
         "shards-changes-without-sign",
         "topics/_shared/_kernels_changes.py",
-        "counts[i] += (number >> 1) ^ -(number & 1)",
-        "counts[i] += number >> 1",
+        "return cell + gap, (number >> 1) ^ -(number & 1), n",
+        "return cell + gap, number >> 1, n",
         "Differences are zigzag numbers.",
         "tests/unit/topics/shared/test_shards.py::TestChanges::test_changes_add_up_in_any_order",
+    ),
+    Mutation(
+        "sum-of-codes-keeps-gaps",
+        "topics/_shared/_kernels_changes.py",
+        "            n = _put(cell - last, out, n)\n",
+        "            n = _put(cell - last + 1, out, n)\n",
+        "Gaps are from the cell before.",
+        "tests/unit/topics/shared/test_shards.py::TestChanges::test_sums_of_codes",
+    ),
+    Mutation(
+        "partitions-all-have-the-prior",
+        "topics/_shared/_placed.py",
+        "PlacedChain(walker, replica, is_first=is_first)",
+        "PlacedChain(walker, replica, is_first=True)",
+        "The prior of the concentration counts once.",
+        f"{PARTITIONS}::test_partitions_have_the_bits_of_shards[3-learnt-SegmentedTopicModel]",
+    ),
+    Mutation(
+        "partitions-see-each-other",
+        "topics/_shared/_placed.py",
+        "    own = Counted.copy(words)\n",
+        "    own = words\n",
+        "Within a sweep a shard sees the words of the others as they were before.",
+        f"{PARTITIONS}::test_words_have_the_topics_that_they_have_in_shards",
+    ),
+    Mutation(
+        "partitions-means-stay-in-old-order",
+        "topics/_shared/_placed.py",
+        "            self._walker.reorder(order)\n",
+        "            pass\n",
+        "The shares of documents follow the topics.",
+        f"{PARTITIONS}::test_topics_that_trade_places_are_followed",
     ),
     Mutation(
         "completion-of-even-tokens",
@@ -88,6 +121,15 @@ MUTATIONS = [
         "return np.clip((shape - 1.0 + prior * ups) / down, FLOOR, CEILING)",
         "The rate of alpha's Gamma prior.",
         f"{TOPICS}::test_doc_topic_prior_fixed_point_has_zero_gradient[documents 1.0-auto]",
+    ),
+    Mutation(
+        "frequencies-of-large-counts-forgotten",
+        PRIORS,
+        "    if n_large:\n",
+        "    if False:\n",
+        "Counts beyond the array are sorted.",
+        "tests/unit/topics/shared/test_priors.py"
+        "::test_frequencies_of_parts_add_up_to_those_of_the_whole[large-int32]",
     ),
     Mutation(
         "symmetric-alpha-without-size",

@@ -28,7 +28,7 @@ MUTATIONS = [
     Mutation(
         "mixing-prior-of-first-segments",
         TABLE_SAMPLER,
-        "        later[doc_ptr[:-1][np.diff(doc_ptr) > 0]] = False\n",
+        "            later[doc_ptr[:-1][np.diff(doc_ptr) > 0]] = False\n",
         "",
         "The first segment of a document has one parent: its tables say nothing of weights.",
         f"{LEARNED}::test_it_is_where_the_posterior_given_the_tables_has_its_maximum",

@@ -7,6 +7,7 @@ from scipy.special import digamma, gammaln
 from skdp.topics._shared._priors import (
     FLOOR,
     _digamma,
+    count_frequencies,
     update_dirichlet,
     update_symmetric_dirichlet,
 )
@@ -128,3 +129,20 @@ def test_prior_given_is_left_alone():
     prior = np.array([0.3, 0.9, 0.2, 1.4])
     update_dirichlet(prior, COUNTS["small"], 1.5, 0.3, symmetric=False)
     np.testing.assert_array_equal(prior, [0.3, 0.9, 0.2, 1.4])
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@every_counts
+def test_frequencies_of_parts_add_up_to_those_of_the_whole(counts, dtype):
+    counts = counts.astype(dtype)
+    whole = count_frequencies(counts)
+    first, *others = (count_frequencies(counts[i::3]) for i in range(min(3, len(counts))))
+    for other in others:
+        first = other + first
+    for mine, theirs in ((first.keys, whole.keys), (first.times, whole.times)):
+        np.testing.assert_array_equal(mine, theirs)
+    for k, column in enumerate([*counts.T, counts.sum(axis=1)]):
+        values, times = np.unique(column[column > 0], return_counts=True)
+        here = whole.keys >> 40 == k
+        np.testing.assert_array_equal(whole.keys[here], (k << 40) + values.astype(np.int64))
+        np.testing.assert_array_equal(whole.times[here], times)

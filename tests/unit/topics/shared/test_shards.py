@@ -21,6 +21,7 @@ from skdp.topics import (
     SegmentedTopicModel,
 )
 from skdp.topics._shared._packing import decode, encode, pack, unpack
+from skdp.topics._shared._placed import CountChange
 
 LARGEST = 2**24
 
@@ -89,6 +90,22 @@ class TestChanges:
             for i in order:
                 decode(codes[i], total)
             assert_array_equal(total, expected)
+
+    @pytest.mark.parametrize("seed", range(8))
+    def test_sums_of_codes(self, seed):
+        """Also of changes that cancel, or that leave large gaps."""
+        rng = np.random.default_rng(seed)
+        old, zero = np.zeros((2, 100_000), dtype=np.int64)
+        news = rng.poisson(3.0, (2, 100_000)) * rng.integers(-30, 30, (2, 100_000))
+        news *= rng.random((2, 100_000)) < [1e-4, 0.01, 0.5, 1.0][seed % 4]
+        news[1, ::5] = -news[0, ::5]
+        first, second = (CountChange(encode(old, new), np.ones(2) * new.sum()) for new in news)
+        both = first + second
+        assert_array_equal(both.code, encode(old, news.sum(axis=0)))
+        assert_array_equal(both.totals, np.ones(2) * news.sum())
+        decode(both.code, zero)
+        assert_array_equal(zero, news.sum(axis=0))
+        assert len((first + CountChange(encode(old, old), np.zeros(2))).code) == len(first.code)
 
 
 class TestPacking:

@@ -1,0 +1,207 @@
+"""Fits of topic models to a corpus in partitions."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from skdp._executors import Executor, LostWorkerError, choose_executor
+from skdp._memory import check_memory
+from skdp._random import Role
+from skdp._resumable import SavedRuns
+from skdp._sklearn_compat import with_callbacks
+from skdp.data import PartitionedCorpus
+from skdp.data._validation import check_partitioned_corpus
+from skdp.topics._base import BaseTopicModel
+from skdp.topics._shared._placed import PlacedAverages, PlacedCorpus
+from skdp.topics._shared._placed_walker import PlacedWalker
+
+
+class InPartitions:
+    """A fitted attribute that a fit to partitions does not have, and what to use in its place."""
+
+    def __init__(self, cure: str):
+        self._cure = cure
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, estimator: Any, owner: type) -> Any:
+        """Raise: where there is a value, Python finds it first."""
+        if estimator is None:
+            return self
+        if "_n_partitions" in vars(estimator):
+            raise AttributeError(
+                f"{self._name} is not gathered by a fit to a PartitionedCorpus: {self._cure}"
+            )
+        raise AttributeError(f"'{owner.__name__}' object has no attribute '{self._name}'")
+
+
+class PartitionedTopicModel(BaseTopicModel):
+    """Base class of the topic models that can be fitted to a corpus in partitions.
+
+    A subclass gives `_start_placed_walker`, and extends `_check_partitions`.
+    """
+
+    _optional_attributes: ClassVar[frozenset[str]] = frozenset(
+        ["segment_topic_", "segment_mixing_", "_n_partitions"]
+    )
+
+    segment_topic_: Any = InPartitions(
+        "transform_segments of a partition, model.transform_segments(X.partitions[i]), returns "
+        "the shares of its segments."
+    )
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn topics from documents made of segments.
+
+        Parameters
+        ----------
+        X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
+            Each document in a list is a list of segments, each a sequence of word ids. Each row of
+            a matrix (dense, sparse or data frame) is a document of one segment. Or
+            PartitionedCorpus: the partitions are the shards of the fit, whatever `n_shards`, in
+            threads or, with ``joblib.parallel_config("dask")``, in the workers of a cluster.
+        y : ignored
+            Present by scikit-learn's convention.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or a parameter is invalid. The estimator is left unchanged.
+        KeyboardInterrupt
+            If interrupted, at the end of the current sweep. If a sample has been kept by then, the
+            estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
+            continues, but not on a PartitionedCorpus.
+        RuntimeError
+            If a worker of the cluster is lost: the state of its partitions was there.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then.
+        """
+        if not isinstance(X, PartitionedCorpus):
+            return self._fit(X)
+        self._validate_parameters()
+        self._check_partitions(X)
+        try:
+            with choose_executor(self.n_jobs) as executor:
+                return self._fit(X, executor=executor)
+        except LostWorkerError as error:
+            raise LostWorkerError(
+                f"{error} The topics of their words are lost, and the fit has to begin anew."
+            ) from None
+        finally:
+            saved = vars(self).get("_saved")
+            if saved is not None and saved.is_torn:  # by this fit, whose partitions are dropped
+                del self._saved
+
+    def _check_partitions(self, X: PartitionedCorpus) -> None:
+        """Raise for parameters that partitions do not allow."""
+        name = type(X).__name__
+        if self.n_shards not in (1, X.n_partitions):
+            raise ValueError(
+                f"The partitions of X are the shards of the fit: n_shards must be 1 or "
+                f"n_partitions={X.n_partitions}, got n_shards={self.n_shards}."
+            )
+        if self.warm_start:
+            raise TypeError(
+                f"warm_start=True takes no {name}, whose partitions are dropped after the fit. Use "
+                "X.compute(), or a larger max_iter from the start."
+            )
+        if self._checkpoints():
+            raise TypeError(
+                f"The callback Checkpoint takes no {name}, since the state of a chain is where the "
+                "partitions are. Use X.compute(), or fit without it."
+            )
+
+    def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
+        if executor is None:
+            return super()._check_input(X, y)
+        check_partitioned_corpus(self, X, reset=True)
+        n_topics = self._n_first_topics
+        check_memory(
+            12.0 * n_topics * X.n_features * self.n_chains,
+            f"X: {self._first_topics_name}={n_topics} topics and n_features={X.n_features} words, "
+            f"n_chains={self.n_chains}: counts",
+        )
+        self._check_init(X.n_features)
+        placed = PlacedCorpus(X, executor)
+        if placed.n_tokens == 0:
+            raise ValueError(
+                f"X has no tokens at all, while a minimum of 1 is required by "
+                f"{type(self).__name__}."
+            )
+        placed.check_counts()
+        return placed
+
+    # Chains
+
+    def _start_walker(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
+        if not isinstance(corpus, PlacedCorpus):
+            return self._start_local_walker(corpus, root, c)
+        init, sweep = (
+            self._streams(root, role, c, corpus.n_partitions) for role in (Role.INIT, Role.SWEEP)
+        )
+        return self._start_placed_walker(corpus, c, init, sweep)
+
+    def _start_local_walker(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
+        """Return the walker of a new chain over a corpus in memory."""
+        raise NotImplementedError
+
+    def _start_placed_walker(
+        self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
+    ) -> PlacedWalker:
+        """Return the walker of a new chain over partitions."""
+        raise NotImplementedError
+
+    def _start_chains(self, data: Any, n_chains: int) -> SavedRuns:
+        saved = super()._start_chains(data, n_chains)
+        for chain in saved.runs:
+            if isinstance(chain.walker, PlacedWalker):
+                chain.averages = PlacedAverages()
+        return saved
+
+    @staticmethod
+    def _is_placed(saved: SavedRuns) -> bool:
+        """Tell whether chains run over partitions."""
+        return any(isinstance(chain.walker, PlacedWalker) for chain in saved.runs)
+
+    def _advance_all(self, runs: list[Any], plans: list[Any], step: int) -> list[Any]:
+        if not isinstance(runs[0].walker, PlacedWalker):
+            return super()._advance_all(runs, plans, step)
+        # The partitions have the threads or the workers.
+        return [self._advance(run, plan, step) for run, plan in zip(runs, plans, strict=True)]
+
+    def _showing(self, saved: SavedRuns, *, final: bool = False) -> SavedRuns:
+        if self._is_placed(saved) and not final:
+            raise TypeError(
+                "A callback asks for the fit under way, which a fit to a PartitionedCorpus cannot "
+                "show: means are where the partitions are. Use X.compute(), or fit without it."
+            )
+        return super()._showing(saved, final=final)
+
+    def _show_what_there_is(self, saved: SavedRuns) -> bool:
+        if not self._is_placed(saved):
+            return super()._show_what_there_is(saved)
+        has_result = all(map(self._has_result, saved.runs))
+        if has_result:  # it ends here
+            self._set_fitted_attributes(self._showing(saved, final=True), final=True)
+        return has_result
+
+    def _save(self, saved: SavedRuns, data: Any) -> None:
+        if not self._is_placed(saved):
+            super()._save(saved, data)
+
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(saved, final=final)
+        if self._is_placed(saved):
+            attributes["_n_partitions"] = len(saved.runs[0].walker.streams)
+        return attributes

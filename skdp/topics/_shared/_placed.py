@@ -1,0 +1,301 @@
+"""A corpus in partitions: what is kept where a partition is, and what travels.
+
+A partition is a shard of its own. Where it is there is a walker of every chain with this one shard,
+whose words by topic are those of the whole corpus: one replica for all partitions in a process.
+What travels after a sweep are the changes of the counts, sparse and in whole numbers, and
+statistics: never words, or what belongs to documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, NamedTuple
+from uuid import uuid4
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._executors import Executor
+from skdp.data import PartitionedCorpus, SegmentedCorpus
+from skdp.topics._shared._arrays import MAX_COUNT, empty_counts
+from skdp.topics._shared._averages import TopicAverages
+from skdp.topics._shared._kernels import WordCounts
+from skdp.topics._shared._kernels_changes import add_codes
+from skdp.topics._shared._packing import decode, encode
+from skdp.topics._shared._shards import Counted
+
+
+@dataclass(frozen=True)
+class CountChange:
+    """A change of words by topic. Being whole numbers, changes add up in any order.
+
+    Attributes
+    ----------
+    code : (n,) uint8 array
+        As in ``_kernels_changes``.
+    totals : (K',) float64 array
+    """
+
+    code: NDArray[np.uint8]
+    totals: NDArray[np.float64]
+
+    @classmethod
+    def between(cls, old: WordCounts, new: WordCounts) -> CountChange:
+        """Return the change from `old` to `new`."""
+        return cls(encode(old.counts, new.counts), new.totals - old.totals)
+
+    def __add__(self, other: CountChange) -> CountChange:
+        out = np.empty(len(self.code) + len(other.code), dtype=np.uint8)
+        n = add_codes(self.code, other.code, out)
+        return CountChange(out[:n].copy(), self.totals + other.totals)
+
+    def apply(self, words: WordCounts) -> None:
+        """Change words by topic."""
+        decode(self.code, words.counts)
+        words.totals[:] += self.totals
+
+
+class Replica:
+    """Words by topic of the whole corpus, for all partitions of a chain in this process."""
+
+    def __init__(self, n_words: int, n_columns: int):
+        self.words = empty_counts(n_words, n_columns)
+        self._n_changes = 0
+        self._lock = Lock()
+
+    def after(self, n_changes: int, last: CountChange) -> WordCounts:
+        """Return the words after so many changes, of which `last` may be missing."""
+        with self._lock:
+            if self._n_changes < n_changes:
+                last.apply(self.words)
+                self._n_changes = n_changes
+        return self.words
+
+
+_REPLICAS: WeakValueDictionary[tuple[str, int], Replica] = WeakValueDictionary()
+"""By fit and chain. Partitions alone keep them alive."""
+
+_LOCK = Lock()
+
+
+def find_replica(fit: str, c: int, n_words: int, n_columns: int) -> Replica:
+    """Return the replica of chain `c` of a fit in this process."""
+    with _LOCK:
+        replica = _REPLICAS.get((fit, c))
+        if replica is None:
+            replica = _REPLICAS[fit, c] = Replica(n_words, n_columns)
+        return replica
+
+
+class PlacedChain:
+    """What a chain has where a partition is: a walker of one shard, and sums for means."""
+
+    def __init__(self, walker: Any, replica: Replica, *, is_first: bool):
+        self.walker = walker
+        self.replica = replica
+        self.is_first = is_first
+        self.sums: dict[str, NDArray[np.float64]] = {}
+
+
+@dataclass
+class CorpusPart:
+    """A partition where it is: documents, and what chains have there by their number."""
+
+    corpus: SegmentedCorpus
+    chains: dict[int, PlacedChain] = field(default_factory=dict)
+
+
+class Size(NamedTuple):
+    """How large a partition is."""
+
+    n_documents: int
+    n_segments: int
+    n_tokens: int
+
+
+def measure_part(part: CorpusPart) -> tuple[list[Size]]:
+    """Return the size of a partition."""
+    corpus = part.corpus
+    return ([Size(len(corpus), len(corpus.segment_ptr) - 1, len(corpus.tokens))],)
+
+
+def count_part(part: CorpusPart) -> tuple[NDArray[np.int64]]:
+    """Return how often each word occurs."""
+    return (np.bincount(part.corpus.tokens, minlength=part.corpus.n_features),)
+
+
+def begin_part(
+    part: CorpusPart, fit: str, c: int, make: Callable[..., Any], is_first: bool, *streams: Any
+) -> tuple[CountChange]:
+    """Make the first state of a chain; return the counts of its words.
+
+    Parameters
+    ----------
+    make : callable
+        Returns a walker of a corpus, given streams.
+    """
+    walker = make(part.corpus, *([stream] for stream in streams))
+    replica = find_replica(fit, c, part.corpus.n_features, walker.n_columns)
+    counts = walker._words
+    walker._words = replica.words
+    part.chains[c] = PlacedChain(walker, replica, is_first=is_first)
+    nothing = WordCounts(np.zeros_like(counts.counts), np.zeros_like(counts.totals), False)
+    return (CountChange.between(nothing, counts),)
+
+
+def sweep_part(
+    part: CorpusPart,
+    c: int,
+    n_changes: int,
+    last: CountChange,
+    parameters: dict[str, Any],
+    stream: NDArray[np.uint64],
+) -> tuple[Any, ...]:
+    """Draw what belongs to the words once; return the change, the stream and statistics."""
+    chain = part.chains[c]
+    walker = chain.walker
+    walker.take_parameters(parameters)
+    walker.streams = [stream.copy()]
+    words = chain.replica.after(n_changes, last)
+    own = Counted.copy(words)
+    walker._sweep_words(own, walker.streams)
+    statistics = walker.statistics(is_first=chain.is_first)
+    return CountChange.between(words, own), walker.streams, *statistics
+
+
+def continue_part(
+    part: CorpusPart, c: int, parameters: dict[str, Any], stream: NDArray[np.uint64]
+) -> tuple[Any, ...]:
+    """Return the stream and the statistics that need parameters drawn after the sweep."""
+    chain = part.chains[c]
+    walker = chain.walker
+    walker.take_parameters(parameters)
+    walker.streams = [stream.copy()]
+    statistics = walker.late_statistics(is_first=chain.is_first)
+    return walker.streams, *statistics
+
+
+def report_part(part: CorpusPart, c: int, parameters: dict[str, Any]) -> tuple[list[Any]]:
+    """Return what the partition says of the current state."""
+    walker = part.chains[c].walker
+    walker.take_parameters(parameters)
+    return ([walker.report()],)
+
+
+def add_part(part: CorpusPart, c: int, parameters: dict[str, Any]) -> tuple[int]:
+    """Add the current values to the sums."""
+    chain = part.chains[c]
+    chain.walker.take_parameters(parameters)
+    if not chain.sums:
+        chain.sums = chain.walker.empty_sums()
+    chain.walker.add_to(chain.sums)
+    return (1,)
+
+
+def reorder_part(part: CorpusPart, c: int, order: NDArray[np.intp]) -> tuple[int]:
+    """Let label k of the sums be what so far was ``order[k]``."""
+    chain = part.chains[c]
+    for name in ("doc_topic", "segment_topic"):
+        chain.sums[name] = np.take(chain.sums[name], order, axis=1)
+    return (1,)
+
+
+def average_part(part: CorpusPart, c: int, n: int) -> tuple[list[Any]]:
+    """Return the mean shares of documents, and the mean tokens of topics."""
+    sums = part.chains[c].sums
+    lengths = np.diff(part.corpus.segment_ptr)
+    return ([(sums["doc_topic"] / n, lengths @ (sums["segment_topic"] / n))],)
+
+
+class PlacedCorpus:
+    """Partitions of documents that an executor has placed: the data of a fit.
+
+    Parameters
+    ----------
+    X : PartitionedCorpus
+    executor : Executor
+
+    Attributes
+    ----------
+    n_features, n_partitions : int
+    sizes : list of Size
+        Of the partitions.
+    """
+
+    def __init__(self, X: PartitionedCorpus, executor: Executor):
+        self.n_features = X.n_features
+        self.n_partitions = X.n_partitions
+        self._fit = uuid4().hex
+        self._executor = executor
+        executor.place(X._parts, CorpusPart)
+        self.sizes: list[Size]
+        (self.sizes,) = self.sum(measure_part)
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of words of the corpus."""
+        return sum(size.n_tokens for size in self.sizes)
+
+    def check_counts(self) -> None:
+        """Raise if a word occurs more often than counts can hold."""
+        if self.n_tokens > MAX_COUNT:
+            (frequencies,) = self.sum(count_part)
+            if frequencies.max() > MAX_COUNT:
+                raise ValueError(
+                    f"X holds the word {frequencies.argmax()} {frequencies.max()} times; no word "
+                    f"may occur more than {MAX_COUNT} times."
+                )
+
+    def begin(self, c: int, make: Callable[..., Any], *streams: list[Any]) -> CountChange:
+        """Make the first state of chain `c`; return the counts of all words."""
+        shared = self._executor.share(make)
+        calls = [
+            self._executor.call(s, begin_part, self._fit, c, shared, s == 0, *own)
+            for s, own in enumerate(zip(*streams, strict=True))
+        ]
+        change: CountChange = self._executor.sum(calls)[0]
+        return change
+
+    def share(self, value: Any) -> Any:
+        """Return what stands for a value in calls for all partitions."""
+        return self._executor.share(value)
+
+    def sum(
+        self, f: Callable[..., Any], *args: Any, each: list[Any] | None = None
+    ) -> tuple[Any, ...]:
+        """Return the sum of what `f` returns of all partitions, lists end to end.
+
+        Parameters
+        ----------
+        f : callable
+            It returns a tuple.
+        *args
+            After the partition.
+        each : list or None, default=None
+            A last argument for each partition.
+        """
+        own: list[Any] = [()] * self.n_partitions if each is None else [(last,) for last in each]
+        calls = [self._executor.call(s, f, *args, *own[s]) for s in range(self.n_partitions)]
+        return self._executor.sum(calls)
+
+
+class PlacedAverages(TopicAverages):
+    """Means over the kept sweeps of a chain over partitions: those of documents stay there."""
+
+    def add(self, walker: Any) -> None:
+        """Take the current state into the means."""
+        self._walker = walker
+        super().add(walker)
+
+    def _reorder(self, order: NDArray[np.intp], axes: dict[str, int]) -> bool:
+        has_moved = super()._reorder(order, axes)
+        if has_moved:
+            self._walker.reorder(order)
+        return has_moved
+
+    def means(self, *, in_place: bool) -> dict[str, Any]:
+        """Return the means, and those of the shares of documents from where they are."""
+        return {**super().means(in_place=in_place), **self._walker.means_of_parts(self.n)}

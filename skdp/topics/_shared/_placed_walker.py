@@ -1,0 +1,91 @@
+"""What the chains over partitions have in common: they hold counts and parameters, no words."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.topics._shared._arrays import empty_counts
+from skdp.topics._shared._placed import (
+    PlacedCorpus,
+    add_part,
+    average_part,
+    continue_part,
+    reorder_part,
+    report_part,
+    sweep_part,
+)
+from skdp.topics._shared._walker import TopicWalker
+
+
+class PlacedWalker(TopicWalker):
+    """Markov chain over a corpus in partitions, which does what the chain of its shards does.
+
+    It comes before the class of that chain, whose draws of parameters it leaves as they are. That
+    class says in `parameters` what shards need to know, and gives `take_parameters`, `statistics`,
+    `late_statistics` and `report` for a walker of one shard.
+
+    Parameters are set before `_place` is called.
+    """
+
+    topic_axes: ClassVar[dict[str, int]] = {"doc_topic_prior": 0}
+
+    def _place(
+        self, data: PlacedCorpus, c: int, make: Any, init_streams: list[NDArray[np.uint64]]
+    ) -> None:
+        """Make the first state where the partitions are."""
+        self._whole: Any = data
+        self._data, self._c = data, c
+        self._words = empty_counts(data.n_features, self.n_columns)
+        self._n_changes = 0
+        self._enter(data.begin(c, make, init_streams, self.streams))
+
+    def _enter(self, change: Any) -> None:
+        """Take in the sum of the changes that all partitions made."""
+        change.apply(self._words)
+        self._n_changes += 1
+        self._last = self._data.share(change)
+        self._report: list[Any] | None = None
+
+    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+        shared = self._data.share(self.parameters())
+        change, streams[:], *self._found = self._data.sum(
+            sweep_part, self._c, self._n_changes, self._last, shared, each=list(streams)
+        )
+        self._enter(change)
+
+    def _find_late_statistics(self) -> list[Any]:
+        """Return the statistics that need what was drawn since the sweep."""
+        shared = self._data.share(self.parameters())
+        self.streams[:], *found = self._data.sum(
+            continue_part, self._c, shared, each=list(self.streams)
+        )
+        return found
+
+    def _reported(self) -> list[Any]:
+        """Return what partitions say of the current state."""
+        if self._report is None:
+            shared = self._data.share(self.parameters())
+            (self._report,) = self._data.sum(report_part, self._c, shared)
+        return self._report
+
+    def _log_prior(self) -> float:
+        return sum(found[0] for found in self._reported())
+
+    def _add_to_parts(self) -> None:
+        """Add what belongs to documents to the sums that are where they are."""
+        self._data.sum(add_part, self._c, self._data.share(self.parameters()))
+
+    def reorder(self, order: NDArray[np.intp]) -> None:
+        """Let label k of all sums of documents be what so far was ``order[k]``."""
+        self._data.sum(reorder_part, self._c, order)
+
+    def means_of_parts(self, n: int) -> dict[str, Any]:
+        """Return the mean shares of all documents over `n` samples, and the tokens of topics."""
+        (found,) = self._data.sum(average_part, self._c, n)
+        return {
+            "doc_topic_": np.concatenate([shares for shares, _ in found]),
+            "_topic_tokens": np.sum([tokens for _, tokens in found], axis=0),
+        }

@@ -1,0 +1,249 @@
+"""Topic models over partitions: the bits of shards, and what partitions do not allow."""
+
+import signal
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from skdp._executors import LocalExecutor
+from skdp._sklearn_compat import has_callbacks
+from skdp.callback import Checkpoint
+from skdp.data import PartitionedCorpus, SegmentedCorpus
+from skdp.topics import (
+    AdaptiveTopicModel,
+    GibbsLDA,
+    LatentDirichletCoClustering,
+    SegmentedTopicModel,
+    SequentialLDA,
+)
+from skdp.topics._shared._placed import _REPLICAS, PlacedCorpus
+from skdp.topics._tables._placed_walker import PlacedTableWalker
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+RNG = np.random.default_rng(0)
+CORPUS = SegmentedCorpus.from_documents(
+    [
+        [RNG.integers(0, 12, RNG.integers(0, 9)) for _ in range(RNG.integers(1, 5))]
+        for _ in range(24)
+    ],
+    n_features=12,
+)
+MODELS = [SegmentedTopicModel, AdaptiveTopicModel, SequentialLDA]
+CASES = {
+    "learnt": {},
+    "discount": {"discount": "auto"},
+    "document": {"concentration_scope": "document", "sampler": "cmgs"},
+    "segment, chains": {
+        "concentration_scope": "segment", "sampler": "ssa", "discount": "auto", "n_chains": 2,
+    },
+    "given": {
+        "init": RNG.random((3, 12)), "doc_topic_prior": 0.3, "topic_word_prior": 0.1,
+        "concentration": 2.0,
+    },
+}  # fmt: skip
+FITTED = (
+    "components_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "discount_",
+    "concentration_", "mixing_prior_",
+)  # fmt: skip
+
+
+def make(cls=SegmentedTopicModel, **params):
+    return cls(3, **{"max_iter": 12, "thin": 2, "random_state": 0, **params})
+
+
+def split(n):
+    return PartitionedCorpus.from_corpus(CORPUS, n)
+
+
+def assert_same(found, expected):
+    for name in FITTED:
+        if hasattr(expected, name):
+            assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
+    assert found.trace_ == expected.trace_
+    assert_allclose(found._topic_tokens, expected._topic_tokens, rtol=1e-12)
+
+
+@pytest.mark.parametrize("cls", MODELS, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("n_partitions", [1, 3])
+def test_partitions_have_the_bits_of_shards(cls, case, n_partitions):
+    params = dict(CASES[case])
+    if cls is AdaptiveTopicModel and case != "given":
+        params["mixing_prior"] = "auto"
+    found = make(cls, n_jobs=2, **params).fit(split(n_partitions))
+    assert_same(found, make(cls, n_shards=n_partitions, **params).fit(CORPUS))
+    assert_array_equal(found.transform(CORPUS[:3]).shape, (3, 3))
+    assert not _REPLICAS
+
+
+def test_words_have_the_topics_that_they_have_in_shards():
+    model = make(max_iter=5, n_shards=9)
+    (*_, expected) = model.iter_sweeps(CORPUS)
+    with LocalExecutor(2) as executor:
+        (chain,) = model._start_chains(PlacedCorpus(split(9), executor), 1).runs
+        for _ in range(5):
+            chain.walker.sweep()
+        shards = [part.chains[0].walker.shards[0] for part in executor._states]
+        assert_array_equal(np.concatenate([shard.topics for shard in shards]), expected.topics)
+        assert_array_equal(chain.walker.word_counts, expected._walker.word_counts)
+
+
+def test_topics_that_trade_places_are_followed(monkeypatch):
+    """Every second sample is said to have its topics the other way round."""
+    orders = iter([[1, 2, 0], [0, 1, 2], [2, 1, 0]] * 4)
+
+    def align(reference, current):
+        return np.array(next(orders))
+
+    monkeypatch.setattr("skdp.topics._shared._averages.align_labels", align)
+    found = make().fit(split(3))
+    orders = iter([[1, 2, 0], [0, 1, 2], [2, 1, 0]] * 4)
+    expected = make(n_shards=3).fit(CORPUS)
+    assert_same(found, expected)
+
+
+def test_what_belongs_to_segments_is_not_gathered():
+    model = make(AdaptiveTopicModel).fit(split(2))
+    with pytest.raises(AttributeError, match=r"transform_segments\(X\.partitions\[i\]\)"):
+        model.segment_topic_  # noqa: B018
+    with pytest.raises(AttributeError, match=r"X\.compute\(\)"):
+        model.segment_mixing_  # noqa: B018
+    model.fit(CORPUS)
+    assert model.segment_topic_.shape[1] == 3
+    model.fit(split(2))
+    assert not hasattr(model, "segment_topic_")
+    with pytest.raises(AttributeError, match=r"^'AdaptiveTopicModel' object has no attribute"):
+        AdaptiveTopicModel().segment_topic_  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "match"),
+    [
+        ({"n_shards": 2}, ValueError, r"n_partitions=3, got n_shards=2"),
+        ({"warm_start": True}, TypeError, r"warm_start=True .* X\.compute\(\)"),
+        ({"init": "lda"}, TypeError, r"init='lda' .* another init"),
+        ({"n_components": "auto"}, TypeError, r"n_components='auto' .* X\.compute\(\)"),
+        ({"init": np.ones((2, 12))}, ValueError, r"init must have shape"),
+    ],
+    ids=str,
+)
+def test_what_partitions_do_not_allow(params, error, match):
+    model = make().set_params(**params)
+    with pytest.raises(error, match=match):
+        model.fit(split(3))
+    assert not hasattr(model, "n_features_in_")
+    with pytest.raises(TypeError, match=r"X\.compute\(\)"):
+        make().iter_sweeps(split(3))
+
+
+def test_n_shards_may_be_the_number_of_partitions():
+    assert_same(make(n_shards=3).fit(split(3)), make().fit(split(3)))
+
+
+def test_no_words_at_all():
+    X = PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents([[[]], [[]]], 3), 2)
+    with pytest.raises(ValueError, match="X has no tokens at all"):
+        make().fit(X)
+
+
+def test_words_that_occur_too_often(monkeypatch):
+    monkeypatch.setattr("skdp.topics._shared._placed.MAX_COUNT", 5)
+    counts = np.bincount(CORPUS.tokens)
+    match = f"the word {counts.argmax()} {counts.max()} times; no word may occur more than 5"
+    with pytest.raises(ValueError, match=match):
+        make().fit(split(3))
+
+
+@pytest.mark.skipif(not has_callbacks(), reason="callbacks of scikit-learn 1.9")
+def test_checkpoints(tmp_path):
+    model = make().set_callbacks(Checkpoint(tmp_path / "file"))
+    with pytest.raises(TypeError, match=r"Checkpoint .* X\.compute\(\)"):
+        model.fit(split(3))
+
+
+def interrupt_at(monkeypatch, n_sweeps, stop):
+    """Call a function before the n-th sweep."""
+    sweep, left = PlacedTableWalker.sweep, [n_sweeps]
+
+    def interrupted(self):
+        left[0] -= 1
+        if left[0] == 0:
+            stop()
+        sweep(self)
+
+    monkeypatch.setattr(PlacedTableWalker, "sweep", interrupted)
+
+
+def test_an_error_in_a_sweep_leaves_nothing_behind(monkeypatch):
+    def fail():
+        raise RuntimeError("full")
+
+    interrupt_at(monkeypatch, 4, fail)
+    model = make()
+    with pytest.raises(RuntimeError, match="full"):
+        model.fit(split(3))
+    assert not hasattr(model, "_saved")
+    assert not hasattr(model, "n_features_in_")
+    assert not _REPLICAS
+
+
+@pytest.mark.parametrize(("n_sweeps", "is_fitted"), [(3, False), (9, True)])
+def test_an_interrupted_fit_shows_what_there_is(monkeypatch, n_sweeps, is_fitted):
+    interrupt_at(monkeypatch, n_sweeps, lambda: signal.raise_signal(signal.SIGINT))
+    model = make(thin=1)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(split(3))
+    assert hasattr(model, "doc_topic_") == is_fitted
+    assert not hasattr(model, "_saved")
+    if is_fitted:
+        shorter = make(max_iter=n_sweeps, burn_in=6, thin=1, n_shards=3).fit(CORPUS)
+        assert_array_equal(model.doc_topic_, shorter.doc_topic_)
+
+
+PREDICTING = {
+    "segmented": make(transform_max_iter=6),
+    "open": SegmentedTopicModel("auto", max_iter=6, transform_max_iter=6, random_state=0),
+    "LDA": GibbsLDA(3, max_iter=6, transform_max_iter=6, random_state=0),
+    "co-clustering": LatentDirichletCoClustering(
+        3, n_document_topics=2, max_iter=6, transform_max_iter=6, random_state=0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PREDICTING)
+def test_predictions_are_those_of_the_documents(name):
+    model = clone(PREDICTING[name]).fit(CORPUS)
+    before = set(vars(model))
+    for n_jobs in (None, 2):
+        model.set_params(n_jobs=n_jobs)
+        assert_array_equal(model.transform(split(5)), model.transform(CORPUS))
+        assert_array_equal(model.score_samples(split(5)), model.score_samples(CORPUS))
+        assert model.score(split(5)) == pytest.approx(model.score(CORPUS), rel=1e-12)
+        assert model.perplexity(split(5)) == np.exp(-model.score(split(5)))
+    assert set(vars(model)) == before
+    with pytest.raises(TypeError, match=r"X\.compute\(\)"):
+        model.transform_segments(split(5))
+
+
+def test_predictions_need_a_fit_and_its_vocabulary():
+    model = make()
+    for predict in (model.transform, model.score_samples, model.score):
+        with pytest.raises(NotFittedError):
+            predict(split(2))
+    model.fit(CORPUS)
+    X = PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents([[[0]], [[1]]], 5), 2)
+    for predict in (model.transform, model.score_samples, model.score):
+        with pytest.raises(ValueError, match="X has 5 features, but SegmentedTopicModel"):
+            predict(X)
+    X = PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents([[[0]], [[1]]], 12), 2)
+    with pytest.raises(ValueError, match="X has no tokens to score"):
+        model.score(X)
+
+
+def test_fit_transform():
+    X, model = split(2), make(transform_max_iter=4)
+    assert_array_equal(clone(model).fit_transform(X), clone(model).fit(X).transform(CORPUS))
