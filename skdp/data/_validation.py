@@ -377,7 +377,7 @@ def _check_columns_are_numbers(X: Any) -> None:
                 where = f"sequence {i} of X" if is_list else "X"
                 raise ValueError(
                     f"{where} must hold numbers, but column {frame.columns[d]!r} does not "
-                    f"({error}). Leave it out, or encode it first."
+                    f"({error}). Leave it out, make it the index (dates), or encode it first."
                 ) from None
 
 

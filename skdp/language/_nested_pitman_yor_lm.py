@@ -55,8 +55,8 @@ class NestedPitmanYorLM(
 
     .. math::
 
-        w_i \sim \mathrm{HPY}(w_{i-n+1}, \ldots, w_{i-1}), \quad
-        H(w) = (1 - p_\$) \, g_{|w|} \prod_{j=1}^{|w|+1} p(x_j \mid x_{j-m+1}, \ldots, x_{j-1})
+        w_i &\sim \mathrm{HPY}(w_{i-n+1}, \ldots, w_{i-1}), \\
+        H(w) &= (1 - p_\$) \, g_{|w|} \prod_{j=1}^{|w|+1} p(x_j \mid x_{j-m+1}, \ldots, x_{j-1})
 
     Each table of a word at the root is one spelling of it in the letters' restaurants. A sweep
     draws the words of each string as a block by a forward filter, with a Metropolis-Hastings step:

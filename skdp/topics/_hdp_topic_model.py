@@ -31,9 +31,9 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
 
     .. math::
 
-        \beta \sim \mathrm{GEM}(\gamma), \quad
-        \theta_d \sim \mathrm{DP}(\alpha, \beta), \quad
-        z_{di} \sim \theta_d, \quad
+        \beta &\sim \mathrm{GEM}(\gamma), \quad
+        \theta_d \sim \mathrm{DP}(\alpha, \beta), \\
+        z_{di} &\sim \theta_d, \quad
         w_{di} \sim \phi_{z_{di}}, \quad
         \phi_k \sim \mathrm{Dir}(\eta)
 

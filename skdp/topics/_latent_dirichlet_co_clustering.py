@@ -29,10 +29,10 @@ class LatentDirichletCoClustering(BaseTopicModel):
 
     .. math::
 
-        \theta_d \sim \mathrm{Dir}(\delta), \quad
+        \theta_d &\sim \mathrm{Dir}(\delta), \quad
         y_{dj} \sim \theta_d, \quad
-        \pi_{dj} \sim \mathrm{Dir}(\alpha_{y_{dj}}), \quad
-        z_{dji} \sim \pi_{dj}, \quad
+        \pi_{dj} \sim \mathrm{Dir}(\alpha_{y_{dj}}), \\
+        z_{dji} &\sim \pi_{dj}, \quad
         w_{dji} \sim \phi_{z_{dji}}, \quad
         \phi_k \sim \mathrm{Dir}(\gamma)
 

@@ -15,9 +15,9 @@ class SegmentedTopicModel(OpenTableModel):
 
     .. math::
 
-        \mu_d \sim \mathrm{Dir}(\alpha), \quad
-        \nu_{dj} \sim \mathrm{PDP}(a, b, \mu_d), \quad
-        z_{dji} \sim \nu_{dj}, \quad
+        \mu_d &\sim \mathrm{Dir}(\alpha), \quad
+        \nu_{dj} \sim \mathrm{PDP}(a, b, \mu_d), \\
+        z_{dji} &\sim \nu_{dj}, \quad
         w_{dji} \sim \phi_{z_{dji}}, \quad
         \phi_k \sim \mathrm{Dir}(\gamma)
 

@@ -15,10 +15,10 @@ class SequentialLDA(BaseTableModel):
 
     .. math::
 
-        \mu_d \sim \mathrm{Dir}(\alpha), \quad
+        \mu_d &\sim \mathrm{Dir}(\alpha), \quad
         \nu_{d1} \sim \mathrm{PDP}(a, b, \mu_d), \quad
-        \nu_{dj} \sim \mathrm{PDP}(a, b, \nu_{d,j-1}), \quad
-        z_{dji} \sim \nu_{dj}, \quad
+        \nu_{dj} \sim \mathrm{PDP}(a, b, \nu_{d,j-1}), \\
+        z_{dji} &\sim \nu_{dj}, \quad
         w_{dji} \sim \phi_{z_{dji}}, \quad
         \phi_k \sim \mathrm{Dir}(\gamma)
 

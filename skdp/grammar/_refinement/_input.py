@@ -17,8 +17,10 @@ def check_sentences(X: Any) -> list[tuple[str, ...]]:
     sentences = []
     for i, sentence in enumerate(X):
         if isinstance(sentence, str) or not hasattr(sentence, "__iter__"):
+            advice = " Cut it into words: X of one sentence is [sentence.split()]."
+            advice *= isinstance(sentence, str)
             raise TypeError(
-                f"sentence {i}: must be a sequence of words, got {type(sentence).__name__}."
+                f"sentence {i}: must be a sequence of words, got {type(sentence).__name__}.{advice}"
             )
         words = tuple(sentence)
         if not all(isinstance(word, str) for word in words):

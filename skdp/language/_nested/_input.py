@@ -9,6 +9,10 @@ from numpy.typing import NDArray
 
 from skdp._typing import Ints, Places
 from skdp.data import TokenSequences, check_sentences
+from skdp.inference._convergence import warn_user
+
+_LONG = 500
+"""So many characters in one string are a text that nobody has cut into lines."""
 
 
 def holds_strings(X: Any) -> bool:
@@ -34,17 +38,34 @@ def read_fit_input(estimator: Any, X: Any) -> TokenSequences:
     Sets `alphabet_`, a list of characters, or None where X holds ids.
     """
     if isinstance(X, str):
-        raise ValueError(f"X must be a list of strings, got one string, {X!r:.60}.")
+        raise ValueError(
+            f"X must be a list of strings, got one string, {X!r:.60}. Cut it into lines or at "
+            "punctuation, such as X.splitlines()."
+        )
     if not holds_strings(X):
         sequences = check_sentences(estimator, X, reset=True)
         estimator.alphabet_ = None
+        _warn_of_one_string(estimator, sequences.ptr)
         return sequences
     codes, ptr = code_points(X)
     alphabet, ids = np.unique(codes, return_inverse=True)
     sequences = TokenSequences(ids.astype(np.int32), ptr, len(alphabet))
     check_sentences(estimator, sequences, reset=True)
     estimator.alphabet_ = [chr(code) for code in alphabet]
+    _warn_of_one_string(estimator, ptr)
     return sequences
+
+
+def _warn_of_one_string(estimator: Any, ptr: Places) -> None:
+    """Warn if one long string is all there is: a sweep cuts a string by what the others teach."""
+    lengths = np.diff(ptr)
+    if np.count_nonzero(lengths) == 1 and lengths.max() > _LONG:
+        warn_user(
+            f"{type(estimator).__name__}: X holds one string, of {lengths.max()} characters. Words "
+            "are learned from the other strings, and there are none: cut it into lines or at "
+            "punctuation, or, if it has neither, into pieces of about 50 characters.",
+            UserWarning,
+        )
 
 
 def read_new_input(estimator: Any, X: Any) -> tuple[Ints, Places, Any]:

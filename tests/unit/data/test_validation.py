@@ -298,7 +298,9 @@ class TestCheckPanel:
         numbers = pd.DataFrame({"speed": [1.0, 2.0], "gear": pd.Series([1, 2], dtype=object)})
         frame = numbers.assign(place=pd.Series(text, dtype=dtype))
         MeanLevel().fit(numbers)
-        assert_refuses(MeanLevel(), frame, "^X must hold numbers, but column 'place' does not")
+        assert_refuses(
+            MeanLevel(), frame, "^X must hold numbers, but column 'place' does not.*the index"
+        )
         assert_refuses(MeanLevel(), [numbers, frame], "sequence 1 of X must .* column 'place'")
 
     def test_sparse(self):

@@ -49,6 +49,30 @@ def test_strip_spaces():
             strip_spaces(wrong)
 
 
+def one_string(**params):
+    return model(max_iter=2, anneal=None, **params)
+
+
+@pytest.mark.parametrize("is_text", [True, False], ids=["text", "ids"])
+def test_a_text_that_nobody_cut(is_text):
+    """Its words would be learned from other strings, and there are none."""
+    text, ids = "".join(X * 5), [letter for _ in range(5) for sample in IDS for letter in sample]
+    with pytest.warns(UserWarning, match="one string, of 1920 characters.*cut it into lines"):
+        one_string().fit([text, ""] if is_text else [ids, []])
+
+
+@pytest.mark.parametrize("texts", [["".join(X)], ["".join(X * 5)] * 2], ids=["short", "two"])
+def test_other_texts_are_let_be(texts):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        one_string().fit(texts)
+
+
+def test_one_string_is_no_list():
+    with pytest.raises(ValueError, match=r"got one string, .*such as X\.splitlines\(\)"):
+        model().fit("thedog")
+
+
 def test_words_join_to_the_string(fitted):
     for method in ("mbr", "viterbi"):
         fitted.set_params(predict_method=method)
