@@ -15,6 +15,7 @@ from skdp._typing import Floats, Ints, Places
 from skdp.processes._franchise_hyper import (
     Histogram,
     NodeSeats,
+    Pairs,
     Seats,
     slice_concentration,
     slice_concentrations,
@@ -26,7 +27,6 @@ from skdp.processes._kernels_franchise import (
     Nodes,
     Scratch,
     count_customers,
-    count_sizes,
     sum_log_stirling,
     sweep_cells,
 )
@@ -203,16 +203,16 @@ class Franchise(Part):
 
     def _draw_laws(self, rng: NDArray[np.uint64]) -> None:
         """Draw discounts and concentrations given tables and their sizes."""
-        priors, n = self.priors, self.layout.n_depths
+        priors = self.priors
         if priors.discount is None:
-            sizes = [self._sizes(m, rng) for m in range(n)]
             self._ratios = None
-        for m in range(n):
-            seats = self._seats(m, sizes[m] if priors.discount is None else Histogram.none())
+        for m in range(self.layout.n_depths):
+            seats = self._seats(m, self._pairs(m) if priors.discount is None else None)
             if priors.discount is None:
                 self.discount[m] = slice_discount(
-                    seats, self.discount[m], self._concentration_at(m), priors.discount_prior, rng
-                )
+                    seats, self.discount[m], self._concentration_at(m), priors.discount_prior, rng,
+                    self._width(m),
+                )  # fmt: skip
             if priors.concentration is not None:
                 continue
             if isinstance(seats, NodeSeats):
@@ -225,13 +225,25 @@ class Franchise(Part):
                     seats, self.discount[m], self.concentration[m], priors.concentration_prior, rng
                 )
 
-    def _seats(self, m: int, sizes: Histogram) -> Seats | NodeSeats:
+    def _seats(self, m: int, pairs: Pairs | None) -> Seats | NodeSeats:
         """Return what depth m tells of its discount and its concentrations."""
         nodes = self.layout.nodes_at(m)
         tables, customers = self.node_tables[nodes], self.node_customers[nodes]
         if self.priors.by_node:
-            return NodeSeats(sizes, tables, customers)
-        return Seats(sizes, Histogram.of(tables), Histogram.of(customers))
+            return NodeSeats(pairs, tables, customers)
+        return Seats(pairs, Histogram.of(tables), Histogram.of(customers))
+
+    def _pairs(self, m: int) -> Pairs:
+        """Return the customers and tables of the cells of depth m."""
+        return Pairs.of(self._visited[m], self.customers, self.tables)
+
+    def _width(self, m: int) -> float:
+        """Return about two standard deviations of the discount of depth m, given its tables.
+
+        It may depend on nothing but tables, or the slice would not leave the posterior invariant.
+        """
+        n_tables = int(self.node_tables[self.layout.nodes_at(m)].sum(dtype=np.int64))
+        return 1.0 / math.sqrt(1.0 + n_tables)
 
     def _concentration_at(self, m: int) -> Any:
         """Return the concentration of depth m, or a view of those of its restaurants."""
@@ -249,31 +261,15 @@ class Franchise(Part):
             return self.concentration
         return np.repeat(self.concentration, np.diff(self.layout.node_ptr))
 
-    def _sizes(self, m: int, rng: NDArray[np.uint64]) -> Histogram:
-        """Return the sizes of the tables of depth m, drawn; those of one customer are left out."""
-        most = int(self.customers[self.layout.cells_at(m)].max(initial=1))
-        counts = np.zeros(most + 1, np.int64)
-        opened, seat, size = np.zeros(most, np.bool_), *np.zeros((2, most), np.int32)
-        count_sizes(
-            self._visited[m], m, self._cells(), self._laws(), opened, seat, size, counts, rng
-        )
-        counts[1] = 0  # the discount does not depend on them
-        return Histogram.of_counts(counts)
-
     def log_joint(self) -> float:
         """Return log p(dishes, tables, and what is drawn of discounts and concentrations)."""
         laws = self._laws()
         root = self.layout.cells_at(0)
         total = float(self.tables[root] @ np.log(self._base))
         for m in range(self.layout.n_depths):
-            cells, seats = self._visited[m], self._seats(m, Histogram.none())
             d, theta = float(self.discount[m]), self._concentration_at(m)
-            total += seats.log_likelihood(d, theta)
-            pairs, counts = np.unique(
-                self.customers[cells] * np.int64(2**32) + self.tables[cells], return_counts=True
-            )
-            n, t = pairs >> 32, pairs & (2**32 - 1)
-            total += sum_log_stirling(n[n > 0], t[n > 0], counts[n > 0], m, laws)
+            total += self._seats(m, None).log_likelihood(d, theta)
+            total += sum_log_stirling(*self._pairs(m), m, laws)
             if self.priors.discount is None:
                 total += _log_beta(d, *self.priors.discount_prior)
             if self.priors.concentration is None:

@@ -10,15 +10,28 @@ from numpy.typing import NDArray
 
 from skdp._random import draw_slice
 from skdp._typing import Floats, Ints, Places
+from skdp.processes._kernels_cell_pairs import (
+    FEW,
+    MOST_ROWS,
+    count_pairs,
+    count_values,
+    sum_log_seatings,
+)
 from skdp.processes._kernels_franchise_hyper import (
     LARGEST_LOG,
     draw_concentrations,
+    log_sizes_given,
     log_tables_by_node,
     log_tables_given,
 )
 
 _SMALLEST = 1e-8
 """Draws of a discount stay that far from 0 and 1, where digits are lost."""
+
+_FEW_VALUES = 1024
+"""Numbers below it are counted in an array."""
+
+_NO_RATIOS = np.empty((0, 2)), np.empty(0, np.int64)
 
 
 class Histogram(NamedTuple):
@@ -28,14 +41,16 @@ class Histogram(NamedTuple):
     counts: Places
 
     @classmethod
-    def of(cls, numbers: NDArray[np.integer]) -> Histogram:
-        """Return the histogram of numbers; zeros are left out."""
-        return cls.of_counts(np.bincount(numbers))
-
-    @classmethod
-    def none(cls) -> Histogram:
-        """Return the histogram of nothing."""
-        return cls(np.empty(0, np.int64), np.empty(0, np.int64))
+    def of(cls, numbers: NDArray[np.int32]) -> Histogram:
+        """Return the histogram of numbers; zeros and ones are left out, they say nothing."""
+        few, many = np.zeros(_FEW_VALUES, np.int64), np.empty(len(numbers), np.int32)
+        many = many[: count_values(numbers, few, many)]
+        few_values = np.flatnonzero(few)
+        values, counts = np.unique(many, return_counts=True)
+        return cls(
+            np.concatenate([few_values, values.astype(np.int64)]),
+            np.concatenate([few[few_values], counts]),
+        )
 
     @classmethod
     def of_counts(cls, counts: Places) -> Histogram:
@@ -44,25 +59,74 @@ class Histogram(NamedTuple):
         return cls(values, counts[values].astype(np.int64))
 
 
+class Sizes(NamedTuple):
+    """The sizes of all tables, and how many tables have each: the seats of every customer."""
+
+    values: Places
+    counts: Places
+
+    @classmethod
+    def of_counts(cls, counts: Places) -> Sizes:
+        """Return those of which ``counts[i]`` tables have i customers."""
+        return cls(*Histogram.of_counts(counts))
+
+    def log_seatings(self, discount: float) -> float:
+        """Return log prod_s (1 - d)_(s - 1), the seats' factor that depends on d."""
+        return float(log_sizes_given(discount, *self))
+
+
+class Pairs(NamedTuple):
+    """Customers and tables of cells, and how many cells have them: who sits where is summed out.
+
+    Attributes
+    ----------
+    customers, tables, counts : (n_pairs,) int64
+        Distinct pairs, by the customers. Without those of as many tables, which say nothing.
+    """
+
+    customers: Places
+    tables: Places
+    counts: Places
+
+    @classmethod
+    def of(cls, cells: Ints, customers: Ints, tables: Ints) -> Pairs:
+        """Return the pairs of some cells, given the customers and tables of all."""
+        few, many = np.zeros((FEW + 1, FEW), np.int64), np.empty((len(cells), 2), np.int32)
+        many = many[: count_pairs(cells, customers, tables, few, many)]
+        n, t = np.nonzero(few)
+        keys, counts = np.unique(many[:, 0] * np.int64(2**32) + many[:, 1], return_counts=True)
+        return cls(
+            np.concatenate([n, keys >> 32]),
+            np.concatenate([t, keys & (2**32 - 1)]),
+            np.concatenate([few[n, t], counts]),
+        )
+
+    def log_seatings(self, discount: float) -> float:
+        """Return log prod S_d(c, t), up to what does not depend on d."""
+        width = int(self.tables[self.customers <= MOST_ROWS].max(initial=1)) + 1
+        return float(sum_log_seatings(*self, discount, *_NO_RATIOS, np.empty((3, width))))
+
+
 class Seats(NamedTuple):
     """What the restaurants of one depth tell of their discount and concentration.
 
     Attributes
     ----------
-    sizes : Histogram
-        Of the sizes of all tables. Only the discount depends on it.
+    cells : Sizes, Pairs or None
+        Who sits with whom, or how many at how many tables. The concentration does not depend on it.
     tables, customers : Histogram
         Of the restaurants' numbers of tables and of customers.
     """
 
-    sizes: Histogram
+    cells: Sizes | Pairs | None
     tables: Histogram
     customers: Histogram
 
     def log_likelihood(self, discount: float, concentration: float) -> float:
         """Return log p(tables | d, theta), up to what does not depend on them."""
-        return float(
-            log_tables_given(discount, concentration, *self.sizes, *self.tables, *self.customers)
+        total = 0.0 if self.cells is None else self.cells.log_seatings(discount)
+        return total + float(
+            log_tables_given(discount, concentration, *self.tables, *self.customers)
         )
 
 
@@ -71,19 +135,20 @@ class NodeSeats(NamedTuple):
 
     Attributes
     ----------
-    sizes : Histogram
+    cells : Sizes, Pairs or None
     tables, customers : (n_nodes,) int32
         Of each restaurant.
     """
 
-    sizes: Histogram
+    cells: Sizes | Pairs | None
     tables: Ints
     customers: Ints
 
     def log_likelihood(self, discount: float, concentration: Floats) -> float:
         """Return log p(tables | d, thetas), up to what does not depend on them."""
-        return float(
-            log_tables_by_node(discount, concentration, *self.sizes, self.tables, self.customers)
+        total = 0.0 if self.cells is None else self.cells.log_seatings(discount)
+        return total + float(
+            log_tables_by_node(discount, concentration, self.tables, self.customers)
         )
 
 
@@ -93,6 +158,7 @@ def slice_discount(
     concentration: Any,
     prior: tuple[float, float],
     rng: NDArray[np.uint64],
+    width: float = 0.1,
 ) -> float:
     """Return the next d of a chain that leaves p(d | tables, theta) invariant.
 
@@ -106,6 +172,8 @@ def slice_discount(
     prior : (p, q)
         d ~ Beta(p, q).
     rng : (4,) uint64
+    width : float, default=0.1
+        About the scale of the posterior: a wrong one costs time only.
     """
     p, q = prior
 
@@ -116,7 +184,7 @@ def slice_discount(
         return density + seats.log_likelihood(d, concentration)
 
     start = min(max(discount, _SMALLEST), 1.0 - _SMALLEST)
-    return draw_slice(log_density, start, rng, width=0.1)
+    return draw_slice(log_density, start, rng, width=width)
 
 
 def slice_concentration(
@@ -140,7 +208,7 @@ def slice_concentration(
     rng : (4,) uint64
     """
     shape, rate = prior
-    seats = seats._replace(sizes=Histogram.none())
+    seats = seats._replace(cells=None)
 
     def log_density(log_theta: float) -> float:
         if abs(log_theta) > LARGEST_LOG:

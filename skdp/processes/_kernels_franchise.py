@@ -34,7 +34,6 @@ import numpy as np
 
 from skdp._numba import njit, njit_apart, njit_inlined, njit_step
 from skdp._random import next_double
-from skdp.processes._kernels_franchise_hyper import add_sizes
 from skdp.processes._kernels_stirling import log_stirling, open_ratio
 
 _FEW_VISITS = 4
@@ -238,18 +237,6 @@ def sweep_cells(visited, m, cells, nodes, laws, scratch, rng):
         x = visited[i]
         if cells.customers[x] >= 2:
             _visit_customers(x, m, cells, nodes, laws, path, chance, rng)
-
-
-@njit
-def count_sizes(visited, m, cells, laws, opened, seat, size, counts, rng):
-    """Draw the sizes of the tables of `visited` cells of depth m, and add them to `counts`."""
-    values = laws.values[laws.values_ptr[m] : laws.values_ptr[m + 1]]
-    row_ptr = laws.row_ptr[laws.rows_ptr[m] : laws.rows_ptr[m + 1]]
-    d = laws.discount[m]
-    for i in range(visited.shape[0]):
-        c, t = cells.customers[visited[i]], cells.tables[visited[i]]
-        if c > 0:
-            add_sizes(c, t, d, values, row_ptr, opened, seat, size, counts, rng)
 
 
 @njit

@@ -1,13 +1,15 @@
-"""Discount and concentration of restaurants that share them, given their tables and seats.
+"""Discount and concentration of restaurants that share them, given their tables.
 
 The restaurants of one depth of a franchise have one discount d and one concentration theta. Given
-the sizes s of their tables, the numbers T_u of tables and C_u of customers of each restaurant u,
+the numbers T_u of tables and C_u of customers of each restaurant u,
 
-    p(tables | d, theta) = prod_s (1 - d)_(s - 1) prod_u (theta | d)_(T_u) / (theta)_(C_u),
+    p(tables | d, theta) = prod_(u, w) S_d(c_uw, t_uw) prod_u (theta | d)_(T_u) / (theta)_(C_u),
 
-where (x)_n = x (x + 1) ... (x + n - 1) and (x | d)_n = x (x + d) ... (x + (n - 1) d). What matters
-are three histograms: how many tables have size s, how many restaurants T tables or C customers.
-Where each restaurant has a theta of its own, its T and C matter.
+where (x)_n = x (x + 1) ... (x + n - 1) and (x | d)_n = x (x + d) ... (x + (n - 1) d). The first
+product is that of the cells (``_kernels_cell_pairs.py``); where seats are kept, tables of sizes s,
+it is prod_s (1 - d)_(s - 1) instead. What matters are histograms: how many tables have size s, how
+many restaurants T tables or C customers. Where each restaurant has a theta of its own, its T and C
+matter.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
@@ -21,9 +23,8 @@ Where each restaurant has a theta of its own, its T and C matter.
 
 import math
 
-from skdp._numba import njit, njit_loop, njit_section, njit_step
+from skdp._numba import njit, njit_loop, njit_step
 from skdp._random import next_double, next_open_double
-from skdp.processes._kernels_stirling import open_ratio
 
 LARGEST_LOG = 230.0
 """Draws of a concentration stay within exp(-230) and exp(230), about 1e100."""
@@ -52,8 +53,8 @@ def log_rising(x, step, n):
     return n * math.log(step) + math.lgamma(ratio + n) - math.lgamma(ratio)
 
 
-@njit_step
-def _log_sizes(discount, sizes, n_sizes):
+@njit
+def log_sizes_given(discount, sizes, n_sizes):
     """Return log prod_s (1 - d)_(s - 1) over tables of sizes s."""
     total = 0.0
     for i in range(sizes.shape[0]):
@@ -62,11 +63,9 @@ def _log_sizes(discount, sizes, n_sizes):
 
 
 @njit
-def log_tables_given(
-    discount, concentration, sizes, n_sizes, tables, n_tables, customers, n_customers
-):
-    """Return log p(tables | d, theta) from the three histograms."""
-    total = _log_sizes(discount, sizes, n_sizes)
+def log_tables_given(discount, concentration, tables, n_tables, customers, n_customers):
+    """Return log prod_u (theta | d)_(T_u) / (theta)_(C_u) from two histograms."""
+    total = 0.0
     for i in range(tables.shape[0]):  # the first factors, theta, cancel
         n = tables[i] - 1
         total += n_tables[i] * log_rising(concentration + discount, discount, n)
@@ -76,12 +75,12 @@ def log_tables_given(
 
 
 @njit
-def log_tables_by_node(discount, concentration, sizes, n_sizes, tables, customers):
-    """Return log p(tables | d, thetas), where each restaurant has a theta of its own.
+def log_tables_by_node(discount, concentration, tables, customers):
+    """Return the same where each restaurant has a theta of its own.
 
     `concentration`, `tables` and `customers` are those of the restaurants, (U,) each.
     """
-    total = _log_sizes(discount, sizes, n_sizes)
+    total = 0.0
     for u in range(tables.shape[0]):
         total += _log_restaurant(discount, concentration[u], tables[u], customers[u])
     return total
@@ -137,84 +136,3 @@ def draw_concentrations(discount, concentration, tables, customers, shape, rate,
                 low = proposal
             else:
                 high = proposal
-
-
-@njit_section
-def _find_who_opened(n, t, discount, values, row_ptr, opened, rng):
-    """Draw, from the last of n customers to the first, which of them opened the t tables.
-
-    The chance that the last one did is S^{n-1}_{t-1} / S^n_t = 1 / V. Beyond the table of ratios V
-    costs more than a draw. As it rises in n and falls in t, two values bound it for a whole block,
-    and decide for nearly all customers of it.
-    """
-    left = t
-    i = n - 1  # customer i, from 0, is the last of i + 1
-    while i > 0:
-        if left == 1 or left == i + 1:
-            opened[1 : i + 1] = left > 1
-            break
-        steps = 1
-        if i >= row_ptr.shape[0] - 1:
-            steps = min(int(math.sqrt(i)), i - left + 1)
-        smallest = open_ratio(values, row_ptr, i - steps + 1, left - 1, discount)
-        largest = smallest
-        if steps > 1:
-            largest = open_ratio(values, row_ptr, i, max(left - steps, 1), discount)
-        for _ in range(steps):
-            if left == 1:
-                break
-            u = next_double(rng)
-            opens = u * largest < 1.0
-            if not opens and u * smallest < 1.0:
-                opens = u * open_ratio(values, row_ptr, i, left - 1, discount) < 1.0
-            opened[i] = opens
-            left -= opens
-            i -= 1
-
-
-@njit_loop
-def add_sizes(n, t, discount, values, row_ptr, opened, seat, size, counts, rng):
-    """Draw the sizes of the `t` tables of `n` customers of one dish, and count them.
-
-    Given n and t, a seating has a probability in proportion to prod_k (1 - d)_(s_k - 1). It is
-    drawn who opened a table; then, from the first to the last, whom the others joined: table k in
-    proportion to s_k - d, by the table of anyone before and a refusal with probability d / s.
-
-    Parameters
-    ----------
-    n, t : int
-        1 <= t <= n.
-    discount : float
-    values, row_ptr : arrays
-        Ratios of Stirling numbers for the discount.
-    opened : (n,) bool, scratch
-    seat, size : (n,) int32, scratch
-    counts : (at least n + 1,) int64
-        To ``counts[s]`` the number of tables of size s is added.
-    rng : (4,) uint64
-    """
-    if t == 1:
-        counts[n] += 1
-        return
-    if t == n:
-        counts[1] += n
-        return
-    _find_who_opened(n, t, discount, values, row_ptr, opened, rng)
-    seat[0] = 0
-    size[0] = 1
-    n_tables = 1
-    for i in range(1, n):
-        if opened[i]:
-            seat[i] = n_tables
-            size[n_tables] = 1
-            n_tables += 1
-        else:
-            while True:
-                u = next_double(rng) * i
-                k = seat[int(u)]
-                if (u - int(u)) * size[k] >= discount:
-                    break
-            seat[i] = k
-            size[k] += 1
-    for k in range(t):
-        counts[size[k]] += 1

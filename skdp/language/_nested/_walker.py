@@ -25,6 +25,7 @@ from skdp.language._nested._state import NestedState
 from skdp.processes._franchise_hyper import (
     Histogram,
     Seats,
+    Sizes,
     slice_concentration,
     slice_discount,
 )
@@ -301,7 +302,7 @@ class NestedWalker(Part):
             sizes = np.bincount(mine[:, 1], weights=mine[:, 2], minlength=1).astype(np.int64)
             seats.append(
                 Seats(
-                    Histogram.of_counts(sizes),
+                    Sizes.of_counts(sizes),
                     Histogram.of(f.nodes[nodes, 1]),
                     Histogram.of(f.nodes[nodes, 0]),
                 )

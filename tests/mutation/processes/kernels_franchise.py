@@ -7,6 +7,8 @@ KERNELS = "processes/_kernels_franchise.py"
 TABLES = f"{LM}::test_tables[trigrams]"
 LEARNT = f"{LM}::test_discounts_and_concentrations[one often-all]"
 HYPER_KERNELS = "processes/_kernels_franchise_hyper.py"
+PAIRS_KERNELS = "processes/_kernels_cell_pairs.py"
+PAIRS = "tests/exact/processes/test_cell_pairs.py"
 EXACT = "tests/exact/language/test_nested.py"
 SEATS = f"{EXACT}::test_posterior_of_tables"
 DYNAMIC = "processes/_kernels_franchise_dynamic.py"
@@ -146,36 +148,28 @@ MUTATIONS = [
         LEARNT,
     ),
     Mutation(
+        "franchise-pairs-recursion",
+        PAIRS_KERNELS,
+        "(n - falls[t + 1]) * above[t + 1]",
+        "(n - falls[t]) * above[t + 1]",
+        "A customer joins t tables in proportion to n - d t.",
+        LEARNT,
+    ),
+    Mutation(
+        "franchise-pairs-counts",
+        PAIRS_KERNELS,
+        "            total += counts[i] * math.log(row[t[i]])",
+        "            total += math.log(row[t[i]])",
+        "Every cell has its factor, not only one of those that are alike.",
+        f"{PAIRS}::test_every_small_pair[0.93]",
+    ),
+    Mutation(
         "franchise-sizes",
         HYPER_KERNELS,
         "log_rising(1.0 - discount, 1.0, sizes[i] - 1)",
         "log_rising(1.0 - discount, 1.0, sizes[i])",
         "A table of s customers has the factor (1 - d)_(s - 1).",
-        LEARNT,
-    ),
-    Mutation(
-        "franchise-join-refusal",
-        HYPER_KERNELS,
-        "                if (u - int(u)) * size[k] >= discount:",
-        "                if u >= 0.0:",
-        "A table is joined in proportion to s - d, not to s.",
-        "tests/exact/processes/test_franchise_sizes.py::test_sizes[8-2-0.5-by the table]",
-    ),
-    Mutation(
-        "franchise-who-opened",
-        HYPER_KERNELS,
-        "        smallest = open_ratio(values, row_ptr, i - steps + 1, left - 1, discount)",
-        "        smallest = open_ratio(values, row_ptr, i - steps + 1, left, discount)",
-        "Customer n opened a table with the chance S^{n-1}_{t-1} / S^n_t.",
-        "tests/exact/processes/test_franchise_sizes.py::test_sizes[8-2-0.5-by the table]",
-    ),
-    Mutation(
-        "franchise-block",
-        HYPER_KERNELS,
-        "max(left - steps, 1), discount)",
-        "left - 1, discount)",
-        "A bound for a block holds for the fewest tables that may be left in it, too.",
-        "tests/exact/processes/test_franchise_sizes.py::test_blocks_decide_what_the_table_decides[40-15-0.2]",
+        "tests/unit/processes/test_franchise.py::test_likelihoods_of_histograms",
     ),
     Mutation(
         "nested-journal-loses-sizes",

@@ -7,7 +7,7 @@ from exact.oracles.batch_means import assert_means
 from skdp._random import make_seed_sequence, make_stream
 from skdp.processes import sample_discount, sample_table_counts
 from skdp.processes._franchise import Franchise, FranchiseLayout, FranchisePriors
-from skdp.processes._franchise_hyper import Histogram, Seats
+from skdp.processes._franchise_hyper import Histogram, Seats, Sizes
 from skdp.processes._kernels_franchise_hyper import log_rising
 
 
@@ -41,7 +41,7 @@ def test_many_customers(discount):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_tables", [2, 300])
 def test_discounts_of_many_customers(n_tables):
-    """Sizes drawn in blocks and slices against the chain of `sample_discount`.
+    """Slices, by integrals, against the chain of `sample_discount`.
 
     Two samplers of one distribution; a false alarm once in 80,000 comparisons, 4 of them.
     """
@@ -71,8 +71,9 @@ def test_log_rising(x, step, n):
 
 def test_likelihoods_of_histograms():
     """Those of every seat, from the joint."""
-    sizes, tables, customers = [3, 1, 2, 2, 40], [2, 2, 1], [4, 4, 40]
-    seats = Seats(*(Histogram.of(np.array(each)) for each in (sizes, tables, customers)))
+    sizes, tables, customers = [3, 1, 2, 2, 40], [2, 2, 1], [4, 4, 4000]
+    histograms = [Histogram.of(np.array(each, np.int32)) for each in (tables, customers)]
+    seats = Seats(Sizes.of_counts(np.bincount(sizes)), *histograms)
     d, theta = 0.35, 1.7
     expected = sum(np.log(np.arange(1, s) - d).sum() for s in sizes)
     expected += sum(np.log(theta + d * np.arange(t)).sum() for t in tables)
