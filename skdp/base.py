@@ -14,7 +14,7 @@ from sklearn.base import clone
 from skdp._random import make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, validate_parameters
-from skdp.inference import Chain, Schedule, Sweeps, Trace, warn_of_climbs
+from skdp.inference import Chain, Schedule, Sweeps, Trace, warn_of_climbs, warn_of_disagreement
 
 
 class ChainEstimator(ResumableEstimator):
@@ -143,6 +143,7 @@ class ChainEstimator(ResumableEstimator):
 
     def _warn_unless_converged(self, saved: SavedRuns) -> None:
         warn_of_climbs(self, self.trace_)
+        warn_of_disagreement(self, self.trace_)
 
     def _progress(self, runs: list[Chain]) -> str:
         joints = ", ".join(f"{chain.walker.log_joint():.6g}" for chain in runs)

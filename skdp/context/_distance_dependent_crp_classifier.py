@@ -461,6 +461,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         ConvergenceWarning
             If the log joint of a chain still climbs over the kept sweeps, or the number of
             components still grows or falls; raise `max_iter` then.
+            If chains plainly disagree; compare them in `trace_` then.
         """
         return self._fit(X, y)
 

@@ -296,6 +296,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         -----
         ConvergenceWarning
             If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then.
+            If chains plainly disagree; compare them in `trace_` then.
         """
         return self._fit(X, y, sample_weight=sample_weight)
 

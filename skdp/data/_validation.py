@@ -203,6 +203,8 @@ def check_sentences(
         If scikit-learn's ``check_array`` raises it.
     """
     _check_kind(estimator, X)
+    if _is_column_of_lists(X):
+        X = list(X)
     if _holds_text(X):
         raise ValueError(
             "X holds text, not word ids. Turn it into sentences of word ids first: "
@@ -407,6 +409,14 @@ def _is_nested(value: Any) -> bool:
 
 def _is_list_of_lists(X: Any) -> bool:
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(map(_is_list, X))
+
+
+def _is_column_of_lists(X: Any) -> bool:
+    """Whether X is a column of a data frame, or an array of objects, each a list."""
+    is_column = (
+        len(getattr(X, "shape", ())) == 1 and getattr(getattr(X, "dtype", None), "kind", "") == "O"
+    )
+    return is_column and len(X) > 0 and all(map(_is_list, X))
 
 
 def _differ_in_length(rows: Any) -> bool:

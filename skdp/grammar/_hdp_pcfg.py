@@ -303,6 +303,7 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         ConvergenceWarning
             If the best start did not converge within `max_iter` iterations, or the log joint of a
             chain still climbs.
+            If chains plainly disagree; compare them in `trace_` then.
         """
         if not isinstance(X, PartitionedSentences):
             return self._fit(X)

@@ -5,6 +5,7 @@ from skdp.inference._alignment import align_labels
 from skdp.inference._chain import Averages, Chain, NoAverages, Walker
 from skdp.inference._convergence import (
     warn_of_climbs,
+    warn_of_disagreement,
     warn_of_drifts,
     warn_of_truncation,
     warn_unconverged,
@@ -28,6 +29,7 @@ __all__ = [
     "align_labels",
     "check_interrupts",
     "warn_of_climbs",
+    "warn_of_disagreement",
     "warn_of_drifts",
     "warn_of_truncation",
     "warn_unconverged",

@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from skdp.inference._diagnostics import N_BATCHES, find_climbs
+from skdp._typing import Floats
+from skdp.inference._diagnostics import N_BATCHES, Gap, find_climbs, find_gap
 from skdp.inference._trace import Trace
 
 _FEW = 2
 """With so many components a chain has no time to climb, and uses all it has: nothing is said."""
+
+_LEAST_SHARES = {"log_joint": 1e-3, "n_components": 0.1}
+"""How far chains may be apart in a scalar, as a share of its mean, before it matters."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
@@ -56,17 +60,60 @@ def warn_of_drifts(estimator: Any, trace: Trace, what: str) -> None:
     A few that come or go are no drift: it has to be a tenth of the number.
     """
     numbers = trace["n_components"]
+    found = _find_drift(numbers)
+    if found is None:
+        return
+    c, verb = found
+    third = -(-numbers.shape[1] // 3)
+    warn_unconverged(
+        f"{type(estimator).__name__}: the number of {what} still {verb}, from "
+        f"{numbers[c, :third].mean():.0f} to {numbers[c, -third:].mean():.0f}, means "
+        f"of the first and the last third of the kept sweeps. Raise max_iter (now "
+        f"{estimator.max_iter}), or do not rely on the number."
+    )
+
+
+def _find_drift(numbers: Floats) -> tuple[int, str] | None:
+    """Return a chain whose number of components drifts, and which way."""
     for sign, verb in ((1.0, "grows"), (-1.0, "falls")):
         for c, climb in find_climbs(sign * numbers).items():
             if climb.height > max(_FEW, 0.1 * numbers[c].mean()):
-                third = -(-numbers.shape[1] // 3)
-                warn_unconverged(
-                    f"{type(estimator).__name__}: the number of {what} still {verb}, from "
-                    f"{numbers[c, :third].mean():.0f} to {numbers[c, -third:].mean():.0f}, means "
-                    f"of the first and the last third of the kept sweeps. Raise max_iter (now "
-                    f"{estimator.max_iter}), or do not rely on the number."
-                )
-                return
+                return c, verb
+    return None
+
+
+def warn_of_disagreement(estimator: Any, trace: Trace) -> None:
+    """Warn if chains plainly disagree about the log joint or the number of components.
+
+    Beyond the test of `find_gap`, means have to differ by a thousandth of the log joint, or by a
+    component and a tenth of their number: a large model has many modes, and hardly any two chains
+    find the same. Nothing is said of a scalar that is still on its way in some chain, for that is
+    said of that chain.
+    """
+    gaps: dict[str, Gap] = {}
+    for name, least_share in _LEAST_SHARES.items():
+        gap = None if name not in trace or _is_under_way(trace, name) else find_gap(trace[name])
+        least = 1.0 if name == "n_components" else 0.0
+        if gap is not None and gap.high - gap.low >= max(least, least_share * abs(gap.high)):
+            gaps[name] = gap
+    if not gaps:
+        return
+    which = " and of ".join(
+        f"{name} from {gap.low:.6g} to {gap.high:.6g} (R-hat {gap.r_hat:.3g})"
+        for name, gap in gaps.items()
+    )
+    warn_unconverged(
+        f"{type(estimator).__name__}: the {trace.n_chains} chains disagree, with means of {which}. "
+        f"They have not met yet, or are in different modes. Compare them in trace_, raise max_iter "
+        f"(now {estimator.max_iter}) and try more chains, or do not rely on these numbers."
+    )
+
+
+def _is_under_way(trace: Trace, name: str) -> bool:
+    """Tell whether the number of components drifts, or the log joint climbs, in some chain."""
+    if name == "n_components":
+        return _find_drift(trace[name]) is not None
+    return bool(find_climbs(trace[name]))
 
 
 def warn_of_truncation(

@@ -1,4 +1,4 @@
-"""What a trace tells of its chains: R-hat, effective sample sizes, and whether they still climb."""
+"""What a trace tells of its chains: R-hat, effective sample sizes, climbs and disagreement."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.stats import norm, rankdata, t
+from scipy.stats import f, norm, rankdata, t
 
 from skdp._typing import Floats
 
@@ -94,6 +94,69 @@ def _spread(values: Floats) -> float:
     return float(np.sqrt((values[:third].var() + values[-third:].var()) / 2.0))
 
 
+class Gap(NamedTuple):
+    """How far chains are apart: the least and the largest of their means, and R-hat."""
+
+    low: float
+    high: float
+    r_hat: float
+
+
+_N_QUARTERS = 4
+_LEAST_FOR_A_GAP = 16
+"""Sweeps: quarters of fewer tell little."""
+
+
+def find_gap(draws: Floats) -> Gap | None:
+    """Return how far chains are apart, None if that may be chance.
+
+    The variance between the means of chains is compared with what the quarters of the chains lead
+    one to expect: the variance among the means of a chain's quarters, over 4, the mean over chains,
+    doubled because quarters that follow each other are not independent. The chains are apart if the
+    ratio is beyond the 0.998 quantile of F with n_chains - 1 and 3 n_chains degrees of freedom and
+    the variance between chains is larger than that within, which is an R-hat of 1.4, neither split
+    nor of ranks.
+
+    Of 10,000 settled fits so many are said to be apart, where kept sweeps are an autoregressive
+    process with a correlation of 0 to 0.9 from one to the next (200,000 simulations each):
+
+    ====== ====== === === === =====
+    chains sweeps 0.0 0.5 0.8   0.9
+    ====== ====== === === === =====
+    2      16     0.4 8    86   390
+    2      24     0.1 4    40   180
+    2      48     0   0.4   8    43
+    4      16     0   4   170 1,100
+    4      24     0   0.6  53   460
+    4      48     0   0     5    68
+    ====== ====== === === === =====
+
+    At 0.8 a chain of 24 sweeps is worth three independent draws, at 0.9 one and a half.
+
+    Parameters
+    ----------
+    draws : (n_chains, n_draws) array
+
+    Returns
+    -------
+    Gap or None
+        None for one chain, with fewer than 16 draws or if one of them is not finite.
+    """
+    n_chains, n_draws = draws.shape
+    if n_chains == 1 or n_draws < _LEAST_FOR_A_GAP or not np.isfinite(draws).all():
+        return None
+    centred = draws - draws[0, -1]  # sums of log joints in the millions would lose digits
+    quarters = np.stack([q.mean(axis=1) for q in np.array_split(centred, _N_QUARTERS, axis=1)])
+    error = 2.0 * quarters.var(axis=0, ddof=1).mean() / _N_QUARTERS
+    means = centred.mean(axis=1)
+    between = means.var(ddof=1)
+    least = f.isf(_LEVEL, n_chains - 1, (_N_QUARTERS - 1) * n_chains)
+    if between <= max(least * error, centred.var(axis=1).mean()):
+        return None
+    low, high = means.min() + draws[0, -1], means.max() + draws[0, -1]
+    return Gap(float(low), float(high), rank_r_hat(draws))
+
+
 # R-hat and effective sample size: Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021),
 # Rank-normalization, folding, and localization: an improved R-hat, Bayesian Analysis 16.
 
@@ -171,7 +234,7 @@ def _r_hat(chains: Floats) -> float:
     n_draws = chains.shape[1]
     within = chains.var(axis=1, ddof=1).mean()
     between = chains.mean(axis=1).var(ddof=1)
-    if within == 0.0:
+    if np.ptp(chains, axis=1).max() == 0.0:  # rounding may leave some variance
         return np.inf if between > 0.0 else np.nan
     return float(np.sqrt(between / within + (n_draws - 1.0) / n_draws))
 

@@ -60,7 +60,7 @@ class NgramLanguageModel:
         n_words = sentences.n_features
         what = f"X: n_features={n_words} words"
         if n_words > max(len(sentences.tokens), 1):  # more words than tokens: is an id astray?
-            what += f" (the largest word id is {sentences.tokens.max()})"
+            what += f" (the largest word id is {sentences.tokens.max(initial=-1)})"
         check_memory(24.0 * n_words, f"{what}: their probabilities")
         if len(events.slots) * order > MAX_INTEGER:
             raise ValueError(

@@ -94,6 +94,8 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     ----------
     discounts_, concentrations_ : (order,) arrays
         Posterior means of d_m and theta_m, or the given values.
+    base_ : (n_outcomes,) array
+        Probabilities H of the words and, with `end_of_sequence`, of the end, whatever `base` was.
     n_contexts_ : (order,) array of int
         Number of contexts of m words that were seen.
     n_tables_ : (order,) array
@@ -281,11 +283,11 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
             "n_tables_": n_tables,
             "n_contexts_": np.diff(trie.layout.node_ptr),
             "_trie": trie,
-            "_base": best.walker.base,
+            "base_": best.walker.base,
         }
 
     def _interpolated_models(self) -> Iterator[InterpolatedModel]:
-        return (sample.interpolated(self._trie, self._base) for sample in self._models)
+        return (sample.interpolated(self._trie, self.base_) for sample in self._models)
 
     def _n_models(self) -> int:
         return len(self._models)
@@ -322,6 +324,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         -----
         ConvergenceWarning
             If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then.
+            If chains plainly disagree; compare them in `trace_` then.
         """
         return self._fit(X)
 
@@ -353,4 +356,4 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
                 f"sample must be an index of the {len(self._models)} stored samples, got "
                 f"{sample!r}."
             ) from None
-        self._write_arpa(path, chosen.interpolated(self._trie, self._base), feature_names)
+        self._write_arpa(path, chosen.interpolated(self._trie, self.base_), feature_names)

@@ -72,7 +72,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         mean. "binder": the number of pairs of rows that only one of two partitions has together.
         "vi": the variation of information. It is the best of the stored partitions, improved row by
         row until few rows move, if tables of the clusters that two of them share take less than a
-        gigabyte.
+        gigabyte. It has no more clusters than one of them.
     init : {"sequential"} or list of (n_rows_j,) arrays of int, default="sequential"
         First partition of each chain. "sequential": one row after the other, in random order, joins
         a component given the rows before. Or your own labels, an array for each group (for a single
@@ -353,6 +353,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         ConvergenceWarning
             If the log joint of a chain still climbs over the kept sweeps, or the number of
             components still grows or falls; raise `max_iter` then.
+            If chains plainly disagree; compare them in `trace_` then.
         """
         return self._fit(X, y)
 

@@ -14,9 +14,6 @@ _MOST_PASSES = 50
 _FEW = 1e-4
 """Share of the rows: if no more of them move, they are as good as at rest."""
 
-_N_SPARE = 10
-"""More clusters than the best sample has may turn up on the way."""
-
 _MOST_NUMBERS = 2**27
 """In tables of pairs of clusters: a gigabyte. Such partitions are not improved."""
 
@@ -30,6 +27,10 @@ def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
     With g(x) = x^2 / 2 (Binder) or x log x (variation of information, times N), the loss of a
     partition of sizes n_k against one of sizes m_l is sum_k g(n_k) + sum_l g(m_l)
     - 2 sum_kl g(n_kl), n_kl the rows in cluster k of one and l of the other.
+
+    It has no more clusters than the sample that has most. Without that bound Binder's loss takes
+    rows that components share out of both, to clusters of their own: where many overlap, it is
+    least for a partition into twice as many clusters as any sample has.
 
     Parameters
     ----------
@@ -48,9 +49,9 @@ def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
         - 2.0 * np.mean([_growth(_count_pairs(labels, other), is_vi) for other in samples])
         for labels in samples
     ]
-    labels = samples[int(np.argmin(losses))].astype(np.int64)
-    n_samples, n_labels, n_places = len(samples), int(samples.max()) + 1, int(labels.max()) + 1
-    n_places += _N_SPARE
+    labels = by_size(samples[int(np.argmin(losses))])
+    n_samples, n_labels = len(samples), int(samples.max()) + 1
+    n_places = max(np.count_nonzero(np.bincount(sample)) for sample in samples)
     if n_samples * n_places * n_labels <= _MOST_NUMBERS:
         scratch = (
             np.empty(n_places, dtype=np.int64),
@@ -79,7 +80,7 @@ def _count_pairs(labels: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray
     return np.unique(codes, return_counts=True)[1]
 
 
-def by_size(labels: Places) -> Places:
+def by_size(labels: NDArray[np.integer]) -> Places:
     """Return the same partition with clusters named by falling size."""
     _, first, names, sizes = np.unique(
         labels, return_index=True, return_inverse=True, return_counts=True

@@ -121,6 +121,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
         ConvergenceWarning
             If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then. If
             `HDPHMMLT` uses all the states that it may have; raise its `n_components` then.
+            If chains plainly disagree; compare them in `trace_` then.
         """
         return self._fit(X, y)
 

@@ -1,6 +1,7 @@
 """Faults in the use of language models are named, and what is small or closed is none."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from bad_inputs import DAYS, HIDDEN, SENTENCES, STRAY, TEXTS, check_fault, faults
 from sklearn.exceptions import NotFittedError
@@ -28,6 +29,7 @@ def classifier(y, X=SENTENCES, **params):
     ("dates", lambda: lm(DAYS), ValueError, "X must hold numbers, got dates"),
     ("text", lambda: lm(TEXTS), ValueError, "X holds text.*TokenVectorizer"),
     ("text", lambda: kn(["the", "cat"]), ValueError, "X holds text.*TokenVectorizer"),
+    ("words", lambda: lm(pd.Series([["the", "cat"], ["a"]])), ValueError, "X holds text.*Token"),
     ("a generator", lambda: lm(s for s in SENTENCES), TypeError, r"pass list\(X\)"),
     ("no sentences", lambda: lm([]), ValueError, "minimum of 1 is required"),
     ("no words", lambda: lm([[], []], end_of_sequence=False), ValueError, "0 feature"),

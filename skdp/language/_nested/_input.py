@@ -23,6 +23,31 @@ def holds_strings(X: Any) -> bool:
     )
 
 
+def _check_no_other_text(X: Any) -> None:
+    """Raise for text that is not in strings, one a sample, and say how to make them."""
+    if hasattr(X, "columns"):
+        texts = [name for name in X.columns if holds_strings(X[name])]
+        if texts:
+            raise ValueError(
+                f"X must be one column of strings, got a data frame: pass X[{texts[0]!r}]."
+            )
+        return
+    if not isinstance(X, list | tuple) and len(getattr(X, "shape", ())) != 1:
+        return
+    is_text = any(isinstance(text, str) for text in X)
+    for i, text in enumerate(X):
+        if isinstance(text, bytes):
+            raise ValueError(f"X must hold strings: sample {i} is {text!r:.60}. Decode it first.")
+        if is_text and not isinstance(text, str):
+            raise ValueError(f"X must hold strings, like others in it: sample {i} is {text!r:.60}.")
+        words = text if isinstance(text, list | tuple | np.ndarray) else ()
+        if len(words) and isinstance(words[0], str):
+            raise ValueError(
+                f"X must hold strings of characters: sample {i} is a list of words, {text!r:.60}. "
+                'Join them: X = ["".join(words) for words in X].'
+            )
+
+
 def code_points(X: Any) -> tuple[NDArray[np.uint32], Places]:
     """Return the code points of strings, end to end, and their offsets."""
     ptr = np.concatenate([[0], np.cumsum([len(text) for text in X])]).astype(np.int64)
@@ -43,6 +68,7 @@ def read_fit_input(estimator: Any, X: Any) -> TokenSequences:
             "punctuation, such as X.splitlines()."
         )
     if not holds_strings(X):
+        _check_no_other_text(X)
         sequences = check_sentences(estimator, X, reset=True)
         estimator.alphabet_ = None
         _warn_of_one_string(estimator, sequences.ptr)
@@ -74,6 +100,7 @@ def read_new_input(estimator: Any, X: Any) -> tuple[Ints, Places, Any]:
     Characters that were not in `fit` are numbered from ``len(alphabet_)`` up.
     """
     if not holds_strings(X):
+        _check_no_other_text(X)
         sequences = check_sentences(estimator, X, reset=False)
         return sequences.tokens, sequences.ptr, None
     if estimator.alphabet_ is None:

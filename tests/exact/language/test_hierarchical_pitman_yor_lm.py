@@ -133,6 +133,7 @@ def test_probabilities_given_samples(case):
     assert len(states) == len(lm._models)
     n_outcomes = N_WORDS + oracle.end_of_sequence
     base = dict(enumerate(oracle.base or [1.0 / n_outcomes] * n_outcomes))
+    np.testing.assert_allclose(lm.base_, list(base.values()))
 
     def expected(context):
         context = tuple(context)[max(len(context) - order + 1, 0) :]

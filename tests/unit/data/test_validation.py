@@ -315,6 +315,8 @@ class TestCheckSentences:
             tuple(map(tuple, SENTENCES)),
             [np.array(sentence, dtype=np.int16) for sentence in SENTENCES],
             TokenSequences.from_sequences(SENTENCES),
+            pd.Series(SENTENCES, index=range(7, 7 + len(SENTENCES))),
+            np.array([*SENTENCES, None], dtype=object)[:-1],
         ],
     )
     def test_sentences(self, X):

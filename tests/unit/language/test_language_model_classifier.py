@@ -46,6 +46,16 @@ def test_bayes_rule(prior, log_prior):
     assert not hasattr(estimator, "trace_")
 
 
+@pytest.mark.parametrize(
+    "estimator", [HierarchicalPitmanYorLM(2, max_iter=4), KneserNeyLM(2, discount=0.5)]
+)
+def test_class_of_an_empty_sequence(estimator):
+    """Its model knows of ends alone."""
+    X, y = [[0, 1], [], [1]], ["words", "nothing", "words"]
+    found = LanguageModelClassifier(estimator).fit(X, y)
+    assert found.predict([[], [0, 1]]).tolist() == ["nothing", "words"]
+
+
 def test_jobs():
     X, y = sentences()
     one, two = (

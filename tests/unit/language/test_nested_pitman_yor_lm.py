@@ -403,8 +403,24 @@ def test_columns_of_strings(fitted):
     assert fitted.predict(column) == fitted.predict(X)
     known = model(warm_start=True).fit(column, pd.Series(Y, index=column.index))
     assert known.segmentations_ == [text.split() for text in SPACED]
-    with pytest.raises(ValueError, match="X holds text"):
-        fitted.predict(pd.DataFrame({"text": X}))
+    with pytest.raises(ValueError, match=r"one column of strings.*X\['text'\]"):
+        fitted.predict(pd.DataFrame({"id": range(len(X)), "text": X}))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ([["the", "dog"], ["a", "cat"]], r"characters: sample 0 is a list of words, \['the'.*join"),
+        ([[], np.array(["the", "dog"])], "sample 1 is a list of words"),
+        (["thedog", None], "sample 1 is None"),
+        (["thedog", [0, 1]], r"sample 1 is \[0, 1\]"),
+        ([b"thedog", b"acat"], "sample 0 is b'thedog'.*Decode"),
+    ],
+)
+def test_text_of_another_kind(fitted, wrong, message):
+    for use in (model().fit, fitted.predict, fitted.score):
+        with pytest.raises(ValueError, match=message):
+            use(wrong)
 
 
 def test_characters_of_a_vectorizer(fitted):

@@ -30,6 +30,10 @@ def vi(labels, other):
 LOSSES = {"binder": binder, "vi": vi}
 
 
+def count_clusters(labels):
+    return len(np.unique(labels))
+
+
 def mean_loss(labels, samples, loss):
     return np.mean([LOSSES[loss](labels, sample) for sample in samples])
 
@@ -43,13 +47,15 @@ def test_loss_is_never_above_that_of_a_sample_and_a_local_minimum(loss):
         noise = rng.random((8, 6)) < 0.25
         samples = np.where(noise, rng.integers(0, 4, (8, 6)), truth).astype(np.int32)
         found = representative_partition(samples, loss)
-        least = mean_loss(found, samples, loss)
+        least, most = mean_loss(found, samples, loss), max(map(count_clusters, samples))
+        assert count_clusters(found) <= most
         assert least <= min(mean_loss(s, samples, loss) for s in samples) + 1e-9
         for i in range(6):
             for k in range(found.max() + 2):
                 moved = found.copy()
                 moved[i] = k
-                assert least <= mean_loss(moved, samples, loss) + 1e-9
+                if count_clusters(moved) <= most:
+                    assert least <= mean_loss(moved, samples, loss) + 1e-9
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -62,8 +68,23 @@ def test_the_best_of_all_is_found_nearly_always(loss):
         noise = rng.random((9, 5)) < 0.2
         samples = np.where(noise, rng.integers(0, 3, (9, 5)), truth).astype(np.int32)
         found = mean_loss(representative_partition(samples, loss), samples, loss)
-        n_best += found <= min(mean_loss(labels, samples, loss) for labels in every) + 1e-9
+        most = max(map(count_clusters, samples))
+        few = [labels for labels in every if count_clusters(labels) <= most]
+        n_best += found <= min(mean_loss(labels, samples, loss) for labels in few) + 1e-9
     assert n_best >= 27
+
+
+def test_binders_loss_breaks_no_pieces_off():
+    """Of all partitions, it is least for one with the rows that two components share apart."""
+    rng = np.random.default_rng(2)
+    samples = np.repeat([[0, 1, 2]], 100, axis=1).repeat(20, axis=0).astype(np.int32)
+    shared = slice(200, 300)
+    samples[:, shared] = (rng.random((20, 1)) < 0.3) ^ (rng.random((20, 100)) < 0.3)
+    samples = samples[:, rng.permutation(300)]
+    found = representative_partition(samples, "binder")
+    assert count_clusters(found) == 2
+    pieces = representative_partition(np.vstack([samples, np.arange(300) % 12]), "binder")
+    assert count_clusters(pieces) > 3  # as one sample has as many
 
 
 def test_clusters_are_named_by_size():
