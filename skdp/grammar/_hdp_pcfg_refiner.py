@@ -123,7 +123,8 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         "marginal": of the 50 best by "max-rule" the one of the highest probability, subsymbols
         summed out (4.3, option 3).
     max_iter : int, default=50
-        Largest number of iterations; of "split-merge", in each cycle, at least 2.
+        Largest number of iterations. With "split-merge" a cycle has two fifths of it after its
+        splits and three tenths after its merges, and it must be at least 2.
     tol : float, default=1e-4
         The ascent stops when the lower bound rises by no more than `tol` per word; with
         "split-merge" what comes next is begun.
@@ -198,10 +199,10 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     local maximum. `n_jobs` threads parse sentences.
 
     "split-merge" begins with the grammar of the treebank. In a cycle every subsymbol is split in
-    two, with noise, as far as a symbol has less than `n_components`; after four sevenths of
-    `max_iter` iterations of EM the splits are undone that cost least log likelihood, each estimated
-    as if it were undone at one node at a time. After the rest of the iterations every rule is mixed
-    with the mean over the subsymbols of its left side, of which it gets a share of .01 (words .1).
+    two, with noise, as far as a symbol has less than `n_components`; after iterations of EM the
+    splits are undone that cost least log likelihood, each estimated as if it were undone at one
+    node at a time. After more iterations every rule is mixed with the mean over the subsymbols of
+    its left side, of which it gets a share of .01 (words .1).
 
     `predict` works in two passes. First it finds the best tree of the coarse grammar for every item
     of the chart, and drops every item, or rule at a place, whose best tree is exp(10) times less
