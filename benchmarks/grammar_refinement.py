@@ -1,10 +1,10 @@
 """Refined treebank grammars: F1 and size by the number of subsymbols, and what is recovered.
 
 `table`: F1 on dev.mrg, active rules and seconds of maximum likelihood, smoothed maximum likelihood,
-the HDP (Liang et al. 2009, table 2), and cycles of splits and merges. `concentration`: F1 against alpha^B, on the last part of
-train.mrg after a fit on the rest (table 1, figure 9). `orders`: F1 on dev.mrg of the HDP by what
-labels remember of siblings and ancestors. `synthetic`: subsymbols and active rules of
-the grammar of figure 7. `speed`: an iteration on all trees of train.mrg.
+the HDP (Liang et al. 2009, table 2), and cycles of splits and merges. `concentration`: F1 against
+alpha^B, on the last part of train.mrg after a fit on the rest (table 1, figure 9). `orders`: F1 on
+dev.mrg of the HDP by what labels remember of siblings and ancestors. `synthetic`: subsymbols and
+active rules of the grammar of figure 7. `speed`: an iteration on all trees of train.mrg.
 
     python benchmarks/grammar_refinement.py table --data DATA --components 1 2 4 8 16
     python benchmarks/grammar_refinement.py concentration --data DATA --components 4 8
