@@ -62,7 +62,7 @@ def compare(args):
                 model = HDPPCFGRefiner(
                     n_components,
                     min_word_count=args.min_word_count,
-                    max_iter=args.iterations,
+                    max_iter="auto" if name == "split-merge" else args.iterations,
                     n_products=args.products,
                     random_state=seed,
                     **METHODS[name],

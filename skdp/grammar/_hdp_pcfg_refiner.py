@@ -37,6 +37,7 @@ from skdp.grammar._refinement._parser import RefinedParser
 from skdp.grammar._refinement._split_merge import Schedule, SplitMerge
 from skdp.grammar._refinement._treebank import CoarseRules, Treebank, flatten
 from skdp.grammar._refinement._variational import RefinementPriors, VariationalRefinement
+from skdp.inference import warn_unconverged
 
 ACTIVE = 1e-6
 """Subsymbols with so many expected nodes, and their rules of so large a weight, are active."""
@@ -44,6 +45,9 @@ ACTIVE = 1e-6
 _WIDTHS = (10.0, 20.0)
 """Parsing keeps what is part of a coarse tree whose log probability is the best one's less the
 first, or the next where the refined grammar allows nothing of that."""
+
+_MOST_STEPS = 50
+"""Iterations at most, where no number is given."""
 
 _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
@@ -122,9 +126,9 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         rules are chosen independently and have these probabilities (Liang et al. 2009, 4.3.1).
         "marginal": of the 50 best by "max-rule" the one of the highest probability, subsymbols
         summed out (4.3, option 3).
-    max_iter : int, default=50
-        Largest number of iterations. With "split-merge" a cycle has two fifths of it after its
-        splits and three tenths after its merges, and it must be at least 2.
+    max_iter : int or "auto", default="auto"
+        Largest number of iterations. "auto": 50; with "split-merge" as many as the cycles take, 35
+        each. Less leaves cycles out.
     tol : float, default=1e-4
         The ascent stops when the lower bound rises by no more than `tol` per word; with
         "split-merge" what comes next is begun.
@@ -199,10 +203,10 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     local maximum. `n_jobs` threads parse sentences.
 
     "split-merge" begins with the grammar of the treebank. In a cycle every subsymbol is split in
-    two, with noise, as far as a symbol has less than `n_components`; after iterations of EM the
+    two, with noise, as far as a symbol has less than `n_components`; after 20 iterations of EM the
     splits are undone that cost least log likelihood, each estimated as if it were undone at one
-    node at a time. After more iterations every rule is mixed with the mean over the subsymbols of
-    its left side, of which it gets a share of .01 (words .1).
+    node at a time. After 15 more every rule is mixed with the mean over the subsymbols of its left
+    side, of which it gets a share of .01 (words .1).
 
     `predict` works in two passes. First it finds the best tree of the coarse grammar for every item
     of the chart, and drops every item, or rule at a place, whose best tree is exp(10) times less
@@ -251,6 +255,7 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         "merge_share": [Interval(Real, 0, 1, closed="both")],
         "min_word_count": [Interval(Integral, 1, None, closed="left")],
         "decoding": [StrOptions({"max-rule", "projection", "marginal"})],
+        "max_iter": [*ResumableEstimator._parameter_constraints["max_iter"], _AUTO],
         "tol": [Interval(Real, 0, None, closed="left")],
         "n_products": [Interval(Integral, 1, None, closed="left")],
         "horizontal_order": [Interval(Integral, 0, None, closed="left")],
@@ -283,7 +288,7 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         merge_share: float = 0.5,
         min_word_count: int = 5,
         decoding: str = "max-rule",
-        max_iter: int = 50,
+        max_iter: int | str = "auto",
         tol: float = 1e-4,
         n_products: int = 1,
         horizontal_order: int = 0,
@@ -334,11 +339,6 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
                 f"{instead} instead. Got pseudo_count={self.pseudo_count!r}."
             )
         if self.inference == "split-merge":
-            if self.max_iter < 2:
-                raise ValueError(
-                    "max_iter must be at least 2 with inference='split-merge': a cycle has "
-                    f"iterations after splits and after merges. Got max_iter={self.max_iter!r}."
-                )
             return
         for name, default in (("n_cycles", "auto"), ("merge_share", 0.5)):
             value = getattr(self, name)
@@ -423,21 +423,13 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         n_cycles = self.n_cycles
         if n_cycles == "auto":
             n_cycles = (int(self.n_components) - 1).bit_length()
-        return Schedule(
-            int(self.n_components), int(n_cycles), float(self.merge_share), int(self.max_iter)
-        )
+        return Schedule(int(self.n_components), int(n_cycles), float(self.merge_share))
 
     @property
     def _most_steps(self) -> int:
-        if self.inference == "split-merge":
-            return self._schedule.most_steps
-        return super()._most_steps
-
-    def _settings(self) -> dict[str, Any]:
-        settings = super()._settings()
-        if self.inference == "split-merge":
-            settings["max_iter"] = self.max_iter  # when splits and merges come depends on it
-        return settings
+        if self.max_iter != "auto":
+            return int(self.max_iter)
+        return self._schedule.most_steps if self.inference == "split-merge" else _MOST_STEPS
 
     def _plan(self, run: _Run, data: _Data) -> _Plan:
         learn: Treebank | Expectation = data.trees
@@ -469,7 +461,15 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         return f"lower bound {max(run.bound for run in runs):.8g}"
 
     def _warn_unless_converged(self, saved: SavedRuns) -> None:
-        warn_unless_converged(self, min(saved.runs, key=lambda run: run.converged))
+        run = min(saved.runs, key=lambda run: run.converged)
+        if self.inference != "split-merge":
+            warn_unless_converged(self, run, self._most_steps)
+        elif not run.converged:
+            warn_unconverged(
+                f"{type(self).__name__}: after {run.n_iter} iterations the "
+                f"{self._schedule.n_cycles} cycles of splits and merges are not done. Raise "
+                f"max_iter (now {self._most_steps})."
+            )
 
     def _keep(self, saved: SavedRuns) -> None:
         """Keep nothing of a fit that was interrupted: only one with a checkpoint goes on."""

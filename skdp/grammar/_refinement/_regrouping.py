@@ -175,12 +175,14 @@ def smooth(
 
     is_used = sums() > 0.0  # as nothing has become of others
     for place, share in enumerate((word_share, rule_share, rule_share)):
-        axes = (len(owners[place]), *[1] * (tables[place].ndim - 2), -1)
+        shape = tables[place].shape
+        axes = (shape[0], *[1] * (len(shape) - 2), shape[-1])
         used = is_used[owners[place]].reshape(axes)
         mean = tables[place].sum(axis=-1, keepdims=True) / used.sum(axis=-1, keepdims=True)
         tables[place] = np.where(used, (1.0 - share) * tables[place] + share * mean, 0.0)
     totals = np.where(is_used, sums(), 1.0)
     for table, owner in zip(tables, owners, strict=True):
-        table /= totals[owner].reshape(len(owner), *[1] * (table.ndim - 2), -1)
+        shape = table.shape
+        table /= totals[owner].reshape(shape[0], *[1] * (len(shape) - 2), shape[-1])
     with np.errstate(divide="ignore"):
         return RefinedTables(logs.root, *(np.log(table) for table in tables))

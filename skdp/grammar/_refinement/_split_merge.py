@@ -26,6 +26,11 @@ _SMOOTHING = (0.01, 0.1)
 """Shares of the mean over a symbol's subsymbols in their rules, and in those for words."""
 
 
+_N_SPLIT, _N_MERGED = 20, 15
+"""Iterations between splits and merges, and after merges: more fit the trees better, and new
+sentences worse."""
+
+
 class Schedule(NamedTuple):
     """What is done in which order.
 
@@ -36,30 +41,16 @@ class Schedule(NamedTuple):
     n_cycles : int
     merge_share : float
         Of the splits of a cycle: so many are undone.
-    max_iter : int
-        Largest number of iterations of a cycle, but of ten only four come after its splits and
-        three after its merges: more fit the trees better, and new sentences worse.
     """
 
     n_components: int
     n_cycles: int
     merge_share: float
-    max_iter: int
-
-    @property
-    def n_split(self) -> int:
-        """Iterations between splits and merges."""
-        return -(-2 * self.max_iter // 5)
-
-    @property
-    def n_merged(self) -> int:
-        """Iterations after merges."""
-        return -(-3 * self.max_iter // 10)
 
     @property
     def most_steps(self) -> int:
-        """Largest number of iterations of all cycles; one without any."""
-        return max(self.n_cycles * (self.n_split + self.n_merged), 1)
+        """Largest number of iterations; one without any cycle."""
+        return max(self.n_cycles * (_N_SPLIT + _N_MERGED), 1)
 
 
 class SplitMerge:
@@ -139,11 +130,11 @@ class SplitMerge:
                 trees, self._logs, self._partner, self._schedule.merge_share
             )
             made = merge_pairs(self._sizes, self._partner, is_merged, share)
-            self._n_left = self._schedule.n_merged
+            self._n_left = _N_MERGED
         else:
             nodes = count_nodes(trees.rules, self._counts)
             made = split_in_two(self._sizes, nodes, self._schedule.n_components)
-            self._n_left = self._schedule.n_split
+            self._n_left = _N_SPLIT
         self._go_on(trees, made)
 
     def _go_on(self, trees: Treebank, made: Regrouping) -> None:

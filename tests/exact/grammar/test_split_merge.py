@@ -74,8 +74,14 @@ def pairs_of(sizes):
     return partner
 
 
-def make_run(schedule, treebank=None, seed=0):
-    treebank = make_treebank() if treebank is None else treebank
+@pytest.fixture
+def short(monkeypatch):
+    monkeypatch.setattr(_split_merge, "_N_SPLIT", 4)
+    monkeypatch.setattr(_split_merge, "_N_MERGED", 3)
+
+
+def make_run(schedule, seed=0):
+    treebank = make_treebank()
     lexicon = Lexicon([["a", "b", "c"]], 1)
     return SplitMerge(treebank, lexicon, schedule, np.random.default_rng(seed)), treebank
 
@@ -83,9 +89,10 @@ def make_run(schedule, treebank=None, seed=0):
 # Expectation maximization
 
 
+@pytest.mark.usefixtures("short")
 def test_iterations_are_those_of_enumeration():
     """Log likelihoods of every step, and the probabilities that follow, of two and three halves."""
-    run, treebank = make_run(Schedule(3, 2, 0.4, 10))
+    run, treebank = make_run(Schedule(3, 2, 0.4))
     rules, seen = treebank.rules, set()
     while not run.converged:
         before = run.grammar._logs, run._n_phases
@@ -106,12 +113,12 @@ def test_iterations_are_those_of_enumeration():
 
 
 def test_likelihood_never_falls_between_splits_merges_and_smoothing():
-    run, treebank = make_run(Schedule(4, 2, 0.5, 100))
+    run, treebank = make_run(Schedule(4, 2, 0.5))
     phases = {}
     while not run.converged:
         run.step(treebank, -np.inf)
         phases.setdefault(run._n_phases, []).append(run.bound)
-    assert [len(bounds) for bounds in phases.values()] == [40, 30, 40, 30]
+    assert [len(bounds) for bounds in phases.values()] == [20, 15, 20, 15]
     for phase, bounds in phases.items():
         plain = bounds[:-1] if phase % 2 == 0 else bounds
         assert np.all(np.diff(plain) >= -1e-10)
@@ -120,7 +127,7 @@ def test_likelihood_never_falls_between_splits_merges_and_smoothing():
 
 
 def test_no_cycle_is_the_treebank_grammar():
-    run, treebank = make_run(Schedule(8, 0, 0.5, 50))
+    run, treebank = make_run(Schedule(8, 0, 0.5))
     run.step(treebank, 0.0)
     assert run.converged
     expected = refinement.relative_frequencies(TREES, {"a", "b", "c"})
@@ -289,9 +296,10 @@ def test_smoothing():
         np.testing.assert_allclose(np.exp(mine), np.exp(other), rtol=1e-12)
 
 
+@pytest.mark.usefixtures("short")
 def test_every_cycle_ends_with_a_smoothed_grammar(monkeypatch):
     monkeypatch.setattr(_split_merge, "_SMOOTHING", (0.3, 0.4))
-    run, treebank = make_run(Schedule(4, 2, 0.5, 20))
+    run, treebank = make_run(Schedule(4, 2, 0.5))
     smoothed = []
     while not run.converged:
         before = run._counts
@@ -305,17 +313,18 @@ def test_every_cycle_ends_with_a_smoothed_grammar(monkeypatch):
             found = positive(weights_of(treebank.rules, run.grammar.weights()))
             assert found == pytest.approx(expected)
         assert before is not run._counts
-    assert smoothed == [14, 28]
+    assert smoothed == [7, 14]
 
 
 # Parsing
 
 
+@pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("words", SENTENCES[1:3])
 def test_sums_over_symbols_of_different_sizes(words):
     treebank, n = make_treebank(), 3
     rules = treebank.rules
-    run, _ = make_run(Schedule(3, 2, 0.4, 10))
+    run, _ = make_run(Schedule(3, 2, 0.4))
     while not run.converged:
         run.step(treebank, 0.0)
     assert run.grammar.n_components == n
