@@ -1,10 +1,10 @@
 """Refined treebank grammars: F1 and size by the number of subsymbols, and what is recovered.
 
-`table`: F1 on dev.mrg, active rules and seconds of maximum likelihood, smoothed maximum likelihood
-and the HDP (Liang et al. 2009, table 2). `concentration`: F1 against alpha^B, on the last part of
-train.mrg after a fit on the rest (table 1, figure 9). `orders`: F1 on dev.mrg of the HDP by what
-labels remember of siblings and ancestors. `synthetic`: subsymbols and active rules of
-the grammar of figure 7. `speed`: an iteration on all trees of train.mrg.
+`table`: F1 on dev.mrg, active rules and seconds of maximum likelihood, smoothed maximum likelihood,
+the HDP (Liang et al. 2009, table 2), and cycles of splits and merges. `concentration`: F1 against
+alpha^B, on the last part of train.mrg after a fit on the rest (table 1, figure 9). `orders`: F1 on
+dev.mrg of the HDP by what labels remember of siblings and ancestors. `synthetic`: subsymbols and
+active rules of the grammar of figure 7. `speed`: an iteration on all trees of train.mrg.
 
     python benchmarks/grammar_refinement.py table --data DATA --components 1 2 4 8 16
     python benchmarks/grammar_refinement.py concentration --data DATA --components 4 8
@@ -27,6 +27,7 @@ METHODS = {
     "EM": {"inference": "em"},
     "smoothed EM": {"inference": "em", "pseudo_count": 0.01},
     "HDP": {"inference": "vb"},
+    "split-merge": {"inference": "split-merge"},
 }
 
 TUNING_SHARE = 0.82
@@ -52,8 +53,8 @@ def evaluate(model, train, test):
 def compare(args):
     train = read_trees(Path(args.data) / "train.mrg")
     test = read_trees(Path(args.data) / "dev.mrg")
-    columns = ["K", "", "F1", "active rules", "iterations", "fit, s", "parse, s", "unparsed"]
-    print_table(columns, [])
+    columns = ["K", "", "products", "seed", "F1", "subsymbols", "active rules", "iterations"]
+    print_table([*columns, "fit, s", "parse, s", "unparsed"], [])
     for n_components in args.components:
         for name in args.methods:
             scores = []
@@ -61,13 +62,15 @@ def compare(args):
                 model = HDPPCFGRefiner(
                     n_components,
                     min_word_count=args.min_word_count,
-                    max_iter=args.iterations,
+                    max_iter="auto" if name == "split-merge" else args.iterations,
+                    n_products=args.products,
                     random_state=seed,
                     **METHODS[name],
                 )
                 f1, fit, parse, flat = evaluate(model, train, test)
                 scores.append(f1)
-                row = [n_components, name, f"{f1:.2f}", model.n_active_rules_, model.n_iter_]
+                row = [n_components, name, args.products, seed, f"{f1:.2f}"]
+                row += [model.n_active_components_.sum(), model.n_active_rules_, model.n_iter_]
                 row += [f"{fit:.1f}", f"{parse:.1f}", flat]
                 print("| " + " | ".join(map(str, row)) + " |", flush=True)
             if args.seeds > 1:
@@ -179,6 +182,7 @@ def main():
     parser.add_argument("--concentrations", type=float, nargs="+", default=[4, 8, 16, 32, 64, 128])
     parser.add_argument("--min-word-count", type=int, default=5)
     parser.add_argument("--iterations", type=int, default=50)
+    parser.add_argument("--products", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=1)
     args = parser.parse_args()
     if args.task != "synthetic" and args.data is None:

@@ -134,7 +134,12 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
 
     def _is_done(self, run: Any) -> bool:
         """Tell whether a run has nothing left to do."""
-        return self._n_steps(run) >= self.max_iter
+        return self._n_steps(run) >= self._most_steps
+
+    @property
+    def _most_steps(self) -> int:
+        """Largest number of steps of a run."""
+        return int(self.max_iter)
 
     @staticmethod
     def _has_result(run: Any) -> bool:
@@ -287,7 +292,7 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         runs = saved.runs
         plans = [self._plan(run, data) for run in runs]
         step = self._steps_a_round(len(runs))
-        n_rounds = max(-(-(self.max_iter - self._n_steps(run)) // step) for run in runs)
+        n_rounds = max(-(-(self._most_steps - self._n_steps(run)) // step) for run in runs)
         task = begin_fit_task(self, max(n_rounds, 0), X)
 
         def attributes() -> dict[str, Any]:
@@ -322,7 +327,7 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         if n_runs == 1:
             return 1
         every = [checkpoint.every_sweeps for checkpoint in self._checkpoints()]
-        return min([-(-self.max_iter // _ROUNDS), *filter(None, every)])
+        return min([-(-self._most_steps // _ROUNDS), *filter(None, every)])
 
     def _report(self, runs: list[Any], step: int) -> None:
         """Print a line every `verbose` steps."""
@@ -330,7 +335,7 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         every = int(self.verbose)
         if every and (done // every > (done - step) // every or all(map(self._is_done, runs))):
             print(
-                f"[{type(self).__name__}] {self._step_name} {done} of {self.max_iter}, "
+                f"[{type(self).__name__}] {self._step_name} {done} of {self._most_steps}, "
                 f"{self._progress(runs)}"
             )
 
@@ -408,7 +413,7 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         if saved.digest != joblib.hash(data):
             raise ValueError(f"The checkpoint {checkpoint.path} is of a fit to another X. {cure}")
         n_steps = max(map(self._n_steps, saved.runs))
-        if n_steps > self.max_iter:
+        if n_steps > self._most_steps:
             raise ValueError(
                 f"The checkpoint {checkpoint.path} is of a fit that has done {n_steps} "
                 f"{self._step_name}s; got max_iter={self.max_iter}. {cure}"

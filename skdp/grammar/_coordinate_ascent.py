@@ -76,11 +76,11 @@ class CoordinateAscent:
         self.converged = False
 
 
-def warn_unless_converged(estimator: Any, run: CoordinateAscent) -> None:
+def warn_unless_converged(estimator: Any, run: CoordinateAscent, max_iter: int) -> None:
     """Warn of the ascent that a fit shows, if it ended before the bound settled."""
     if not run.converged:
         warn_unconverged(
             f"{type(estimator).__name__}: after {run.n_iter} iterations the lower bound has not "
             f"converged (tol={estimator.tol:g} per word). Raise max_iter (now "
-            f"{estimator.max_iter}) or tol."
+            f"{max_iter}) or tol."
         )

@@ -32,10 +32,12 @@ from skdp.grammar._refinement._input import (
 )
 from skdp.grammar._refinement._lexicon import Lexicon
 from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
-from skdp.grammar._refinement._messages import RefinedTables, expect, expect_best
+from skdp.grammar._refinement._messages import RefinedTables, count_nodes, expect, expect_best
 from skdp.grammar._refinement._parser import RefinedParser
+from skdp.grammar._refinement._split_merge import Schedule, SplitMerge
 from skdp.grammar._refinement._treebank import CoarseRules, Treebank, flatten
 from skdp.grammar._refinement._variational import RefinementPriors, VariationalRefinement
+from skdp.inference import warn_unconverged
 
 ACTIVE = 1e-6
 """Subsymbols with so many expected nodes, and their rules of so large a weight, are active."""
@@ -44,9 +46,18 @@ _WIDTHS = (10.0, 20.0)
 """Parsing keeps what is part of a coarse tree whose log probability is the best one's less the
 first, or the next where the refined grammar allows nothing of that."""
 
+_MOST_STEPS = 50
+"""Iterations at most, where no number is given."""
+
 _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 _AUTO = StrOptions({"auto"})
+
+
+_Run = Refinement | SplitMerge
+
+_Plan = tuple[Any, float, int]
+"""What a run's steps learn from, the tolerance, and the largest number of steps."""
 
 
 class _Data(NamedTuple):
@@ -89,12 +100,19 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     symbol_prior : float or "auto", default="auto"
         alpha^u, alpha^b > 0, the Dirichlet priors of the coarse symbols of one and of two children.
         "auto": 1 divided by their number, for each symbol.
-    inference : {"vb", "em", "viterbi-em"}, default="vb"
+    inference : {"vb", "em", "viterbi-em", "split-merge"}, default="vb"
         "vb": structured mean field. "em": maximum likelihood. "viterbi-em": maximum likelihood of
-        the best analysis of each sentence alone. The last two have no priors but use
+        the best analysis of each sentence alone. "split-merge": maximum likelihood by cycles that
+        split subsymbols and merge those that little is lost by; symbols end with different numbers
+        of them (Petrov et al. 2006). The last three have no priors; "em" and "viterbi-em" use
         `pseudo_count`.
     pseudo_count : float, default=0.0
         Number, at least 0, that "em" and "viterbi-em" add to the count of every rule.
+    n_cycles : int or "auto", default="auto"
+        Cycles of "split-merge", at least 0: none is the treebank's own grammar. "auto": the
+        logarithm of `n_components` to base 2, rounded up. No symbol gets more than `n_components`.
+    merge_share : float, default=0.5
+        Of the splits of a cycle of "split-merge", from 0 to 1: those that are undone.
     min_word_count : int, default=5
         Words that are rarer than this in the training sentences, or do not occur there, are
         unknown: they are replaced by classes that depend on their spelling, as in
@@ -108,10 +126,12 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         rules are chosen independently and have these probabilities (Liang et al. 2009, 4.3.1).
         "marginal": of the 50 best by "max-rule" the one of the highest probability, subsymbols
         summed out (4.3, option 3).
-    max_iter : int, default=50
-        Largest number of iterations.
+    max_iter : int or "auto", default="auto"
+        Largest number of iterations. "auto": 50; with "split-merge" as many as the cycles take, 35
+        each. Less leaves cycles out.
     tol : float, default=1e-4
-        The ascent stops when the lower bound rises by no more than `tol` per word.
+        The ascent stops when the lower bound rises by no more than `tol` per word; with
+        "split-merge" what comes next is begun.
     n_products : int, default=1
         Number of grammars that parse together. They are fitted to the same trees from different
         noise, and a tree counts as the product of the posterior probabilities of its rules under
@@ -137,7 +157,8 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         intermediate nodes made by :func:`binarize`. With `vertical_order` > 1 phrases and
         preterminals are different symbols, and those of phrases have ancestors behind a "^".
     top_weights_ : (S, K) array
-        beta_s; rows sum to 1. Without "vb": uniform.
+        beta_s; rows sum to 1. Without "vb": uniform. With "split-merge" K is the largest number of
+        subsymbols of a symbol, and what others do not have weighs 0.
     subsymbol_counts_ : (S, K) array
         Expected number of nodes of the training trees.
     n_active_components_ : (S,) array of int
@@ -146,9 +167,11 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         ``count_active_rules(1e-6)``.
     lower_bound_ : float
         Lower bound on log p(trees, beta), of words and coarse trees together, which includes the
-        densities of beta. Without "vb": the maximized log likelihood.
+        densities of beta. Without "vb": the maximized log likelihood; with "split-merge" that of
+        the smoothed grammar.
     lower_bounds_ : (n_recorded,) array
-        Lower bound after each iteration that did not lower it by rounding; never decreasing.
+        Lower bound after each iteration that did not lower it by rounding; never decreasing. With
+        "split-merge" after every iteration: it falls by noise, merges and smoothing.
     n_iter_ : int
     binary_concentration_, unary_concentration_ : float
         The values used.
@@ -179,6 +202,12 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     iteration tries to merge two of them, since several subsymbols that share the role of one are a
     local maximum. `n_jobs` threads parse sentences.
 
+    "split-merge" begins with the grammar of the treebank. In a cycle every subsymbol is split in
+    two, with noise, as far as a symbol has less than `n_components`; after 20 iterations of EM the
+    splits are undone that cost least log likelihood, each estimated as if it were undone at one
+    node at a time. After 15 more every rule is mixed with the mean over the subsymbols of its left
+    side, of which it gets a share of .01 (words .1).
+
     `predict` works in two passes. First it finds the best tree of the coarse grammar for every item
     of the chart, and drops every item, or rule at a place, whose best tree is exp(10) times less
     likely than the best of all (exp(20) times, if the refined grammar allows no tree of the rest).
@@ -194,6 +223,9 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     ----------
     P. Liang, M. I. Jordan, D. Klein (2009), Probabilistic grammars and hierarchical Dirichlet
     processes, in The Handbook of Applied Bayesian Analysis, Oxford University Press.
+
+    S. Petrov, L. Barrett, R. Thibaux, D. Klein (2006), Learning accurate, compact, and
+    interpretable tree annotation, ACL.
 
     Examples
     --------
@@ -217,10 +249,13 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         "rule_type_prior": [_POSITIVE],
         "emission_prior": [_POSITIVE],
         "symbol_prior": [_POSITIVE, _AUTO],
-        "inference": [StrOptions({"vb", "em", "viterbi-em"})],
+        "inference": [StrOptions({"vb", "em", "viterbi-em", "split-merge"})],
         "pseudo_count": [Interval(Real, 0, 1e8, closed="both")],
+        "n_cycles": [Interval(Integral, 0, None, closed="left"), _AUTO],
+        "merge_share": [Interval(Real, 0, 1, closed="both")],
         "min_word_count": [Interval(Integral, 1, None, closed="left")],
         "decoding": [StrOptions({"max-rule", "projection", "marginal"})],
+        "max_iter": [*ResumableEstimator._parameter_constraints["max_iter"], _AUTO],
         "tol": [Interval(Real, 0, None, closed="left")],
         "n_products": [Interval(Integral, 1, None, closed="left")],
         "horizontal_order": [Interval(Integral, 0, None, closed="left")],
@@ -249,9 +284,11 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         symbol_prior: float | str = "auto",
         inference: str = "vb",
         pseudo_count: float = 0.0,
+        n_cycles: int | str = "auto",
+        merge_share: float = 0.5,
         min_word_count: int = 5,
         decoding: str = "max-rule",
-        max_iter: int = 50,
+        max_iter: int | str = "auto",
         tol: float = 1e-4,
         n_products: int = 1,
         horizontal_order: int = 0,
@@ -269,6 +306,8 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         self.symbol_prior = symbol_prior
         self.inference = inference
         self.pseudo_count = pseudo_count
+        self.n_cycles = n_cycles
+        self.merge_share = merge_share
         self.min_word_count = min_word_count
         self.decoding = decoding
         self.max_iter = max_iter
@@ -293,11 +332,21 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
 
     def _validate_parameters(self) -> None:
         validate_parameters(self)
-        if self.inference == "vb" and self.pseudo_count != 0.0:
+        if self.inference in ("vb", "split-merge") and self.pseudo_count != 0.0:
+            instead = "has priors" if self.inference == "vb" else "smooths"
             raise ValueError(
-                "pseudo_count is for inference='em' and 'viterbi-em'; 'vb' has priors instead. Got "
-                f"pseudo_count={self.pseudo_count!r}."
+                f"pseudo_count is for inference='em' and 'viterbi-em'; {self.inference!r} "
+                f"{instead} instead. Got pseudo_count={self.pseudo_count!r}."
             )
+        if self.inference == "split-merge":
+            return
+        for name, default in (("n_cycles", "auto"), ("merge_share", 0.5)):
+            value = getattr(self, name)
+            if value != default:
+                raise ValueError(
+                    f"{name} is for inference='split-merge'. Got {name}={value!r} with "
+                    f"inference={self.inference!r}."
+                )
 
     def _priors(self, n_components: int) -> RefinementPriors:
         binary, unary = self.binary_concentration, self.unary_concentration
@@ -348,13 +397,15 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         runs = [self._make_run(data, root, i) for i in range(self.n_products)]
         return SavedRuns(runs, root)
 
-    def _make_run(self, data: _Data, root: np.random.SeedSequence, number: int) -> Refinement:
+    def _make_run(self, data: _Data, root: np.random.SeedSequence, number: int) -> _Run:
         """Return one of the grammars; the first is the same however many there are."""
         key = (*root.spawn_key, Role.INIT, *([number] if number else []))
-        seed = np.random.SeedSequence(root.entropy, spawn_key=key)
+        rng = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=key))
+        if self.inference == "split-merge":
+            return SplitMerge(data.trees, data.lexicon, self._schedule, rng)
         return Refinement(
             partial(self._make_grammar, data.trees.rules), self.n_components, data.trees,
-            data.lexicon, self._expectation(data.trees), np.random.default_rng(seed),
+            data.lexicon, self._expectation(data.trees), rng,
         )  # fmt: skip
 
     def _make_grammar(self, rules: CoarseRules, n_components: int) -> Any:
@@ -366,34 +417,59 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     def _expectation(self, trees: Treebank) -> Expectation:
         return partial(expect_best if self.inference == "viterbi-em" else expect, trees)
 
-    def _plan(self, run: Refinement, data: _Data) -> tuple[Expectation, float, int]:
-        return self._expectation(data.trees), self.tol * data.n_words, self.max_iter
+    @property
+    def _schedule(self) -> Schedule:
+        """What "split-merge" does."""
+        n_cycles = self.n_cycles
+        if n_cycles == "auto":
+            n_cycles = (int(self.n_components) - 1).bit_length()
+        return Schedule(int(self.n_components), int(n_cycles), float(self.merge_share))
+
+    @property
+    def _most_steps(self) -> int:
+        if self.max_iter != "auto":
+            return int(self.max_iter)
+        return self._schedule.most_steps if self.inference == "split-merge" else _MOST_STEPS
+
+    def _plan(self, run: _Run, data: _Data) -> _Plan:
+        learn: Treebank | Expectation = data.trees
+        if self.inference != "split-merge":
+            learn = self._expectation(data.trees)
+        return learn, self.tol * data.n_words, self._most_steps
 
     @staticmethod
-    def _advance(run: Refinement, plan: tuple[Expectation, float, int], n_steps: int) -> Refinement:
-        expect, tol, max_iter = plan
+    def _advance(run: _Run, plan: _Plan, n_steps: int) -> _Run:
+        learn, tol, most_steps = plan
         for _ in range(n_steps):
-            if run.converged or run.n_iter >= max_iter:
+            if run.converged or run.n_iter >= most_steps:
                 break  # others may go on
-            run.step(expect, tol)
+            run.step(learn, tol)
         return run
 
     @staticmethod
-    def _n_steps(run: Refinement) -> int:
+    def _n_steps(run: _Run) -> int:
         return run.n_iter
 
-    def _is_done(self, run: Refinement) -> bool:
-        return run.converged or run.n_iter >= self.max_iter
+    def _is_done(self, run: _Run) -> bool:
+        return run.converged or run.n_iter >= self._most_steps
 
     @staticmethod
-    def _has_result(run: Refinement) -> bool:
+    def _has_result(run: _Run) -> bool:
         return bool(run.lower_bounds)
 
-    def _progress(self, runs: list[Refinement]) -> str:
+    def _progress(self, runs: list[_Run]) -> str:
         return f"lower bound {max(run.bound for run in runs):.8g}"
 
     def _warn_unless_converged(self, saved: SavedRuns) -> None:
-        warn_unless_converged(self, min(saved.runs, key=lambda run: run.converged))
+        run = min(saved.runs, key=lambda run: run.converged)
+        if self.inference != "split-merge":
+            warn_unless_converged(self, run, self._most_steps)
+        elif not run.converged:
+            warn_unconverged(
+                f"{type(self).__name__}: after {run.n_iter} iterations the "
+                f"{self._schedule.n_cycles} cycles of splits and merges are not done. Raise "
+                f"max_iter (now {self._most_steps})."
+            )
 
     def _keep(self, saved: SavedRuns) -> None:
         """Keep nothing of a fit that was interrupted: only one with a checkpoint goes on."""
@@ -402,7 +478,7 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         run, *others = sorted(saved.runs, key=lambda run: -run.bound)
         grammar, lexicon, priors = run.grammar, run.lexicon, self._priors(self.n_components)
         rules, logs = grammar.rules, grammar.weights()
-        nodes = _count_nodes(rules, grammar.counts)
+        nodes = count_nodes(rules, grammar.counts)
         parser = RefinedParser(
             rules, run.coarse_counts, run.coarse_logs, logs, grammar.log_means(), len(lexicon),
             lexicon.n_known, _WIDTHS, [other.grammar.weights() for other in others],
@@ -479,15 +555,6 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         return _count_active_rules(
             self._parser.rules, self._logs, self.subsymbol_counts_, float(threshold)
         )
-
-
-def _count_nodes(rules: CoarseRules, counts: RefinedTables) -> NDArray[np.float64]:
-    """Return the expected nodes of every subsymbol, (S, K)."""
-    nodes = np.zeros((rules.n_symbols, counts.n_components))
-    np.add.at(nodes, rules.emission[:, 0], counts.emission)
-    np.add.at(nodes, rules.unary[:, 0], counts.unary.sum(axis=1))
-    np.add.at(nodes, rules.binary[:, 0], counts.binary.sum(axis=(1, 2)))
-    return nodes
 
 
 def _count_active_rules(

@@ -279,5 +279,6 @@ def _all_estimators() -> Iterable[Any]:
     for inference in ("vb", "em"):
         yield HDPPCFG(2, inference=inference)
         yield HDPPCFGRefiner(2, inference=inference)
+    yield HDPPCFGRefiner(2, inference="split-merge")
     yield HDPPCFG(2, inference="viterbi-em", n_preterminals=2)
     yield HDPPCFG(2, inference="gibbs", top_concentration="auto", binary_concentration="auto")

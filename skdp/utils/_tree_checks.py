@@ -207,10 +207,11 @@ def check_seeds(estimator: Any) -> None:
 
 
 def check_bound_never_falls(estimator: Any) -> None:
-    """Check that the bound never falls, and is that of the last iteration."""
+    """Check that the bound is that of the last iteration and never falls, but by merges."""
     fitted = seeded(estimator).fit(*_samples())
     assert len(fitted.lower_bounds_) > 1
-    assert np.all(np.diff(fitted.lower_bounds_) >= 0.0)
+    if getattr(estimator, "inference", None) != "split-merge":
+        assert np.all(np.diff(fitted.lower_bounds_) >= 0.0)
     assert fitted.lower_bound_ == fitted.lower_bounds_[-1]
     assert fitted.n_iter_ <= fitted.max_iter
 

@@ -43,6 +43,7 @@ def test_scikit_learn(estimator, check):
         ),
         HDPPCFGRefiner(2, max_iter=6, min_word_count=1),
         HDPPCFGRefiner(2, inference="em", pseudo_count=0.1, max_iter=6, min_word_count=1),
+        HDPPCFGRefiner(4, inference="split-merge", max_iter=6, min_word_count=1),
     ]
 )
 def test_ragged(estimator, check):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skdp.grammar._refinement._messages import RefinedTables
+from skdp.grammar._refinement._messages import RefinedTables, count_nodes
 from skdp.grammar._refinement._treebank import CoarseRules
 
 
@@ -21,6 +22,8 @@ class MaximumLikelihoodRefinement:
         Logarithms of the probabilities; None: the grammar is not fitted yet. Subsymbols that are
         not used have none.
     counts : RefinedTables or None, default=None
+    sizes : (S,) int64 or None, default=None
+        Numbers of subsymbols that symbols have; None: `n_components`.
     """
 
     def __init__(
@@ -30,21 +33,21 @@ class MaximumLikelihoodRefinement:
         n_components: int,
         logs: RefinedTables | None = None,
         counts: RefinedTables | None = None,
+        sizes: NDArray[np.int64] | None = None,
     ):
         self.rules = rules
         self.pseudo_count = pseudo_count
         self.n_components = n_components
-        self.top_weights = np.full((rules.n_symbols, n_components), 1.0 / n_components)
+        self.sizes = np.full(rules.n_symbols, n_components) if sizes is None else sizes
+        is_used = np.arange(n_components) < self.sizes[:, None]
+        self.top_weights = np.where(is_used, 1.0 / self.sizes[:, None], 0.0)
         self.counts = counts
         self._logs = logs
 
     def updated(self, used: RefinedTables) -> MaximumLikelihoodRefinement:
         """Return the grammar that maximizes the bound, given q(z)."""
         counts = RefinedTables(*(part + self.pseudo_count for part in used))
-        sums = np.zeros((self.rules.n_symbols, self.n_components))
-        np.add.at(sums, self.rules.emission[:, 0], counts.emission)
-        np.add.at(sums, self.rules.unary[:, 0], counts.unary.sum(axis=1))
-        np.add.at(sums, self.rules.binary[:, 0], counts.binary.sum(axis=(1, 2)))
+        sums = count_nodes(self.rules, counts)
         with np.errstate(divide="ignore"):
             totals = np.log(np.where(sums > 0.0, sums, 1.0))
             logs = RefinedTables(
@@ -54,7 +57,13 @@ class MaximumLikelihoodRefinement:
                 np.log(counts.binary) - totals[self.rules.binary[:, 0], None, None],
             )
         return MaximumLikelihoodRefinement(
-            self.rules, self.pseudo_count, self.n_components, logs, used
+            self.rules, self.pseudo_count, self.n_components, logs, used, self.sizes
+        )
+
+    def with_logs(self, logs: RefinedTables) -> MaximumLikelihoodRefinement:
+        """Return a grammar of the same counts with other probabilities."""
+        return MaximumLikelihoodRefinement(
+            self.rules, self.pseudo_count, self.n_components, logs, self.counts, self.sizes
         )
 
     def lower_bound(self, log_likelihood: float) -> float:

@@ -104,6 +104,24 @@ def _nodes_by_kind(trees: Treebank) -> list[NDArray[np.int64]]:
     return [np.flatnonzero(kinds == kind) for kind in range(3)]
 
 
+def symbols_of_nodes(trees: Treebank) -> NDArray[np.int32]:
+    """Return the symbol of every node."""
+    symbols = np.empty(len(trees.rule), dtype=np.int32)
+    tables = (trees.rules.emission, trees.rules.unary, trees.rules.binary)
+    for nodes, table in zip(_nodes_by_kind(trees), tables, strict=True):
+        symbols[nodes] = table[trees.rule[nodes], 0]
+    return symbols
+
+
+def count_nodes(rules: CoarseRules, counts: RefinedTables) -> NDArray[np.float64]:
+    """Return the sum over the rules of every subsymbol, (S, K): of expected uses, its nodes."""
+    nodes = np.zeros((rules.n_symbols, counts.n_components))
+    np.add.at(nodes, rules.emission[:, 0], counts.emission)
+    np.add.at(nodes, rules.unary[:, 0], counts.unary.sum(axis=1))
+    np.add.at(nodes, rules.binary[:, 0], counts.binary.sum(axis=(1, 2)))
+    return nodes
+
+
 def _count(trees: Treebank, labels: NDArray[np.int32], like: RefinedTables) -> RefinedTables:
     counts = RefinedTables(*(np.zeros(part.shape) for part in like))
     starts = np.repeat(trees.tree_ptr[:-1], np.diff(trees.tree_ptr))

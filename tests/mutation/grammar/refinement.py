@@ -14,6 +14,11 @@ PARSES = "tests/exact/grammar/test_refined_parses.py"
 REFINER = "tests/unit/grammar/test_hdp_pcfg_refiner.py"
 REFINEMENT = "grammar/_refinement/_ascent.py"
 
+CYCLES = "tests/exact/grammar/test_split_merge.py"
+MERGES = "grammar/_refinement/_kernels_merges.py"
+REGROUPING = "grammar/_refinement/_regrouping.py"
+SPLIT_MERGE = "grammar/_refinement/_split_merge.py"
+
 MUTATIONS = [
     Mutation(
         "refinement-outside-of-impossible-subsymbols",
@@ -150,5 +155,61 @@ MUTATIONS = [
         "self.parser.make_flat(words, sentence), False",
         "Symbols of the treebank have no marks.",
         f"{REFINER}::test_orders_with_tags_and_without_parse[with_orders1]",
+    ),
+    Mutation(
+        "split-merge-outside-of-one-half",
+        MERGES,
+        "            joined = within * (outside[node, z] + outside[node, y])",
+        "            joined = within * outside[node, z]",
+        "What is merged is chosen where either half was.",
+        f"{CYCLES}::test_losses_are_exact_if_no_tree_has_two_such_nodes[0]",
+    ),
+    Mutation(
+        "split-merge-halves-of-equal-share",
+        MERGES,
+        "share[s, z] * inside[node, z] + share[s, y] * inside[node, y]",
+        "0.5 * inside[node, z] + 0.5 * inside[node, y]",
+        "What is merged goes on as its halves did, by their expected nodes.",
+        f"{CYCLES}::test_losses_take_every_node_by_itself",
+    ),
+    Mutation(
+        "split-merge-parents-are-summed",
+        REGROUPING,
+        "    weight = np.where(is_merged | dropped, share, 1.0)",
+        "    weight = np.ones_like(share)",
+        "Rules of what is merged are means, not sums.",
+        f"{CYCLES}::test_merged_grammar[0]",
+    ),
+    Mutation(
+        "split-merge-children-whole",
+        REGROUPING,
+        "1.0 / (1 + is_split[origin])",
+        "1.0",
+        "Halves of a child share its weight.",
+        f"{CYCLES}::test_splits_without_noise_change_nothing[6]",
+    ),
+    Mutation(
+        "split-merge-the-dearest",
+        REGROUPING,
+        "np.argsort(losses.reshape(-1)[pairs], kind",
+        "np.argsort(-losses.reshape(-1)[pairs], kind",
+        "Merges are those that cost least.",
+        f"{CYCLES}::test_the_cheapest_merges_are_made[0.5-2]",
+    ),
+    Mutation(
+        "split-merge-smoothed-sums",
+        REGROUPING,
+        "    totals = np.where(is_used, sums(), 1.0)",
+        "    totals = np.ones_like(is_used, dtype=float)",
+        "Words and rules are smoothed by different shares: their sum is not 1.",
+        f"{CYCLES}::test_smoothing",
+    ),
+    Mutation(
+        "split-merge-not-smoothed",
+        SPLIT_MERGE,
+        "        if self._is_merged and self._n_left == 1:",
+        "        if False:",
+        "A cycle ends with a smoothed grammar.",
+        f"{CYCLES}::test_every_cycle_ends_with_a_smoothed_grammar",
     ),
 ]

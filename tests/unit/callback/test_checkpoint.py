@@ -45,6 +45,10 @@ CASES = {
     "grammar": (HDPPCFG(3, n_init=2, tol=0.0), (SENTENCES,)),
     "grammar-gibbs": (HDPPCFG(3, inference="gibbs", n_chains=2), (SENTENCES,)),
     "refiner": (HDPPCFGRefiner(2, min_word_count=1, tol=0.0), ([t.leaves for t in TREES], TREES)),
+    "cycles": (
+        HDPPCFGRefiner(4, inference="split-merge", min_word_count=1, tol=0.0),
+        ([t.leaves for t in TREES], TREES),
+    ),
 }
 SHARED = {"max_iter": 12, "random_state": 0}
 

@@ -1,0 +1,150 @@
+"""Refined grammars of maximum likelihood by cycles of splits and merges."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp.grammar._refinement._ascent import count_coarse
+from skdp.grammar._refinement._lexicon import Lexicon
+from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
+from skdp.grammar._refinement._messages import RefinedTables, count_nodes, expect
+from skdp.grammar._refinement._regrouping import (
+    Regrouping,
+    choose_merges,
+    merge_pairs,
+    smooth,
+    split_in_two,
+)
+from skdp.grammar._refinement._treebank import Treebank
+
+_NOISE = 0.5
+"""Logarithms of the weights of halves differ from those of the whole by at most this."""
+
+_SMOOTHING = (0.01, 0.1)
+"""Shares of the mean over a symbol's subsymbols in their rules, and in those for words."""
+
+
+_N_SPLIT, _N_MERGED = 20, 15
+"""Iterations between splits and merges, and after merges: more fit the trees better, and new
+sentences worse."""
+
+
+class Schedule(NamedTuple):
+    """What is done in which order.
+
+    Attributes
+    ----------
+    n_components : int
+        The most subsymbols of a symbol.
+    n_cycles : int
+    merge_share : float
+        Of the splits of a cycle: so many are undone.
+    """
+
+    n_components: int
+    n_cycles: int
+    merge_share: float
+
+    @property
+    def most_steps(self) -> int:
+        """Largest number of iterations; one without any cycle."""
+        return max(self.n_cycles * (_N_SPLIT + _N_MERGED), 1)
+
+
+class SplitMerge:
+    """A refined grammar on its way through cycles of splits and merges.
+
+    It starts with the coarse grammar. In a cycle all subsymbols are split in two, with noise; some
+    iterations of EM follow; the splits that cost least likelihood are undone; more iterations
+    follow, after the last of which the subsymbols of a symbol are made a little more alike.
+
+    Parameters
+    ----------
+    trees : Treebank
+    lexicon : Lexicon
+    schedule : Schedule
+    rng : Generator
+    """
+
+    def __init__(
+        self, trees: Treebank, lexicon: Lexicon, schedule: Schedule, rng: np.random.Generator
+    ):
+        self.lexicon = lexicon
+        self.coarse_counts = self._counts = count_coarse(trees)
+        self._sizes = np.ones(trees.rules.n_symbols, dtype=np.int64)
+        self.grammar = MaximumLikelihoodRefinement(trees.rules, 0.0, 1, sizes=self._sizes)
+        self.coarse_logs = self._logs = self.grammar.updated(self._counts).weights()
+        self._schedule, self._rng = schedule, rng
+        self._partner = np.full((trees.rules.n_symbols, 1), -1, dtype=np.int32)
+        self._n_phases = 0  # begun: of splits and of merges in turns
+        self._n_left = 0 if schedule.n_cycles else 1
+        self.n_iter = 0
+        self.lower_bounds: list[float] = []
+        self._last = -np.inf  # log likelihood of this phase
+
+    @property
+    def bound(self) -> float:
+        """The last log likelihood, -inf if there is none yet."""
+        return self.lower_bounds[-1] if self.lower_bounds else -np.inf
+
+    @property
+    def converged(self) -> bool:
+        """Whether all cycles are done."""
+        return self._n_left == 0 and self._n_phases == 2 * self._schedule.n_cycles
+
+    @property
+    def _is_merged(self) -> bool:
+        return self._n_phases > 0 and self._n_phases % 2 == 0
+
+    def step(self, trees: Treebank, tol: float) -> None:
+        """Do one iteration, after splits or merges if it is their turn.
+
+        Parameters
+        ----------
+        trees : Treebank
+        tol : float
+            What follows a split or merge ends when the log likelihood rises by no more.
+        """
+        if self._n_left == 0:
+            self._begin_phase(trees)
+        grammar = self.grammar.updated(self._counts)
+        if self._is_merged and self._n_left == 1:
+            grammar = grammar.with_logs(smooth(grammar.weights(), trees.rules, *_SMOOTHING))
+        log_likelihood, self._counts = expect(trees, grammar.weights())
+        self.grammar, self._logs = grammar, grammar.weights()
+        rise, self._last = log_likelihood - self._last, log_likelihood
+        self.lower_bounds.append(log_likelihood)
+        self.n_iter += 1
+        self._n_left -= 1
+        if rise <= tol:
+            self._n_left = min(self._n_left, int(self._is_merged))  # one to smooth
+
+    def _begin_phase(self, trees: Treebank) -> None:
+        """Split or merge subsymbols."""
+        self._n_phases += 1
+        self._last = -np.inf
+        if self._is_merged:
+            is_merged, share = choose_merges(
+                trees, self._logs, self._partner, self._schedule.merge_share
+            )
+            made = merge_pairs(self._sizes, self._partner, is_merged, share)
+            self._n_left = _N_MERGED
+        else:
+            nodes = count_nodes(trees.rules, self._counts)
+            made = split_in_two(self._sizes, nodes, self._schedule.n_components)
+            self._n_left = _N_SPLIT
+        self._go_on(trees, made)
+
+    def _go_on(self, trees: Treebank, made: Regrouping) -> None:
+        """Go on with new subsymbols."""
+        logs = made.apply(self._logs, trees.rules)
+        if not self._is_merged:
+            noise = self._rng.uniform
+            logs = RefinedTables(*(part + noise(-_NOISE, _NOISE, part.shape) for part in logs))
+        self._sizes, self._partner = made.sizes, made.partner
+        self.grammar = MaximumLikelihoodRefinement(
+            trees.rules, 0.0, logs.n_components, sizes=self._sizes
+        )
+        self._counts = expect(trees, logs)[1]
