@@ -14,7 +14,8 @@ class PartitionedPanel(Partitioned):
     """A panel in partitions, each a `SequencePanel` that is opened where it is used.
 
     Make one by `from_files`, `from_delayed`, `from_bag` or `from_panel`. Nothing is read before it
-    is needed. No estimator can be fitted to it yet: `compute` gathers it.
+    is needed. Fitted models of sequences predict and score it. None can be fitted to it yet:
+    `compute` gathers it.
 
     Attributes
     ----------

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_array, validate_data
 from skdp._checks import check_unmasked
 from skdp._numba import frozen
 from skdp.data._partitioned import Partitioned
-from skdp.data._partitioned_corpus import PartitionedCorpus
 from skdp.data._partitioned_sentences import PartitionedSentences
 from skdp.data._ragged import Ragged
 from skdp.data._ragged_tokens import MAX_TOKENS
@@ -266,21 +265,20 @@ def check_partitioned_sentences(estimator: Any, X: PartitionedSentences, *, rese
         estimator._sentence_length = None
 
 
-def check_partitioned_corpus(estimator: Any, X: PartitionedCorpus, *, reset: bool) -> None:
-    """Check a corpus in partitions against an estimator or record it; none is opened.
+def check_partitions(estimator: Any, X: Partitioned, *, reset: bool) -> None:
+    """Check data in partitions against an estimator or record them; none is opened.
 
     Parameters
     ----------
     estimator : estimator
-        A topic model.
-    X : PartitionedCorpus
+    X : PartitionedCorpus or PartitionedPanel
     reset : bool
         As in `check_corpus`.
 
     Raises
     ------
     ValueError
-        If the size of the vocabulary is not that of the fit.
+        If the number of features is not that of the fit.
     """
     _record_features(estimator, X, X, reset)
 

@@ -12,13 +12,16 @@ from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._executors import predict_parts
 from skdp._sklearn_compat import with_callbacks
 from skdp.base import ComposedEstimator
-from skdp.data import SequencePanel, TokenSequences, check_panel
+from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_panel
 from skdp.data._panels import check_no_lengths
+from skdp.data._validation import check_partitions
 from skdp.emissions._lags import check_lags
 from skdp.emissions._names import EMISSIONS
 from skdp.inference import NoAverages
+from skdp.sequence._partitions import of_number, takes_partitions
 
 
 class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ComposedEstimator):
@@ -138,6 +141,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
         """
         return self.fit(X, y).predict(X)
 
+    @takes_partitions(of_number)
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log probability (or density) of sequences.
 
@@ -145,13 +149,14 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
 
         Parameters
         ----------
-        X : as in `fit`
+        X : as in `fit`, or PartitionedPanel
 
         Returns
         -------
         (n_sequences,) array
             Natural logarithm of p(x), of what was observed; 0 if nothing was. For a single array,
-            log p(x_t | x_1, ..., x_t-1) of every step, (T,).
+            log p(x_t | x_1, ..., x_t-1) of every step, (T,). Of a PartitionedPanel under
+            ``joblib.parallel_config("dask")``: a dask.array.Array, one chunk a partition.
         """
         return self._score_samples(X)[0]
 
@@ -160,7 +165,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
 
         Parameters
         ----------
-        X : as in `fit`
+        X : as in `fit`, or PartitionedPanel
         y : ignored
             Lengths of sequences are refused, as in `fit`.
 
@@ -176,16 +181,26 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
         ValueError
             If nothing was observed at any step, or X is invalid.
         """
-        log_probabilities, panel = self._score_samples(X)
-        check_no_lengths(y, panel, is_single=len(panel) == 1 and len(log_probabilities) != 1)
-        n_steps = int(np.count_nonzero(~np.isnan(panel.values).all(axis=1)))
-        n_steps -= self._n_given() * len(panel)
+        if isinstance(X, PartitionedPanel):
+            check_is_fitted(self)
+            check_partitions(self, X, reset=False)
+            log_probability, n_steps = np.asarray(predict_parts(self, "_sums", X, (2,))).sum(axis=0)
+        else:
+            log_probability, n_steps = self._sums(X, y)[0]
         if n_steps == 0:
             raise ValueError(
                 "X holds nothing but missing values (NaN): its log probability per observed step "
                 "is not defined. score_samples gives 0 for each sequence."
             )
-        return float(log_probabilities.sum() / n_steps)
+        return float(log_probability / n_steps)
+
+    def _sums(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+        """Return the log probability of X and its number of steps that count, (1, 2)."""
+        log_probabilities, panel = self._score_samples(X)
+        check_no_lengths(y, panel, is_single=len(panel) == 1 and len(log_probabilities) != 1)
+        n_steps = int(np.count_nonzero(~np.isnan(panel.values).all(axis=1)))
+        n_steps -= self._n_given() * len(panel)
+        return np.array([[log_probabilities.sum(), n_steps]])
 
     # What the stored samples say
 

@@ -25,6 +25,7 @@ from skdp.sequence._factorial._alignment import name_factors
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 from skdp.sequence._factorial._step_factors import StepFactors
 from skdp.sequence._factorial._walker import FactorialWalker
+from skdp.sequence._partitions import of_features, takes_partitions
 
 _NO_PRIOR = (1.0, 1.0)
 """Of the activities of states, which this model has not."""
@@ -348,6 +349,7 @@ class FactorialHMM(SequenceEstimator):
 
     # Public methods
 
+    @takes_partitions(None)
     def predict(self, X: Any) -> Any:
         """Return the activities of factors.
 
@@ -356,7 +358,7 @@ class FactorialHMM(SequenceEstimator):
 
         Parameters
         ----------
-        X : as in `fit`
+        X : as in `fit`, or PartitionedPanel, with results as those of `HDPHMMLT`
 
         Returns
         -------
@@ -371,6 +373,7 @@ class FactorialHMM(SequenceEstimator):
         probabilities, ptr, is_single = self._posteriors(X)
         return split((probabilities >= 0.5).astype(np.int64), ptr, is_single)
 
+    @takes_partitions(None)
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities that factors are on at each step, given the whole sequence.
 
@@ -378,7 +381,7 @@ class FactorialHMM(SequenceEstimator):
 
         Parameters
         ----------
-        X : as in `fit`
+        X : as in `fit`, or PartitionedPanel, with results as those of `HDPHMMLT`
 
         Returns
         -------
@@ -392,12 +395,13 @@ class FactorialHMM(SequenceEstimator):
         """
         return split(*self._posteriors(X))
 
+    @takes_partitions(of_features)
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the expected share of time that each factor is on in each sequence.
 
         Parameters
         ----------
-        X : as in `fit`
+        X : as in `fit`, or PartitionedPanel, with results as those of `HDPHMMLT`
 
         Returns
         -------

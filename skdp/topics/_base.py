@@ -19,7 +19,7 @@ from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.base import ChainEstimator
 from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
-from skdp.data._validation import check_partitioned_corpus
+from skdp.data._validation import check_partitions
 from skdp.topics._shared._arrays import check_counts
 from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._completion import score_documents, score_partitions
@@ -414,7 +414,7 @@ class BaseTopicModel(
     def _for_parts(self, X: PartitionedCorpus) -> Self:
         """Return an estimator that says the same of new documents; it is sent to partitions."""
         check_is_fitted(self)
-        check_partitioned_corpus(self, X, reset=False)
+        check_partitions(self, X, reset=False)
         self._validate_parameters()
         alone = copy(self)
         for name in _OF_DOCUMENTS:

@@ -12,7 +12,7 @@ from skdp._random import Role
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import PartitionedCorpus
-from skdp.data._validation import check_partitioned_corpus
+from skdp.data._validation import check_partitions
 from skdp.topics._base import BaseTopicModel
 from skdp.topics._shared._placed import PlacedAverages, PlacedCorpus
 from skdp.topics._shared._placed_walker import PlacedWalker
@@ -125,7 +125,7 @@ class PartitionedTopicModel(BaseTopicModel):
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
         if executor is None:
             return super()._check_input(X, y)
-        check_partitioned_corpus(self, X, reset=True)
+        check_partitions(self, X, reset=True)
         n_topics = self._n_first_topics
         check_memory(
             12.0 * n_topics * X.n_features * self.n_chains,

@@ -10,12 +10,13 @@ from numpy.testing import assert_array_equal
 
 from skdp._executors import LostWorkerError, choose_executor
 from skdp._executors._homes import count_homes
-from skdp.data import PartitionedSentences, TokenSequences
+from skdp.data import PartitionedPanel, PartitionedSentences, SequencePanel, TokenSequences
 from skdp.grammar import HDPPCFG
 from skdp.grammar._chart._batches import without_empty
 from skdp.grammar._induction._ascent import start_weights
 from skdp.grammar._induction._layout import Layout
 from skdp.grammar._induction._partitions import PlacedSentences
+from skdp.sequence import HDPHMMLT
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -109,6 +110,24 @@ def test_predictions_are_lazy(client, tmp_path):
     assert fitted.score(X) == expected
     unknown = PartitionedSentences.from_delayed([dask.delayed(SENTENCES)], 5)
     assert_array_equal(fitted.score_samples(unknown).compute(), scores.compute())
+    assert_nothing_is_left(client)
+
+
+def test_states_of_panels_are_lazy(client, tmp_path):
+    rng = np.random.default_rng(0)
+    panel = SequencePanel.from_sequences([rng.normal(size=(n, 2)) for n in (4, 1, 7, 3, 5)])
+    with joblib.parallel_config("threading"):
+        fitted = HDPHMMLT(3, max_iter=12, random_state=0).fit(panel)
+        expected = fitted.score_samples(panel), fitted.transform(panel), fitted.predict(panel)
+        score = fitted.score(PartitionedPanel.from_panel(panel, 2))
+    X = PartitionedPanel.from_panel(panel, 2).to_files(tmp_path)
+    scores, shares, states = fitted.score_samples(X), fitted.transform(X), fitted.predict(X)
+    assert shares.chunks == (tuple(map(len, X.partitions)), (3,))
+    assert_array_equal(scores.compute(), expected[0])
+    assert_array_equal(shares.compute(), expected[1])
+    for mine, theirs in zip(states.compute(), expected[2], strict=True):
+        assert_array_equal(mine, theirs)
+    assert fitted.score(X) == score
     assert_nothing_is_left(client)
 
 

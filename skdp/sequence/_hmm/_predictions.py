@@ -21,6 +21,7 @@ from skdp.sequence._base import SequenceEstimator
 from skdp.sequence._hmm._forecast import Mixture
 from skdp.sequence._hmm._lagged_forecast import forecast_lagged
 from skdp.sequence._hmm._model import HMMModel
+from skdp.sequence._partitions import of_features, takes_partitions
 
 
 class HMMPredictions(SequenceEstimator):
@@ -32,6 +33,7 @@ class HMMPredictions(SequenceEstimator):
     emission_: Any
     state_shares_: NDArray[np.float64]
 
+    @takes_partitions(None)
     def predict(self, X: Any) -> Any:
         """Return the states of sequences.
 
@@ -41,11 +43,12 @@ class HMMPredictions(SequenceEstimator):
 
         Parameters
         ----------
-        X : as in `fit`
+        X : as in `fit`, or PartitionedPanel
 
         Returns
         -------
         list of (T_i,) arrays of int, or for a single array (T,)
+            Of a PartitionedPanel under ``joblib.parallel_config("dask")``: a dask.bag.Bag of them.
         """
         probabilities, ptr, is_single = self._posteriors(X)
         return split(probabilities.argmax(axis=1), ptr, is_single)
@@ -91,6 +94,7 @@ class HMMPredictions(SequenceEstimator):
         paths = split(states, panel.ptr, is_single)
         return (float(log_probabilities[0]) if is_single else log_probabilities), paths
 
+    @takes_partitions(None)
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the states at each step, given the whole sequence.
 
@@ -98,14 +102,16 @@ class HMMPredictions(SequenceEstimator):
 
         Parameters
         ----------
-        X : as in `fit`
+        X : as in `fit`, or PartitionedPanel
 
         Returns
         -------
         list of (T_i, n_components) arrays, or for a single array (T, n_components)
+            Of a PartitionedPanel under ``joblib.parallel_config("dask")``: a dask.bag.Bag of them.
         """
         return split(*self._posteriors(X))
 
+    @takes_partitions(None)
     def filter_proba(self, X: Any) -> Any:
         """Return the probabilities of the states at each step, given the sequence up to there.
 
@@ -115,26 +121,29 @@ class HMMPredictions(SequenceEstimator):
 
         Parameters
         ----------
-        X : as in `fit`
+        X : as in `fit`, or PartitionedPanel
 
         Returns
         -------
         list of (T_i, n_components) arrays, or for a single array (T, n_components)
+            Of a PartitionedPanel under ``joblib.parallel_config("dask")``: a dask.bag.Bag of them.
         """
         return split(*self._posteriors(X, "filtered"))
 
+    @takes_partitions(of_features)
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the expected share of time that each sequence spends in each state.
 
         Parameters
         ----------
-        X : as in `fit`
+        X : as in `fit`, or PartitionedPanel
 
         Returns
         -------
         (n_sequences, n_components) array
             Rows sum to 1. For a single array, every step is a sample, and the result is
-            ``predict_proba(X)``, (T, n_components).
+            ``predict_proba(X)``, (T, n_components). Of a PartitionedPanel under
+            ``joblib.parallel_config("dask")``: a dask.array.Array, one chunk a partition.
         """
         return self._shares(X)
 

@@ -1,0 +1,54 @@
+"""Methods that take panels in partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._executors import predict_parts
+from skdp.data import PartitionedPanel
+from skdp.data._validation import check_partitions
+
+Method = Callable[[Any, Any], Any]
+
+
+def takes_partitions(shape: Callable[[Any], tuple[int, ...]] | None) -> Callable[[Method], Method]:
+    """Let a method take a PartitionedPanel, too: it is called for each partition.
+
+    Parameters
+    ----------
+    shape : callable or None
+        Returns, of the estimator, the shape of what the method returns of one sequence, in an
+        array of floats. None: the method returns a list.
+
+    Returns
+    -------
+    callable
+        A decorator.
+    """
+
+    def decorate(method: Method) -> Method:
+        @wraps(method)
+        def joined(self: Any, X: Any) -> Any:
+            if not isinstance(X, PartitionedPanel):
+                return method(self, X)
+            check_is_fitted(self)
+            check_partitions(self, X, reset=False)
+            return predict_parts(self, method.__name__, X, None if shape is None else shape(self))
+
+        return joined
+
+    return decorate
+
+
+def of_number(estimator: Any) -> tuple[int, ...]:
+    """Return the shape of a number."""
+    return ()
+
+
+def of_features(estimator: Any) -> tuple[int, ...]:
+    """Return the shape of a row of `transform`."""
+    return (estimator._n_features_out,)
