@@ -80,6 +80,29 @@ def test_partitions_have_the_bits_of_shards(cls, case, n_partitions):
     assert not _REPLICAS
 
 
+@pytest.mark.parametrize("level", ["document", "segment"])
+@pytest.mark.parametrize("n_partitions", [1, 3])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"doc_topic_prior": 0.3, "topic_word_prior": 0.1, "init": RNG.random((3, 12))},
+        {"doc_topic_prior": "auto-symmetric", "n_chains": 2},
+    ],
+    ids=["learnt", "given", "symmetric, chains"],
+)
+def test_partitions_of_lda_have_the_bits_of_shards(level, n_partitions, params):
+    found = make(GibbsLDA, level=level, n_jobs=2, **params).fit(split(n_partitions))
+    expected = make(GibbsLDA, level=level, n_shards=n_partitions, **params).fit(CORPUS)
+    assert_same(found, expected)
+    assert not _REPLICAS
+
+
+def test_lda_by_lists():
+    with pytest.raises(TypeError, match=r"n_components=400 .* X\.compute\(\)"):
+        GibbsLDA(400).fit(split(3))
+
+
 def test_words_have_the_topics_that_they_have_in_shards():
     model = make(max_iter=5, n_shards=9)
     (*_, expected) = model.iter_sweeps(CORPUS)
