@@ -11,15 +11,19 @@ from skdp._public import public
 from skdp._random import Role
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import StrOptions
-from skdp.data import SegmentedCorpus
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.data import PartitionedCorpus, SegmentedCorpus
+from skdp.topics._base import PRIOR, check_dirichlet
+from skdp.topics._lda._kernels_sweeps import SPARSE_FROM
 from skdp.topics._lda._model import LDAModel
+from skdp.topics._lda._placed_walker import PlacedLDAWalker
 from skdp.topics._lda._walker import LDAWalker
+from skdp.topics._partitioned import PartitionedTopicModel
 from skdp.topics._shared._likelihood import LikelihoodMixin
+from skdp.topics._shared._placed import PlacedCorpus
 
 
 @public
-class GibbsLDA(LikelihoodMixin, BaseTopicModel):
+class GibbsLDA(LikelihoodMixin, PartitionedTopicModel):
     r"""Latent Dirichlet allocation (LDA) by collapsed Gibbs sampling.
 
     The baseline for the models with segments: topic shares belong to whole documents, or to
@@ -75,7 +79,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     n_shards : int, default=1
         Number of shards: runs of documents that are swept at the same time, each with the words of
         the others as they were before the sweep. This is approximate (AD-LDA), and faster with
-        `n_jobs`. 1: exact.
+        `n_jobs`. 1: exact. The shards of a PartitionedCorpus are its partitions: 1 or their number.
     transform_max_iter : int, default=100
         Number of sweeps over each document in `transform` and `score`.
     transform_burn_in : int or None, default=None
@@ -115,6 +119,12 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     SegmentedTopicModel : Shares of segments that vary around their document's.
     sklearn.decomposition.LatentDirichletAllocation : LDA by variational inference.
 
+    Notes
+    -----
+    A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster, with
+    fewer than 400 topics. Then `doc_topic_` is gathered in the memory of this process, and
+    `segment_topic_` is not.
+
     References
     ----------
     T. L. Griffiths and M. Steyvers (2004). Finding scientific topics. PNAS 101. -- L. Yao, D. Mimno
@@ -132,7 +142,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseTopicModel._parameter_constraints,
+        **PartitionedTopicModel._parameter_constraints,
         "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "level": [StrOptions({"document", "segment"})],
     }
@@ -182,7 +192,32 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         super()._validate_parameters()
         check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
 
-    def _start_walker(
+    def _check_partitions(self, X: PartitionedCorpus) -> None:
+        super()._check_partitions(X)
+        if self.n_components >= SPARSE_FROM:
+            raise TypeError(
+                f"n_components={self.n_components} takes no {type(X).__name__}: sweeps of "
+                f"{SPARSE_FROM} or more topics go by lists, which partitions do not share. Use "
+                "fewer topics, or X.compute()."
+            )
+
+    def _start_placed_walker(
+        self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
+    ) -> PlacedLDAWalker:
+        return PlacedLDAWalker(
+            data,
+            c,
+            self.n_components,
+            self.level,
+            check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
+            self._topic_word_prior(),
+            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
+            self._check_init(data.n_features),
+            init_streams,
+            streams,
+        )
+
+    def _start_local_walker(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
     ) -> LDAWalker:
         return LDAWalker(

@@ -33,6 +33,7 @@ WRAPPED = {
 TAKEN = {
     "HDPPCFG": (PartitionedSentences,),
     "SegmentedTopicModel": (PartitionedCorpus,),
+    "GibbsLDA": (PartitionedCorpus,),
     "SequentialLDA": (PartitionedCorpus,),
     "AdaptiveTopicModel": (PartitionedCorpus,),
 }

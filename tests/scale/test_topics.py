@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from skdp._executors import LostWorkerError
 from skdp._executors._homes import count_homes
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics import AdaptiveTopicModel, SegmentedTopicModel, SequentialLDA
+from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel, SequentialLDA
 from skdp.topics._shared._placed import _REPLICAS
 from skdp.topics._tables._placed_walker import PlacedTableWalker
 
@@ -95,6 +95,12 @@ def test_bits_are_those_of_shards(client, cls, params):
     assert_nothing_is_left(client)
 
 
+def test_bits_of_lda_are_those_of_shards(client):
+    params = {"level": "segment", "n_chains": 2}
+    assert_same(make(GibbsLDA, **params).fit(split(3)), here(GibbsLDA, **params))
+    assert_nothing_is_left(client)
+
+
 @pytest.mark.parametrize("n_partitions", [1, 11])
 def test_bits_do_not_depend_on_workers(client, n_partitions):
     expected = here(n_shards=n_partitions, sampler="cmgs")
@@ -137,7 +143,7 @@ def test_predictions_are_lazy(client, tmp_path):
 
 
 def test_a_sweep_sends_changes_and_no_words(client, monkeypatch):
-    """A sweep of 60,000 words moves less than 2 bytes a word; the client gets none of them."""
+    """In a sweep of 60,000 words the client unpacks a few thousand bytes: no words, no topics."""
     rng = np.random.default_rng(1)
     corpus = SegmentedCorpus(
         rng.integers(0, 100, 60_000), np.arange(0, 60_001, 60), np.arange(0, 1_001, 10), 100

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +28,12 @@ from skdp.topics._lda._shard import Listed, ListedWords, NodeSweep, NodeTopics
 from skdp.topics._lda._state import LDAState
 from skdp.topics._shared._arrays import empty_counts, fixed_words
 from skdp.topics._shared._kernels import WordCounts
-from skdp.topics._shared._priors import tells_apart, update_dirichlet
+from skdp.topics._shared._priors import (
+    Frequencies,
+    count_frequencies,
+    tells_apart,
+    update_by_frequencies,
+)
 from skdp.topics._shared._shards import Counted
 from skdp.topics._shared._walker import TopicWalker, join
 
@@ -69,10 +76,7 @@ class LDAWalker(TopicWalker):
         streams: list[NDArray[np.uint64]],
         n_jobs: int | None = None,
     ):
-        self.level = level
-        self.given_prior = doc_topic_prior
-        learns = isinstance(doc_topic_prior, str)
-        self.doc_topic_prior = np.full(n_topics, 0.1) if learns else doc_topic_prior
+        self._start_parameters(n_topics, level, doc_topic_prior)
         super().__init__(n_topics, topic_word_prior, dirichlet_prior, streams, n_jobs)
         self.topics_trade_places = not tells_apart(doc_topic_prior)
         self._take(corpus)
@@ -83,6 +87,13 @@ class LDAWalker(TopicWalker):
         else:
             self._sweep_words(fixed_words(init), init_streams)
         self._count_words()
+
+    def _start_parameters(self, n_topics: int, level: str, doc_topic_prior: Any) -> None:
+        """Set the parameters to what is given, or to where they start."""
+        self.level = level
+        self.given_prior = doc_topic_prior
+        learns = isinstance(doc_topic_prior, str)
+        self.doc_topic_prior = np.full(n_topics, 0.1) if learns else doc_topic_prior
 
     @property
     def _sparse(self) -> bool:
@@ -138,18 +149,21 @@ class LDAWalker(TopicWalker):
     def _update_parameters(self) -> None:
         if not isinstance(self.given_prior, str):
             return
-        counts = [
-            np.zeros((len(node_ptr) - 1, self.n_topics), dtype=np.int32)
-            for node_ptr in self._node_ptr
-        ]
-        for s, shard in enumerate(self.shards):
-            count_nodes(self._node_ptr[s], shard.topics, counts[s])
-        self.doc_topic_prior = update_dirichlet(
+        self.doc_topic_prior = update_by_frequencies(
             self.doc_topic_prior,
-            join(counts),
+            self._node_frequencies(),
             *self.dirichlet_prior,
             symmetric=self.given_prior == "auto-symmetric",
         )
+
+    def _node_frequencies(self) -> Frequencies:
+        """Return the frequencies of the words of nodes by topic."""
+        found = []
+        for node_ptr, shard in zip(self._node_ptr, self.shards, strict=True):
+            counts = np.zeros((len(node_ptr) - 1, self.n_topics), dtype=np.int32)
+            count_nodes(node_ptr, shard.topics, counts)
+            found.append(count_frequencies(counts))
+        return reduce(add, found)
 
     def _log_prior(self) -> float:
         n_k = np.zeros(self.n_topics, dtype=np.int64)
@@ -176,8 +190,7 @@ class LDAWalker(TopicWalker):
 
     def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
         """Add the current values to the sums."""
-        sums["doc_topic_prior"] += self.doc_topic_prior
-        sums["topic_word_prior"] += self.topic_word_prior
+        self._add_parameters_to(sums)
         nodes = [np.zeros((len(ptr) - 1, self.n_topics)) for ptr in self._node_ptr]
         for s, shard in enumerate(self.shards):
             add_node_estimates(
@@ -189,6 +202,10 @@ class LDAWalker(TopicWalker):
         sums["doc_topic"] += doc_topic
         sums["segment_topic"] += segment_topic
 
+    def _add_parameters_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        sums["doc_topic_prior"] += self.doc_topic_prior
+        sums["topic_word_prior"] += self.topic_word_prior
+
     def scalars(self) -> dict[str, float]:
         """Return what the trace records."""
         return {**super().scalars(), "doc_topic_prior_sum": float(self.doc_topic_prior.sum())}
@@ -198,6 +215,27 @@ class LDAWalker(TopicWalker):
         return LDAModel(
             self.components().astype(np.float32), self.doc_topic_prior.copy(), self.level
         )
+
+    # What a chain over partitions asks of a walker of one shard, and tells it
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what all shards need to know."""
+        return {
+            "doc_topic_prior": self.doc_topic_prior,
+            "topic_word_prior": self.topic_word_prior,
+        }
+
+    def take_parameters(self, parameters: dict[str, Any]) -> None:
+        """Set the parameters that all shards have."""
+        vars(self).update(parameters)
+
+    def statistics(self, *, is_first: bool) -> tuple[Any, ...]:
+        """Return what updates of parameters need of this shard; it adds up."""
+        return (self._node_frequencies() if isinstance(self.given_prior, str) else 0,)
+
+    def report(self) -> tuple[float]:
+        """Return the log joint without the words' part."""
+        return (self._log_prior(),)
 
     def state(self) -> LDAState:
         """Return a read-only view of the state."""

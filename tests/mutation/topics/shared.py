@@ -52,7 +52,7 @@ MUTATIONS = [
         "            n = _put(cell - last, out, n)\n",
         "            n = _put(cell - last + 1, out, n)\n",
         "Gaps are from the cell before.",
-        "tests/unit/topics/shared/test_shards.py::TestChanges::test_sums_of_codes",
+        "tests/unit/topics/shared/test_shards.py::TestChanges::test_sums_of_codes[2]",
     ),
     Mutation(
         "partitions-all-have-the-prior",

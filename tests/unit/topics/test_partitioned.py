@@ -80,6 +80,29 @@ def test_partitions_have_the_bits_of_shards(cls, case, n_partitions):
     assert not _REPLICAS
 
 
+@pytest.mark.parametrize("level", ["document", "segment"])
+@pytest.mark.parametrize("n_partitions", [1, 3])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"doc_topic_prior": 0.3, "topic_word_prior": 0.1, "init": RNG.random((3, 12))},
+        {"doc_topic_prior": "auto-symmetric", "n_chains": 2},
+    ],
+    ids=["learnt", "given", "symmetric, chains"],
+)
+def test_partitions_of_lda_have_the_bits_of_shards(level, n_partitions, params):
+    found = make(GibbsLDA, level=level, n_jobs=2, **params).fit(split(n_partitions))
+    expected = make(GibbsLDA, level=level, n_shards=n_partitions, **params).fit(CORPUS)
+    assert_same(found, expected)
+    assert not _REPLICAS
+
+
+def test_lda_by_lists():
+    with pytest.raises(TypeError, match=r"n_components=400 .* X\.compute\(\)"):
+        GibbsLDA(400).fit(split(3))
+
+
 def test_words_have_the_topics_that_they_have_in_shards():
     model = make(max_iter=5, n_shards=9)
     (*_, expected) = model.iter_sweeps(CORPUS)
@@ -247,3 +270,44 @@ def test_predictions_need_a_fit_and_its_vocabulary():
 def test_fit_transform():
     X, model = split(2), make(transform_max_iter=4)
     assert_array_equal(clone(model).fit_transform(X), clone(model).fit(X).transform(CORPUS))
+
+
+@pytest.mark.skipif(not has_callbacks(), reason="callbacks of scikit-learn 1.9")
+def test_callbacks_that_look_at_the_fit():
+    from sklearn.callback import ScoringMonitor
+
+    model = make().set_callbacks(ScoringMonitor(scoring=lambda model, X, y=None: model.score(X)))
+    with pytest.raises(TypeError, match=r"fit under way, .* X\.compute\(\)"):
+        model.fit(split(3))
+    assert not hasattr(model, "components_")
+
+
+def test_progress(capsys):
+    make(max_iter=4, verbose=2).fit(split(3))
+    found = capsys.readouterr().out
+    make(max_iter=4, verbose=2, n_shards=3).fit(CORPUS)
+    assert capsys.readouterr().out == found != ""
+
+
+def test_errors_name_the_partition(tmp_path):
+    X = split(3).to_files(tmp_path)
+    tokens = np.load(tmp_path / "part-00001" / "tokens.npy")
+    tokens[-1] = 99
+    np.save(tmp_path / "part-00001" / "tokens.npy", tokens)
+    model = make()
+    with pytest.raises(
+        ValueError, match=r"partition 1 \(part-00001\): document 6, segment 3: word id 99"
+    ):
+        model.fit(X)
+    (tmp_path / "part-00002" / "tokens.npy").unlink()
+    (tmp_path / "part-00001" / "tokens.npy").unlink()
+    with pytest.raises(FileNotFoundError, match=r"partition 1 \(part-00001\)"):
+        model.fit(X)
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_what_is_sent_to_predict_has_no_training_documents():
+    model = make(concentration_scope="document").fit(CORPUS)
+    sent = model._for_parts(split(2))
+    assert not set(vars(sent)) & {"doc_topic_", "segment_topic_", "_saved"}
+    assert hasattr(model, "doc_topic_")

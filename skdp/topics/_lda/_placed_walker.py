@@ -1,0 +1,73 @@
+"""The chain of latent Dirichlet allocation over a corpus in partitions."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data import SegmentedCorpus
+from skdp.topics._lda._walker import LDAWalker
+from skdp.topics._shared._placed import PlacedCorpus
+from skdp.topics._shared._placed_walker import PlacedWalker
+from skdp.topics._shared._priors import Frequencies, tells_apart
+from skdp.topics._shared._walker import TopicWalker
+
+
+def make_shard(
+    corpus: SegmentedCorpus,
+    init_streams: list[NDArray[np.uint64]],
+    streams: list[NDArray[np.uint64]],
+    settings: Any,
+) -> LDAWalker:
+    """Return the walker of a partition."""
+    n_topics, level, alpha, gamma, dirichlet, init = settings
+    return LDAWalker(
+        corpus, n_topics, level, alpha, gamma, dirichlet, init, init_streams, streams, 1
+    )
+
+
+class PlacedLDAWalker(PlacedWalker, LDAWalker):
+    """Markov chain of latent Dirichlet allocation over a corpus in partitions, without lists.
+
+    Parameters
+    ----------
+    data : PlacedCorpus
+    c : int
+        Number of the chain.
+    n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init : as in `LDAWalker`
+    init_streams, streams : as in `LDAWalker`
+    """
+
+    def __init__(
+        self,
+        data: PlacedCorpus,
+        c: int,
+        n_topics: int,
+        level: str,
+        doc_topic_prior: Any,
+        topic_word_prior: Any,
+        dirichlet_prior: tuple[float, float],
+        init: Any,
+        init_streams: list[NDArray[np.uint64]],
+        streams: list[NDArray[np.uint64]],
+    ):
+        self._start_parameters(n_topics, level, doc_topic_prior)
+        TopicWalker.__init__(self, n_topics, topic_word_prior, dirichlet_prior, streams, 1)
+        self.topics_trade_places = not tells_apart(doc_topic_prior)
+        settings = n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init
+        self._place(data, c, partial(make_shard, settings=settings), init_streams)
+
+    def _node_frequencies(self) -> Frequencies:
+        return self._found[0]
+
+    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
+        """Return zeros for what is averaged here over the kept sweeps."""
+        return {"doc_topic_prior": np.zeros(self.n_topics), "topic_word_prior": np.zeros(())}
+
+    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the current values to the sums, here and where the documents are."""
+        self._add_parameters_to(sums)
+        self._add_to_parts()
