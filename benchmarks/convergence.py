@@ -3,9 +3,11 @@
 Data are drawn from each model (those of `HDPHMMLT` from an HMM with four states); a fit counts if
 it gives scikit-learn's ConvergenceWarning. "settled" runs five times the default number of sweeps,
 from a random start; "default" runs 500; "short" runs 40 and keeps the last 20 of them. "K = 50"
-asks for far more topics than there are; "too few states" allows half of those there are.
+asks for far more topics than there are; "too few states" allows half of those there are. With
+several chains a fit also counts if they disagree.
 
     python benchmarks/convergence.py --fits 50
+    python benchmarks/convergence.py --fits 50 --chains 2 --budgets default --undone
 """
 
 import argparse
@@ -18,10 +20,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skdp.data import SegmentedCorpus
 from skdp.datasets import make_segmented_corpus, make_sticky_panel
+from skdp.mixture import PitmanYorMixture
 from skdp.sequence import HDPHMMLT
 from skdp.topics import (
     AdaptiveTopicModel,
     GibbsLDA,
+    HDPTopicModel,
     LatentDirichletCoClustering,
     SegmentedTopicModel,
     SequentialLDA,
@@ -61,6 +65,13 @@ def draw_panel(**params):
     return draw
 
 
+def draw_rows(seed):
+    """Draw 200 rows of two columns from four components that overlap."""
+    rng = np.random.default_rng(seed)
+    centres = 3.0 * rng.normal(size=(4, 2))
+    return centres[rng.integers(4, size=200)] + rng.normal(size=(200, 2))
+
+
 def draw_default_corpus(seed):
     return make_segmented_corpus(random_state=seed).data
 
@@ -73,6 +84,8 @@ MODELS = {
     "LDCC": (LatentDirichletCoClustering(5, 4), draw_co_clusters),
     "HDPHMMLT": (HDPHMMLT(10), draw_panel(stay=0.7)),
     "HDPHMMLT, sticky": (HDPHMMLT(10, stickiness="auto"), draw_panel()),
+    "HDPTopicModel": (HDPTopicModel(), draw_corpus(concentration=1e6)),
+    "PitmanYorMixture": (PitmanYorMixture(), draw_rows),
 }
 UNDONE = {
     "GibbsLDA, K = 50": (GibbsLDA(50, **SHORT), draw_default_corpus),
@@ -83,8 +96,8 @@ UNDONE = {
 
 
 def count_warnings(model, draw, n_fits):
-    """Return how many fits warn, how many of them of too few states, and the CPU time of a fit."""
-    n_warned = n_full = 0
+    """Return how many fits warn, of too few states, of chains apart, and the CPU time of a fit."""
+    n_warned = n_full = n_apart = 0
     begin = time.process_time()
     for seed in range(n_fits):
         data = draw(seed)
@@ -93,19 +106,23 @@ def count_warnings(model, draw, n_fits):
             model.set_params(random_state=seed).fit(data)
         messages = [str(w.message) for w in caught if w.category is ConvergenceWarning]
         n_warned += bool(messages)
-        n_full += any("n_components" in message for message in messages)
-    return n_warned, n_full, (time.process_time() - begin) / n_fits
+        n_full += any("Raise n_components" in message for message in messages)
+        n_apart += any("chains disagree" in message for message in messages)
+    return n_warned, n_full, n_apart, (time.process_time() - begin) / n_fits
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fits", type=int, default=50)
+    parser.add_argument("--chains", type=int, default=1)
     parser.add_argument("--models", nargs="*", default=list(MODELS), choices=MODELS)
     parser.add_argument("--budgets", nargs="+", default=list(BUDGETS), choices=BUDGETS)
     parser.add_argument("--undone", nargs="*", default=list(UNDONE), choices=UNDONE)
     options = parser.parse_args()
     print_header()
-    print_table(["model", "sweeps", "fits", "warn", "of n_components", "fit, CPU s"], [])
+    print_table(
+        ["model", "sweeps", "fits", "warn", "of n_components", "of chains", "fit, CPU s"], []
+    )
     for name in options.models:
         for budget in options.budgets:
             model, draw = MODELS[name]
@@ -116,11 +133,10 @@ def main():
 
 
 def report(name, budget, model, draw, options):
-    n_warned, n_full, seconds = count_warnings(model, draw, options.fits)
-    print(
-        f"| {name} | {budget} | {options.fits} | {n_warned} | {n_full} | {seconds:.1f} |",
-        flush=True,
-    )
+    model.set_params(n_chains=options.chains)
+    *numbers, seconds = count_warnings(model, draw, options.fits)
+    row = [name, budget, options.fits, *numbers, f"{seconds:.1f}"]
+    print(f"| {' | '.join(map(str, row))} |", flush=True)
 
 
 if __name__ == "__main__":

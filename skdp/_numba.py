@@ -225,11 +225,32 @@ def _watched(kernel: Any, options: dict[str, Any]) -> Any:
 
 
 def njit_part(function: Callable[..., Any], **options: Any) -> Any:
-    """Compile a part of a kernel, which kernels alone may call: from Python it would crash.
+    """Compile a part of a kernel, which kernels alone may call: from Python it is a TypeError.
 
     What would make it callable from Python takes as long to compile as many a kernel itself.
     """
-    return njit(function, no_cpython_wrapper=True, **options)
+    return _closed_to_python(njit(function, no_cpython_wrapper=True, **options))
+
+
+def _closed_to_python(part: Any) -> Any:
+    """Have numba's dispatcher raise where Python calls it.
+
+    Compiled without a wrapper, its entry point for Python is a null pointer. numba's table of entry
+    points would be asked before any code in Python is, so nothing is written to it.
+    """
+
+    def refuse(*args: Any, **params: Any) -> Any:
+        raise TypeError(
+            f"{part.__name__} is a part of kernels, which cannot be called from Python: njit makes "
+            "kernels that can."
+        )
+
+    def add_overload(compiled: Any) -> None:
+        part.overloads[tuple(compiled.signature.args)] = compiled
+
+    if hasattr(part, "add_overload") and hasattr(part, "_compile_for_args"):
+        part.add_overload, part._compile_for_args = add_overload, refuse
+    return part
 
 
 def njit_loop(function: Callable[..., Any]) -> Any:

@@ -11,7 +11,7 @@ from skdp.inference._convergence import (
     warn_unconverged,
     warn_user,
 )
-from skdp.inference._interrupt import InterruptGuard, check_interrupts
+from skdp.inference._interrupt import InterruptGuard, check_interrupts, is_interrupted
 from skdp.inference._schedule import Schedule
 from skdp.inference._sweeps import Sweeps
 from skdp.inference._trace import Trace
@@ -28,6 +28,7 @@ __all__ = [
     "Walker",
     "align_labels",
     "check_interrupts",
+    "is_interrupted",
     "warn_of_climbs",
     "warn_of_disagreement",
     "warn_of_drifts",

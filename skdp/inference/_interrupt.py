@@ -29,6 +29,12 @@ def check_interrupts() -> None:
             guard.check()
 
 
+def is_interrupted() -> bool:
+    """Tell whether guards hold something back: work that can do with less then stops at once."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    return in_main_thread and any(guard.is_holding for guard in _open_guards)
+
+
 class InterruptGuard:
     """Hold back what signal handlers raise until `check` is called, so that no sweep is cut in two.
 
@@ -84,6 +90,11 @@ class InterruptGuard:
         for signum, (mine, handler) in self._replaced.items():
             if handler_of(signum) is mine:  # else the user has set another meanwhile
                 set_handler(signum, handler)
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether there is something that `check` would raise."""
+        return self._held is not None
 
     def check(self) -> None:
         """Raise what was held back since the last call."""

@@ -420,8 +420,7 @@ class NestedPitmanYorLM(
         Warns
         -----
         ConvergenceWarning
-            If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then.
-            If chains plainly disagree; compare them in `trace_` then.
+            If the log joint of a chain still climbs (raise `max_iter`), or chains plainly disagree.
         """
         return self._fit(X, y)
 

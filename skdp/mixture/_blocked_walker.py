@@ -56,9 +56,9 @@ class BlockedWalker(MixtureWalker):
         self.n_jobs = n_jobs
         super().__init__(*args, **params)
 
-    def _take_prior(self) -> None:
-        super()._take_prior()
-        self._blocked = kernels.blocked_kernels_of(self._terms.kind)
+    @property
+    def _blocked(self) -> kernels.BlockedKernels:
+        return kernels.blocked_kernels_of(self._terms.kind)
 
     def _begin(self, rng: NDArray[np.uint64]) -> None:
         """Draw the first partition."""

@@ -47,7 +47,7 @@ class ClusterWalker(Part):
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        "_values", "_terms", "_kernels", "_log_alone", "_order",
+        "_values", "_terms", "_log_alone", "_order",
     )  # fmt: skip
 
     def __init__(
@@ -70,13 +70,17 @@ class ClusterWalker(Part):
     def _take_prior(self) -> None:
         """Compute what follows from the rows and the prior of the parameters."""
         self._terms: ClusterTerms = self.emission.cluster_terms()
-        self._kernels = kernels_of(self._terms.kind)
         self._log_alone = np.empty(len(self._values))
         _, rows, prior = self._terms
         room, scratch = self._terms.make_clusters(1), self._terms.make_scratch(1)
         arguments = room, self._order, scratch, self._log_alone
         if not self._kernels.weigh_alone(rows, prior, *arguments):
             raise ValueError(IMPOSSIBLE)
+
+    @property
+    def _kernels(self) -> Any:
+        """Return the kernels, which no pickle may hold: each process would compile them anew."""
+        return kernels_of(self._terms.kind)
 
     def sweep(self) -> None:
         """Draw the clusters of all rows, then their prior, and what clusters share."""

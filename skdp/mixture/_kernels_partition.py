@@ -6,6 +6,7 @@ g is that of the loss: see `representative_partition`.
 |---|---|---|---|
 | samples | | (S, N) int32 | sampled partitions, labels from 0 |
 | labels | | (N,) int64 | a partition, labels below C |
+| begin, end | | int | the rows to move |
 | is_vi | | bool | whether g(x) is x log x, not x^2 / 2 |
 | sizes | n_k | (C,) int64 | scratch |
 | tables | n_lk | (S, M, C) int64 | scratch |
@@ -50,13 +51,13 @@ def tabulate(labels, samples, sizes, tables):
 
 
 @njit_loop
-def improve(labels, samples, is_vi, sizes, tables, changes):
-    """Move each row of a tabulated partition to where the loss is least; return how many moved.
+def improve(begin, end, labels, samples, is_vi, sizes, tables, changes):
+    """Move some rows of a tabulated partition to where the loss is least; return how many moved.
 
     A place k of size 0 is a new cluster.
     """
     n_samples, n_moved = samples.shape[0], 0
-    for i in range(labels.shape[0]):
+    for i in range(begin, end):
         own = labels[i]
         sizes[own] -= 1
         for k in range(sizes.shape[0]):

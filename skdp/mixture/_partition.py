@@ -8,11 +8,15 @@ from scipy.special import xlogy
 
 from skdp._numba import frozen
 from skdp._typing import Places
+from skdp.inference import is_interrupted
 from skdp.mixture import _kernels_partition as kernels
 
 _MOST_PASSES = 50
 _FEW = 1e-4
 """Share of the rows: if no more of them move, they are as good as at rest."""
+
+_WORK = 10_000_000
+"""Numbers of shared rows that a call looks at, for a fiftieth or a fifth of a second (VI)."""
 
 _MOST_NUMBERS = 2**27
 """In tables of pairs of clusters: a gigabyte. Such partitions are not improved."""
@@ -32,6 +36,8 @@ def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
     rows that components share out of both, to clusters of their own: where many overlap, it is
     least for a partition into twice as many clusters as any sample has.
 
+    Once an `InterruptGuard` holds back a Ctrl-C, what has been found so far is returned.
+
     Parameters
     ----------
     samples : (S, N) array
@@ -44,25 +50,45 @@ def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
         Clusters by falling size, equal ones by their first rows.
     """
     is_vi, samples = loss == "vi", frozen(samples)
-    losses = [
-        _growth(np.bincount(labels), is_vi)
-        - 2.0 * np.mean([_growth(_count_pairs(labels, other), is_vi) for other in samples])
-        for labels in samples
-    ]
+    losses: list[float] = []
+    for labels in samples:
+        if losses and is_interrupted():
+            break
+        shared = [_growth(_count_pairs(labels, other), is_vi) for other in samples]
+        losses.append(_growth(np.bincount(labels), is_vi) - 2.0 * float(np.mean(shared)))
     labels = by_size(samples[int(np.argmin(losses))])
     n_samples, n_labels = len(samples), int(samples.max()) + 1
     n_places = max(np.count_nonzero(np.bincount(sample)) for sample in samples)
-    if n_samples * n_places * n_labels <= _MOST_NUMBERS:
+    if n_samples * n_places * n_labels <= _MOST_NUMBERS and not is_interrupted():
         scratch = (
             np.empty(n_places, dtype=np.int64),
             np.empty((n_samples, n_labels, n_places), dtype=np.int64),
         )
         kernels.tabulate(labels, samples, *scratch)
         for _ in range(_MOST_PASSES):
-            n_moved = kernels.improve(labels, samples, is_vi, *scratch, np.empty(n_places))
+            n_moved = _improve(labels, samples, is_vi, *scratch)
             if n_moved <= _FEW * len(labels):
                 break
     return by_size(labels)
+
+
+def _improve(
+    labels: Places,
+    samples: NDArray[np.int32],
+    is_vi: bool,
+    sizes: NDArray[np.int64],
+    tables: NDArray[np.int64],
+) -> int:
+    """Move each row to where the loss is least; return how many moved, 0 if there is a Ctrl-C."""
+    step, n_moved = max(_WORK // (len(samples) * len(sizes)), 1), 0
+    for begin in range(0, len(labels), step):
+        if is_interrupted():
+            return 0
+        end = min(begin + step, len(labels))
+        n_moved += kernels.improve(
+            begin, end, labels, samples, is_vi, sizes, tables, np.empty(len(sizes))
+        )
+    return n_moved
 
 
 def _growth(counts: NDArray[np.int64], is_vi: bool) -> float:

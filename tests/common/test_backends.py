@@ -3,6 +3,8 @@
 Fits ask for threads; a user's `parallel_config` overrules that, and then what is done is pickled.
 """
 
+import pickle
+
 import numpy as np
 import pytest
 from joblib import parallel_config
@@ -174,6 +176,15 @@ def test_backends(estimator, backend):
 def test_multiprocessing(estimator):
     """It pickles as pickle does, not as cloudpickle. It starts processes for every step: slow."""
     check_backend(estimator, "multiprocessing", n_jobs=2)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_no_kernel_is_sent(estimator):
+    """What other processes get names none of numba's: each would compile it anew, for minutes."""
+    estimator = seeded(estimator)
+    data = estimator._check_input(*make_data(estimator))
+    runs = estimator._start(data).runs
+    assert b"numba" not in pickle.dumps(runs)
 
 
 def test_drawn_trees():

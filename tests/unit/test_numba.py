@@ -327,3 +327,28 @@ def test_code_for_other_arguments_is_not_used():
     cache = KernelCache(Written(), called_from_python=True)
     assert cache.load_overload((numba_types.int64,), None) is not None
     assert cache.load_overload((numba_types.float64,), None) is None
+
+
+@_numba.njit_inner
+def double_it(x):
+    return 2 * x
+
+
+@_numba.njit_inlined
+def triple_it(x):
+    return 3 * x
+
+
+@njit
+def add_both(x):
+    return double_it(x) + triple_it(x)
+
+
+@pytest.mark.parametrize("part", [double_it, triple_it])
+def test_parts_refuse_python(part):
+    """Before a kernel has had them compiled, and after: the entry point is a null pointer."""
+    for _ in range(2):
+        with pytest.raises(TypeError, match=f"{part.__name__} is a part of kernels, which cannot"):
+            part(3)
+        assert add_both(3) == 15
+    assert double_it.py_func(3) == 6

@@ -55,7 +55,7 @@ class HDPMixtureWalker(ClusterWalker):
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        *ClusterWalker._data_attributes, "ptr", "_groups", "_group_kernels"
+        *ClusterWalker._data_attributes, "ptr", "_groups"
     )  # fmt: skip
 
     def __init__(
@@ -92,9 +92,9 @@ class HDPMixtureWalker(ClusterWalker):
         self._groups = np.repeat(np.arange(len(panel)), np.diff(panel.ptr))
         self._attach_rows(panel.values)
 
-    def _take_prior(self) -> None:
-        super()._take_prior()
-        self._group_kernels = kernels_of_groups(self._terms.kind)
+    @property
+    def _group_kernels(self) -> Any:
+        return kernels_of_groups(self._terms.kind)
 
     def counts(self, n_columns: int) -> Places:
         """Return how many rows of each group are in each component, (J, n_columns)."""

@@ -9,10 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skdp.inference import Trace, warn_of_disagreement
 from skdp.inference._diagnostics import find_gap, rank_r_hat
-from skdp.mixture import PitmanYorMixture
 
 NOISE = np.random.default_rng(0).normal(size=(2, 48))
-APART = NOISE + [[0.0], [4.0]]
+APART = NOISE + np.array([[0.0], [4.0]])
 LINE = np.linspace(0.0, 40.0, 48)
 
 
@@ -66,8 +65,8 @@ def test_the_gap_is_that_of_the_means():
 def test_gaps_below_the_spread_do_not_count():
     """However sure they are."""
     chains = np.tile([-1.0, 1.0], (2, 600)) + 0.01 * np.random.default_rng(0).normal(size=(2, 1200))
-    assert find_gap(chains + [[0.0], [1.3]]) is None
-    assert find_gap(chains + [[0.0], [1.6]]) is not None
+    assert find_gap(chains + np.array([[0.0], [1.3]])) is None
+    assert find_gap(chains + np.array([[0.0], [1.6]])) is not None
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,13 @@
 """The representative partition against brute force over all partitions of a few rows."""
 
+import signal
+
 import numpy as np
 import pytest
 from exact.oracles.mixtures import partitions
 
+from skdp.inference import InterruptGuard
+from skdp.mixture import PitmanYorMixture, _base, _partition
 from skdp.mixture._partition import by_size, representative_partition
 
 
@@ -90,3 +94,67 @@ def test_binders_loss_breaks_no_pieces_off():
 def test_clusters_are_named_by_size():
     np.testing.assert_array_equal(by_size(np.array([4, 4, 2, 7, 7, 7])), [1, 1, 2, 0, 0, 0])
     np.testing.assert_array_equal(by_size(np.array([3, 1, 1, 3])), [0, 1, 1, 0])
+
+
+def draw_samples(n_rows):
+    """Draw partitions that agree but for noise: there is much to improve."""
+    rng = np.random.default_rng(3)
+    noise = rng.random((8, n_rows)) < 0.25
+    return np.where(noise, rng.integers(0, 3, (8, n_rows)), np.arange(n_rows) % 3).astype(np.int32)
+
+
+def interrupted_partition(samples, monkeypatch, n_calls):
+    """Return the partition if a Ctrl-C comes in one of the calls of the kernel, the last."""
+    improve, n_done = _partition.kernels.improve, []
+
+    def improve_and_interrupt(*args):
+        n_done.append(improve(*args))
+        if len(n_done) == n_calls:
+            signal.raise_signal(signal.SIGINT)
+        return n_done[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_partition.kernels, "improve", improve_and_interrupt)
+        with pytest.raises(KeyboardInterrupt), InterruptGuard():
+            found = representative_partition(samples, "binder")
+    assert len(n_done) == n_calls
+    return found
+
+
+def test_an_interrupt_is_heard_within_a_pass(monkeypatch):
+    samples = draw_samples(1000)
+    monkeypatch.setattr(_partition, "_WORK", 8 * 3 * 100)
+    found = interrupted_partition(samples, monkeypatch, 4)
+    before = min(mean_loss(s, samples, "binder") for s in samples)
+    after = mean_loss(representative_partition(samples, "binder"), samples, "binder")
+    assert after < mean_loss(found, samples, "binder") < before
+
+
+def interrupt_and_find(*args):
+    signal.raise_signal(signal.SIGINT)
+    return representative_partition(*args)
+
+
+def test_after_an_interrupt_it_is_the_first_sample():
+    samples = draw_samples(1000)
+    with pytest.raises(KeyboardInterrupt), InterruptGuard():
+        found = interrupt_and_find(samples, "binder")
+    np.testing.assert_array_equal(found, by_size(samples[0]))
+
+
+def test_where_it_is_cut_has_no_effect(monkeypatch):
+    samples = draw_samples(500)
+    expected = representative_partition(samples, "vi")
+    monkeypatch.setattr(_partition, "_WORK", 1)
+    np.testing.assert_array_equal(representative_partition(samples, "vi"), expected)
+
+
+def test_a_fit_that_is_interrupted_at_its_end_is_a_fit(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = PitmanYorMixture(max_iter=6, random_state=0)
+    monkeypatch.setattr(_base, "representative_partition", interrupt_and_find)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert model.labels_.shape == (40,)
+    assert model.n_iter_ == 6
+    assert model.predict(X).shape == (40,)
