@@ -54,7 +54,7 @@ def test_class_of_an_empty_sequence(estimator):
     X, y = [[0, 1], [], [1]], ["words", "nothing", "words"]
     rows = LanguageModelClassifier(estimator).fit(X, y).predict_proba([[], [0, 1]])
     np.testing.assert_allclose(rows.sum(axis=1), 1.0)
-    assert np.all((0.0 < rows) & (rows < 1.0))
+    assert np.all((rows > 0.0) & (rows < 1.0))
 
 
 def test_jobs():
