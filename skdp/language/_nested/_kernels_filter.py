@@ -29,12 +29,16 @@ from numpy.typing import NDArray
 from skdp._numba import njit_inlined, njit_inner, njit_section
 from skdp._random import next_double
 from skdp.language._nested._kernels_words import (
+    SMALLEST_BASE,
     context_node,
     context_of,
     event_probability,
     two_word_node,
 )
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, NODE, find_cell, split_share
+
+LIFTED = 1e-150
+"""Probability that stretches without a cut are lifted to."""
 
 SMALL = 1e-60
 """Sums of weights below it are given another scale."""
@@ -95,8 +99,40 @@ def _follow_contexts(f, cells, n_letters, order, uniform, out):
 
 
 @njit_inner
+def _lift_stretches(text, prices, start, n, s):
+    """Find stretches without a cut whose letters are too improbable for a float.
+
+    Every way to cut the string has one word that holds such a stretch: these words' probabilities
+    may all have the same factor. Its logarithm goes to ``scale_log[i]``, 0 where there is none, and
+    the first letter to ``reach[i]``, i the last letter.
+    """
+    last = text.character_order - 1
+    first = 0
+    for i in range(n):
+        s.scale_log[i] = 0.0
+        if i < n - 1 and text.known[start + i] == 0:
+            continue
+        k = i - first + 1
+        total, product = 0.0, 1.0
+        for r in range(k):
+            product *= s.letter_p[first + r, min(r, last)]
+            if product < LIFTED:
+                total += math.log(product)
+                product = 1.0
+        if total < 0.0:
+            total += math.log(prices[k] * s.end_p[i, min(k, last)]) + math.log(product)
+            s.scale_log[i] = max(math.log(LIFTED) - total, 0.0)
+            s.reach[i] = first
+        first = i + 1
+
+
+@njit_inner
 def weigh_words(f, text, prices, string, power, s):
-    """Write the probabilities of all words of a string, without context."""
+    """Write the probabilities of all words of a string, without context.
+
+    Words that hold a stretch which is known to have no cut, and is very improbable, have another
+    factor (`_lift_stretches`), the same for all ways to cut the string.
+    """
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     order, longest = text.character_order, text.span_ids.shape[1]
@@ -104,16 +140,28 @@ def weigh_words(f, text, prices, string, power, s):
     for i in range(n):
         _follow_contexts(f, text.letter_cells[start + i], i, order, text.uniform, s.letter_p[i])
         _follow_contexts(f, text.end_cells[start + i], i + 1, order, text.uniform, s.end_p[i])
+    _lift_stretches(text, prices, start, n, s)
     level = np.int64(order)
     root = np.int64(text.root_node)
     for b in range(n):
         product = 1.0
+        shift = lift = 0.0
         for k in range(1, min(longest, n - b) + 1):
             i = b + k - 1
             product *= s.letter_p[i, min(k - 1, last)]
+            if product < LIFTED:
+                shift += math.log(product)
+                product = 1.0
+            if s.scale_log[i] > 0.0 and s.reach[i] >= b:
+                lift += s.scale_log[i]
             w = np.int64(text.span_ids[start + b, k - 1])
             own, back = split_share(f, np.int64(text.root_cell) + w, root, level)
-            alone = own + back * (prices[k] * product * s.end_p[i, min(k, last)])
+            base = prices[k] * product * s.end_p[i, min(k, last)]
+            if lift > 0.0:
+                base = max(math.exp(math.log(base) + (shift + lift)), SMALLEST_BASE)
+            elif shift < 0.0:
+                base = math.exp(math.log(base) + shift)
+            alone = own + back * base
             s.alone[b + k, k - 1] = alone
             s.tempered[b + k, k - 1] = alone if power == 1.0 else alone**power
 

@@ -34,8 +34,8 @@ from skdp.language._nested._kernels_words import (
     base_probability,
     context_of,
     drop_empty_cells,
-    event_probability,
     list_words,
+    log_removed,
     remove_event,
 )
 from skdp.processes._kernels_franchise_dynamic import N_CHANGES, undo_changes
@@ -160,9 +160,8 @@ def _remove_unmarked(f, text, prices, words, n_words, word_at, before_at, rng):
         if not _is_marked(text, words, e, at, word_at, before_at):
             w = np.int64(words[e])
             v, pair, depth = context_of(f, text, words, e)
-            ratio = remove_event(f, text, w, v, pair, depth, rng)
-            base = base_probability(f, text, prices, w)
-            total += math.log(event_probability(f, text, w, v, pair, depth, base) * ratio)
+            removed = remove_event(f, text, w, v, pair, depth, rng)
+            total += log_removed(f, text, prices, w, v, pair, depth, removed)
     return total
 
 
@@ -176,8 +175,8 @@ def _add_unmarked(f, text, prices, words, n_words, word_at, before_at, rng):
             w = np.int64(words[e])
             v, pair, depth = context_of(f, text, words, e)
             base = base_probability(f, text, prices, w)
-            probability, ratio = add_event(f, text, prices, w, v, pair, depth, base, rng)
-            total += math.log(probability * ratio)
+            probability, log_ratio = add_event(f, text, prices, w, v, pair, depth, base, rng)
+            total += math.log(probability) + log_ratio
         if e < n_words - 1:
             at += text.span_lengths[words[e]]
     return total

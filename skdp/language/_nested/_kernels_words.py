@@ -37,6 +37,9 @@ from skdp.processes._kernels_franchise_dynamic import (
     take_seat,
 )
 
+SMALLEST_BASE = 1e-240
+"""What stands for a smaller base probability of a word: a long one of rare letters."""
+
 
 class Text(NamedTuple):
     """Strings, and the places of their restaurants.
@@ -154,16 +157,19 @@ def add_spelling(f, text, w, rng):
     Returns
     -------
     float
-        Product of their probabilities, each given the letters before it.
+        Log of the product of their probabilities, each given the letters before it.
     """
     at, k = text.span_first[w], np.int64(text.span_lengths[w])
-    product = 1.0
+    product, total = 1.0, 0.0
     for r in range(k + 1):
         cell, level = symbol_cell(text, at, k, r)
         probability = letter_probability(f, cell, level, text.uniform)
         product *= probability
+        if product < SMALLEST_BASE:
+            total += math.log(product)
+            product = 1.0
         seat_letter(f, cell, level, probability, rng)
-    return product
+    return total + math.log(product)
 
 
 @njit_inner
@@ -173,15 +179,18 @@ def remove_spelling(f, text, w, rng):
     Returns
     -------
     float
-        Product of their probabilities, each after its removal.
+        Log of the product of their probabilities, each after its removal.
     """
     at, k = text.span_first[w], np.int64(text.span_lengths[w])
-    product = 1.0
+    product, total = 1.0, 0.0
     for r in range(k, -1, -1):
         cell, level = symbol_cell(text, at, k, r)
         remove_customer(f, cell, rng)
         product *= letter_probability(f, cell, level, text.uniform)
-    return product
+        if product < SMALLEST_BASE:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)
 
 
 # Words
@@ -189,10 +198,14 @@ def remove_spelling(f, text, w, rng):
 
 @njit_inner
 def base_probability(f, text, prices, w):
-    """Return the base probability of a word, or of the end of the sentence."""
+    """Return the base probability of a word, or of the end of the sentence.
+
+    What it is below SMALLEST_BASE does not matter: a word that has customers has a probability
+    without it, and one that has none takes the letters' own, in logarithms, in its place.
+    """
     if w == text.n_spans:
         return prices[0]
-    return prices[text.span_lengths[w]] * spelling_probability(f, text, w)
+    return max(prices[text.span_lengths[w]] * spelling_probability(f, text, w), SMALLEST_BASE)
 
 
 @njit_inlined
@@ -237,7 +250,7 @@ def add_event(f, text, prices, w, v, pair, depth, base, rng):
     Returns
     -------
     (float, float)
-        Its probability, and what the letters of a new table have for `base`.
+        Its probability, and the log of what the letters of a new table have for `base`.
     """
     probability = event_probability(f, text, w, v, pair, depth, base)
     left = next_double(rng) * probability
@@ -249,7 +262,7 @@ def add_event(f, text, prices, w, v, pair, depth, base, rng):
         own, back = split_share(f, cell, node, level + 2)
         if left < own:
             _seat_in(f, cell, node, level + 2, left)
-            return probability, 1.0
+            return probability, 0.0
         if cell < 0:
             parent = find_or_add_cell(f, context_node(text, v), w, root)
             cell = find_or_add_cell(f, node, w, parent)
@@ -261,18 +274,23 @@ def add_event(f, text, prices, w, v, pair, depth, base, rng):
         own, back = split_share(f, cell, node, level + 1)
         if left < own:
             _seat_in(f, cell, node, level + 1, left)
-            return probability, 1.0
+            return probability, 0.0
         record_change(f, OPENED, find_or_add_cell(f, node, w, root), np.int32(1))
         left = (left - own) / back
     own, _ = split_share(f, root, np.int64(text.root_node), level)
     if left < own:
         _seat_in(f, root, np.int64(text.root_node), level, left)
-        return probability, 1.0
+        return probability, 0.0
     record_change(f, OPENED, root, np.int32(1))
     if w == text.n_spans:
-        return probability, 1.0
-    frozen = base / prices[text.span_lengths[w]]
-    return probability, add_spelling(f, text, w, rng) / frozen
+        return probability, 0.0
+    return probability, add_spelling(f, text, w, rng) - log_letters(text, prices, w, base)
+
+
+@njit_inlined
+def log_letters(text, prices, w, base):
+    """Return the log of what the letters of a word have in its base probability."""
+    return math.log(base) - math.log(prices[text.span_lengths[w]])
 
 
 @njit_inner
@@ -281,8 +299,8 @@ def remove_event(f, text, w, v, pair, depth, rng):
 
     Returns
     -------
-    float
-        What the letters of the table that it takes along had for their base probability.
+    (bool, float)
+        Whether it takes a table's letters along, and the log of what these had.
     """
     if depth == 0:
         cell = np.int64(text.root_cell) + w
@@ -291,9 +309,18 @@ def remove_event(f, text, w, v, pair, depth, rng):
     else:
         cell = find_cell(f, two_word_node(text, pair), w)
     if not remove_customer(f, cell, rng) or w == text.n_spans:
-        return 1.0
-    product = remove_spelling(f, text, w, rng)
-    return product / spelling_probability(f, text, w)
+        return False, 0.0
+    return True, remove_spelling(f, text, w, rng)
+
+
+@njit_inner
+def log_removed(f, text, prices, w, v, pair, depth, removed):
+    """Return the log of what `add_event` would return of an event, after its removal."""
+    took_letters, log_ratio = removed
+    base = base_probability(f, text, prices, w)
+    if took_letters:
+        log_ratio -= log_letters(text, prices, w, base)
+    return math.log(event_probability(f, text, w, v, pair, depth, base)) + log_ratio
 
 
 @njit_inner
@@ -357,11 +384,9 @@ def remove_words(f, text, prices, words, n_words, log_wanted, rng):
     for e in range(n_words - 1, -1, -1):
         w = np.int64(words[e])
         v, pair, depth = context_of(f, text, words, e)
-        ratio = remove_event(f, text, w, v, pair, depth, rng)
+        removed = remove_event(f, text, w, v, pair, depth, rng)
         if log_wanted:
-            base = base_probability(f, text, prices, w)
-            probability = event_probability(f, text, w, v, pair, depth, base)
-            total += math.log(probability * ratio)
+            total += log_removed(f, text, prices, w, v, pair, depth, removed)
     return total
 
 
@@ -380,6 +405,6 @@ def add_words(f, text, prices, words, n_words, rng):
         w = np.int64(words[e])
         v, pair, depth = context_of(f, text, words, e)
         base = base_probability(f, text, prices, w)
-        probability, ratio = add_event(f, text, prices, w, v, pair, depth, base, rng)
-        total += math.log(probability * ratio)
+        probability, log_ratio = add_event(f, text, prices, w, v, pair, depth, base, rng)
+        total += math.log(probability) + log_ratio
     return total

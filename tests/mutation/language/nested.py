@@ -3,6 +3,7 @@
 from mutation.mutation import Mutation
 
 EXACT = "tests/exact/language/test_nested.py"
+LONG = "tests/exact/language/test_nested_long.py::test_two_long_words"
 POSTERIOR = f"{EXACT}::test_posterior_of_cuts"
 JOINT = f"{EXACT}::test_log_joint"
 SWEEPS = "language/_nested/_kernels_sweeps.py"
@@ -44,32 +45,51 @@ MUTATIONS = [
     Mutation(
         "nested-removed-words-are-weighed-before-they-go",
         WORDS,
-        "        ratio = remove_event(f, text, w, v, pair, depth, rng)\n"
+        "        removed = remove_event(f, text, w, v, pair, depth, rng)\n"
         "        if log_wanted:\n"
-        "            base = base_probability(f, text, prices, w)\n"
-        "            probability = event_probability(f, text, w, v, pair, depth, base)\n",
+        "            total += log_removed(f, text, prices, w, v, pair, depth, removed)\n",
         "        base = base_probability(f, text, prices, w)\n"
-        "        probability = event_probability(f, text, w, v, pair, depth, base)\n"
-        "        ratio = remove_event(f, text, w, v, pair, depth, rng)\n"
-        "        if log_wanted:\n",
+        "        before = math.log(event_probability(f, text, w, v, pair, depth, base))\n"
+        "        takes, letters = remove_event(f, text, w, v, pair, depth, rng)\n"
+        "        base = base_probability(f, text, prices, w)\n"
+        "        if log_wanted:\n"
+        "            total += before\n"
+        "            if takes:\n"
+        "                total += letters - log_letters(text, prices, w, base)\n",
         "A word's probability is that without itself.",
         f"{POSTERIOR}[two strings-strings-(2, 2)]",
     ),
     Mutation(
         "nested-spelling-of-a-new-table-counts-once-frozen",
         WORDS,
-        "    return probability, add_spelling(f, text, w, rng) / frozen",
-        "    add_spelling(f, text, w, rng)\n    return probability, frozen / frozen",
+        "    return probability, add_spelling(f, text, w, rng) - log_letters(text, prices, w, base)",
+        "    add_spelling(f, text, w, rng)\n    return probability, 0.0",
         "Letters of a new table change each other's probabilities.",
         f"{POSTERIOR}[two strings-strings-(2, 2)]",
     ),
     Mutation(
         "nested-spelling-of-a-closed-table-counts-once-frozen",
         WORDS,
-        "    return product / spelling_probability(f, text, w)",
-        "    return 1.0",
+        "        log_ratio -= log_letters(text, prices, w, base)\n",
+        "        log_ratio = 0.0\n",
         "The same for the old words.",
         f"{POSTERIOR}[two strings-strings-(2, 2)]",
+    ),
+    Mutation(
+        "nested-long-stretches-are-not-lifted",
+        FILTER,
+        "            s.scale_log[i] = max(math.log(LIFTED) - total, 0.0)",
+        "            s.scale_log[i] = 0.0",
+        "Without a lift all ways to cut a long stretch have weight 0.",
+        f"{LONG}[online]",
+    ),
+    Mutation(
+        "nested-lifts-of-some-words",
+        FILTER,
+        "            if s.scale_log[i] > 0.0 and s.reach[i] >= b:",
+        "            if s.scale_log[i] > 0.0 and s.reach[i] == b:",
+        "All words that hold a stretch are lifted, not only those that begin with it.",
+        f"{LONG}[online]",
     ),
     Mutation(
         "nested-tables-close-without-their-spelling",
