@@ -254,6 +254,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         tags.input_tags.pairwise = self._is_precomputed()
         tags.input_tags.positive_only = self._is_precomputed()
         tags.input_tags.categorical = not self._is_precomputed()
+        # The checks' own matrix has inner products: rows of large values are near to all others.
+        tags.classifier_tags.poor_score = self._is_precomputed()
         return tags
 
     def _is_precomputed(self) -> bool:

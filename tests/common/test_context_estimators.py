@@ -17,6 +17,7 @@ from skdp.context import (
         DistanceDependentCRPClassifier(max_iter=20),
         DistanceDependentCRPClassifier("overlap", weights="auto", max_iter=20),
         DistanceDependentCRPClassifier(outcome_model="dirichlet", max_iter=20),
+        DistanceDependentCRPClassifier("precomputed", max_iter=20),
     ]
 )
 def test_scikit_learn(estimator, check):
