@@ -7,8 +7,6 @@ KERNELS = "processes/_kernels_franchise.py"
 TABLES = f"{LM}::test_tables[trigrams]"
 LEARNT = f"{LM}::test_discounts_and_concentrations[one often-all]"
 HYPER_KERNELS = "processes/_kernels_franchise_hyper.py"
-PAIRS_KERNELS = "processes/_kernels_cell_pairs.py"
-PAIRS = "tests/exact/processes/test_cell_pairs.py"
 EXACT = "tests/exact/language/test_nested.py"
 SEATS = f"{EXACT}::test_posterior_of_tables"
 DYNAMIC = "processes/_kernels_franchise_dynamic.py"
@@ -146,22 +144,6 @@ MUTATIONS = [
         "log_rising(concentration, 1.0, customers[i] - 1)",
         "(theta)_C without its first factor begins at theta + 1.",
         LEARNT,
-    ),
-    Mutation(
-        "franchise-pairs-recursion",
-        PAIRS_KERNELS,
-        "(n - falls[t + 1]) * above[t + 1]",
-        "(n - falls[t]) * above[t + 1]",
-        "A customer joins t tables in proportion to n - d t.",
-        LEARNT,
-    ),
-    Mutation(
-        "franchise-pairs-counts",
-        PAIRS_KERNELS,
-        "            total += counts[i] * math.log(row[t[i]])",
-        "            total += math.log(row[t[i]])",
-        "Every cell has its factor, not only one of those that are alike.",
-        f"{PAIRS}::test_every_small_pair[0.93]",
     ),
     Mutation(
         "franchise-sizes",
