@@ -79,7 +79,7 @@ class GibbsLDA(LikelihoodMixin, PartitionedTopicModel):
     n_shards : int, default=1
         Number of shards: runs of documents that are swept at the same time, each with the words of
         the others as they were before the sweep. This is approximate (AD-LDA), and faster with
-        `n_jobs`. 1: exact. The shards of a PartitionedCorpus are its partitions: 1 or their number.
+        `n_jobs`. 1: exact.
     transform_max_iter : int, default=100
         Number of sweeps over each document in `transform` and `score`.
     transform_burn_in : int or None, default=None
@@ -122,8 +122,9 @@ class GibbsLDA(LikelihoodMixin, PartitionedTopicModel):
     Notes
     -----
     A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster, with
-    fewer than 400 topics. Then `doc_topic_` is gathered in the memory of this process, and
-    `segment_topic_` is not.
+    fewer than 400 topics.
+    The partitions are the shards: `n_shards` is 1 or their number. `doc_topic_` is gathered in the
+    memory of this process; `segment_topic_` is not.
 
     References
     ----------
