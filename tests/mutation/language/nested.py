@@ -57,12 +57,13 @@ MUTATIONS = [
         "            if takes:\n"
         "                total += letters - log_letters(text, prices, w, base)\n",
         "A word's probability is that without itself.",
-        f"{SEATS}[one string-strings-(1, 1)]",
+        f"{POSTERIOR}[two strings-strings-(2, 2)]",
     ),
     Mutation(
         "nested-spelling-of-a-new-table-counts-once-frozen",
         WORDS,
-        "    return probability, add_spelling(f, text, w, rng) - log_letters(text, prices, w, base)",
+        "    return probability, add_spelling(f, text, w, rng) - "
+        "log_letters(text, prices, w, base)",
         "    add_spelling(f, text, w, rng)\n    return probability, 0.0",
         "Letters of a new table change each other's probabilities.",
         f"{POSTERIOR}[two strings-strings-(2, 2)]",
