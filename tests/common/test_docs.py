@@ -85,7 +85,6 @@ OTHER_MEANING = {
         "AutoregressiveEmission": "covariances are full",
         "StudentTEmission": "nu is another number there",
     },
-    "n_shards": {"LatentDirichletCoClustering": "not of partitions"},
     "analyzer": {"TokenVectorizer": "words or characters, no n-grams"},
     "base": {"HierarchicalPitmanYorLM": "or a language model"},
     "concentration": {
