@@ -45,6 +45,26 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         return np.empty((), dtype=object)
 
 
+def check_word_names(feature_names: Any, n_words: int) -> NDArray[Any]:
+    """Return the names of all words of a vocabulary, (n_words,)."""
+    names = as_array(feature_names, "feature_names")
+    if names.shape != (n_words,):
+        raise ValueError(
+            f"feature_names must hold n_features={n_words} names, got shape {names.shape}."
+        )
+    return names
+
+
+def check_how_many(n: Any, name: str, default: int, largest: int, what: str) -> int:
+    """Return how many are asked for, no more than there are; None: `default`, or all."""
+    if n is None:
+        return min(default, largest)
+    n = check_count(n, name, at_least=1)
+    if n > largest:
+        raise ValueError(f"{name} must be at most {what}, got {n}.")
+    return n
+
+
 def as_floats(values: Any, name: str, n_dimensions: int | None = None) -> NDArray[np.float64]:
     """Return an array of real numbers in double precision, or raise an error that names it."""
     array = as_array(values, name)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_array, check_count, is_number
+from skdp._checks import check_how_many, check_word_names, is_number
 from skdp.topics._shared._topic_table import TopicRow, TopicTable
 
 _N_TOP_WORDS, _N_DOCUMENTS = 10, 5
@@ -75,7 +75,7 @@ class WordsOfTopicsMixin:
         check_is_fitted(self)
         names = self._word_names(feature_names)
         n_words = self.n_features_in_
-        n = _check_size(n, "n", _N_TOP_WORDS, n_words, f"n_features={n_words}")
+        n = check_how_many(n, "n", _N_TOP_WORDS, n_words, f"n_features={n_words}")
         order = np.argsort(-self._relevance(relevance), axis=1, kind="stable")[:, :n]
         if not weights:
             return [names[row].tolist() for row in order]
@@ -118,7 +118,7 @@ class WordsOfTopicsMixin:
         estimator: Any = self
         shares = self.doc_topic_ if X is None else estimator.transform(X)
         largest = f"the number of documents, {len(shares)}"
-        n = _check_size(n_documents, "n_documents", _N_DOCUMENTS, len(shares), largest)
+        n = check_how_many(n_documents, "n_documents", _N_DOCUMENTS, len(shares), largest)
         return np.argsort(-shares.T, axis=1, kind="stable")[:, :n]
 
     def summary(
@@ -165,13 +165,7 @@ class WordsOfTopicsMixin:
         """Return the names of the words."""
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
-        names = as_array(feature_names, "feature_names")
-        if names.shape != (self.n_features_in_,):
-            raise ValueError(
-                f"feature_names must hold n_features={self.n_features_in_} names, "
-                f"got shape {names.shape}."
-            )
-        return names
+        return check_word_names(feature_names, self.n_features_in_)
 
     def _tokens_of_topics(self, user: str) -> NDArray[np.float64]:
         """Return expected numbers of training tokens, (K,)."""
@@ -194,13 +188,3 @@ class WordsOfTopicsMixin:
         np.log(self.components_, out=logs, where=self.components_ > 0.0)
         np.log(marginal, out=marginal, where=marginal > 0.0)
         return logs - (1.0 - relevance) * marginal
-
-
-def _check_size(n: int | None, name: str, default: int, largest: int, what: str) -> int:
-    """Return how many are asked for, no more than there are."""
-    if n is None:
-        return min(default, largest)
-    n = check_count(n, name, at_least=1)
-    if n > largest:
-        raise ValueError(f"{name} must be at most {what}, got {n}.")
-    return n

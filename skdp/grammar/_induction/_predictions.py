@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_count
+from skdp._checks import check_count, check_how_many, check_word_names
 from skdp._executors import choose_executor, predict_parts
 from skdp._random import make_seed_sequence
 from skdp.data import PartitionedSentences, TokenSequences, check_sentences
@@ -25,6 +25,8 @@ from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._induction._partitions import PlacedSentences
 from skdp.grammar._induction._trees import RankTrees, make_trees
 
+_N_TOP_WORDS = 10
+
 
 class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """The methods of a fitted `HDPPCFG`."""
@@ -35,44 +37,64 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     top_weights_: NDArray[np.float64]
     root_probs_: NDArray[np.float64]
     symbol_shares_: NDArray[np.float64]
+    emission_probs_: NDArray[np.float64]
+    n_words_: int
     predict_method: str
     n_jobs: int | None
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, feature_names: ArrayLike | None = None) -> Any:
         """Return the best parse tree of each sentence.
 
         Parameters
         ----------
         X : as in `fit`
+        feature_names : (n_words,) array-like or None, default=None
+            Names of the words, such as those from a vectorizer's ``get_feature_names_out()``. Not
+            with PartitionedSentences.
 
         Returns
         -------
         list of n_sentences ParseTree or None
             Symbols are labeled S0, S1, ..., or P0, ... and C0, ... in the order of the attributes;
-            words are the ids as text, which ``tree.with_leaves(words)`` replaces by words. A
-            sentence that has no parse gets a flat tree, with a warning. A sentence without words
-            has no tree: None. Of PartitionedSentences under ``joblib.parallel_config("dask")``: a
-            dask.bag.Bag of them.
+            words are those of `feature_names`, or the ids as text, for which
+            ``tree.with_leaves(words)`` puts others. A sentence that has no parse gets a flat tree,
+            with a warning. A sentence without words has no tree: None. Of PartitionedSentences
+            under ``joblib.parallel_config("dask")``: a dask.bag.Bag of them.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is invalid, or `feature_names` are not as many as the words of the vocabulary.
         """
         check_is_fitted(self)
         if isinstance(X, PartitionedSentences):
             check_partitioned_sentences(self, X, reset=False)
+            if feature_names is not None:
+                raise ValueError(
+                    "feature_names go with sentences in memory; use tree.with_leaves for trees of "
+                    "PartitionedSentences."
+                )
             return predict_parts(self, "predict", X)
+        words = self._leaves(feature_names)
         sentences, has_words = without_empty(check_sentences(self, X, reset=False))
         layout = self._grammar.layout
         log_prob, trees = viterbi(sentences, self._weights_of_trees(), n_jobs=self.n_jobs)
         self._warn_unparsed(np.isneginf(log_prob), "get a flat tree")
         fallback = layout.names[int(np.argmax(self.root_probs_))]
-        made = iter(make_trees(trees, sentences, layout.names, fallback))
+        made = iter(make_trees(trees, sentences, layout.names, words, fallback))
         return [next(made) if any_words else None for any_words in has_words]
 
-    def k_best(self, X: Any, k: int = 10) -> list[list[tuple[ParseTree, float]]]:
+    def k_best(
+        self, X: Any, k: int = 10, feature_names: ArrayLike | None = None
+    ) -> list[list[tuple[ParseTree, float]]]:
         """Return the best parse trees of each sentence, and their log probabilities.
 
         Parameters
         ----------
         X : TokenSequences, list of sentences, or (n_sentences, length) array of int
         k : int, default=10
+        feature_names : (n_words,) array-like or None, default=None
+            Names of the words, as in `predict`.
 
         Returns
         -------
@@ -86,15 +108,62 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Raises
         ------
         ValueError, TypeError
-            If X is invalid, or k < 1.
+            If X or `feature_names` are invalid, or k < 1.
         """
         check_is_fitted(self)
         k = check_count(k, "k", at_least=1)
+        words = self._leaves(feature_names)
         sentences, has_words = without_empty(check_sentences(self, X, reset=False))
         names = self._grammar.layout.names
-        rank = RankTrees(self._weights_of_trees(), self._weights_of_samples(), names, k)
+        rank = RankTrees(self._weights_of_trees(), self._weights_of_samples(), names, words, k)
         found = iter(Parallel(self.n_jobs, prefer="threads")(map(delayed(rank), sentences)))
         return [next(found) if any_words else [] for any_words in has_words]
+
+    def top_words(
+        self, feature_names: ArrayLike | None = None, n: int | None = None, *, weights: bool = False
+    ) -> list[list[Any]]:
+        """Return the most probable words of every symbol that emits words.
+
+        Parameters
+        ----------
+        feature_names : (n_words,) array-like or None, default=None
+            Names of the words. None: word ids.
+        n : int or None, default=None
+            Number of words per symbol, at most that of the vocabulary. None: 10, or all words if
+            there are fewer.
+        weights : bool, default=False
+            Whether to return pairs (name, probability of the word given that the symbol emits one)
+            instead of names.
+
+        Returns
+        -------
+        list of lists of n names or pairs
+            In the order of the rows of `emission_probs_`; the most probable word first.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range.
+        """
+        check_is_fitted(self)
+        if feature_names is None:
+            feature_names = np.arange(self.n_words_)
+        names = check_word_names(feature_names, self.n_words_)
+        n = check_how_many(n, "n", _N_TOP_WORDS, self.n_words_, f"n_words={self.n_words_}")
+        order = np.argsort(-self.emission_probs_, axis=1, kind="stable")[:, :n]
+        if not weights:
+            return [names[row].tolist() for row in order]
+        found = np.take_along_axis(self.emission_probs_, order, axis=1)
+        return [
+            list(zip(names[row].tolist(), probs.tolist(), strict=True))
+            for row, probs in zip(order, found, strict=True)
+        ]
+
+    def _leaves(self, feature_names: ArrayLike | None) -> list[str]:
+        """Return what stands for each word in trees."""
+        if feature_names is None:
+            feature_names = np.arange(self.n_words_)
+        return [str(name) for name in check_word_names(feature_names, self.n_words_)]
 
     def transform(self, X: Any) -> Any:
         """Return the expected shares of the symbols among the nodes of each sentence's tree.
@@ -229,7 +298,7 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         layout = self._grammar.layout
         weights = self._mean_weights()
         sentences, trees = draw_sentences(weights, n_sentences, max_length, rng)
-        return sentences, make_trees(trees, sentences, layout.names, "")
+        return sentences, make_trees(trees, sentences, layout.names, self._leaves(None), "")
 
     @property
     def _n_features_out(self) -> int:

@@ -78,16 +78,19 @@ class RankTrees:
         Over which probabilities are averaged.
     names : list of str
         Labels of the symbols.
+    words : list of str
+        The vocabulary.
     k : int
     """
 
     weights: RuleWeights
     grammars: Sequence[RuleWeights]
     names: Sequence[str]
+    words: Sequence[str]
     k: int
 
     def __call__(self, words: NDArray[Any]) -> list[tuple[ParseTree, float]]:
-        leaves, found = [str(word) for word in words.tolist()], []
+        leaves, found = [self.words[word] for word in words.tolist()], []
         for symbols, lengths in BestChartTrees(words, self.weights, self.k).trees():
             logs = [weigh_tree(symbols, lengths, words, each) for each in self.grammars]
             log_prob = float(logsumexp(logs) - np.log(len(logs)))
@@ -105,9 +108,13 @@ def count_best_trees(
 
 
 def make_trees(
-    trees: TreeArrays, sentences: TokenSequences, names: Sequence[str], fallback: str
+    trees: TreeArrays,
+    sentences: TokenSequences,
+    names: Sequence[str],
+    words: Sequence[str],
+    fallback: str,
 ) -> list[ParseTree]:
-    """Return trees with named symbols and word ids as words.
+    """Return trees with named symbols and words.
 
     Parameters
     ----------
@@ -115,17 +122,19 @@ def make_trees(
     sentences : TokenSequences
     names : list of str
         Labels of the symbols.
+    words : list of str
+        The vocabulary.
     fallback : str
         Label of a sentence that has no parse: its words are right below.
     """
     made = []
     for i, sentence in enumerate(sentences):
         nodes = slice(trees.node_ptr[i], trees.node_ptr[i + 1])
-        words = [str(word) for word in sentence.tolist()]
+        leaves = [words[word] for word in sentence.tolist()]
         if nodes.start == nodes.stop:
-            made.append(ParseTree(fallback, words))
+            made.append(ParseTree(fallback, leaves))
         else:
-            made.append(_make_tree(trees.symbols[nodes], trees.lengths[nodes], words, names))
+            made.append(_make_tree(trees.symbols[nodes], trees.lengths[nodes], leaves, names))
     return made
 
 

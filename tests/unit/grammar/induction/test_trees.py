@@ -10,6 +10,7 @@ from skdp.grammar._induction._trees import count_rules, make_trees
 
 # (S1 (S0 4) (S2 (S0 1) (S0 4))), a sentence without a parse, (S2 3)
 SENTENCES = TokenSequences.from_sequences([[4, 1, 4], [0, 2], [3]], 5)
+WORDS = [str(i) for i in range(7)]
 TREES = TreeArrays(
     np.array([1, 0, 2, 0, 0, 2], np.int32),
     np.array([3, 1, 2, 1, 1, 1], np.int32),
@@ -43,7 +44,7 @@ def test_counts_of_nothing():
 
 
 def test_trees():
-    made = make_trees(TREES, SENTENCES, ["A", "B", "C"], "X")
+    made = make_trees(TREES, SENTENCES, ["A", "B", "C"], WORDS, "X")
     assert made == [
         ParseTree("B", [ParseTree("A", ["4"]),
                         ParseTree("C", [ParseTree("A", ["1"]), ParseTree("A", ["4"])])]),
@@ -60,7 +61,7 @@ def test_a_deep_tree():
     lengths[0:-1:2] = np.arange(n, 1, -1)  # right-branching
     sentence = TokenSequences.from_sequences([np.arange(n) % 7], 7)
     trees = TreeArrays(symbols, lengths, np.array([0, 2 * n - 1]))
-    (tree,) = make_trees(trees, sentence, ["S"], "X")
+    (tree,) = make_trees(trees, sentence, ["S"], WORDS, "X")
     words = []
     while isinstance(tree.children[-1], ParseTree):
         words.append(tree.children[0].children[0])
