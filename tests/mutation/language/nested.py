@@ -57,7 +57,7 @@ MUTATIONS = [
         "            if takes:\n"
         "                total += letters - log_letters(text, prices, w, base)\n",
         "A word's probability is that without itself.",
-        f"{POSTERIOR}[two strings-strings-(2, 2)]",
+        f"{POSTERIOR}[self-overlapping-strings-(1, 1)]",
     ),
     Mutation(
         "nested-spelling-of-a-new-table-counts-once-frozen",
