@@ -167,7 +167,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
         ----------
         X : as in `fit`, or PartitionedPanel
         y : ignored
-            Lengths of sequences are refused, as in `fit`, unless X is a PartitionedPanel.
+            Lengths of sequences are refused, as in `fit`.
 
         Returns
         -------
