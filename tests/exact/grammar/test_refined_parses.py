@@ -20,7 +20,7 @@ from exact.grammar.test_refinement import (
 )
 from exact.oracles import refinement as oracle
 
-from skdp.grammar import HDPPCFGRefiner
+from skdp.grammar import HDPPCFGRefiner, ParseTree
 from skdp.grammar._refinement._ascent import count_coarse
 from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
 from skdp.grammar._refinement._messages import RefinedTables
@@ -223,3 +223,17 @@ def test_a_tag_that_a_word_never_had():
     assert log_prob == pytest.approx(math.log(p))
     assert model.predict([("k", "k")], tags=[("C", "A")]) == [tree]
     assert model.predict([("k", "k")])[0].children[0].label != "C"
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+def test_chains_of_unaries_are_mixtures_of_mixtures(n_components):
+    """A - B - word (Liang et al. 2009, section 4.2): given words alone, however many subsymbols
+    there are, the most likely probability of a word is its frequency."""
+    words = "a b a c a b d a".split()
+    trees = [ParseTree("A", [ParseTree("B", [word])]) for word in words]
+    model = HDPPCFGRefiner(n_components, inference="em", min_word_count=1, random_state=0)
+    model.fit([[word] for word in words], trees)
+    counts = np.array([4, 2, 1, 1])
+    expected = np.log(counts / len(words))
+    np.testing.assert_allclose(model.score_samples([[word] for word in "abcd"]), expected)
+    assert model.lower_bound_ == pytest.approx(counts @ expected)

@@ -521,20 +521,6 @@ def test_one_coarse_symbol_is_a_binary_grammar(n_components):
     np.testing.assert_allclose(found, expected.log_prob, rtol=1e-11)
 
 
-@pytest.mark.parametrize("n_components", [1, 2, 3])
-def test_chains_of_unaries_are_mixtures_of_mixtures(n_components):
-    """A - B - word (Liang et al. 2009, section 4.2): given words alone, however many subsymbols
-    there are, the most likely probability of a word is its frequency."""
-    words = "a b a c a b d a".split()
-    trees = [ParseTree("A", [ParseTree("B", [word])]) for word in words]
-    model = HDPPCFGRefiner(n_components, inference="em", min_word_count=1, random_state=0)
-    model.fit([[word] for word in words], trees)
-    counts = np.array([4, 2, 1, 1])
-    expected = np.log(counts / len(words))
-    np.testing.assert_allclose(model.score_samples([[word] for word in "abcd"]), expected)
-    assert model.lower_bound_ == pytest.approx(counts @ expected)
-
-
 @pytest.mark.parametrize("n_grammars", [2, 3])
 @pytest.mark.parametrize("words", SENTENCES[1:])
 def test_product_matches_all_trees(words, n_grammars):
