@@ -1,15 +1,12 @@
 """Partitions on a cluster: the bits of one machine, lost workers, errors, nothing left behind."""
 
-import os
-import signal
-
 import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scale.workers import assert_nothing_is_left, kill_a_worker
 
 from skdp._executors import LostWorkerError, choose_executor
-from skdp._executors._homes import count_homes
 from skdp.data import PartitionedPanel, PartitionedSentences, SequencePanel, TokenSequences
 from skdp.grammar import HDPPCFG
 from skdp.grammar._chart._batches import without_empty
@@ -31,18 +28,6 @@ SENTENCES = TokenSequences.from_sequences(
 WEIGHTS = start_weights(Layout(5, 2, None), np.full(2, 0.5), np.random.default_rng(1))
 
 
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-        joblib.parallel_config("dask"),
-    ):
-        yield client
-
-
 def model(**params):
     return HDPPCFG(2, **{"max_iter": 3, "random_state": 0, **params})
 
@@ -60,16 +45,6 @@ def here(**params):
 def assert_same(first, second):
     for name in ("root_probs_", "emission_probs_", "binary_probs_", "lower_bounds_"):
         assert_array_equal(getattr(first, name), getattr(second, name))
-
-
-def assert_nothing_is_left(client):
-    assert set(client.run(count_homes).values()) == {0}
-
-
-def kill_a_worker(client):
-    """Kill the process of the worker that has the first partition."""
-    address = min(client.nthreads())
-    os.kill(client.run(os.getpid)[address], signal.SIGKILL)
 
 
 @pytest.mark.parametrize(

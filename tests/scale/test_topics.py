@@ -1,18 +1,14 @@
 """Topic models on a cluster: the bits of shards, bytes a sweep, lost workers, nothing left."""
 
-import os
-import signal
-
 import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scale.workers import assert_nothing_is_left, kill_a_worker
 
 from skdp._executors import LostWorkerError
-from skdp._executors._homes import count_homes
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel, SequentialLDA
-from skdp.topics._shared._placed import _REPLICAS
 from skdp.topics._tables._placed_walker import PlacedTableWalker
 
 dask = pytest.importorskip("dask")
@@ -33,18 +29,6 @@ FITTED = (
     "components_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "discount_",
     "concentration_", "mixing_prior_",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-        joblib.parallel_config("dask"),
-    ):
-        yield client
 
 
 def make(cls=SegmentedTopicModel, **params):
@@ -68,15 +52,6 @@ def assert_same(found, expected):
         if hasattr(expected, name):
             assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
     assert found.trace_ == expected.trace_
-
-
-def count_replicas():
-    return len(_REPLICAS)
-
-
-def assert_nothing_is_left(client):
-    assert set(client.run(count_homes).values()) == {0}
-    assert set(client.run(count_replicas).values()) == {0}
 
 
 EVERYTHING = {
@@ -176,8 +151,7 @@ def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
     def interrupted(self):
         n_sweeps.append(1)
         if len(n_sweeps) == 3:
-            address = min(client.nthreads())
-            os.kill(client.run(os.getpid)[address], signal.SIGKILL)
+            kill_a_worker(client)
         sweep(self)
 
     monkeypatch.setattr(PlacedTableWalker, "sweep", interrupted)

@@ -1,0 +1,23 @@
+"""What tests ask of workers, and do to them."""
+
+import os
+import signal
+
+from skdp._executors._homes import count_homes
+from skdp.topics._shared._placed import _REPLICAS
+
+
+def count_replicas():
+    """Return how many chains have counts in this process."""
+    return len(_REPLICAS)
+
+
+def assert_nothing_is_left(client):
+    assert set(client.run(count_homes).values()) == {0}
+    assert set(client.run(count_replicas).values()) == {0}
+
+
+def kill_a_worker(client):
+    """Kill the process of the worker that has the first partition."""
+    address = min(client.nthreads())
+    os.kill(client.run(os.getpid)[address], signal.SIGKILL)
