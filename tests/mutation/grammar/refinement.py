@@ -34,7 +34,7 @@ MUTATIONS = [
         "            if axis <= n_children:",
         "            if False:",
         "Halves of a child share its weight.",
-        "tests/unit/grammar/refinement/test_ascent.py::test_split_grammar_is_the_same",
+        "tests/unit/grammar/refinement/test_ascent.py::test_split_grammar_is_the_same[4]",
     ),
     Mutation(
         "refinement-prior-without-base",
