@@ -62,8 +62,9 @@ class PartitionedTopicModel(BaseTopicModel):
         X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
             Each document in a list is a list of segments, each a sequence of word ids. Each row of
             a matrix (dense, sparse or data frame) is a document of one segment. Or
-            PartitionedCorpus: the partitions are the shards of the fit, whatever `n_shards`, in
-            threads or, with ``joblib.parallel_config("dask")``, in the workers of a cluster.
+            PartitionedCorpus: the partitions are the shards of the fit (`n_shards` is 1 or their
+            number), in threads or, with ``joblib.parallel_config("dask")``, in the workers of a
+            cluster.
         y : ignored
             Present by scikit-learn's convention.
 
@@ -86,6 +87,7 @@ class PartitionedTopicModel(BaseTopicModel):
         -----
         ConvergenceWarning
             If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then.
+            If chains plainly disagree; compare them in `trace_` then.
         """
         if not isinstance(X, PartitionedCorpus):
             return self._fit(X)

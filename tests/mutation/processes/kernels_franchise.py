@@ -166,7 +166,7 @@ MUTATIONS = [
         DYNAMIC,
         "        left -= f.entries[entry, COUNT] * f.entries[entry, SIZE]\n",
         "        left -= f.entries[entry, COUNT] * f.cells[cell, CUSTOMERS] "
-        "/ f.cells[cell, SEATS]\n",
+        "/ f.cells[cell, TABLES]\n",
         "A customer leaves: its table is drawn in proportion to its size.",
         f"{SEATS}[one string-strings-(1, 1)]",
     ),
