@@ -41,7 +41,12 @@ class Executor(ABC):
         """
 
     def sum(self, changes: Sequence[Any]) -> Change:
-        """Return the sum of the changes that calls return, place by place.
+        """Return the sum of the changes that calls return, place by place."""
+        total: Change = self.results([self.total(changes)])[0]
+        return total
+
+    def total(self, changes: Sequence[Any]) -> Any:
+        """Return what stands for that sum in calls, which need not come to this process.
 
         It is taken in a tree that depends on the number of changes alone, so that its bits do not
         depend on workers or on what is done first.
@@ -49,7 +54,7 @@ class Executor(ABC):
         level = list(changes)
         while len(level) > 1:
             level = [self._add(group) for group in _groups(level)]
-        return self.results(level)[0]
+        return level[0]
 
     @abstractmethod
     def results(self, calls: Sequence[Any]) -> list[Any]:

@@ -34,8 +34,9 @@ class LocalExecutor(Executor):
         self._states = self.results([self._pool.submit(begin, part) for part in parts])
 
     def call(self, partition: int, f: Callable[..., Any], *args: Any) -> Future[Any]:
-        """Begin a call in a thread."""
-        return self._pool.submit(f, self._states[partition], *args)
+        """Begin a call in a thread; arguments may be sums that are under way."""
+        known = [arg.result() if isinstance(arg, Future) else arg for arg in args]
+        return self._pool.submit(f, self._states[partition], *known)
 
     def results(self, calls: Sequence[Future[Any]]) -> list[Any]:
         """Return what the threads return; after an error, what has not begun does not begin."""

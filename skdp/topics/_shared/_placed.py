@@ -2,8 +2,8 @@
 
 A partition is a shard of its own. Where it is there is a walker of every chain with this one shard,
 whose words by topic are those of the whole corpus: one replica for all partitions in a process.
-What travels after a sweep are the changes of the counts, sparse and in whole numbers, and
-statistics: never words, or what belongs to documents.
+What travels between those places after a sweep are the changes of the counts, sparse and in whole
+numbers; to the chain itself, statistics: never words, or what belongs to documents.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._kernels_changes import add_codes
 from skdp.topics._shared._packing import decode, encode
+from skdp.topics._shared._priors import sum_rises
 from skdp.topics._shared._shards import Counted
 
 
@@ -46,6 +47,12 @@ class CountChange:
     def between(cls, old: WordCounts, new: WordCounts) -> CountChange:
         """Return the change from `old` to `new`."""
         return cls(encode(old.counts, new.counts), new.totals - old.totals)
+
+    @classmethod
+    def of(cls, words: WordCounts) -> CountChange:
+        """Return the change from nothing."""
+        nothing = WordCounts(np.zeros_like(words.counts), np.zeros_like(words.totals), False)
+        return cls.between(nothing, words)
 
     def __add__(self, other: CountChange) -> CountChange:
         out = np.empty(len(self.code) + len(other.code), dtype=np.uint8)
@@ -142,28 +149,65 @@ def begin_part(
     counts = walker._words
     walker._words = replica.words
     part.chains[c] = PlacedChain(walker, replica, is_first=is_first)
-    nothing = WordCounts(np.zeros_like(counts.counts), np.zeros_like(counts.totals), False)
-    return (CountChange.between(nothing, counts),)
+    return (CountChange.of(counts),)
 
 
 def sweep_part(
     part: CorpusPart,
     c: int,
     n_changes: int,
-    last: CountChange,
+    last: tuple[Any, ...],
     parameters: dict[str, Any],
     stream: NDArray[np.uint64],
 ) -> tuple[Any, ...]:
-    """Draw what belongs to the words once; return the change, the stream and statistics."""
+    """Draw what belongs to the words once; return the change, the stream and statistics.
+
+    Parameters
+    ----------
+    n_changes : int
+        So often the words have changed.
+    last : tuple
+        The last change is its first place.
+    """
     chain = part.chains[c]
     walker = chain.walker
     walker.take_parameters(parameters)
     walker.streams = [stream.copy()]
-    words = chain.replica.after(n_changes, last)
+    words = chain.replica.after(n_changes, last[0])
     own = Counted.copy(words)
     walker._sweep_words(own, walker.streams)
     statistics = walker.statistics(is_first=chain.is_first)
     return CountChange.between(words, own), walker.streams, *statistics
+
+
+def settle_part(
+    part: CorpusPart, c: int, n_changes: int, last: tuple[Any, ...], prior: float | None
+) -> tuple[Any, ...]:
+    """Let the replica have the last change; return what is known of its words, and statistics.
+
+    Parameters
+    ----------
+    n_changes, last : as in `sweep_part`
+    prior : float or None
+        The prior of the words; None if it is not learned.
+
+    Returns
+    -------
+    totals : (K',) array
+    rises : float
+        As the update of the prior needs them.
+    *statistics
+        The other places of `last`.
+    """
+    change, *statistics = last
+    words = part.chains[c].replica.after(n_changes, change)
+    rises = 0.0 if prior is None else sum_rises(prior, words.counts)
+    return words.totals, rises, *statistics
+
+
+def copy_words(part: CorpusPart, c: int) -> CountChange:
+    """Return the words by topic, as their change from nothing."""
+    return CountChange.of(part.chains[c].replica.words)
 
 
 def continue_part(
@@ -249,15 +293,14 @@ class PlacedCorpus:
                     f"may occur more than {MAX_COUNT} times."
                 )
 
-    def begin(self, c: int, make: Callable[..., Any], *streams: list[Any]) -> CountChange:
-        """Make the first state of chain `c`; return the counts of all words."""
+    def begin(self, c: int, make: Callable[..., Any], *streams: list[Any]) -> Any:
+        """Make the first state of chain `c`; return what stands for the counts of all words."""
         shared = self._executor.share(make)
         calls = [
             self._executor.call(s, begin_part, self._fit, c, shared, s == 0, *own)
             for s, own in enumerate(zip(*streams, strict=True))
         ]
-        change: CountChange = self._executor.sum(calls)[0]
-        return change
+        return self._executor.total(calls)
 
     def share(self, value: Any) -> Any:
         """Return what stands for a value in calls for all partitions."""
@@ -277,9 +320,21 @@ class PlacedCorpus:
         each : list or None, default=None
             A last argument for each partition.
         """
+        return self._executor.sum(self._call_all(f, args, each))
+
+    def total(self, f: Callable[..., Any], *args: Any, each: list[Any] | None = None) -> Any:
+        """Return what stands for that sum in later calls; it stays where the partitions are."""
+        return self._executor.total(self._call_all(f, args, each))
+
+    def first(self, f: Callable[..., Any], *args: Any) -> Any:
+        """Return what `f` returns of the first partition."""
+        return self._executor.results([self._executor.call(0, f, *args)])[0]
+
+    def _call_all(
+        self, f: Callable[..., Any], args: tuple[Any, ...], each: list[Any] | None
+    ) -> list[Any]:
         own: list[Any] = [()] * self.n_partitions if each is None else [(last,) for last in each]
-        calls = [self._executor.call(s, f, *args, *own[s]) for s in range(self.n_partitions)]
-        return self._executor.sum(calls)
+        return [self._executor.call(s, f, *args, *own[s]) for s in range(self.n_partitions)]
 
 
 class PlacedAverages(TopicAverages):

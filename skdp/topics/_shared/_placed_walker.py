@@ -1,4 +1,4 @@
-"""What the chains over partitions have in common: they hold counts and parameters, no words."""
+"""What the chains over partitions have in common: they hold parameters, the rest is elsewhere."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.topics._shared._arrays import empty_counts
+from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._placed import (
     PlacedCorpus,
     add_part,
     average_part,
     continue_part,
+    copy_words,
     reorder_part,
     report_part,
+    settle_part,
     sweep_part,
 )
 from skdp.topics._shared._walker import TopicWalker
@@ -38,23 +41,44 @@ class PlacedWalker(TopicWalker):
         """Make the first state where the partitions are."""
         self._whole: Any = data
         self._data, self._c = data, c
-        self._words = empty_counts(data.n_features, self.n_columns)
+        self._words = None
         self._n_changes = 0
-        self._enter(data.begin(c, make, init_streams, self.streams))
+        self._settle(data.begin(c, make, init_streams, self.streams))
 
-    def _enter(self, change: Any) -> None:
-        """Take in the sum of the changes that all partitions made."""
-        change.apply(self._words)
+    def _settle(self, last: Any) -> list[Any]:
+        """Take in what all partitions changed; return what they found beside that.
+
+        The sum of the changes stays where it is, for the next sweep.
+        """
         self._n_changes += 1
-        self._last = self._data.share(change)
+        self._last = last
+        prior = self.topic_word_prior if self.learns_topic_word_prior else None
+        self._totals, self._rises, *found = self._data.first(
+            settle_part, self._c, self._n_changes, last, prior
+        )
+        self._gathered: WordCounts | None = None
         self._report: list[Any] | None = None
+        return found
+
+    def _topic_totals(self) -> NDArray[np.float64]:
+        return self._totals
+
+    def _word_rises(self) -> float:
+        return self._rises
+
+    def _dense_words(self) -> WordCounts:
+        if self._gathered is None:
+            self._gathered = empty_counts(self._data.n_features, self.n_columns)
+            self._data.first(copy_words, self._c).apply(self._gathered)
+        return self._gathered
 
     def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
         shared = self._data.share(self.parameters())
-        change, streams[:], *self._found = self._data.sum(
-            sweep_part, self._c, self._n_changes, self._last, shared, each=list(streams)
+        streams[:], *self._found = self._settle(
+            self._data.total(
+                sweep_part, self._c, self._n_changes, self._last, shared, each=list(streams)
+            )
         )
-        self._enter(change)
 
     def _find_late_statistics(self) -> list[Any]:
         """Return the statistics that need what was drawn since the sweep."""

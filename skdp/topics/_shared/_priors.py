@@ -225,9 +225,25 @@ def update_by_frequencies(
     return np.clip((shape - 1.0 + prior * ups) / (rate + down), FLOOR, CEILING)
 
 
+def sum_rises(prior: float, values: NDArray[np.number]) -> float:
+    """Return the sum of Psi(prior + n) - Psi(prior) over counts n: their frequencies suffice.
+
+    Parameters
+    ----------
+    prior : float
+    values : array of whole numbers
+        All counts, in any order; zeros may be left out.
+    """
+    largest = int(values.max(initial=0))
+    frequencies = np.zeros(largest + 1, dtype=np.int64)
+    _count_values(np.ravel(values, order="K"), frequencies)
+    at_least = np.cumsum(frequencies[:0:-1])[::-1]  # counts that are >= 1, 2, ...
+    return float(np.sum(at_least / (prior + np.arange(largest))))
+
+
 def update_symmetric_dirichlet(
     prior: float,
-    values: NDArray[np.number],
+    rises: float,
     totals: NDArray[np.float64],
     length: int,
     shape: float,
@@ -235,16 +251,15 @@ def update_symmetric_dirichlet(
 ) -> float:
     """Return the common value of a symmetric Dirichlet prior after one step of the fixed point.
 
-    The same as `update_dirichlet` with ``symmetric=True``, for long vectors: only the frequencies
-    of the counts' values matter.
+    The same as `update_dirichlet` with ``symmetric=True``, for long vectors.
 
     Parameters
     ----------
     prior : float
-    values : array of whole numbers
-        All counts, in any order; zeros may be left out.
+    rises : float
+        `sum_rises` of this prior and all counts.
     totals : (n_vectors,) array
-        Their sum over each vector. Vectors without any count have no effect.
+        The sum of the counts of each vector. Vectors without any count have no effect.
     length : int
         Of a vector.
     shape, rate : float
@@ -253,10 +268,5 @@ def update_symmetric_dirichlet(
     -------
     float, from `FLOOR` to `CEILING`.
     """
-    largest = int(values.max(initial=0))
-    frequencies = np.zeros(largest + 1, dtype=np.int64)
-    _count_values(np.ravel(values, order="K"), frequencies)
-    at_least = np.cumsum(frequencies[:0:-1])[::-1]  # counts that are >= 1, 2, ...
-    up = float(np.sum(at_least / (prior + np.arange(largest))))
     down = length * _sum_downs(prior * length, totals, np.ones(len(totals), dtype=np.int64))
-    return min(max((shape - 1.0 + prior * up) / (rate + down), FLOOR), CEILING)
+    return min(max((shape - 1.0 + prior * rises) / (rate + down), FLOOR), CEILING)

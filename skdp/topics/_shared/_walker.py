@@ -11,7 +11,7 @@ from skdp.data import SegmentedCorpus
 from skdp.inference import Part
 from skdp.topics._shared._arrays import empty_counts, flat, split_documents
 from skdp.topics._shared._kernels import WordCounts, log_likelihood_of_words
-from skdp.topics._shared._priors import update_symmetric_dirichlet
+from skdp.topics._shared._priors import sum_rises, update_symmetric_dirichlet
 from skdp.topics._shared._shards import Counted, ShardSweep, sweep_shards
 
 START_TOPIC_WORD_PRIOR = 0.05
@@ -123,8 +123,8 @@ class TopicWalker(Part):
         if self.learns_topic_word_prior:
             self.topic_word_prior = update_symmetric_dirichlet(
                 self.topic_word_prior,
-                self._word_values(),
-                self._words.totals,
+                self._word_rises(),
+                self._topic_totals(),
                 self._whole.n_features,
                 *self.dirichlet_prior,
             )
@@ -132,6 +132,15 @@ class TopicWalker(Part):
     def _dense_words(self) -> WordCounts:
         """Return words by topic as counts."""
         return self._words
+
+    def _topic_totals(self) -> NDArray[np.float64]:
+        """Return the number of words of every topic."""
+        totals: NDArray[np.float64] = self._words.totals
+        return totals
+
+    def _word_rises(self) -> float:
+        """Return what the update of the prior of words needs to know of the counts."""
+        return sum_rises(self.topic_word_prior, self._word_values())
 
     def _word_values(self) -> NDArray[np.float32]:
         """Return all counts of words by topic, in any order; zeros may be left out."""
@@ -169,7 +178,7 @@ class TopicWalker(Part):
         return {
             "log_joint": self.log_joint(),
             "topic_word_prior": float(self.topic_word_prior),
-            "n_active_components": float(np.count_nonzero(self._words.totals)),
+            "n_active_components": float(np.count_nonzero(self._topic_totals())),
         }
 
     def parameters(self) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from exact.topics.table_models import (
 
 from skdp.data import SegmentedCorpus
 from skdp.topics import SegmentedTopicModel
-from skdp.topics._shared._priors import update_dirichlet, update_symmetric_dirichlet
+from skdp.topics._shared._priors import sum_rises, update_dirichlet, update_symmetric_dirichlet
 from skdp.topics._tables._kernels_btigs import MOST_LISTED
 
 CASES = {
@@ -313,7 +313,7 @@ def test_doc_topic_prior_fixed_point_has_zero_gradient(counts, shape, rate, symm
 def test_topic_word_prior_fixed_point_has_zero_gradient(counts, shape, rate):
     prior = fixed_point(
         lambda prior: update_symmetric_dirichlet(
-            prior, counts, counts.sum(axis=1), counts.shape[1], shape, rate
+            prior, sum_rises(prior, counts), counts.sum(axis=1), counts.shape[1], shape, rate
         ),
         0.5,
     )
@@ -324,6 +324,8 @@ def test_update_of_a_prior_keeps_the_floor():
     nothing = np.zeros((2, 3), dtype=int)
     assert np.all(update_dirichlet(np.full(3, 0.5), nothing, 1.0, 0.1, False) == FLOOR)
     assert (
-        update_symmetric_dirichlet(0.5, nothing, nothing.sum(axis=1), nothing.shape[1], 1.0, 0.1)
+        update_symmetric_dirichlet(
+            0.5, sum_rises(0.5, nothing), nothing.sum(axis=1), nothing.shape[1], 1.0, 0.1
+        )
         == FLOOR
     )

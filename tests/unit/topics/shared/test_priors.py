@@ -8,6 +8,7 @@ from skdp.topics._shared._priors import (
     FLOOR,
     _digamma,
     count_frequencies,
+    sum_rises,
     update_dirichlet,
     update_symmetric_dirichlet,
 )
@@ -74,7 +75,9 @@ def test_update_of_a_common_value(counts, prior):
     expected = max((0.5 + prior * ups.sum()) / (0.3 + size * down), FLOOR)
     found = update_dirichlet(start, counts, 1.5, 0.3, symmetric=True)
     np.testing.assert_allclose(found, np.full(size, expected), rtol=1e-9)
-    alone = update_symmetric_dirichlet(prior, counts, counts.sum(axis=1), counts.shape[1], 1.5, 0.3)
+    alone = update_symmetric_dirichlet(
+        prior, sum_rises(prior, counts), counts.sum(axis=1), counts.shape[1], 1.5, 0.3
+    )
     assert alone == pytest.approx(expected, rel=1e-9)
 
 
@@ -83,16 +86,20 @@ def test_update_of_a_common_value(counts, prior):
 def test_counts_of_any_layout(dtype, order):
     counts = COUNTS["small"]
     expected = update_symmetric_dirichlet(
-        0.5, counts, counts.sum(axis=1), counts.shape[1], 1.5, 0.3
+        0.5, sum_rises(0.5, counts), counts.sum(axis=1), counts.shape[1], 1.5, 0.3
     )
     given = np.asarray(counts, dtype=dtype, order=order)
     assert (
-        update_symmetric_dirichlet(0.5, given, given.sum(axis=1), given.shape[1], 1.5, 0.3)
+        update_symmetric_dirichlet(
+            0.5, sum_rises(0.5, given), given.sum(axis=1), given.shape[1], 1.5, 0.3
+        )
         == expected
     )
     padded = np.vstack([given, np.zeros((3, counts.shape[1]), dtype=dtype)])
     assert (
-        update_symmetric_dirichlet(0.5, padded, padded.sum(axis=1), padded.shape[1], 1.5, 0.3)
+        update_symmetric_dirichlet(
+            0.5, sum_rises(0.5, padded), padded.sum(axis=1), padded.shape[1], 1.5, 0.3
+        )
         == expected
     )
 
@@ -118,7 +125,7 @@ def test_updates_stay_finite_and_above_the_floor(counts, shape, rate):
     for _ in range(200):
         prior = update_dirichlet(prior, counts, shape, rate, symmetric=False)
         common = update_symmetric_dirichlet(
-            common, counts, counts.sum(axis=1), counts.shape[1], shape, rate
+            common, sum_rises(common, counts), counts.sum(axis=1), counts.shape[1], shape, rate
         )
     for values in (prior, common):
         assert np.all(np.isfinite(values))
