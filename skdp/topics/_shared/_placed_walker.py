@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._part import Part
 from skdp.topics._shared._arrays import empty_counts
 from skdp.topics._shared._placed import (
     PlacedCorpus,
@@ -27,39 +28,56 @@ class PlacedWalker(TopicWalker):
     class says in `parameters` what shards need to know, and gives `take_parameters`, `statistics`,
     `late_statistics` and `report` for a walker of one shard.
 
-    Parameters are set before `_place` is called.
+    Parameters are set before `_place` is called. Partitions are in `data`.
     """
 
     topic_axes: ClassVar[dict[str, int]] = {"doc_topic_prior": 0}
+
+    _data_attributes = "_whole", "data", "_words", "_last", "_report", "_found"
 
     def _place(
         self, data: PlacedCorpus, c: int, make: Any, init_streams: list[NDArray[np.uint64]]
     ) -> None:
         """Make the first state where the partitions are."""
+        self._c = c
+        self._take_counts(data, data.begin(c, make, init_streams, self.streams))
+
+    def _take_counts(self, data: PlacedCorpus, counts: Any) -> None:
+        """Count the words of partitions that are new here."""
         self._whole: Any = data
-        self._data, self._c = data, c
+        self.data = data
         self._words = empty_counts(data.n_features, self.n_columns)
         self._n_changes = 0
-        self._enter(data.begin(c, make, init_streams, self.streams))
+        self._enter(counts)
+
+    def attach(self, data: PlacedCorpus) -> None:
+        """Go on with partitions that have read what they wrote."""
+        self._take_counts(data, data.restored(self._c))
+
+    def copy(self) -> Self:
+        """Return a walker with the same parameters in arrays of its own, of the same partitions."""
+        other = Part.copy(self)
+        other.streams = [stream.copy() for stream in self.streams]
+        return other
 
     def _enter(self, change: Any) -> None:
         """Take in the sum of the changes that all partitions made."""
         change.apply(self._words)
         self._n_changes += 1
-        self._last = self._data.share(change)
+        self._last = self.data.share(change)
         self._report: list[Any] | None = None
 
     def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
-        shared = self._data.share(self.parameters())
-        change, streams[:], *self._found = self._data.sum(
+        shared = self.data.share(self.parameters())
+        change, streams[:], *self._found = self.data.sum(
             sweep_part, self._c, self._n_changes, self._last, shared, each=list(streams)
         )
         self._enter(change)
 
     def _find_late_statistics(self) -> list[Any]:
         """Return the statistics that need what was drawn since the sweep."""
-        shared = self._data.share(self.parameters())
-        self.streams[:], *found = self._data.sum(
+        shared = self.data.share(self.parameters())
+        self.streams[:], *found = self.data.sum(
             continue_part, self._c, shared, each=list(self.streams)
         )
         return found
@@ -67,8 +85,8 @@ class PlacedWalker(TopicWalker):
     def _reported(self) -> list[Any]:
         """Return what partitions say of the current state."""
         if self._report is None:
-            shared = self._data.share(self.parameters())
-            (self._report,) = self._data.sum(report_part, self._c, shared)
+            shared = self.data.share(self.parameters())
+            (self._report,) = self.data.sum(report_part, self._c, shared)
         return self._report
 
     def _log_prior(self) -> float:
@@ -76,15 +94,15 @@ class PlacedWalker(TopicWalker):
 
     def _add_to_parts(self) -> None:
         """Add what belongs to documents to the sums that are where they are."""
-        self._data.sum(add_part, self._c, self._data.share(self.parameters()))
+        self.data.sum(add_part, self._c, self.data.share(self.parameters()))
 
     def reorder(self, order: NDArray[np.intp]) -> None:
         """Let label k of all sums of documents be what so far was ``order[k]``."""
-        self._data.sum(reorder_part, self._c, order)
+        self.data.sum(reorder_part, self._c, order)
 
     def means_of_parts(self, n: int) -> dict[str, Any]:
         """Return the mean shares of all documents over `n` samples, and the tokens of topics."""
-        (found,) = self._data.sum(average_part, self._c, n)
+        (found,) = self.data.sum(average_part, self._c, n)
         return {
             "doc_topic_": np.concatenate([shares for shares, _ in found]),
             "_topic_tokens": np.sum([tokens for _, tokens in found], axis=0),
