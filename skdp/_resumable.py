@@ -23,6 +23,7 @@ from skdp._sklearn_compat import (
     shows_progress,
 )
 from skdp.callback._checkpoint import Checkpoint, CheckpointContent
+from skdp.callback._part_files import PartFiles
 from skdp.inference import InterruptGuard, warn_user
 
 _ROUNDS = 50
@@ -242,14 +243,15 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
                 self._keep(SavedRuns([], saved.root, is_torn=True))  # until there is better news
                 if self._checkpoints():
                     self._sign(saved, data)
+                    self._write_first(saved)
                 try:
                     self._run(saved, X, data, guard)
                 except BaseException as error:
                     is_interrupt = isinstance(error, KeyboardInterrupt) or error is guard.released
                     if not saved.is_torn:
-                        is_shown = is_interrupt and self._show_what_there_is(saved)
-                        for checkpoint in self._checkpoints():
+                        for checkpoint in self._checkpoints():  # what is shown may be used up
                             checkpoint._save(self)
+                        is_shown = is_interrupt and self._show_what_there_is(saved)
                         self._save(saved, data)
                     raise
                 self._set_fitted_attributes(
@@ -389,8 +391,17 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         """Return the steps that the fit under way has done."""
         return max(map(self._n_steps, self._under_way.runs))
 
-    def _checkpoint(self) -> CheckpointContent:
-        """Return the fit under way, without the data."""
+    def _write_first(self, saved: SavedRuns) -> None:
+        """Write runs before their first step, where it would be too late after it."""
+
+    def _checkpoint(self, files: PartFiles) -> CheckpointContent:
+        """Return the fit under way, without the data.
+
+        Parameters
+        ----------
+        files : PartFiles
+            For what is not in this process.
+        """
         saved = self._under_way
         settings = copy.deepcopy(self._settings())
         runs = [self._detached(run) for run in saved.runs]

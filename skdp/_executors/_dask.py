@@ -60,8 +60,12 @@ class DaskExecutor(Executor):
         calls = []
         for part, worker in zip(parts, self._workers, strict=True):
             found, sent = None, part
-            if part.is_delayed:
-                found = self._client.compute(part.source, workers=[worker], sync=False)
+            if part.is_delayed or part.is_in_memory:
+                found = (
+                    self._client.compute(part.source, workers=[worker], sync=False)
+                    if part.is_delayed
+                    else self._client.scatter(part.source, workers=[worker], hash=False)
+                )
                 self._calls.append(found)
                 sent = part.without_source()
             calls.append(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pickle
 import time
@@ -14,6 +13,8 @@ import sklearn
 
 import skdp
 from skdp._sklearn_compat import has_callbacks
+from skdp.callback._files import written_whole
+from skdp.callback._part_files import PartFiles
 from skdp.inference import warn_user
 
 _MAGIC = "skdp checkpoint"
@@ -29,10 +30,13 @@ class CheckpointContent(NamedTuple):
         Parameters of the estimator.
     saved : SavedRuns
         Runs without their data.
+    parts : str or None
+        Name of the folder with what partitions hold, in a fit to partitions.
     """
 
     settings: dict[str, Any]
     saved: Any
+    parts: str | None = None
 
 
 class Checkpoint:
@@ -119,6 +123,9 @@ class Checkpoint:
         self.path = Path(path)
         self.every_sweeps = None if every_sweeps is None else int(every_sweeps)
         self.every_seconds = every_seconds
+        self._n_written = 0
+        self._parts: str | None = None
+        """Name of the folder of partitions that goes with the file."""
 
     def __repr__(self) -> str:
         return (
@@ -188,19 +195,8 @@ class Checkpoint:
 
         Where that fails, on a full disk, say, the fit goes on with a warning.
         """
-        header = f"{_MAGIC} {skdp.__version__} {type(estimator).__name__}\n"
-        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         try:
-            try:
-                with open(beside, "wb") as file:
-                    file.write(header.encode())
-                    pickle.dump(estimator._checkpoint(), file, protocol=5)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(beside, self.path)
-            finally:
-                beside.unlink(missing_ok=True)
-            _flush_folder(self.path.parent)
+            self._write(estimator)
         except OSError as error:
             warn_user(
                 f"The checkpoint {self.path} could not be written: {error}. The fit continues.",
@@ -209,18 +205,35 @@ class Checkpoint:
         self._n_sweeps = estimator._n_steps_done()
         self._time = time.monotonic()
 
+    def _write(self, estimator: Any) -> None:
+        """Write the fit of an estimator that is under way, or leave what there was."""
+        header = f"{_MAGIC} {skdp.__version__} {type(estimator).__name__}\n"
+        files = PartFiles(self.path)
+        try:
+            content = estimator._checkpoint(files)
+            with written_whole(self.path) as file:
+                file.write(header.encode())
+                pickle.dump(content, file, protocol=5)
+            self._parts = content.parts
+            self._n_written += 1
+        finally:
+            files.keep(self._parts)
+
     def _load(self, estimator: Any) -> CheckpointContent | None:
         """Return what the file holds of a fit of this kind of estimator, None if there is none."""
         if not self.path.absolute().parent.is_dir():  # told now, not when the first one is due
             raise FileNotFoundError(f"The folder of the checkpoint {self.path} does not exist.")
+        self._parts = None
         if not self.path.exists():
             return None
         with open(self.path, "rb") as file:
             self._check_header(file.readline(_LONGEST_HEADER), estimator)
             try:
-                return pickle.load(file)
+                content: CheckpointContent = pickle.load(file)
             except Exception as error:
                 raise ValueError(f"The checkpoint {self.path} is damaged.") from error
+        self._parts = content.parts
+        return content
 
     def _check_header(self, header: bytes, estimator: Any) -> None:
         magic, _, rest = header.decode(errors="replace").partition(f"{_MAGIC} ")
@@ -237,13 +250,3 @@ class Checkpoint:
                 f"The checkpoint {self.path} is of a fit of {name}, not of "
                 f"{type(estimator).__name__}."
             )
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make sure that a rename reaches the disk, where folders can be opened."""
-    with contextlib.suppress(OSError):  # Windows
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -46,6 +46,11 @@ class Part:
         """Whether Dask is to compute it."""
         return not isinstance(self.source, Path | Ragged)
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether it is a container in the memory of this process."""
+        return isinstance(self.source, Ragged)
+
     def without_source(self) -> Part:
         """Return what can `accept` the partition once it is computed."""
         return replace(self, source=None)

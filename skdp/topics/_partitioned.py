@@ -11,11 +11,17 @@ from skdp._memory import check_memory
 from skdp._random import Role
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import with_callbacks
+from skdp.callback._checkpoint import Checkpoint, CheckpointContent
+from skdp.callback._part_files import PartFiles
 from skdp.data import PartitionedCorpus
 from skdp.data._validation import check_partitions
+from skdp.inference import warn_user
 from skdp.topics._base import BaseTopicModel
 from skdp.topics._shared._placed import PlacedAverages, PlacedCorpus
 from skdp.topics._shared._placed_walker import PlacedWalker
+
+_MOST_LOSSES = 3
+"""So many times in a row may workers be lost without a checkpoint in between."""
 
 
 class InPartitions:
@@ -93,13 +99,41 @@ class PartitionedTopicModel(BaseTopicModel):
             return self._fit(X)
         self._validate_parameters()
         self._check_partitions(X)
+        n_losses = 0
+        while True:
+            n_before = self._n_written()
+            try:
+                return self._fit_placed(X)
+            except LostWorkerError as error:
+                n_losses = 1 if self._n_written() > n_before else n_losses + 1
+                self._tell_of_loss(error, n_losses)
+
+    def _n_written(self) -> int:
+        """Return the number of checkpoints that have been written."""
+        return sum(checkpoint._n_written for checkpoint in self._checkpoints())
+
+    def _tell_of_loss(self, error: LostWorkerError, n_losses: int) -> None:
+        """Warn that a worker is lost, or raise where the fit cannot go on from a checkpoint."""
+        if not self._checkpoints():
+            raise LostWorkerError(
+                f"{error} The topics of their words are lost, and the fit has to begin anew. With "
+                "the callback skdp.callback.Checkpoint it would go on from a file."
+            ) from None
+        if n_losses == _MOST_LOSSES:
+            raise LostWorkerError(
+                f"{error} It is the third loss in a row without a checkpoint in between."
+            ) from None
+        warn_user(
+            f"{error} The fit goes on from the checkpoint {self._checkpoints()[0].path}.",
+            RuntimeWarning,
+        )
+
+    @with_callbacks  # which are set up anew after a loss
+    def _fit_placed(self, X: PartitionedCorpus) -> Self:
+        """Fit partitions, from a checkpoint where there is one, until a worker is lost."""
         try:
             with choose_executor(self.n_jobs) as executor:
                 return self._fit(X, executor=executor)
-        except LostWorkerError as error:
-            raise LostWorkerError(
-                f"{error} The topics of their words are lost, and the fit has to begin anew."
-            ) from None
         finally:
             saved = vars(self).get("_saved")
             if saved is not None and saved.is_torn:  # by this fit, whose partitions are dropped
@@ -116,12 +150,8 @@ class PartitionedTopicModel(BaseTopicModel):
         if self.warm_start:
             raise TypeError(
                 f"warm_start=True takes no {name}, whose partitions are dropped after the fit. Use "
+                "the callback skdp.callback.Checkpoint, from whose file a fit goes on, "
                 "X.compute(), or a larger max_iter from the start."
-            )
-        if self._checkpoints():
-            raise TypeError(
-                f"The callback Checkpoint takes no {name}, since the state of a chain is where the "
-                "partitions are. Use X.compute(), or fit without it."
             )
 
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
@@ -175,6 +205,55 @@ class PartitionedTopicModel(BaseTopicModel):
     def _is_placed(saved: SavedRuns) -> bool:
         """Tell whether chains run over partitions."""
         return any(isinstance(chain.walker, PlacedWalker) for chain in saved.runs)
+
+    # Checkpoints
+
+    def _run(self, saved: SavedRuns, X: Any, data: Any, guard: Any) -> None:
+        try:
+            super()._run(saved, X, data, guard)
+        except LostWorkerError:
+            saved.is_torn = True  # whatever was under way: what partitions held is gone
+            raise
+
+    def _write_first(self, saved: SavedRuns) -> None:
+        """Write a checkpoint that a fit to partitions can go back to if there is none yet.
+
+        Raises
+        ------
+        OSError
+            If that fails: later ones would fail, too.
+        """
+        if not self._is_placed(saved):
+            return
+        for checkpoint in self._checkpoints():
+            if checkpoint.path.exists():
+                continue
+            try:
+                checkpoint._write(self)
+            except OSError as error:
+                raise OSError(
+                    f"The checkpoint {checkpoint.path} could not be written: {error}. A fit to "
+                    "partitions needs a folder that this process and all workers can write to."
+                ) from error
+
+    def _checkpoint(self, files: PartFiles) -> CheckpointContent:
+        content = super()._checkpoint(files)
+        if not self._is_placed(self._under_way):
+            return content
+        folder = files.make(self._n_steps_done())
+        self._under_way.runs[0].walker.data.write(folder)
+        return content._replace(parts=folder.name)
+
+    def _restore(self, checkpoint: Checkpoint, data: Any) -> SavedRuns | None:
+        saved = super()._restore(checkpoint, data)
+        if saved is not None and checkpoint._parts is not None:
+            data.read(PartFiles(checkpoint.path).find(checkpoint._parts))
+        return saved
+
+    def _attach(self, run: Any, data: Any) -> None:
+        super()._attach(run, data)
+        if isinstance(run.averages, PlacedAverages):
+            run.averages.attach(run.walker)
 
     def _advance_all(self, runs: list[Any], plans: list[Any], step: int) -> list[Any]:
         if not isinstance(runs[0].walker, PlacedWalker):

@@ -127,7 +127,7 @@ def test_a_lost_worker_is_an_error_of_the_executor(client):
         kill_a_worker(client)
         with pytest.raises(LostWorkerError, match=r"gone, and with them the partitions 0, 1\."):
             executor.results([executor.call(s, len) for s in range(4)])
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=120)
 
 
 @pytest.mark.parametrize("error", [ConnectionResetError, distributed.comm.CommClosedError])
@@ -143,7 +143,7 @@ def test_a_worker_lost_while_something_is_shared(client, monkeypatch, error):
         monkeypatch.setattr(client, "scatter", scatter)
         with pytest.raises(LostWorkerError, match=r"gone, and with them the partitions 0, 1\."):
             executor.share(1)
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=120)
 
 
 def test_a_broken_connection_that_is_no_loss(client, monkeypatch):
@@ -169,5 +169,5 @@ def test_expectations_survive_a_lost_worker(client):
     assert log_likelihood == expected[0]
     for mine, theirs in zip(counts, expected[1], strict=True):
         assert_array_equal(mine, theirs)
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=120)
     assert_nothing_is_left(client)

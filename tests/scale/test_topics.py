@@ -1,14 +1,19 @@
 """Topic models on a cluster: the bits of shards, bytes a sweep, lost workers, nothing left."""
 
+from pathlib import Path
+
 import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from scale.workers import assert_nothing_is_left, kill_a_worker
+from scale.workers import assert_nothing_is_left, die_once, kill_a_worker
 
 from skdp._executors import LostWorkerError
+from skdp._sklearn_compat import has_callbacks
+from skdp.callback import Checkpoint
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel, SequentialLDA
+from skdp.topics._shared._placed import PlacedCorpus
 from skdp.topics._tables._placed_walker import PlacedTableWalker
 
 dask = pytest.importorskip("dask")
@@ -144,22 +149,114 @@ def test_a_sweep_sends_changes_and_no_words(client, monkeypatch):
     assert 0 < max(largest) < 20_000
 
 
-def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
-    sweep = PlacedTableWalker.sweep
-    n_sweeps = []
+def kill_at(monkeypatch, client, n_sweeps):
+    """Kill a worker before a sweep."""
+    sweep, done = PlacedTableWalker.sweep, []
 
     def interrupted(self):
-        n_sweeps.append(1)
-        if len(n_sweeps) == 3:
+        done.append(1)
+        if len(done) == n_sweeps:
             kill_a_worker(client)
         sweep(self)
 
     monkeypatch.setattr(PlacedTableWalker, "sweep", interrupted)
+
+
+def watched(folder, **params):
+    """Return a model that writes checkpoints."""
+    return make(**params).set_callbacks(Checkpoint(folder / "file", every_sweeps=2))
+
+
+needs_callbacks = pytest.mark.skipif(
+    not has_callbacks(), reason="callbacks came with scikit-learn 1.9"
+)
+
+
+def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
+    kill_at(monkeypatch, client, 3)
     model = make()
-    with pytest.raises(LostWorkerError, match=r"partitions 0, 1\. The topics .* begin anew"):
+    with pytest.raises(LostWorkerError, match=r"partitions 0, 1\. The topics .*callback\.Checkpoint it"):
         model.fit(split(4))
     assert not hasattr(model, "components_")
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=120)
     monkeypatch.undo()
     assert_same(make().fit(split(3)), here())
     assert_nothing_is_left(client)
+
+
+@needs_callbacks
+@pytest.mark.parametrize("params", [{}, EVERYTHING], ids=["defaults", "everything learnt"])
+def test_a_fit_goes_on_from_its_checkpoint(client, monkeypatch, tmp_path, params):
+    """A worker is killed in sweep 4, after a checkpoint at sweep 2."""
+    expected = here(n_shards=4, **params)
+    kill_at(monkeypatch, client, 4 * params.get("n_chains", 1))
+    with pytest.warns(RuntimeWarning, match=r"partitions 0, 1\. The fit goes on from the"):
+        found = watched(tmp_path, **params).fit(split(4))
+    assert_same(found, expected)
+    client.wait_for_workers(2, timeout=120)
+    assert_nothing_is_left(client)
+
+
+@needs_callbacks
+def test_a_worker_is_killed_at_a_checkpoint(client, monkeypatch, tmp_path):
+    """The worker of the last partition, after the others have written: that of sweep 2 is kept."""
+    expected, write, n_calls = here(n_shards=4), PlacedCorpus.write, []
+
+    def killed_once(self, folder):
+        n_calls.append(1)
+        if len(n_calls) == 3:
+            kill_a_worker(client)
+        write(self, folder)
+
+    monkeypatch.setattr(PlacedCorpus, "write", killed_once)
+    with pytest.warns(RuntimeWarning, match="goes on from the"):
+        found = watched(tmp_path).fit(split(4))
+    assert len(n_calls) == 5  # at sweeps 0, 2, 4 in vain, 4, 6
+    assert_same(found, expected)
+    assert len(list((tmp_path / "file.parts").iterdir())) == 1
+    client.wait_for_workers(2, timeout=120)
+    assert_nothing_is_left(client)
+
+
+@needs_callbacks
+def test_threads_go_on_with_the_fit_of_a_cluster(client, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        kill_at(patch, client, 4)
+        patch.setattr("skdp.topics._partitioned._MOST_LOSSES", 1)
+        with pytest.raises(LostWorkerError, match="loss"):
+            watched(tmp_path).fit(split(4))
+    with joblib.parallel_config("threading"):
+        found = watched(tmp_path).fit(split(4))
+    assert_same(found, here(n_shards=4))
+    client.wait_for_workers(2, timeout=120)
+
+
+@needs_callbacks
+def test_a_full_disk_of_a_worker(client, monkeypatch, tmp_path):
+    """An error of the operating system in a worker is a warning, and the fit goes on."""
+    expected, paths, n_calls = here(), PlacedCorpus._paths, []
+
+    def full_once(self, folder):
+        n_calls.append(1)
+        found = paths(self, folder)
+        if len(n_calls) == 2:
+            found[2] = Path("/dev/full/part")
+        return found
+
+    monkeypatch.setattr(PlacedCorpus, "_paths", full_once)
+    with pytest.warns(RuntimeWarning, match=r"could not be written: .*The fit continues"):
+        assert_same(watched(tmp_path).fit(split(3)), expected)
+    assert len(n_calls) == 4
+    assert len(list((tmp_path / "file.parts").iterdir())) == 1
+    assert_nothing_is_left(client)
+
+
+def test_a_worker_is_killed_in_transform(client, tmp_path):
+    """Dask computes the partition again elsewhere."""
+    fitted, died = here(), tmp_path / "died"
+    parts = split(3).partitions
+    delayed = [dask.delayed(die_once)(parts[s], died if s == 1 else None) for s in range(3)]
+    found = fitted.transform(PartitionedCorpus.from_delayed(delayed, 12)).compute()
+    assert died.exists()
+    assert_array_equal(found, fitted.transform(CORPUS))
+    client.wait_for_workers(2, timeout=120)

@@ -21,3 +21,11 @@ def kill_a_worker(client):
     """Kill the process of the worker that has the first partition."""
     address = min(client.nthreads())
     os.kill(client.run(os.getpid)[address], signal.SIGKILL)
+
+
+def die_once(value, died):
+    """Return a value; but the first process that is to leave `died` behind ends itself."""
+    if died is not None and not died.exists():
+        died.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return value

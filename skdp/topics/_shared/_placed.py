@@ -8,17 +8,22 @@ numbers; to the chain itself, statistics: never words, or what belongs to docume
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._executors import Executor
+from skdp._part import Part as BasePart
+from skdp.callback._files import written_whole
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._shared._arrays import MAX_COUNT, empty_counts
 from skdp.topics._shared._averages import TopicAverages
@@ -26,7 +31,7 @@ from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._kernels_changes import add_codes
 from skdp.topics._shared._packing import decode, encode
 from skdp.topics._shared._priors import sum_rises
-from skdp.topics._shared._shards import Counted
+from skdp.topics._shared._shards import Counted, pack_state, unpack_state
 
 
 @dataclass(frozen=True)
@@ -146,10 +151,15 @@ def begin_part(
     """
     walker = make(part.corpus, *([stream] for stream in streams))
     replica = find_replica(fit, c, part.corpus.n_features, walker.n_columns)
+    part.chains[c] = PlacedChain(walker, replica, is_first=is_first)
+    return (_hand_over(walker, replica),)
+
+
+def _hand_over(walker: Any, replica: Replica) -> CountChange:
+    """Return the words that a walker has counted, and let it see those of the whole corpus."""
     counts = walker._words
     walker._words = replica.words
-    part.chains[c] = PlacedChain(walker, replica, is_first=is_first)
-    return (CountChange.of(counts),)
+    return CountChange.of(counts)
 
 
 def sweep_part(
@@ -254,6 +264,43 @@ def average_part(part: CorpusPart, c: int, n: int) -> tuple[list[Any]]:
     return ([(sums["doc_topic"] / n, lengths @ (sums["segment_topic"] / n))],)
 
 
+def digest_part(part: CorpusPart) -> tuple[list[str]]:
+    """Return a hash of the documents."""
+    return ([joblib.hash(part.corpus)],)
+
+
+def write_part(part: CorpusPart, path: Path) -> tuple[list[int]]:
+    """Write what chains have here, without the documents; return the size of the file."""
+    chains = []
+    for c, chain in part.chains.items():
+        walker = BasePart.copy(chain.walker)  # without a copy of the words
+        walker.detach()
+        walker.shards = [pack_state(shard) for shard in walker.shards]
+        chains.append((c, walker, chain.is_first, chain.sums))
+    with written_whole(path) as file:
+        pickle.dump(chains, file, protocol=5)
+        size = file.tell()
+    return ([size],)
+
+
+def read_part(part: CorpusPart, fit: str, path: Path) -> tuple[CountChange, ...]:
+    """Take up what chains had; return the counts of the words of each."""
+    with open(path, "rb") as file:
+        try:
+            chains = pickle.load(file)
+        except Exception as error:
+            raise ValueError(f"The file {path} of a checkpoint is damaged.") from error
+    changes = []
+    for c, walker, is_first, sums in chains:
+        walker.shards = [unpack_state(shard) for shard in walker.shards]
+        walker.attach(part.corpus)
+        replica = find_replica(fit, c, part.corpus.n_features, walker.n_columns)
+        part.chains[c] = chain = PlacedChain(walker, replica, is_first=is_first)
+        chain.sums = sums
+        changes.append(_hand_over(walker, replica))
+    return tuple(changes)
+
+
 class PlacedCorpus:
     """Partitions of documents that an executor has placed: the data of a fit.
 
@@ -301,6 +348,35 @@ class PlacedCorpus:
             for s, own in enumerate(zip(*streams, strict=True))
         ]
         return self._executor.total(calls)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what stands for the data where they are hashed."""
+        return str, (repr((self.n_features, self.sum(digest_part)[0])),)
+
+    def write(self, folder: Path) -> None:
+        """Let all partitions write what chains have there to files in `folder`.
+
+        Raises
+        ------
+        OSError
+            If that fails, or this process does not find the files.
+        """
+        paths = self._paths(folder)
+        (sizes,) = self.sum(write_part, each=paths)
+        for path, size in zip(paths, sizes, strict=True):
+            if not path.exists() or path.stat().st_size != size:
+                raise FileNotFoundError(f"{path} is not there for all workers and this process")
+
+    def read(self, folder: Path) -> None:
+        """Let all partitions take up what they wrote; `restored` has the counts of chains."""
+        self._restored = self.sum(read_part, self._fit, each=self._paths(folder))
+
+    def restored(self, c: int) -> Any:
+        """Return what stands for the counts of all words of chain `c`, which was taken up."""
+        return self.share((self._restored[c],))
+
+    def _paths(self, folder: Path) -> list[Path]:
+        return [folder / f"part-{s:05d}" for s in range(self.n_partitions)]
 
     def share(self, value: Any) -> Any:
         """Return what stands for a value in calls for all partitions."""
@@ -350,6 +426,13 @@ class PlacedAverages(TopicAverages):
         if has_moved:
             self._walker.reorder(order)
         return has_moved
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_walker"}
+
+    def attach(self, walker: Any) -> None:
+        """Go on with a chain that was taken up."""
+        self._walker = walker
 
     def means(self, *, in_place: bool) -> dict[str, Any]:
         """Return the means, and those of the shares of documents from where they are."""

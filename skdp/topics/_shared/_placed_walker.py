@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._part import Part
 from skdp.topics._shared._arrays import empty_counts
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._placed import (
@@ -30,20 +31,39 @@ class PlacedWalker(TopicWalker):
     class says in `parameters` what shards need to know, and gives `take_parameters`, `statistics`,
     `late_statistics` and `report` for a walker of one shard.
 
-    Parameters are set before `_place` is called.
+    Parameters are set before `_place` is called. Partitions are in `data`.
     """
 
     topic_axes: ClassVar[dict[str, int]] = {"doc_topic_prior": 0}
+
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        *("_whole", "data", "_words", "_gathered", "_last", "_report", "_found"),
+    )
 
     def _place(
         self, data: PlacedCorpus, c: int, make: Any, init_streams: list[NDArray[np.uint64]]
     ) -> None:
         """Make the first state where the partitions are."""
+        self._c = c
+        self._take_counts(data, data.begin(c, make, init_streams, self.streams))
+
+    def _take_counts(self, data: PlacedCorpus, counts: Any) -> None:
+        """Count the words of partitions that are new here."""
         self._whole: Any = data
-        self._data, self._c = data, c
-        self._words = None
+        self.data = data
+        self._words = None  # they are where the partitions are
         self._n_changes = 0
-        self._settle(data.begin(c, make, init_streams, self.streams))
+        self._settle(counts)
+
+    def attach(self, corpus: Any) -> None:
+        """Go on with partitions that have read what they wrote."""
+        self._take_counts(corpus, corpus.restored(self._c))
+
+    def copy(self) -> Self:
+        """Return a walker with the same parameters in arrays of its own, of the same partitions."""
+        other = Part.copy(self)
+        other.streams = [stream.copy() for stream in self.streams]
+        return other
 
     def _settle(self, last: Any) -> list[Any]:
         """Take in what all partitions changed; return what they found beside that.
@@ -53,7 +73,7 @@ class PlacedWalker(TopicWalker):
         self._n_changes += 1
         self._last = last
         prior = self.topic_word_prior if self.learns_topic_word_prior else None
-        self._totals, self._rises, *found = self._data.first(
+        self._totals, self._rises, *found = self.data.first(
             settle_part, self._c, self._n_changes, last, prior
         )
         self._gathered: WordCounts | None = None
@@ -68,22 +88,22 @@ class PlacedWalker(TopicWalker):
 
     def _dense_words(self) -> WordCounts:
         if self._gathered is None:
-            self._gathered = empty_counts(self._data.n_features, self.n_columns)
-            self._data.first(copy_words, self._c).apply(self._gathered)
+            self._gathered = empty_counts(self.data.n_features, self.n_columns)
+            self.data.first(copy_words, self._c).apply(self._gathered)
         return self._gathered
 
     def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
-        shared = self._data.share(self.parameters())
+        shared = self.data.share(self.parameters())
         streams[:], *self._found = self._settle(
-            self._data.total(
+            self.data.total(
                 sweep_part, self._c, self._n_changes, self._last, shared, each=list(streams)
             )
         )
 
     def _find_late_statistics(self) -> list[Any]:
         """Return the statistics that need what was drawn since the sweep."""
-        shared = self._data.share(self.parameters())
-        self.streams[:], *found = self._data.sum(
+        shared = self.data.share(self.parameters())
+        self.streams[:], *found = self.data.sum(
             continue_part, self._c, shared, each=list(self.streams)
         )
         return found
@@ -91,8 +111,8 @@ class PlacedWalker(TopicWalker):
     def _reported(self) -> list[Any]:
         """Return what partitions say of the current state."""
         if self._report is None:
-            shared = self._data.share(self.parameters())
-            (self._report,) = self._data.sum(report_part, self._c, shared)
+            shared = self.data.share(self.parameters())
+            (self._report,) = self.data.sum(report_part, self._c, shared)
         return self._report
 
     def _log_prior(self) -> float:
@@ -100,15 +120,15 @@ class PlacedWalker(TopicWalker):
 
     def _add_to_parts(self) -> None:
         """Add what belongs to documents to the sums that are where they are."""
-        self._data.sum(add_part, self._c, self._data.share(self.parameters()))
+        self.data.sum(add_part, self._c, self.data.share(self.parameters()))
 
     def reorder(self, order: NDArray[np.intp]) -> None:
         """Let label k of all sums of documents be what so far was ``order[k]``."""
-        self._data.sum(reorder_part, self._c, order)
+        self.data.sum(reorder_part, self._c, order)
 
     def means_of_parts(self, n: int) -> dict[str, Any]:
         """Return the mean shares of all documents over `n` samples, and the tokens of topics."""
-        (found,) = self._data.sum(average_part, self._c, n)
+        (found,) = self.data.sum(average_part, self._c, n)
         return {
             "doc_topic_": np.concatenate([shares for shares, _ in found]),
             "_topic_tokens": np.sum([tokens for _, tokens in found], axis=0),

@@ -71,6 +71,14 @@ MUTATIONS = [
         f"{PARTITIONS}::test_words_have_the_topics_that_they_have_in_shards",
     ),
     Mutation(
+        "partitions-learn-from-old-counts",
+        "topics/_shared/_placed.py",
+        "    words = part.chains[c].replica.after(n_changes, change)\n    rises",
+        "    words = part.chains[c].replica.words\n    rises",
+        "The prior of the words is learned from the counts after the sweep.",
+        f"{PARTITIONS}::test_partitions_have_the_bits_of_shards[3-learnt-SegmentedTopicModel]",
+    ),
+    Mutation(
         "partitions-means-stay-in-old-order",
         "topics/_shared/_placed.py",
         "            self._walker.reorder(order)\n",

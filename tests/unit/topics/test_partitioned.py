@@ -4,13 +4,13 @@ import signal
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from unit.topics.partitions import CORPUS, RNG, assert_same, interrupt_at, make, split
 
 from skdp._executors import LocalExecutor
 from skdp._sklearn_compat import has_callbacks
-from skdp.callback import Checkpoint
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics import (
     AdaptiveTopicModel,
@@ -20,18 +20,9 @@ from skdp.topics import (
     SequentialLDA,
 )
 from skdp.topics._shared._placed import _REPLICAS, PlacedCorpus
-from skdp.topics._tables._placed_walker import PlacedTableWalker
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-RNG = np.random.default_rng(0)
-CORPUS = SegmentedCorpus.from_documents(
-    [
-        [RNG.integers(0, 12, RNG.integers(0, 9)) for _ in range(RNG.integers(1, 5))]
-        for _ in range(24)
-    ],
-    n_features=12,
-)
 MODELS = [SegmentedTopicModel, AdaptiveTopicModel, SequentialLDA]
 CASES = {
     "learnt": {},
@@ -45,26 +36,6 @@ CASES = {
         "concentration": 2.0,
     },
 }  # fmt: skip
-FITTED = (
-    "components_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "discount_",
-    "concentration_", "mixing_prior_",
-)  # fmt: skip
-
-
-def make(cls=SegmentedTopicModel, **params):
-    return cls(3, **{"max_iter": 12, "thin": 2, "random_state": 0, **params})
-
-
-def split(n):
-    return PartitionedCorpus.from_corpus(CORPUS, n)
-
-
-def assert_same(found, expected):
-    for name in FITTED:
-        if hasattr(expected, name):
-            assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
-    assert found.trace_ == expected.trace_
-    assert_allclose(found._topic_tokens, expected._topic_tokens, rtol=1e-12)
 
 
 @pytest.mark.parametrize("cls", MODELS, ids=lambda cls: cls.__name__)
@@ -179,26 +150,6 @@ def test_words_that_occur_too_often(monkeypatch):
     match = f"the word {counts.argmax()} {counts.max()} times; no word may occur more than 5"
     with pytest.raises(ValueError, match=match):
         make().fit(split(3))
-
-
-@pytest.mark.skipif(not has_callbacks(), reason="callbacks of scikit-learn 1.9")
-def test_checkpoints(tmp_path):
-    model = make().set_callbacks(Checkpoint(tmp_path / "file"))
-    with pytest.raises(TypeError, match=r"Checkpoint .* X\.compute\(\)"):
-        model.fit(split(3))
-
-
-def interrupt_at(monkeypatch, n_sweeps, stop):
-    """Call a function before the n-th sweep."""
-    sweep, left = PlacedTableWalker.sweep, [n_sweeps]
-
-    def interrupted(self):
-        left[0] -= 1
-        if left[0] == 0:
-            stop()
-        sweep(self)
-
-    monkeypatch.setattr(PlacedTableWalker, "sweep", interrupted)
 
 
 def test_an_error_in_a_sweep_leaves_nothing_behind(monkeypatch):

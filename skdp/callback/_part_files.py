@@ -1,0 +1,47 @@
+"""Where partitions write what they hold of a fit, beside the checkpoint that names it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+from pathlib import Path
+from uuid import uuid4
+
+_GENERATION = re.compile(r"step-\d{8,}-[0-9a-f]{8}")
+
+
+class PartFiles:
+    """The folders that belong to a checkpoint, each with the files of all partitions at a step.
+
+    The checkpoint names the folder that goes with it. So it is written after that folder is
+    complete, and others are removed after it is written: there is a whole one at any time.
+
+    Parameters
+    ----------
+    path : Path
+        Of the checkpoint.
+    """
+
+    def __init__(self, path: Path):
+        self._folder = path.absolute().with_name(f"{path.name}.parts")
+
+    def make(self, n_steps: int) -> Path:
+        """Return a new folder for what partitions hold after so many steps."""
+        folder = self._folder / f"step-{n_steps:08d}-{uuid4().hex[:8]}"
+        folder.mkdir(parents=True)
+        return folder
+
+    def find(self, name: str) -> Path:
+        """Return the folder with a name."""
+        return self._folder / name
+
+    def keep(self, name: str | None) -> None:
+        """Remove all folders but one."""
+        if not self._folder.is_dir():
+            return
+        for folder in self._folder.iterdir():
+            if folder.name != name and _GENERATION.fullmatch(folder.name):
+                shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):  # it is not empty
+            self._folder.rmdir()

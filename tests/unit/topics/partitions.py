@@ -1,0 +1,50 @@
+"""A small corpus in partitions, models of it, and fits that are stopped."""
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skdp.data import PartitionedCorpus, SegmentedCorpus
+from skdp.topics import SegmentedTopicModel
+from skdp.topics._tables._placed_walker import PlacedTableWalker
+
+RNG = np.random.default_rng(0)
+CORPUS = SegmentedCorpus.from_documents(
+    [
+        [RNG.integers(0, 12, RNG.integers(0, 9)) for _ in range(RNG.integers(1, 5))]
+        for _ in range(24)
+    ],
+    n_features=12,
+)
+FITTED = (
+    "components_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "discount_",
+    "concentration_", "mixing_prior_",
+)  # fmt: skip
+
+
+def make(cls=SegmentedTopicModel, **params):
+    return cls(3, **{"max_iter": 12, "thin": 2, "random_state": 0, **params})
+
+
+def split(n):
+    return PartitionedCorpus.from_corpus(CORPUS, n)
+
+
+def assert_same(found, expected):
+    for name in FITTED:
+        if hasattr(expected, name):
+            assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
+    assert found.trace_ == expected.trace_
+    assert_allclose(found._topic_tokens, expected._topic_tokens, rtol=1e-12)
+
+
+def interrupt_at(monkeypatch, n_sweeps, stop, walker=PlacedTableWalker):
+    """Call a function before the n-th sweep."""
+    sweep, left = walker.sweep, [n_sweeps]
+
+    def interrupted(self):
+        left[0] -= 1
+        if left[0] == 0:
+            stop()
+        sweep(self)
+
+    monkeypatch.setattr(walker, "sweep", interrupted)
