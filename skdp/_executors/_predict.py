@@ -48,7 +48,7 @@ def _promise(estimator: Any, method: str, X: Partitioned, shape: tuple[int, ...]
     import dask
 
     sent = dask.delayed(estimator, traverse=False)  # once, not with every partition
-    task = dask.delayed(_predict_part, name=f"skdp-{method}")
+    task = dask.delayed(_predict_part, name=f"skdp-{method.replace('_', '-')}")
     calls = [
         task(sent, method, part.without_source(), part.source)
         if part.is_delayed

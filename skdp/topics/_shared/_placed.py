@@ -47,6 +47,11 @@ class CountChange:
     code: NDArray[np.uint8]
     totals: NDArray[np.float64]
 
+    @property
+    def n_bytes(self) -> int:
+        """What it takes to send it."""
+        return self.code.nbytes + self.totals.nbytes
+
     @classmethod
     def between(cls, old: WordCounts, new: WordCounts) -> CountChange:
         """Return the change from `old` to `new`."""
@@ -164,7 +169,7 @@ def sweep_part(
     parameters: dict[str, Any],
     stream: NDArray[np.uint64],
 ) -> tuple[Any, ...]:
-    """Draw what belongs to the words once; return the change, the stream and statistics."""
+    """Draw what belongs to the words once; return the change, stream, bytes and statistics."""
     chain = part.chains[c]
     walker = chain.walker
     walker.take_parameters(parameters)
@@ -173,10 +178,11 @@ def sweep_part(
     own = Counted.copy(words)
     walker._sweep_words(own, walker.streams)
     statistics = walker.statistics(is_first=chain.is_first)
-    return CountChange.between(words, own), walker.streams, *statistics
+    change = CountChange.between(words, own)
+    return change, walker.streams, change.n_bytes, *statistics
 
 
-def continue_part(
+def finish_part(
     part: CorpusPart, c: int, parameters: dict[str, Any], stream: NDArray[np.uint64]
 ) -> tuple[Any, ...]:
     """Return the stream and the statistics that need parameters drawn after the sweep."""
@@ -270,11 +276,14 @@ class PlacedCorpus:
     n_features, n_partitions : int
     sizes : list of Size
         Of the partitions.
+    n_moved : int
+        Bytes of changes that were sent between processes in sweeps.
     """
 
     def __init__(self, X: PartitionedCorpus, executor: Executor):
         self.n_features = X.n_features
         self.n_partitions = X.n_partitions
+        self.n_moved = 0
         self._fit = uuid4().hex
         self._executor = executor
         executor.place(X._parts, CorpusPart)
@@ -334,6 +343,11 @@ class PlacedCorpus:
 
     def _paths(self, folder: Path) -> list[Path]:
         return [folder / f"part-{s:05d}" for s in range(self.n_partitions)]
+
+    def count_moved(self, n_sent: int, change: CountChange) -> None:
+        """Count what partitions sent in a sweep, and the sum that everyone receives."""
+        if n_processes := self._executor.n_processes:
+            self.n_moved += n_sent + change.n_bytes * (n_processes + 1)
 
     def share(self, value: Any) -> Any:
         """Return what stands for a value in calls for all partitions."""

@@ -13,7 +13,7 @@ from skdp.topics._shared._placed import (
     PlacedCorpus,
     add_part,
     average_part,
-    continue_part,
+    finish_part,
     reorder_part,
     report_part,
     sweep_part,
@@ -33,7 +33,9 @@ class PlacedWalker(TopicWalker):
 
     topic_axes: ClassVar[dict[str, int]] = {"doc_topic_prior": 0}
 
-    _data_attributes = "_whole", "data", "_words", "_last", "_report", "_found"
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        "_whole", "data", "_words", "_last", "_report", "_found",
+    )  # fmt: skip
 
     def _place(
         self, data: PlacedCorpus, c: int, make: Any, init_streams: list[NDArray[np.uint64]]
@@ -50,7 +52,7 @@ class PlacedWalker(TopicWalker):
         self._n_changes = 0
         self._enter(counts)
 
-    def attach(self, data: PlacedCorpus) -> None:
+    def attach(self, data: Any) -> None:
         """Go on with partitions that have read what they wrote."""
         self._take_counts(data, data.restored(self._c))
 
@@ -69,16 +71,17 @@ class PlacedWalker(TopicWalker):
 
     def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
         shared = self.data.share(self.parameters())
-        change, streams[:], *self._found = self.data.sum(
+        change, streams[:], n_sent, *self._found = self.data.sum(
             sweep_part, self._c, self._n_changes, self._last, shared, each=list(streams)
         )
+        self.data.count_moved(n_sent, change)
         self._enter(change)
 
     def _find_late_statistics(self) -> list[Any]:
         """Return the statistics that need what was drawn since the sweep."""
         shared = self.data.share(self.parameters())
         self.streams[:], *found = self.data.sum(
-            continue_part, self._c, shared, each=list(self.streams)
+            finish_part, self._c, shared, each=list(self.streams)
         )
         return found
 
