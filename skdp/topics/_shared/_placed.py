@@ -202,28 +202,35 @@ def report_part(part: CorpusPart, c: int, parameters: dict[str, Any]) -> tuple[l
 
 
 def add_part(part: CorpusPart, c: int, parameters: dict[str, Any]) -> tuple[int]:
-    """Add the current values to the sums."""
+    """Add the current values to the sums.
+
+    Of the shares of segments only the tokens of topics are kept, which take less room.
+    """
     chain = part.chains[c]
     chain.walker.take_parameters(parameters)
-    if not chain.sums:
-        chain.sums = chain.walker.empty_sums()
-    chain.walker.add_to(chain.sums)
+    current = chain.walker.empty_sums()
+    chain.walker.add_to(current)
+    new = {
+        "doc_topic": current["doc_topic"],
+        "topic_tokens": np.diff(part.corpus.segment_ptr) @ current["segment_topic"],
+    }
+    for name, value in new.items():
+        chain.sums[name] = chain.sums[name] + value if name in chain.sums else value
     return (1,)
 
 
 def reorder_part(part: CorpusPart, c: int, order: NDArray[np.intp]) -> tuple[int]:
     """Let label k of the sums be what so far was ``order[k]``."""
     chain = part.chains[c]
-    for name in ("doc_topic", "segment_topic"):
-        chain.sums[name] = np.take(chain.sums[name], order, axis=1)
+    for name, values in chain.sums.items():
+        chain.sums[name] = np.take(values, order, axis=-1)
     return (1,)
 
 
 def average_part(part: CorpusPart, c: int, n: int) -> tuple[list[Any]]:
     """Return the mean shares of documents, and the mean tokens of topics."""
     sums = part.chains[c].sums
-    lengths = np.diff(part.corpus.segment_ptr)
-    return ([(sums["doc_topic"] / n, lengths @ (sums["segment_topic"] / n))],)
+    return ([(sums["doc_topic"] / n, sums["topic_tokens"] / n)],)
 
 
 def digest_part(part: CorpusPart) -> tuple[list[str]]:
