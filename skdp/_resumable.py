@@ -249,8 +249,8 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
                 except BaseException as error:
                     is_interrupt = isinstance(error, KeyboardInterrupt) or error is guard.released
                     if not saved.is_torn:
-                        for checkpoint in self._checkpoints():  # what is shown may be used up
-                            checkpoint._save(self)
+                        for checkpoint in self._checkpoints():
+                            checkpoint._save(self)  # before what is shown is used up
                         is_shown = is_interrupt and self._show_what_there_is(saved)
                         self._save(saved, data)
                     raise

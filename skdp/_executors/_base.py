@@ -26,6 +26,11 @@ class Executor(ABC):
     found there by its name, so it has to be a function or a class of a module.
     """
 
+    @property
+    def n_processes(self) -> int:
+        """Number of other processes that have partitions."""
+        return 0
+
     @abstractmethod
     def place(self, parts: Sequence[Part], make: Callable[[Any], Any]) -> None:
         """Open all partitions where they are to stay, and keep there what `make` makes of them.

@@ -45,6 +45,11 @@ class DaskExecutor(Executor):
         """Of each partition."""
         self._calls: list[Any] = []
 
+    @property
+    def n_processes(self) -> int:
+        """Number of workers that have partitions."""
+        return len(set(self._workers))
+
     def place(self, parts: Sequence[Part], make: Callable[[Any], Any]) -> None:
         """Open and make all partitions in the workers that are there now.
 
@@ -100,7 +105,8 @@ class DaskExecutor(Executor):
     def call(self, partition: int, f: Callable[..., Any], *args: Any) -> Any:
         """Begin a call on the partition's worker."""
         worker = self._workers[partition]
-        name = getattr(f, "__name__", type(f).__name__)
+        # The dashboard shows a key up to its first word that is not of letters alone.
+        name = getattr(f, "__name__", type(f).__name__).removesuffix("_part").replace("_", "-")
         return self._submit(name, worker, call_partition, self._home, partition, f, *args)
 
     def _add(self, changes: Sequence[Any]) -> Any:
@@ -166,7 +172,8 @@ class DaskExecutor(Executor):
             If a worker is gone that has partitions.
         """
         with self._telling_losses():
-            (shared,) = self._client.scatter([value], hash=False)
+            key = f"skdp-shared-{uuid4().hex}"
+            shared = self._client.scatter({key: value}, hash=False)[key]
         self._calls.append(shared)
         return shared
 

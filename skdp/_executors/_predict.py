@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from typing import Any
+from uuid import uuid4
 
 import joblib
 import numpy as np
@@ -48,11 +49,14 @@ def _promise(estimator: Any, method: str, X: Partitioned, shape: tuple[int, ...]
     import dask
 
     sent = dask.delayed(estimator, traverse=False)  # once, not with every partition
-    task = dask.delayed(_predict_part, name=f"skdp-{method}")
+    task = dask.delayed(_predict_part)
+    key = f"skdp-{method.replace('_', '-')}-{uuid4().hex}"  # which the dashboard shows
     calls = [
-        task(sent, method, part.without_source(), part.source)
+        task(sent, method, part.without_source(), part.source, dask_key_name=f"{key}-{part.number}")
         if part.is_delayed
-        else task(sent, method, dask.delayed(part, traverse=False))
+        else task(
+            sent, method, dask.delayed(part, traverse=False), dask_key_name=f"{key}-{part.number}"
+        )
         for part in X._parts
     ]
     if shape is None:

@@ -75,6 +75,12 @@ class Checkpoint:
     one. They are pickles: continue only from files that you trust. They hold the state of chains,
     such as the topic of every word, but not the data.
 
+    In a fit to partitions, a `PartitionedCorpus` say, every partition writes what it holds of the
+    chains to a file in the folder ``<path>.parts``, which the client and all workers of a cluster
+    have to see, and which belongs to the file. There the first checkpoint is written before the
+    first sweep, and raises OSError where it cannot be. When a worker is lost, the fit goes back to
+    the last checkpoint by itself, with a warning; the third loss in a row is an error.
+
     Several chains run some sweeps at a time, at most a fiftieth of `max_iter`, before a checkpoint
     can be written. In a grid search all fits would write to the same file, and the second one
     raises an error.

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skdp._executors import Executor, LostWorkerError, choose_executor
+from skdp._executors import Executor, LostWorkerError, Pace, choose_executor
 from skdp._memory import check_memory
 from skdp._random import Role
 from skdp._resumable import SavedRuns
@@ -85,12 +85,18 @@ class PartitionedTopicModel(BaseTopicModel):
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. If a sample has been kept by then, the
             estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
-            continues, but not on a PartitionedCorpus.
+            continues; on a PartitionedCorpus it takes the callback `Checkpoint` to continue.
         RuntimeError
-            If a worker of the cluster is lost: the state of its partitions was there.
+            If a worker of the cluster is lost, and with it the state of its partitions, without the
+            callback `Checkpoint`; with it, if that happens three times in a row.
+        OSError
+            If `Checkpoint` cannot write what partitions begin with.
 
         Warns
         -----
+        RuntimeWarning
+            If a worker is lost: the fit goes back to the last checkpoint, and on from there with
+            the same bits. If a checkpoint could not be written.
         ConvergenceWarning
             If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
@@ -209,11 +215,25 @@ class PartitionedTopicModel(BaseTopicModel):
     # Checkpoints
 
     def _run(self, saved: SavedRuns, X: Any, data: Any, guard: Any) -> None:
+        if self._is_placed(saved):
+            n_words = data.n_tokens * self.n_chains
+            self._pace = Pace(data.n_partitions, n_words, "tokens", self._step_name)
+            self._pace.begin(self._n_steps_done(), data.n_moved)
         try:
             super()._run(saved, X, data, guard)
         except LostWorkerError:
             saved.is_torn = True  # whatever was under way: what partitions held is gone
             raise
+        finally:
+            self.__dict__.pop("_pace", None)
+
+    def _progress(self, runs: list[Any]) -> str:
+        found = super()._progress(runs)
+        if not isinstance(runs[0].walker, PlacedWalker):
+            return found
+        n_steps = max(map(self._n_steps, runs))
+        n_left = self._most_steps - n_steps
+        return f"{found}, {self._pace.describe(n_steps, n_left, runs[0].walker.data.n_moved)}"
 
     def _write_first(self, saved: SavedRuns) -> None:
         """Write a checkpoint that a fit to partitions can go back to if there is none yet.

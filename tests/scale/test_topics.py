@@ -1,5 +1,6 @@
 """Topic models on a cluster: the bits of shards, bytes a sweep, lost workers, nothing left."""
 
+import re
 from pathlib import Path
 
 import joblib
@@ -175,7 +176,9 @@ needs_callbacks = pytest.mark.skipif(
 def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
     kill_at(monkeypatch, client, 3)
     model = make()
-    with pytest.raises(LostWorkerError, match=r"partitions 0, 1\. The topics .*callback\.Checkpoint it"):
+    with pytest.raises(
+        LostWorkerError, match=r"partitions 0, 1\. The topics .*callback\.Checkpoint it"
+    ):
         model.fit(split(4))
     assert not hasattr(model, "components_")
     client.wait_for_workers(2, timeout=120)
@@ -260,3 +263,30 @@ def test_a_worker_is_killed_in_transform(client, tmp_path):
     assert died.exists()
     assert_array_equal(found, fitted.transform(CORPUS))
     client.wait_for_workers(2, timeout=120)
+
+
+def test_progress_and_the_names_of_tasks(client, capsys):
+    """The dashboard shows what tasks do, and a line what they send."""
+    make(max_iter=4, verbose=2, discount="auto").fit(split(3))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert all(
+        re.search(r"3 partitions, \S+ million tokens a second, \S+ MB a sweep", line)
+        for line in lines
+    )
+    assert 0.0 < float(re.search(r"(\S+) MB", lines[0]).group(1)) < 0.01
+    here().transform(split(3)).compute()
+    named = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
+    for name in (
+        "place",
+        "begin",
+        "sweep",
+        "settle",
+        "finish",
+        "shared",
+        "sum",
+        "report",
+        "add",
+    ):
+        assert f"skdp-{name}" in named
+    assert any("skdp-transform" in name for name in named)  # with what Dask fuses it with

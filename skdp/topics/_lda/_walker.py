@@ -59,7 +59,11 @@ class LDAWalker(TopicWalker):
     n_jobs : int or None
     """
 
-    _data_attributes = (*TopicWalker._data_attributes, "_node_ptr", "_scratch")
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        *TopicWalker._data_attributes,
+        "_node_ptr",
+        "_scratch",
+    )
 
     shards: list[NodeTopics]
 

@@ -48,6 +48,11 @@ class CountChange:
     code: NDArray[np.uint8]
     totals: NDArray[np.float64]
 
+    @property
+    def n_bytes(self) -> int:
+        """What it takes to send it."""
+        return self.code.nbytes + self.totals.nbytes
+
     @classmethod
     def between(cls, old: WordCounts, new: WordCounts) -> CountChange:
         """Return the change from `old` to `new`."""
@@ -170,7 +175,7 @@ def sweep_part(
     parameters: dict[str, Any],
     stream: NDArray[np.uint64],
 ) -> tuple[Any, ...]:
-    """Draw what belongs to the words once; return the change, the stream and statistics.
+    """Draw what belongs to the words once; return the change, stream, bytes and statistics.
 
     Parameters
     ----------
@@ -187,7 +192,8 @@ def sweep_part(
     own = Counted.copy(words)
     walker._sweep_words(own, walker.streams)
     statistics = walker.statistics(is_first=chain.is_first)
-    return CountChange.between(words, own), walker.streams, *statistics
+    change = CountChange.between(words, own)
+    return change, walker.streams, change.n_bytes, *statistics
 
 
 def settle_part(
@@ -206,13 +212,15 @@ def settle_part(
     totals : (K',) array
     rises : float
         As the update of the prior needs them.
+    n_bytes : int
+        The size of the last change.
     *statistics
         The other places of `last`.
     """
     change, *statistics = last
     words = part.chains[c].replica.after(n_changes, change)
     rises = 0.0 if prior is None else sum_rises(prior, words.counts)
-    return words.totals, rises, *statistics
+    return words.totals, rises, change.n_bytes, *statistics
 
 
 def copy_words(part: CorpusPart, c: int) -> CountChange:
@@ -220,7 +228,7 @@ def copy_words(part: CorpusPart, c: int) -> CountChange:
     return CountChange.of(part.chains[c].replica.words)
 
 
-def continue_part(
+def finish_part(
     part: CorpusPart, c: int, parameters: dict[str, Any], stream: NDArray[np.uint64]
 ) -> tuple[Any, ...]:
     """Return the stream and the statistics that need parameters drawn after the sweep."""
@@ -240,28 +248,35 @@ def report_part(part: CorpusPart, c: int, parameters: dict[str, Any]) -> tuple[l
 
 
 def add_part(part: CorpusPart, c: int, parameters: dict[str, Any]) -> tuple[int]:
-    """Add the current values to the sums."""
+    """Add the current values to the sums.
+
+    Of the shares of segments only the tokens of topics are kept, which take less room.
+    """
     chain = part.chains[c]
     chain.walker.take_parameters(parameters)
-    if not chain.sums:
-        chain.sums = chain.walker.empty_sums()
-    chain.walker.add_to(chain.sums)
+    current = chain.walker.empty_sums()
+    chain.walker.add_to(current)
+    new = {
+        "doc_topic": current["doc_topic"],
+        "topic_tokens": np.diff(part.corpus.segment_ptr) @ current["segment_topic"],
+    }
+    for name, value in new.items():
+        chain.sums[name] = chain.sums[name] + value if name in chain.sums else value
     return (1,)
 
 
 def reorder_part(part: CorpusPart, c: int, order: NDArray[np.intp]) -> tuple[int]:
     """Let label k of the sums be what so far was ``order[k]``."""
     chain = part.chains[c]
-    for name in ("doc_topic", "segment_topic"):
-        chain.sums[name] = np.take(chain.sums[name], order, axis=1)
+    for name, values in chain.sums.items():
+        chain.sums[name] = np.take(values, order, axis=-1)
     return (1,)
 
 
 def average_part(part: CorpusPart, c: int, n: int) -> tuple[list[Any]]:
     """Return the mean shares of documents, and the mean tokens of topics."""
     sums = part.chains[c].sums
-    lengths = np.diff(part.corpus.segment_ptr)
-    return ([(sums["doc_topic"] / n, lengths @ (sums["segment_topic"] / n))],)
+    return ([(sums["doc_topic"] / n, sums["topic_tokens"] / n)],)
 
 
 def digest_part(part: CorpusPart) -> tuple[list[str]]:
@@ -314,11 +329,14 @@ class PlacedCorpus:
     n_features, n_partitions : int
     sizes : list of Size
         Of the partitions.
+    n_moved : int
+        Bytes of changes that were sent between processes in sweeps.
     """
 
     def __init__(self, X: PartitionedCorpus, executor: Executor):
         self.n_features = X.n_features
         self.n_partitions = X.n_partitions
+        self.n_moved = 0
         self._fit = uuid4().hex
         self._executor = executor
         executor.place(X._parts, CorpusPart)
@@ -377,6 +395,15 @@ class PlacedCorpus:
 
     def _paths(self, folder: Path) -> list[Path]:
         return [folder / f"part-{s:05d}" for s in range(self.n_partitions)]
+
+    def count_moved(self, n_sent: int, n_summed: int) -> None:
+        """Count the bytes of the changes of a sweep, and of their sum, that other processes need.
+
+        Of changes spread evenly, one in as many as there are processes is where it is summed.
+        """
+        if n_processes := self._executor.n_processes:
+            n_others = n_processes - 1
+            self.n_moved += n_others * (n_sent // n_processes + n_summed)
 
     def share(self, value: Any) -> Any:
         """Return what stands for a value in calls for all partitions."""

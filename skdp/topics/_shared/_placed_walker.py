@@ -14,8 +14,8 @@ from skdp.topics._shared._placed import (
     PlacedCorpus,
     add_part,
     average_part,
-    continue_part,
     copy_words,
+    finish_part,
     reorder_part,
     report_part,
     settle_part,
@@ -37,8 +37,8 @@ class PlacedWalker(TopicWalker):
     topic_axes: ClassVar[dict[str, int]] = {"doc_topic_prior": 0}
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        *("_whole", "data", "_words", "_gathered", "_last", "_report", "_found"),
-    )
+        "_whole", "data", "_words", "_gathered", "_last", "_report", "_found",
+    )  # fmt: skip
 
     def _place(
         self, data: PlacedCorpus, c: int, make: Any, init_streams: list[NDArray[np.uint64]]
@@ -55,9 +55,9 @@ class PlacedWalker(TopicWalker):
         self._n_changes = 0
         self._settle(counts)
 
-    def attach(self, corpus: Any) -> None:
+    def attach(self, data: Any) -> None:
         """Go on with partitions that have read what they wrote."""
-        self._take_counts(corpus, corpus.restored(self._c))
+        self._take_counts(data, data.restored(self._c))
 
     def copy(self) -> Self:
         """Return a walker with the same parameters in arrays of its own, of the same partitions."""
@@ -66,7 +66,7 @@ class PlacedWalker(TopicWalker):
         return other
 
     def _settle(self, last: Any) -> list[Any]:
-        """Take in what all partitions changed; return what they found beside that.
+        """Take in what all partitions changed; return its size and what they found beside it.
 
         The sum of the changes stays where it is, for the next sweep.
         """
@@ -94,17 +94,18 @@ class PlacedWalker(TopicWalker):
 
     def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
         shared = self.data.share(self.parameters())
-        streams[:], *self._found = self._settle(
+        n_summed, streams[:], n_sent, *self._found = self._settle(
             self.data.total(
                 sweep_part, self._c, self._n_changes, self._last, shared, each=list(streams)
             )
         )
+        self.data.count_moved(n_sent, n_summed)
 
     def _find_late_statistics(self) -> list[Any]:
         """Return the statistics that need what was drawn since the sweep."""
         shared = self.data.share(self.parameters())
         self.streams[:], *found = self.data.sum(
-            continue_part, self._c, shared, each=list(self.streams)
+            finish_part, self._c, shared, each=list(self.streams)
         )
         return found
 

@@ -91,7 +91,7 @@ class TableWalker(TopicWalker):
     n_jobs : int or None
     """
 
-    _data_attributes = (
+    _data_attributes: ClassVar[tuple[str, ...]] = (
         *TopicWalker._data_attributes,
         *("_group_ptr", "_segment_bounds", "_stirling", "_weights", "_scratch", "_levels"),
     )

@@ -9,6 +9,7 @@ COMPLETION = "topics/_shared/_completion.py"
 PARTICLES = "topics/_shared/_kernels_particles.py"
 PRIORS = "topics/_shared/_priors.py"
 PARTITIONS = "tests/unit/topics/test_partitioned.py"
+CHECKPOINTS = "tests/unit/topics/test_partitioned_checkpoints.py"
 WORDS = "topics/_shared/_kernels.py"
 
 
@@ -105,6 +106,69 @@ MUTATIONS = [
 """,
         "The tokens at even positions infer, those at odd positions are scored.",
         f"{TOPICS}::test_completion[btigs-large concentration]",
+    ),
+    Mutation(
+        "parts-forget-their-means",
+        "topics/_shared/_placed.py",
+        "        chain.sums = sums\n",
+        "",
+        "The means of documents go on from where they were.",
+        f"{CHECKPOINTS}::test_after_an_error[learnt]",
+    ),
+    Mutation(
+        "parts-all-go-on-with-the-prior",
+        "topics/_shared/_placed.py",
+        "        chains.append((c, walker, chain.is_first, chain.sums))\n",
+        "        chains.append((c, walker, True, chain.sums))\n",
+        "The prior of the concentration counts once.",
+        f"{CHECKPOINTS}::test_after_an_error[learnt]",
+    ),
+    Mutation(
+        "losses-without-first-checkpoint",
+        "topics/_partitioned.py",
+        "            if checkpoint.path.exists():\n",
+        "            if True:\n",
+        "A source of random numbers has moved on when the fit begins again.",
+        f"{CHECKPOINTS}::TestLosses::test_a_source_of_random_numbers_has_moved_on",
+    ),
+    Mutation(
+        "losses-are-never-too-many",
+        "topics/_partitioned.py",
+        "n_losses = 1 if self._n_written() > n_before else n_losses + 1",
+        "n_losses = 1",
+        "The third loss in a row is an error.",
+        f"{CHECKPOINTS}::TestLosses::test_three_in_a_row_are_an_error",
+    ),
+    Mutation(
+        "losses-add-up-over-checkpoints",
+        "topics/_partitioned.py",
+        "n_losses = 1 if self._n_written() > n_before else n_losses + 1",
+        "n_losses += 1",
+        "A new checkpoint makes up for the losses before.",
+        f"{CHECKPOINTS}::TestLosses::test_bits_are_those_of_no_loss[(4, 9, 13)]",
+    ),
+    Mutation(
+        "checkpoints-older-parts-go-first",
+        "callback/_checkpoint.py",
+        "            with written_whole(self.path) as file:\n",
+        "            files.keep(content.parts)\n"
+        "            with written_whole(self.path) as file:\n",
+        "Files of the last checkpoint are removed once there is another.",
+        f"{CHECKPOINTS}::TestFiles::test_a_full_disk[all but one]",
+    ),
+    Mutation(
+        "interrupts-write-what-is-used-up",
+        "_resumable.py",
+        """                        for checkpoint in self._checkpoints():
+                            checkpoint._save(self)  # before what is shown is used up
+                        is_shown = is_interrupt and self._show_what_there_is(saved)
+""",
+        """                        is_shown = is_interrupt and self._show_what_there_is(saved)
+                        for checkpoint in self._checkpoints():
+                            checkpoint._save(self)  # before what is shown is used up
+""",
+        "Showing divides sums in place.",
+        f"{CHECKPOINTS}::test_after_an_interrupt",
     ),
     Mutation(
         "joint-without-words",

@@ -1,10 +1,13 @@
 """A small corpus in partitions, models of it, and fits that are stopped."""
 
+import gc
+
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics import SegmentedTopicModel
+from skdp.topics._shared._placed import _REPLICAS
 from skdp.topics._tables._placed_walker import PlacedTableWalker
 
 RNG = np.random.default_rng(0)
@@ -48,3 +51,9 @@ def interrupt_at(monkeypatch, n_sweeps, stop, walker=PlacedTableWalker):
         sweep(self)
 
     monkeypatch.setattr(walker, "sweep", interrupted)
+
+
+def assert_nothing_is_left():
+    """Assert that no chain has counts in this process."""
+    gc.collect()  # tracebacks of errors are cycles
+    assert not _REPLICAS

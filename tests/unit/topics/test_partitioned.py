@@ -7,7 +7,15 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from unit.topics.partitions import CORPUS, RNG, assert_same, interrupt_at, make, split
+from unit.topics.partitions import (
+    CORPUS,
+    RNG,
+    assert_nothing_is_left,
+    assert_same,
+    interrupt_at,
+    make,
+    split,
+)
 
 from skdp._executors import LocalExecutor
 from skdp._sklearn_compat import has_callbacks
@@ -19,7 +27,7 @@ from skdp.topics import (
     SegmentedTopicModel,
     SequentialLDA,
 )
-from skdp.topics._shared._placed import _REPLICAS, PlacedCorpus
+from skdp.topics._shared._placed import PlacedCorpus
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -48,7 +56,7 @@ def test_partitions_have_the_bits_of_shards(cls, case, n_partitions):
     found = make(cls, n_jobs=2, **params).fit(split(n_partitions))
     assert_same(found, make(cls, n_shards=n_partitions, **params).fit(CORPUS))
     assert_array_equal(found.transform(CORPUS[:3]).shape, (3, 3))
-    assert not _REPLICAS
+    assert_nothing_is_left()
 
 
 @pytest.mark.parametrize("level", ["document", "segment"])
@@ -66,7 +74,7 @@ def test_partitions_of_lda_have_the_bits_of_shards(level, n_partitions, params):
     found = make(GibbsLDA, level=level, n_jobs=2, **params).fit(split(n_partitions))
     expected = make(GibbsLDA, level=level, n_shards=n_partitions, **params).fit(CORPUS)
     assert_same(found, expected)
-    assert not _REPLICAS
+    assert_nothing_is_left()
 
 
 def test_lda_by_lists():
@@ -162,7 +170,7 @@ def test_an_error_in_a_sweep_leaves_nothing_behind(monkeypatch):
         model.fit(split(3))
     assert not hasattr(model, "_saved")
     assert not hasattr(model, "n_features_in_")
-    assert not _REPLICAS
+    assert_nothing_is_left()
 
 
 @pytest.mark.parametrize(("n_sweeps", "is_fitted"), [(3, False), (9, True)])
@@ -233,11 +241,20 @@ def test_callbacks_that_look_at_the_fit():
     assert not hasattr(model, "components_")
 
 
-def test_progress(capsys):
-    make(max_iter=4, verbose=2).fit(split(3))
-    found = capsys.readouterr().out
-    make(max_iter=4, verbose=2, n_shards=3).fit(CORPUS)
-    assert capsys.readouterr().out == found != ""
+def test_progress(capsys, monkeypatch):
+    """Partitions, speed and the time that is left, after what is said of shards."""
+    clock = iter([100.0, 100.5, 101.0])
+    monkeypatch.setattr("skdp._executors._pace.perf_counter", lambda: next(clock))
+    model = make(max_iter=4, verbose=2, n_chains=2).fit(split(3))
+    assert not hasattr(model, "_pace")
+    found = capsys.readouterr().out.splitlines()
+    make(max_iter=4, verbose=2, n_shards=3, n_chains=2).fit(CORPUS)
+    first, second = capsys.readouterr().out.splitlines()
+    # Two sweeps of two chains in half a second.
+    speed = f"{len(CORPUS.tokens) * 2 * 2 / 0.5 / 1e6:.3g} million tokens a second"
+    assert found == [
+        f"{first}, 3 partitions, {speed}, 0 s left", f"{second}, 3 partitions, {speed}",
+    ]  # fmt: skip
 
 
 def test_errors_name_the_partition(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from unit.topics.partitions import assert_same, interrupt_at, make, split
+from unit.topics.partitions import assert_nothing_is_left, assert_same, interrupt_at, make, split
 
 from skdp._executors import LostWorkerError
 from skdp._sklearn_compat import has_callbacks
@@ -17,7 +17,7 @@ from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel
 from skdp.topics._lda._placed_walker import PlacedLDAWalker
 from skdp.topics._shared import _placed
-from skdp.topics._shared._placed import _REPLICAS, PlacedAverages
+from skdp.topics._shared._placed import PlacedAverages
 from skdp.topics._tables._placed_walker import PlacedTableWalker
 
 pytestmark = [
@@ -80,7 +80,7 @@ def test_after_an_error(case, tmp_path, monkeypatch):
     resumed = watched(path, cls, n_jobs=2, **params)
     assert Checkpoint(path)._load(resumed).saved.runs[0].n_sweeps == 6
     assert_same(resumed.fit(split(3)), straight(cls, **params))
-    assert not _REPLICAS
+    assert_nothing_is_left()
 
 
 def test_after_an_interrupt(tmp_path, monkeypatch):
@@ -116,7 +116,7 @@ class TestLosses:
         assert sum("gone" in str(each.message) for each in found) == len(moments)
         assert len(done) > 12
         assert_same(model, expected)
-        assert not _REPLICAS
+        assert_nothing_is_left()
 
     def test_a_source_of_random_numbers_has_moved_on(self, tmp_path, monkeypatch):
         expected = straight(random_state=np.random.default_rng(3))

@@ -1,0 +1,66 @@
+"""How fast a fit to partitions goes, in words."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+_MEGA = 1e6
+
+
+class Pace:
+    """What a line of `verbose` says of the steps since the last line.
+
+    Parameters
+    ----------
+    n_partitions : int
+    n_units : int
+        So many units are worked on in a step.
+    unit : str
+        Name of several of them, such as "tokens".
+    step : str
+        Name of a step, such as "sweep".
+    """
+
+    def __init__(self, n_partitions: int, n_units: int, unit: str, step: str):
+        self._n_partitions = n_partitions
+        self._n_units = n_units
+        self._unit = unit
+        self._step = step
+
+    def begin(self, n_steps: int, n_moved: int) -> None:
+        """Begin to count from a number of steps and of bytes."""
+        self._begin(perf_counter(), n_steps, n_moved)
+
+    def _begin(self, time: float, n_steps: int, n_moved: int) -> None:
+        self._time, self._n_steps, self._n_moved = time, n_steps, n_moved
+
+    def describe(self, n_steps: int, n_left: int, n_moved: int) -> str:
+        """Return what has come about since the last time.
+
+        Parameters
+        ----------
+        n_steps, n_left : int
+            Steps done, and still to do.
+        n_moved : int
+            Bytes that have been sent between processes since the fit began.
+        """
+        now = perf_counter()
+        seconds = now - self._time
+        n_new = n_steps - self._n_steps
+        speed = self._n_units * n_new / seconds / _MEGA
+        words = [f"{self._n_partitions} partitions", f"{speed:.3g} million {self._unit} a second"]
+        if n_moved:
+            words.append(f"{(n_moved - self._n_moved) / n_new / _MEGA:.3g} MB a {self._step}")
+        if n_left:
+            words.append(f"{_duration(seconds / n_new * n_left)} left")
+        self._begin(now, n_steps, n_moved)
+        return ", ".join(words)
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration in its largest unit."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 120 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
