@@ -86,7 +86,7 @@ class ChainEstimator(ResumableEstimator):
     def _detached(run: Chain) -> Chain:
         return run.detached()
 
-    def iter_sweeps(self, X: Any) -> Iterator[Any]:
+    def iter_sweeps(self, X: Any, y: Any = None) -> Iterator[Any]:
         """Yield the state after every sweep of the first chain that `fit` would run.
 
         The estimator is neither fitted nor changed: use this to watch, plot or stop a chain. It
@@ -94,7 +94,7 @@ class ChainEstimator(ResumableEstimator):
 
         Parameters
         ----------
-        X : as in `fit`
+        X, y : as in `fit`
 
         Returns
         -------
@@ -108,7 +108,7 @@ class ChainEstimator(ResumableEstimator):
         ValueError, TypeError
             At the call, before the first sweep, if `fit` would raise it.
         """
-        return self._iter_sweeps(X)
+        return self._iter_sweeps(X, y)
 
     def _iter_sweeps(self, X: Any, y: Any = None, **others: Any) -> Iterator[Any]:
         """Return the iterator of `iter_sweeps`, given all that `_fit` would be."""

@@ -312,7 +312,7 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
             return self._fit(X, executor=executor)
 
     @available_if(_is_sampled)
-    def iter_sweeps(self, X: Any) -> Iterator[Any]:
+    def iter_sweeps(self, X: Any, y: Any = None) -> Iterator[Any]:
         """Yield the state after every sweep of the first chain that `fit` would run.
 
         With "gibbs" only. The estimator is neither fitted nor changed. It always begins at the
@@ -320,7 +320,7 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
 
         Parameters
         ----------
-        X : as in `fit`
+        X, y : as in `fit`
 
         Returns
         -------
@@ -334,4 +334,4 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         ValueError, TypeError
             At the call, before the first sweep, if `fit` would raise it.
         """
-        return self._iter_sweeps(X)
+        return self._iter_sweeps(X, y)

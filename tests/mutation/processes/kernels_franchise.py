@@ -168,7 +168,7 @@ MUTATIONS = [
         "        left -= f.entries[entry, COUNT] * f.cells[cell, CUSTOMERS] "
         "/ f.cells[cell, TABLES]\n",
         "A customer leaves: its table is drawn in proportion to its size.",
-        f"{SEATS}[one string-strings-(1, 1)]",
+        "tests/unit/processes/test_franchise_dynamic.py::test_tables_by_size",
     ),
     Mutation(
         "nested-tables-without-discount",

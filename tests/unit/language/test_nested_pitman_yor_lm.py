@@ -457,6 +457,16 @@ def test_language_model_of_characters():
     assert {letter for text in texts for letter in text} <= {" ", *ALPHABET}
 
 
+def test_sweeps_with_known_cuts():
+    """`iter_sweeps` takes what is known of the cuts, and runs the chain that `fit` runs."""
+    *_, live = model().iter_sweeps(X, Y)
+    assert live.cuts[: len(X[0]) - 1].tolist() == Y[0].tolist()
+    with_y = model(warm_start=True).fit(X, Y)
+    assert live.log_joint() == with_y.trace_["log_joint"][0, -1]
+    with pytest.raises(ValueError, match="y must hold known cuts of 40 samples, got 2"):
+        model().iter_sweeps(X, Y[:2])
+
+
 def test_long_strings():
     """No underflow, and time in proportion to the length."""
     rng = np.random.default_rng(0)
