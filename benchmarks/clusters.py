@@ -4,7 +4,7 @@ CPU seconds and bytes are right under load, wall times are not. Bytes are those 
 device, from and to all processes, so nothing else may use it. Memory is anonymous memory: files
 that are mapped do not count. Sweeps are those after the first five.
 
-    python benchmarks/clusters.py speed large text scheduler --folder SCRATCH
+    python benchmarks/clusters.py speed large text scheduler share --folder SCRATCH
     python benchmarks/clusters.py shards --data DATA
 """
 
@@ -24,8 +24,11 @@ from scale import corpus_of
 from sotu import load
 
 from skdp.data import PartitionedCorpus
+from skdp.datasets import make_segmented_corpus
 from skdp.feature_extraction import SegmentVectorizer
 from skdp.topics import SegmentedTopicModel
+from skdp.topics._shared import _placed_walker
+from skdp.topics._shared._placed import settle_part, sweep_part
 
 N_FIRST = 5
 """Sweeps that are not counted: compilation, and the first large changes."""
@@ -244,7 +247,43 @@ def compare_shards(options):
     print_table(["partitions", "perplexity by seed"], rows)
 
 
+def weigh_share(options):
+    """Print what a worker has to do that has 10^7 of 10^9 tokens; K = 500, 100,000 words."""
+    corpus = make_segmented_corpus(
+        10_000, n_segments=10, segment_length=100, n_components=500, n_features=100_000,
+        random_state=0,
+    ).data  # fmt: skip
+    swept, settled = [], []
+
+    def sweep(*args):
+        begin = time.process_time()
+        found = sweep_part(*args)
+        swept.append((time.process_time() - begin, found[0]))
+        return found
+
+    def settle(*args):
+        begin = time.process_time()
+        found = settle_part(*args)
+        settled.append(time.process_time() - begin)
+        return found
+
+    _placed_walker.sweep_part, _placed_walker.settle_part = sweep, settle
+    model = SegmentedTopicModel(500, max_iter=15, burn_in=14, random_state=0)
+    model.fit(PartitionedCorpus.from_corpus(corpus, 1))
+    rows = []
+    for i in (0, 4, 14):
+        cpu, change = swept[i]
+        begin = time.process_time()
+        _ = change + swept[i - 1][1]
+        added = time.process_time() - begin
+        rows.append([
+            i + 1, f"{cpu:.2f}", f"{change.n_bytes / 1e6:.1f}", f"{added:.3f}", f"{settled[i]:.3f}"
+        ])  # fmt: skip
+    print_table(["sweep", "CPU s", "MB of changes", "sum of two, s", "settled, s"], rows)
+
+
 TABLES = {
+    "share": weigh_share,
     "speed": compare_workers,
     "large": fit_large,
     "text": fit_texts,
