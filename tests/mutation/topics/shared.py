@@ -58,8 +58,8 @@ MUTATIONS = [
     Mutation(
         "partitions-all-have-the-prior",
         "topics/_shared/_placed.py",
-        "PlacedChain(walker, replica, is_first=is_first)",
-        "PlacedChain(walker, replica, is_first=True)",
+        "part.chains[c] = PlacedChain(walker, replica, is_first=is_first)",
+        "part.chains[c] = PlacedChain(walker, replica, is_first=True)",
         "The prior of the concentration counts once.",
         f"{PARTITIONS}::test_partitions_have_the_bits_of_shards[3-learnt-SegmentedTopicModel]",
     ),
