@@ -36,8 +36,8 @@ def run_machine(rng):
 # later states are as near as can be, earlier ones are out of reach.
 # :class:`~skdp.sequence.NegativeBinomialDuration` replaces geometric durations, of which the
 # shortest is the most probable. The order needs first states that are in order: `init` has them,
-# each life cut into six parts. There are six sets of five machines, so that luck shows; the score is
-# that of thirty further machines.
+# each life cut into six parts. There are six sets of five machines, so that luck shows; the score
+# is that of thirty further machines.
 
 import warnings
 
@@ -77,15 +77,16 @@ for name, values in scores.items():
 
 # %%
 # Durations gain a little with every set of machines. The order alone gains with one set of six and
-# loses with the others, and next to durations it makes no difference: five lives are enough to learn
-# that no state is left for an earlier one.
+# loses with the others, and next to durations it makes little difference: five lives, it seems, are
+# enough to learn that no state is left for an earlier one.
 
 # %%
 # A machine that still runs
 # -------------------------
 #
 # ``filter_proba`` tells the stage as it could be told at the time; means of stages turn it into a
-# level of wear. The machine is one that the last model has not seen.
+# level of wear. The machine is one that the last model has not seen. With five lives that model
+# tells three stages apart, not four: it has one state for the last two.
 
 k = int(np.argmax([len(life) for life in readings[5:]])) + 5
 life, stages = machines[k]

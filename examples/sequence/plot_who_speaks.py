@@ -13,7 +13,8 @@ that are alike makes use of it.
 #
 # The data are made up, by :func:`~skdp.datasets.make_cocktail_party`: in each conversation at most
 # one person speaks. How loud everybody is at each microphone is known. So the set of speakers that
-# fits best can be read off for each step; but with fewer microphones than people many sets fit.
+# fits best can be read off for each step; but with fewer microphones than people many sets fit, and
+# a step alone does not tell which. Who is in which conversation is not known to any model.
 
 from itertools import product
 
@@ -54,12 +55,13 @@ models = {
 }
 found = {}
 for name, model in models.items():
-    wrong[name] = []
+    wrong[name], scores = [], []
     for seed in range(3):
         model.set_params(random_state=seed).fit(train)
         found[name] = model.factors_[model.predict(test)]
         wrong[name].append(100 * np.mean(found[name] != truth))
-    print(f"{name}: {np.mean(wrong[name]):.1f} % are wrong, {model.score(test):.3f} nats a step")
+        scores.append(model.score(test))
+    print(f"{name}: {np.mean(wrong[name]):.1f} % are wrong, {np.mean(scores):.3f} nats a step")
 
 # %%
 # With each person who begins or stops, a move is so many times less probable, a priori:

@@ -124,53 +124,6 @@ MUTATIONS = [
         f"{CHECKPOINTS}::test_after_an_error[learnt]",
     ),
     Mutation(
-        "losses-without-first-checkpoint",
-        "topics/_partitioned.py",
-        "            if checkpoint.path.exists():\n",
-        "            if True:\n",
-        "A source of random numbers has moved on when the fit begins again.",
-        f"{CHECKPOINTS}::TestLosses::test_a_source_of_random_numbers_has_moved_on",
-    ),
-    Mutation(
-        "losses-are-never-too-many",
-        "topics/_partitioned.py",
-        "n_losses = 1 if self._n_written() > n_before else n_losses + 1",
-        "n_losses = 1",
-        "The third loss in a row is an error.",
-        f"{CHECKPOINTS}::TestLosses::test_three_in_a_row_are_an_error",
-    ),
-    Mutation(
-        "losses-add-up-over-checkpoints",
-        "topics/_partitioned.py",
-        "n_losses = 1 if self._n_written() > n_before else n_losses + 1",
-        "n_losses += 1",
-        "A new checkpoint makes up for the losses before.",
-        f"{CHECKPOINTS}::TestLosses::test_bits_are_those_of_no_loss[(4, 9, 13)]",
-    ),
-    Mutation(
-        "checkpoints-older-parts-go-first",
-        "callback/_checkpoint.py",
-        "            with written_whole(self.path) as file:\n",
-        "            files.keep(content.parts)\n"
-        "            with written_whole(self.path) as file:\n",
-        "Files of the last checkpoint are removed once there is another.",
-        f"{CHECKPOINTS}::TestFiles::test_a_full_disk[all but one]",
-    ),
-    Mutation(
-        "interrupts-write-what-is-used-up",
-        "_resumable.py",
-        """                        for checkpoint in self._checkpoints():
-                            checkpoint._save(self)  # before what is shown is used up
-                        is_shown = is_interrupt and self._show_what_there_is(saved)
-""",
-        """                        is_shown = is_interrupt and self._show_what_there_is(saved)
-                        for checkpoint in self._checkpoints():
-                            checkpoint._save(self)  # before what is shown is used up
-""",
-        "Showing divides sums in place.",
-        f"{CHECKPOINTS}::test_after_an_interrupt",
-    ),
-    Mutation(
         "joint-without-words",
         WORDS,
         "result += math.lgamma(gamma + counts[w, k]) - at_zero",
@@ -215,7 +168,7 @@ MUTATIONS = [
     Mutation(
         "gamma-without-prior",
         PRIORS,
-        "return min(max((shape - 1.0 + prior * up) / (rate + down), FLOOR), CEILING)",
+        "return min(max((shape - 1.0 + prior * rises) / (rate + down), FLOOR), CEILING)",
         "return min(max(prior * up / down, FLOOR), CEILING)",
         "Gamma's own Gamma prior.",
         f"{TOPICS}::test_topic_word_prior_fixed_point_has_zero_gradient[documents 2.0]",
