@@ -309,7 +309,7 @@ CODE_BLOCK = re.compile(
 )
 NEEDED = {  # by pages whose code blocks need what is not always there
     "language_models": ["kenlm"],
-    "large_corpora": ["dask", "distributed"],
+    "large_corpora": ["dask", "distributed", "sklearn.callback"],
     "reproducibility": ["sklearn.callback", "rich"],
 }
 
