@@ -52,6 +52,16 @@ def lose_worker():
     raise LostWorkerError("A worker is gone.")
 
 
+def error_of(model):
+    """Fit a model; return the error of a lost worker, or None."""
+    try:
+        model.fit(split(3))
+    except LostWorkerError as error:
+        return error
+    else:
+        return None
+
+
 def lose_worker_at(monkeypatch, *moments):
     """Lose a worker before these sweeps, counted over all fits."""
     sweep, done = PlacedTableWalker.sweep, []
@@ -111,8 +121,9 @@ class TestLosses:
     def test_bits_are_those_of_no_loss(self, moments, tmp_path, monkeypatch):
         expected = straight()
         done = lose_worker_at(monkeypatch, *moments)
+        model = watched(tmp_path / "file")
         with pytest.warns(RuntimeWarning, match=r"gone\. The fit goes on from the .*file") as found:
-            model = watched(tmp_path / "file").fit(split(3))
+            assert error_of(model) is None
         assert sum("gone" in str(each.message) for each in found) == len(moments)
         assert len(done) > 12
         assert_same(model, expected)
@@ -156,11 +167,8 @@ class TestLosses:
     def test_three_in_a_row_are_an_error(self, tmp_path, monkeypatch):
         lose_worker_at(monkeypatch, 4, 6, 8)
         model = watched(tmp_path / "file", every_sweeps=3)
-        with (
-            pytest.warns(RuntimeWarning, match="goes on"),
-            pytest.raises(LostWorkerError, match="third loss in a row"),
-        ):
-            model.fit(split(3))
+        with pytest.warns(RuntimeWarning, match="goes on"):
+            assert "third loss in a row" in str(error_of(model))
         assert not hasattr(model, "components_")
         monkeypatch.undo()
         assert_same(watched(tmp_path / "file").fit(split(3)), straight())
