@@ -29,10 +29,15 @@ from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM
 from skdp.processes._franchise import Franchise
 
 
+def read_order(text):
+    """Return an order; None is of any length."""
+    return None if text == "any" else int(text)
+
+
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--data", required=True, help="folder with language/brown")
-    parser.add_argument("--orders", type=int, nargs="+", default=[3, 4, 5])
+    parser.add_argument("--orders", type=read_order, nargs="+", default=[3, 4, 5, None])
     parser.add_argument("--sweeps", type=int, default=60)
     parser.add_argument("--chains", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)
@@ -115,7 +120,7 @@ def fit(order, X, options):
     times = np.array(sweeps.times).reshape(options.chains, -1)[:, kept]
     laws_times = np.array(laws.times).reshape(options.chains, -1)[:, kept]
     speed = [
-        order,
+        "any" if order is None else order,
         f"{index:.1f}",
         f"{n_events / np.median(times) / 1e6:.2f}",
         f"{laws_times.sum() / times.sum():.2f}",
@@ -151,12 +156,14 @@ def main():
     HierarchicalPitmanYorLM(2, max_iter=3).fit(X[:200]).perplexity(X_dev[:10])  # compile
     quality, speed = [], []
     for order in options.orders:
-        kn_time, kn = timed(KneserNeyLM(order).fit, X)
-        kn_perplexity = kn.perplexity(X_dev)
+        kneser_ney = ["", ""]
+        if order is not None:
+            kn_time, kn = timed(KneserNeyLM(order).fit, X)
+            kneser_ney = [f"{kn.perplexity(X_dev):.1f}", f"{kn_time:.1f}"]
         model, times, memory, laws = fit(order, X, options)
         found, rate = perplexities(model, X_dev, options.chains)
-        quality.append([order, f"{kn_perplexity:.1f}", *(f"{p:.1f}" for p in found), *laws])
-        speed.append([*times, f"{rate / 1e6:.1f}", f"{kn_time:.1f}", *memory])
+        quality.append([times[0], kneser_ney[0], *(f"{p:.1f}" for p in found), *laws])
+        speed.append([*times, f"{rate / 1e6:.1f}", kneser_ney[1], *memory])
         report_done(quality[-1] + speed[-1])
     n = len(model._models) // options.chains
     columns = ["order", "Kneser-Ney", "one sample", f"{n} samples", f"{options.chains} x {n}"]

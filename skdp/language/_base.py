@@ -51,7 +51,7 @@ class NgramLanguageModel:
         """Return the contexts of the sentences to learn from."""
         sentences = check_sentences(self, X, reset=True, any_length=True)
         ends: bool = self.end_of_sequence  # type: ignore[attr-defined]
-        order = int(self.order)  # type: ignore[attr-defined]
+        order = self.order  # type: ignore[attr-defined]
         events = Events.of(sentences, ends=ends)
         if len(events.slots) == 0:
             raise ValueError(
@@ -62,6 +62,14 @@ class NgramLanguageModel:
         if n_words > max(len(sentences.tokens), 1):  # more words than tokens: is an id astray?
             what += f" (the largest word id is {sentences.tokens.max(initial=-1)})"
         check_memory(24.0 * n_words, f"{what}: their probabilities")
+        if order is None:
+            if len(events.symbols) > MAX_INTEGER:
+                raise ValueError(
+                    f"X has {len(events.symbols)} words and ends, more than the {MAX_INTEGER} that "
+                    "can be counted."
+                )
+            return NgramTrie.of(events, None, n_words, n_words + ends, self._n_laws())
+        order = int(order)
         if len(events.slots) * order > MAX_INTEGER:
             raise ValueError(
                 f"X has {len(events.slots)} words and ends, which with order={order} is more than "
@@ -69,16 +77,20 @@ class NgramLanguageModel:
             )
         return NgramTrie.of(events, order, n_words, n_words + ends)
 
+    def _n_laws(self) -> int:
+        """Return how many discounts and concentrations there are."""
+        return int(self.order)  # type: ignore[attr-defined]
+
     def _find(self, X: Any) -> tuple[Events, NDArray[np.float64]]:
         """Return the events of X and their probabilities."""
         check_is_fitted(self)
         sentences = check_sentences(self, X, reset=False, any_length=True)
         trie = self._trie
         events = Events.of(sentences, ends=trie.n_outcomes > trie.n_words)
-        contexts, cells = trie.find(events)
-        total = np.zeros(len(events.slots))
+        found, outcomes = trie.find(events), events.outcomes
+        total = np.zeros(len(outcomes))
         for model in self._interpolated_models():
-            model.add_to_probabilities(events.outcomes, contexts, cells, total)
+            trie.add_probabilities(model, outcomes, found, total)
         return events, total / self._n_models()
 
     def _unigrams(self) -> NDArray[np.float64]:
@@ -172,10 +184,10 @@ class NgramLanguageModel:
             f"predict_proba: {len(sentences)} sequences and {n_outcomes} outcomes",
             "Call it for fewer sequences at a time, or log_proba for given words.",
         )
-        contexts = self._trie.find_last(sentences)
+        found = self._trie.find_last(sentences)
         total = np.zeros((len(sentences), n_outcomes))
         for model in self._interpolated_models():
-            model.add_to_distributions(contexts, total)
+            self._trie.add_distributions(model, found, total)
         return total / self._n_models()
 
     def predict(self, X: Any) -> NDArray[np.int64]:

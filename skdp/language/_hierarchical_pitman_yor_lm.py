@@ -14,6 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import (
+    as_array,
     as_floats,
     check_beta_prior,
     check_concentration,
@@ -34,6 +35,9 @@ from skdp.processes._franchise import FranchisePriors
 from skdp.processes._franchise_walker import LawAverages
 from skdp.processes._interpolated import InterpolatedModel
 
+_N_LAWS = 6
+"""Discounts and concentrations without an order: longer contexts share the last."""
+
 
 @public
 class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
@@ -45,16 +49,22 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     rare words keep the probability that power laws give them. Interpolated Kneser-Ney smoothing is
     an approximation to it. Discounts and concentrations are learned, too.
 
+    Without an order (``order=None``) contexts go back to the beginning of the sentence: the
+    sequence memoizer, here with concentrations of its own.
+
     Parameters
     ----------
-    order : int, default=3
-        Length of the n-grams: a context has up to `order` - 1 words. 1: no context.
+    order : int or None, default=3
+        Length of the n-grams: a context has up to `order` - 1 words. 1: no context. None: contexts
+        of any length.
     discount : "auto", float or (order,) array-like, default="auto"
         Discounts d_m, in [0, 1), of contexts of m = 0, ..., `order` - 1 words. "auto": drawn.
+        With ``order=None`` as many as you like: the last holds for all longer contexts, too.
+        "auto" has six then, unless `concentration` has another number.
     discount_prior : tuple of two floats, default=(1.0, 1.0)
         Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
     concentration : "auto", float or (order,) array-like, default="auto"
-        Concentrations theta_m, > 0. "auto": drawn.
+        Concentrations theta_m, > 0. "auto": drawn. With ``order=None`` as many as `discount` has.
     concentration_prior : tuple of two floats, default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     end_of_sequence : bool, default=True
@@ -93,11 +103,13 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     Attributes
     ----------
     discounts_, concentrations_ : (order,) arrays
-        Posterior means of d_m and theta_m, or the given values.
+        Posterior means of d_m and theta_m, or the given values. With ``order=None`` these and the
+        following arrays are as long as `discount`, and the last entry is of all longer contexts.
     base_ : (n_outcomes,) array
         Probabilities H of the words and, with `end_of_sequence`, of the end, whatever `base` was.
     n_contexts_ : (order,) array of int
-        Number of contexts of m words that were seen.
+        Number of contexts of m words that were seen. With ``order=None`` a context that was seen
+        once counts as long as it takes to tell it from all others.
     n_tables_ : (order,) array
         Mean number of tables: what contexts of m words count of what they have seen, as they hand
         it to shorter contexts.
@@ -125,6 +137,12 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     by slice sampling given sizes of tables. The longest contexts have a concentration near 0 in
     natural language: nothing is wrong with that.
 
+    With ``order=None`` a context that was seen once is not stored: it is the text before the one
+    word that followed it, which the model keeps (4 bytes a word), and its one customer, at one
+    table, can be summed out. What is stored are contexts that were seen more often, and those one
+    word longer. Where text recurs at length, word for word, each of its places has contexts of all
+    lengths, and memory grows with the square of that length.
+
     Memory: about 28 bytes for each cell (an outcome seen in a context) and 20 for each context,
     besides 4 bytes for each stored sample and cell with more than one event; each further chain
     has 8 bytes for each cell and context. One million words of news at order 3: 1 million cells,
@@ -133,8 +151,10 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     References
     ----------
     Y. W. Teh (2006), A hierarchical Bayesian language model based on Pitman-Yor processes,
-    Proceedings of COLING/ACL. -- P. Blunsom, T. Cohn, S. Goldwater, M. Johnson (2009), A note on
-    the implementation of hierarchical Dirichlet processes, Proceedings of ACL-IJCNLP.
+    Proceedings of COLING/ACL. -- F. Wood, C. Archambeau, J. Gasthaus, L. James, Y. W. Teh (2009), A
+    stochastic memoizer for sequence data, Proceedings of ICML. -- P. Blunsom, T. Cohn,
+    S. Goldwater, M. Johnson (2009), A note on the implementation of hierarchical Dirichlet
+    processes, Proceedings of ACL-IJCNLP.
 
     Examples
     --------
@@ -147,7 +167,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ChainEstimator._parameter_constraints,
-        "order": [Interval(Integral, 1, 100, closed="both")],
+        "order": [Interval(Integral, 1, 100, closed="both"), None],
         "discount": [Interval(Real, 0, 1, closed="left"), "array-like", StrOptions({"auto"})],
         "discount_prior": [tuple, list],
         "concentration": [
@@ -160,7 +180,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
 
     def __init__(
         self,
-        order: int = 3,
+        order: int | None = 3,
         *,
         discount: Any = "auto",
         discount_prior: tuple[float, float] = (1.0, 1.0),
@@ -202,14 +222,23 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         self._priors()
 
     def _priors(self) -> FranchisePriors:
-        n = int(self.order)
+        n = self._n_laws()
         what = f"number of words in a context from 0 to {n - 1}"
+        if self.order is None:
+            what += " and more"
         return FranchisePriors(
             check_by_depth(self.discount, "discount", n, check_discount, what),
             check_by_depth(self.concentration, "concentration", n, check_concentration, what),
             check_beta_prior(self.discount_prior, "discount_prior"),
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
         )
+
+    def _n_laws(self) -> int:
+        if self.order is not None:
+            return int(self.order)
+        given = [as_array(getattr(self, name), name) for name in ("discount", "concentration")]
+        lengths = [len(array) for array in given if array.ndim == 1]
+        return max(1, *lengths) if lengths else _N_LAWS
 
     def _check_input(self, X: Any, y: Any = None) -> NgramTrie:
         trie = self._index(X)
@@ -281,7 +310,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
             "discounts_": discounts,
             "concentrations_": concentrations,
             "n_tables_": n_tables,
-            "n_contexts_": np.diff(trie.layout.node_ptr),
+            "n_contexts_": trie.layout.n_nodes_by_law(),
             "_trie": trie,
             "base_": best.walker.base,
         }
@@ -346,9 +375,14 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         ------
         ValueError
             If names are missing, occur twice, hold white space, or mean the beginning or the end;
-            or if there is no such sample.
+            if there is no such sample; or with ``order=None``: a file has n-grams of given lengths.
         """
         check_is_fitted(self)
+        if len(self._trie.text):
+            raise ValueError(
+                "A file in the ARPA format holds n-grams of given lengths, but the model was "
+                "fitted with order=None: fit it with a number."
+            )
         try:
             chosen = self._models[sample]
         except (IndexError, TypeError):

@@ -32,6 +32,8 @@ from skdp.processes._kernels_franchise import (
 )
 from skdp.processes._stirling import StirlingRatios
 
+_NO_CELLS = np.empty(0, np.int32)
+
 _TABULATED = 1000
 """Customers up to which all ratios are tabulated: the table is made anew in every sweep."""
 
@@ -40,10 +42,13 @@ _TABULATED = 1000
 class FranchiseLayout:
     """Which cells and restaurants there are, and who comes in from the street.
 
-    Cells and restaurants of a depth have consecutive numbers, the root's first.
+    Cells and restaurants of a depth have consecutive numbers, the root's first. A *law* is a
+    discount and a concentration: each depth has one of its own, but all from depth `n_laws` - 1 on
+    share the last.
 
     Attributes
     ----------
+    n_laws : int
     cell_ptr, node_ptr : (n_depths + 1,) int64
         Where the cells and the restaurants of each depth begin.
     parent : (n_cells,) int32
@@ -56,6 +61,7 @@ class FranchiseLayout:
         The most customers that a cell can have: those of the street here and in all cells below.
     """
 
+    n_laws: int
     cell_ptr: Places
     node_ptr: Places
     parent: Ints
@@ -65,14 +71,22 @@ class FranchiseLayout:
 
     @classmethod
     def of(
-        cls, cell_ptr: Places, node_ptr: Places, parent: Ints, node: Ints, street: Ints
+        cls,
+        cell_ptr: Places,
+        node_ptr: Places,
+        parent: Ints,
+        node: Ints,
+        street: Ints,
+        n_laws: int | None = None,
     ) -> FranchiseLayout:
-        """Return a layout; the capacities follow from the rest."""
+        """Return a layout; the capacities follow from the rest. None: a law for each depth."""
+        if n_laws is None:
+            n_laws = len(cell_ptr) - 1
         capacity = street.copy()
         for m in range(len(cell_ptr) - 2, 0, -1):
             cells = slice(cell_ptr[m], cell_ptr[m + 1])
             np.add.at(capacity, parent[cells], capacity[cells])
-        return cls(cell_ptr, node_ptr, parent, node, street, capacity)
+        return cls(n_laws, cell_ptr, node_ptr, parent, node, street, capacity)
 
     @property
     def n_depths(self) -> int:
@@ -87,6 +101,29 @@ class FranchiseLayout:
         """Return the restaurants of depth m."""
         return slice(int(self.node_ptr[m]), int(self.node_ptr[m + 1]))
 
+    @property
+    def laws(self) -> Places:
+        """(n_depths,) array: the law of each depth."""
+        return np.minimum(np.arange(self.n_depths), self.n_laws - 1)
+
+    def depths_of(self, law: int) -> range:
+        """Return the depths of a law; there may be none."""
+        last = self.n_depths if law == self.n_laws - 1 else min(law + 1, self.n_depths)
+        return range(min(law, last), last)
+
+    def cells_of(self, law: int) -> slice:
+        """Return the cells of a law."""
+        return _between(self.cell_ptr, self.depths_of(law))
+
+    def nodes_of(self, law: int) -> slice:
+        """Return the restaurants of a law."""
+        return _between(self.node_ptr, self.depths_of(law))
+
+    def n_nodes_by_law(self) -> Places:
+        """Return the number of restaurants of each law."""
+        nodes = [self.nodes_of(law) for law in range(self.n_laws)]
+        return np.array([each.stop - each.start for each in nodes])
+
     def shared_cells(self, m: int) -> Ints:
         """Return the cells of depth m that may have two customers. The others have one table."""
         cells = self.cells_at(m)
@@ -99,8 +136,8 @@ class FranchisePriors:
 
     Attributes
     ----------
-    discount, concentration : (n_depths,) arrays or None
-        Fixed values by depth; None: drawn.
+    discount, concentration : (n_laws,) arrays or None
+        Fixed values by law; None: drawn.
     discount_prior : (p, q)
         Of the Beta prior.
     concentration_prior : (shape, rate)
@@ -118,7 +155,7 @@ class FranchisePriors:
 
 
 class Franchise(Part):
-    """The tables of a franchise, and the discounts and concentrations of its depths.
+    """The tables of a franchise, and the discounts and concentrations of its laws.
 
     Parameters
     ----------
@@ -133,8 +170,8 @@ class Franchise(Part):
     ----------
     customers, tables : (n_cells,) int32
     node_customers, node_tables : (n_nodes,) int32
-    discount : (n_depths,) array
-    concentration : (n_depths,) or (n_nodes,) array
+    discount : (n_laws,) array
+    concentration : (n_laws,) or (n_nodes,) array
     """
 
     _data_attributes = ("layout", "_visited", "_base", "_ratios")
@@ -147,7 +184,7 @@ class Franchise(Part):
         tables: Ints | None = None,
     ):
         self.priors = priors
-        n = layout.n_depths
+        n = layout.n_laws
         self.discount = np.full(n, 0.5) if priors.discount is None else priors.discount.copy()
         self.concentration = np.ones(int(layout.node_ptr[-1]) if priors.by_node else n)
         if priors.concentration is not None:
@@ -178,15 +215,17 @@ class Franchise(Part):
         """Return discounts, concentrations, and the ratios of Stirling numbers that follow."""
         if self._ratios is None:
             self._ratios = self._make_ratios()
-        by_node = self.priors.by_node
-        return Laws(self.discount, self.concentration, by_node, self._base, *self._ratios)
+        by_node, laws = self.priors.by_node, self.layout.laws
+        concentration = self.concentration if by_node else self.concentration[laws]
+        return Laws(self.discount[laws], concentration, by_node, self._base, *self._ratios)
 
     def _make_ratios(self) -> tuple[Floats, Places, Places, Places]:
         """Return the ratios of all depths end to end, and where each begins; rows likewise."""
         values, row_ptrs = [], []
-        for m in range(self.layout.n_depths):
+        for m, law in enumerate(self.layout.laws):
             n_max = int(self.layout.capacity[self.layout.cells_at(m)].max(initial=1))
-            ratios = StirlingRatios.for_counts(n_max, float(self.discount[m]), max_rows=_TABULATED)
+            d = float(self.discount[law])
+            ratios = StirlingRatios.for_counts(n_max, d, max_rows=_TABULATED)
             values.append(ratios.values)
             row_ptrs.append(ratios.row_ptr)
         return np.concatenate(values), _ends(values), np.concatenate(row_ptrs), _ends(row_ptrs)
@@ -206,80 +245,89 @@ class Franchise(Part):
         priors = self.priors
         if priors.discount is None:
             self._ratios = None
-        for m in range(self.layout.n_depths):
-            seats = self._seats(m, self._pairs(m) if priors.discount is None else None)
+        for law in range(self.layout.n_laws):
+            seats = self._seats(law, self._pairs(law) if priors.discount is None else None)
             if priors.discount is None:
-                self.discount[m] = slice_discount(
-                    seats, self.discount[m], self._concentration_at(m), priors.discount_prior, rng,
-                    self._width(m),
+                self.discount[law] = slice_discount(
+                    seats, self.discount[law], self._concentration_of(law), priors.discount_prior,
+                    rng, self._width(law),
                 )  # fmt: skip
+            d = self.discount[law]
             if priors.concentration is not None:
                 continue
             if isinstance(seats, NodeSeats):
                 slice_concentrations(
-                    seats, self.discount[m], self._concentration_at(m), priors.concentration_prior,
-                    rng,
-                )  # fmt: skip
+                    seats, d, self._concentration_of(law), priors.concentration_prior, rng
+                )
             else:
-                self.concentration[m] = slice_concentration(
-                    seats, self.discount[m], self.concentration[m], priors.concentration_prior, rng
+                self.concentration[law] = slice_concentration(
+                    seats, d, self.concentration[law], priors.concentration_prior, rng
                 )
 
-    def _seats(self, m: int, pairs: Pairs | None) -> Seats | NodeSeats:
-        """Return what depth m tells of its discount and its concentrations."""
-        nodes = self.layout.nodes_at(m)
+    def _seats(self, law: int, pairs: Pairs | None) -> Seats | NodeSeats:
+        """Return what the restaurants of a law tell of its discount and its concentrations."""
+        nodes = self.layout.nodes_of(law)
         tables, customers = self.node_tables[nodes], self.node_customers[nodes]
         if self.priors.by_node:
             return NodeSeats(pairs, tables, customers)
         return Seats(pairs, Histogram.of(tables), Histogram.of(customers))
 
-    def _pairs(self, m: int) -> Pairs:
-        """Return the customers and tables of the cells of depth m."""
-        return Pairs.of(self._visited[m], self.customers, self.tables)
+    def _pairs(self, law: int) -> Pairs:
+        """Return the customers and tables of the cells of a law."""
+        visited = [self._visited[m] for m in self.layout.depths_of(law)]
+        cells = visited[0] if len(visited) == 1 else np.concatenate([_NO_CELLS, *visited])
+        return Pairs.of(cells, self.customers, self.tables)
 
-    def _width(self, m: int) -> float:
-        """Return about two standard deviations of the discount of depth m, given its tables.
+    def _width(self, law: int) -> float:
+        """Return about two standard deviations of the discount of a law, given its tables.
 
         It may depend on nothing but tables, or the slice would not leave the posterior invariant.
         """
-        n_tables = int(self.node_tables[self.layout.nodes_at(m)].sum(dtype=np.int64))
+        n_tables = int(self.node_tables[self.layout.nodes_of(law)].sum(dtype=np.int64))
         return 1.0 / math.sqrt(1.0 + n_tables)
 
-    def _concentration_at(self, m: int) -> Any:
-        """Return the concentration of depth m, or a view of those of its restaurants."""
+    def _concentration_of(self, law: int) -> Any:
+        """Return the concentration of a law, or a view of those of its restaurants."""
         if self.priors.by_node:
-            return self.concentration[self.layout.nodes_at(m)]
-        return self.concentration[m]
+            return self.concentration[self.layout.nodes_of(law)]
+        return self.concentration[law]
 
-    def concentrations_by_depth(self) -> list[Any]:
-        """Return the concentration of each depth, or those of its restaurants."""
-        return [self._concentration_at(m) for m in range(self.layout.n_depths)]
+    def concentrations_by_law(self) -> list[Any]:
+        """Return the concentration of each law, or those of its restaurants."""
+        return [self._concentration_of(law) for law in range(self.layout.n_laws)]
 
     def node_concentrations(self) -> Floats:
         """Return the concentration of each restaurant."""
         if self.priors.by_node:
             return self.concentration
-        return np.repeat(self.concentration, np.diff(self.layout.node_ptr))
+        return np.repeat(self.concentration[self.layout.laws], np.diff(self.layout.node_ptr))
 
     def log_joint(self) -> float:
         """Return log p(dishes, tables, and what is drawn of discounts and concentrations)."""
         laws = self._laws()
         root = self.layout.cells_at(0)
         total = float(self.tables[root] @ np.log(self._base))
-        for m in range(self.layout.n_depths):
-            d, theta = float(self.discount[m]), self._concentration_at(m)
-            total += self._seats(m, None).log_likelihood(d, theta)
-            total += sum_log_stirling(*self._pairs(m), m, laws)
+        for law in range(self.layout.n_laws):
+            d, theta = float(self.discount[law]), self._concentration_of(law)
+            depths = self.layout.depths_of(law)
+            if depths:  # the first of them has the most customers in a cell, so the largest table
+                total += self._seats(law, None).log_likelihood(d, theta)
+                total += sum_log_stirling(*self._pairs(law), depths[0], laws)
             if self.priors.discount is None:
                 total += _log_beta(d, *self.priors.discount_prior)
             if self.priors.concentration is None:
                 total += np.sum(_log_gamma(theta, *self.priors.concentration_prior))
         return float(total)
 
-    def tables_by_depth(self) -> Places:
-        """Return the number of tables of each depth."""
-        depths = range(self.layout.n_depths)
-        return np.array([self.tables[self.layout.cells_at(m)].sum(dtype=np.int64) for m in depths])
+    def tables_by_law(self) -> Places:
+        """Return the number of tables of each law."""
+        parts = [self.tables[self.layout.cells_of(law)] for law in range(self.layout.n_laws)]
+        return np.array([part.sum(dtype=np.int64) for part in parts])
+
+
+def _between(ptr: Places, depths: range) -> slice:
+    """Return the places of some depths that follow each other, given where each depth begins."""
+    return slice(int(ptr[depths.start]), int(ptr[depths.stop]))
 
 
 def _ends(arrays: Sequence[NDArray]) -> Places:

@@ -44,15 +44,15 @@ class FranchiseState:
 
     @property
     def discounts(self) -> Floats:
-        """Discount d of each depth."""
+        """Discount d of each depth; the last is that of all deeper ones, too."""
         return frozen(self._walker.franchise.discount)
 
     @property
     def concentrations(self) -> Any:
-        """Concentration theta of each depth; by context, a list of an array for each depth."""
+        """Concentration theta of each depth, as `discounts`; by context, a list of arrays."""
         franchise = self._walker.franchise
         if franchise.priors.by_node:
-            return [frozen(part) for part in franchise.concentrations_by_depth()]
+            return [frozen(part) for part in franchise.concentrations_by_law()]
         return frozen(franchise.concentration)
 
     def log_joint(self) -> float:

@@ -42,14 +42,18 @@ class TableSample:
         p(w | u) = (c - d t) / (theta + C) + (theta + d T) / (theta + C) p(w | above u).
         """
         franchise = self.franchise(menu, base)
-        depths = np.arange(menu.layout.n_depths)
-        depth = np.repeat(depths, np.diff(menu.layout.cell_ptr))
-        mass = franchise.customers - self.discount[depth] * franchise.tables
-        node_depth = np.repeat(depths, np.diff(menu.layout.node_ptr))
+        discount = self.discount[menu.layout.laws]
+        of_cells = np.repeat(discount, np.diff(menu.layout.cell_ptr))
+        mass = franchise.customers - of_cells * franchise.tables
+        of_nodes = np.repeat(discount, np.diff(menu.layout.node_ptr))
         theta = franchise.node_concentrations()
         total = theta + franchise.node_customers
-        backoff = (theta + self.discount[node_depth] * franchise.node_tables) / total
-        return InterpolatedModel(menu, mass / total[menu.layout.node], backoff, base)
+        backoff = (theta + of_nodes * franchise.node_tables) / total
+        mass /= total[menu.layout.node]
+        if franchise.priors.by_node:
+            return InterpolatedModel(menu, mass, backoff, base)
+        chain = (self.concentration + self.discount) / (self.concentration + 1.0)
+        return InterpolatedModel(menu, mass, backoff, base, chain)
 
 
 class FranchiseWalker(Part):
@@ -88,9 +92,9 @@ class FranchiseWalker(Part):
         """Return what the trace records; of concentrations by restaurant, the means of depths."""
         franchise = self.franchise
         row = {"log_joint": self.log_joint()}
-        n_tables = franchise.tables_by_depth()
-        concentrations = franchise.concentrations_by_depth()
-        for m in range(self.menu.layout.n_depths):
+        n_tables = franchise.tables_by_law()
+        concentrations = franchise.concentrations_by_law()
+        for m in range(self.menu.layout.n_laws):
             row[f"discount_{m}"] = float(franchise.discount[m])
             row[f"concentration_{m}"] = float(np.mean(concentrations[m]))
             row[f"tables_{m}"] = float(n_tables[m])
@@ -124,7 +128,7 @@ class LawAverages:
         franchise = walker.franchise
         self.discount = self.discount + franchise.discount
         self.concentration = self.concentration + franchise.concentration
-        self.n_tables = self.n_tables + franchise.tables_by_depth()
+        self.n_tables = self.n_tables + franchise.tables_by_law()
         self.n += 1
 
     def means(self) -> tuple[Floats, Floats, Floats]:

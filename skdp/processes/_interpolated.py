@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,12 +24,16 @@ class InterpolatedModel:
         1 - the sum of the masses of a restaurant's cells.
     base : (n_outcomes,) array
         What is above the topmost restaurants.
+    chain : (n_laws,) array
+        What a restaurant with one customer leaves to the one above, by law; for restaurants that
+        are not on the menu. Empty: all are.
     """
 
     menu: Menu
     mass: Floats
     backoff: Floats
     base: Floats
+    chain: Floats = field(default_factory=lambda: np.empty(0))
 
     def add_to_probabilities(
         self, outcomes: Ints, contexts: Ints, cells: Ints, total: Floats

@@ -120,6 +120,7 @@ ESTIMATORS = {
     "grammar-starts": (HDPPCFG(4, max_iter=30, tol=0.0, n_init=2, n_jobs=2), make_sentences),
     "grammar-gibbs": (HDPPCFG(4, inference="gibbs", max_iter=100), make_sentences),
     "ngrams": (HierarchicalPitmanYorLM(3, max_iter=200), make_sentences),
+    "ngrams of any length": (HierarchicalPitmanYorLM(None, max_iter=200), make_sentences),
     "classifier": (
         LanguageModelClassifier(HierarchicalPitmanYorLM(3, max_iter=60, random_state=0)),
         make_classes,

@@ -49,6 +49,14 @@ def classifier(y, X=SENTENCES, **params):
     ("a discount of 1", lambda: lm(discount=1.0), ValueError, "discount.*1.0"),
     ("discounts", lambda: lm(discount=[0.5] * 3), ValueError, "discount must be.*2 numbers"),
     ("discounts", lambda: lm(discount=[0.5, 1.5]), ValueError, "discount must be a number in"),
+    (
+        "laws",
+        lambda: lm(order=None, discount=[0.5] * 3, concentration=[1.0] * 2),
+        ValueError,
+        "concentration must be.*3 numbers.*from 0 to 2 and more",
+    ),
+    ("no laws", lambda: lm(order=None, discount=[]), ValueError, "discount must be.*1 numbers"),
+    ("no order", lambda: kn(order=None), ValueError, "'order'.*None"),
     ("discounts", lambda: kn(discount=[0.5] * 3), ValueError, "discount must be.*2 of them"),
     ("discounts", lambda: kn(discount=[[1, 2, 4]] * 2), ValueError, "discount must be"),
     ("no concentration", lambda: lm(concentration=0), ValueError, "concentration"),
@@ -83,6 +91,7 @@ def classifier(y, X=SENTENCES, **params):
     ("names", lambda: lm().to_arpa("x.arpa", ["a", "b", "c d"]), ValueError, "'c d'.*white"),
     ("names", lambda: kn().to_arpa("x.arpa", ["a", "b", "<s>"]), ValueError, "<s>"),
     ("names", lambda: kn().to_arpa("x.arpa", ["a", "b", "a"]), ValueError, "'a' names two"),
+    ("any order", lambda: lm(order=None).to_arpa("x.arpa", list("abc")), ValueError, "order=None"),
     ("no sample", lambda: lm().to_arpa("x.arpa", list("abc"), sample=9), ValueError, "sample must"),
     # Classifiers
     ("no classes", lambda: classifier(None), ValueError, "requires y"),
@@ -107,13 +116,23 @@ def test_faults(fault):
         [list(range(30))],  # open: nothing occurs twice
     ],
 )
-@pytest.mark.parametrize("order", [1, 2, 7])
+@pytest.mark.parametrize("order", [1, 2, 7, None])
 def test_small_and_closed_corpora(X, order):
-    for model in (lm(X, order), kn(X, order), lm(X, order, end_of_sequence=False)):
+    models = [lm(X, order), lm(X, order, end_of_sequence=False)]
+    for model in models if order is None else [*models, kn(X, order)]:
         rows = model.predict_proba([[], [0], [0, 0, 0]])
         np.testing.assert_allclose(rows.sum(axis=1), 1.0)
         assert np.all(rows > 0.0)
         assert np.all(np.isfinite(model.score_samples(X)))
+
+
+def test_long_text_that_recurs_has_too_many_contexts(monkeypatch):
+    monkeypatch.setattr("skdp._memory.physical_memory", lambda: 2**20)
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, 9, 2_000)
+    assert lm([words], None)._trie.order < 20
+    with pytest.raises(ValueError, match=r"order=None.*would take.*an order limits it"):
+        lm([words, words], None)
 
 
 def test_bases():

@@ -23,6 +23,7 @@ def test_scikit_learn(estimator, check):
     [
         HierarchicalPitmanYorLM(3, max_iter=10),
         HierarchicalPitmanYorLM(1, max_iter=10),
+        HierarchicalPitmanYorLM(None, max_iter=10),
         HierarchicalPitmanYorLM(2, max_iter=10, discount=0.5, end_of_sequence=False),
     ]
 )

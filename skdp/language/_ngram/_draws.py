@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numba import frozen
 from skdp._typing import Ints
 from skdp.data import TokenSequences
 from skdp.language._ngram._kernels_draws import draw_words
@@ -25,14 +26,15 @@ def draw_sequences(
     """
     cumulative = np.concatenate([[0.0], np.cumsum(model.mass)])
     base_cumulative = np.concatenate([[0.0], np.cumsum(model.base) / model.base.sum()])
-    tokens = np.empty(max_length, np.int32)
+    symbols = np.full(max_length + 1, trie.n_words, np.int32)  # a beginning and words
     sequences, ended = [], np.zeros(n_sequences, np.bool_)
     for i in range(n_sequences):
         length = draw_words(
-            tokens, trie.n_words, trie.n_outcomes > trie.n_words, trie.child_ptr, trie.symbol,
-            trie.cell_ptr, trie.outcome, cumulative, base_cumulative, trie.order, rng,
+            symbols, trie.n_words, trie.n_outcomes > trie.n_words, trie.child_ptr, trie.symbol,
+            trie.above, trie.leaf, frozen(trie.text), trie.cell_ptr, trie.outcome, cumulative,
+            base_cumulative, model.chain, rng,
         )  # fmt: skip
-        sequences.append(tokens[:length].copy())
+        sequences.append(symbols[1 : length + 1].copy())
         ended[i] = length < max_length
     return sequences, ended
 

@@ -2,8 +2,7 @@
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
-| child_ptr, symbol | | (U + 1,), (U,) | children of a context, and the far symbol of each context |
-| cell_ptr, outcome | | (U + 1,), (X,) | cells of a context, and the outcome of each cell |
+| child_ptr, symbol, above, leaf, text, cell_ptr, outcome | | | the trie's: see `_kernels_trie` |
 | cumulative | | (X + 1,) | sums of mass over the cells before |
 | base_cumulative | H | (n_outcomes + 1,) | sums of the base |
 """
@@ -12,6 +11,7 @@
 
 from skdp._numba import njit, njit_step
 from skdp._random import next_double
+from skdp.language._ngram._kernels_trie import chain_backoff, match_text
 from skdp.processes._kernels_interpolated import find_place
 
 
@@ -29,64 +29,64 @@ def _draw_place(cumulative, first, last, u):
 
 @njit
 def draw_words(
-    tokens,
+    symbols,
     n_words,
     ends,
     child_ptr,
     symbol,
+    above,
+    leaf,
+    text,
     cell_ptr,
     outcome,
     cumulative,
     base_cumulative,
-    order,
+    chain,
     rng,
 ):
-    """Draw a sequence word by word until it ends or `tokens` is full; return its length.
+    """Draw a sequence word by word until it ends or `symbols` is full; return its length.
 
     In context u the mass of its cells, which sums to 1 - backoff_u, is drawn from first; with the
     rest the next shorter context decides, and at last the base.
 
     Parameters
     ----------
-    tokens : (max_length,) int32, output
+    symbols : (max_length + 1,) int32
+        The beginning, then the output.
     n_words : int
         As a symbol of contexts, the beginning; as an outcome, the end.
     ends : bool
         Whether the outcome `n_words` exists.
-    child_ptr, symbol, cell_ptr, outcome : arrays
-        The trie's.
+    child_ptr, symbol, above, leaf, text, cell_ptr, outcome : arrays
     cumulative : (X + 1,) float64
     base_cumulative : (n_outcomes + 1,) float64
-    order : int
+    chain : (n_laws,) float64
     rng : (4,) uint64
     """
-    for i in range(tokens.shape[0]):
+    for slot in range(1, symbols.shape[0]):
+        u = 0
+        m = 0
+        while m < slot:
+            v = find_place(symbols[slot - 1 - m], symbol, child_ptr[u], child_ptr[u + 1])
+            if v < 0:
+                break
+            u = v
+            m += 1
         w = -1
-        for m in range(min(order - 1, i + 1), -1, -1):
-            u = _descend(tokens, i, m, n_words, child_ptr, symbol)
-            if u < 0:
-                continue
+        if leaf.shape[0] > 0 and leaf[u] >= 0 and m < slot:
+            n = match_text(symbols, slot, m, text, leaf[u], n_words)
+            if next_double(rng) >= chain_backoff(chain, m, n):
+                w = outcome[cell_ptr[u]]
+        while w < 0 and u >= 0:
             first, last = cell_ptr[u], cell_ptr[u + 1]
             v = next_double(rng)
             if v < cumulative[last] - cumulative[first]:
                 w = outcome[_draw_place(cumulative, first, last, v + cumulative[first])]
-                break
+            u = above[u]
         if w < 0:
             n_outcomes = base_cumulative.shape[0] - 1
             w = _draw_place(base_cumulative, 0, n_outcomes, next_double(rng))
         if ends and w == n_words:
-            return i
-        tokens[i] = w
-    return tokens.shape[0]
-
-
-@njit_step
-def _descend(tokens, i, m, n_words, child_ptr, symbol):
-    """Return the context of m symbols before token i; -1 if it was not seen."""
-    u = 0
-    for j in range(1, m + 1):
-        far = tokens[i - j] if j <= i else n_words
-        u = find_place(far, symbol, child_ptr[u], child_ptr[u + 1])
-        if u < 0:
-            break
-    return u
+            return slot - 1
+        symbols[slot] = w
+    return symbols.shape[0] - 1

@@ -1,30 +1,143 @@
-"""Look-ups in a trie of contexts.
+"""Look-ups in a trie of contexts, and probabilities from the longest context found upwards.
+
+A context that one event alone follows may be a *leaf*: longer contexts of that event are not in the
+trie but in the text, where they lie before the event. Each of them has one customer at one table,
+so it leaves the share (theta + d) / (theta + 1) to the shorter one, and keeps the rest for the
+event's outcome. The shares of law l are `chain`, (n_laws,); a chain of them multiplies.
 
 | name | shape | meaning |
 |---|---|---|
 | symbols | (n_slots,) | symbols of sentences: a beginning, words, an end |
 | slots, positions | (n_events,) | the slot of an event, and how many slots are before it |
 | child_ptr, symbol | (U + 1,), (U,) | children of a context, and the far symbol of each context |
-| contexts | (n_events, order) | what was found, by depth; -1: nothing |
+| above | (U,) | the context without its far symbol; -1 for the empty one |
+| cell_ptr, outcome | (U + 1,), (X,) | cells of a context, and the outcome of each cell |
+| cell_above, node | (X,) | the cell with the same outcome one context above, and the context |
+| leaf | (U,) or (0,) | slot in `text` of the event of a leaf; -1: the context is no leaf |
+| text | (n_slots,) | symbols of the training sentences, if there are leaves |
+| contexts, depths, cells, tails | (n_events,) int32 | what was found: see `reach` |
+| mass, backoff, base | (X,), (U,), (n_outcomes,) | of an interpolated model |
 """
 
 # mypy: ignore-errors
 
-from skdp._numba import njit
+from skdp._numba import njit, njit_step
 from skdp.processes._kernels_interpolated import find_place
 
 
+@njit_step
+def match_text(symbols, slot, depth, text, other, begin):
+    """Return how many symbols before two slots agree beyond `depth`, to a beginning at most."""
+    n = depth
+    while text[other - 1 - n] == symbols[slot - 1 - n]:
+        n += 1
+        if text[other - n] == begin:
+            break
+    return n - depth
+
+
 @njit
-def find_contexts(symbols, slots, positions, child_ptr, symbol, contexts):
-    """Write the contexts of events that were seen, from the empty one on."""
+def reach(
+    symbols,
+    slots,
+    positions,
+    begin,
+    child_ptr,
+    symbol,
+    above,
+    cell_ptr,
+    outcome,
+    leaf,
+    text,
+    contexts,
+    depths,
+    cells,
+    tails,
+):
+    """Write the longest context seen before each event, and the longest with its outcome.
+
+    `contexts` are in the trie, of `depths` symbols; at a leaf, `tails` is how many symbols more
+    agree with the text. `cells` are those of the outcome in the context, or else in the next one
+    above that has one; -1: none has. `begin` is the symbol of beginnings.
+    """
     for i in range(slots.shape[0]):
         u = 0
-        contexts[i, 0] = 0
-        for m in range(1, contexts.shape[1]):
-            if u >= 0:
-                if positions[i] >= m:
-                    far = symbols[slots[i] - m]
-                    u = find_place(far, symbol, child_ptr[u], child_ptr[u + 1])
-                else:
-                    u = -1
-            contexts[i, m] = u
+        m = 0
+        while m < positions[i]:
+            far = symbols[slots[i] - 1 - m]
+            v = find_place(far, symbol, child_ptr[u], child_ptr[u + 1])
+            if v < 0:
+                break
+            u = v
+            m += 1
+        contexts[i] = u
+        depths[i] = m
+        tails[i] = 0
+        if leaf.shape[0] > 0 and leaf[u] >= 0 and m < positions[i]:
+            tails[i] = match_text(symbols, slots[i], m, text, leaf[u], begin)
+        x = -1
+        while u >= 0 and x < 0:
+            x = find_place(symbols[slots[i]], outcome, cell_ptr[u], cell_ptr[u + 1])
+            u = above[u]
+        cells[i] = x
+
+
+@njit_step
+def chain_backoff(chain, depth, n):
+    """Return what contexts of depth + 1, ..., depth + n symbols leave, each with one customer."""
+    last = chain.shape[0] - 1
+    share = 1.0
+    while n > 0 and depth < last:
+        depth += 1
+        share *= chain[depth]
+        n -= 1
+    if n > 0:
+        share *= chain[last] ** n
+    return share
+
+
+@njit
+def add_probabilities_upwards(
+    outcomes, contexts, depths, cells, tails, above, cell_above, node, mass, backoff, chain, base,
+    total,
+):  # fmt: skip
+    """Add to `total` the probability of each event's outcome."""
+    for i in range(outcomes.shape[0]):
+        u = contexts[i]
+        x = cells[i]
+        p = 0.0
+        share = 1.0
+        if tails[i] > 0:
+            share = chain_backoff(chain, depths[i], tails[i])
+            if x >= 0 and node[x] == u:  # a leaf has one cell
+                p = 1.0 - share
+        while u >= 0:
+            if x >= 0 and node[x] == u:
+                p += share * mass[x]
+                x = cell_above[x]
+            share *= backoff[u]
+            u = above[u]
+        total[i] += p + share * base[outcomes[i]]
+
+
+@njit
+def add_distributions_upwards(
+    contexts, depths, tails, above, cell_ptr, outcome, mass, backoff, chain, top, total
+):
+    """Add to the rows of `total`, (n, n_outcomes), the distributions after contexts.
+
+    `top`, (n_outcomes,), is that of the empty context.
+    """
+    for i in range(contexts.shape[0]):
+        u = contexts[i]
+        share = 1.0
+        if tails[i] > 0:
+            share = chain_backoff(chain, depths[i], tails[i])
+            total[i, outcome[cell_ptr[u]]] += 1.0 - share
+        while u > 0:
+            for x in range(cell_ptr[u], cell_ptr[u + 1]):
+                total[i, outcome[x]] += share * mass[x]
+            share *= backoff[u]
+            u = above[u]
+        for w in range(top.shape[0]):
+            total[i, w] += share * top[w]

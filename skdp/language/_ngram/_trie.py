@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from skdp._typing import Ints, Places
+from skdp._checks import MAX_INTEGER
+from skdp._memory import check_memory
+from skdp._numba import frozen
+from skdp._typing import Floats, Ints, Places
 from skdp.data import TokenSequences
-from skdp.language._ngram._kernels_trie import find_contexts
+from skdp.language._ngram._kernels_trie import (
+    add_distributions_upwards,
+    add_probabilities_upwards,
+    reach,
+)
 from skdp.processes._franchise import FranchiseLayout
+from skdp.processes._interpolated import InterpolatedModel
 from skdp.processes._menu import Menu, count_up, pack
 
 
@@ -56,9 +65,21 @@ class Events:
         return self.symbols[self.slots]
 
 
+class Reached(NamedTuple):
+    """The longest context that was seen before each event: see `_kernels_trie.reach`."""
+
+    contexts: Ints
+    depths: Ints
+    cells: Ints
+    tails: Ints
+
+
 @dataclass(frozen=True)
 class NgramTrie(Menu):
     """All contexts of up to `order` - 1 symbols, and all cells: an outcome seen in a context.
+
+    Without an order, all contexts that more than one event follows, and those one symbol longer:
+    of these, contexts with one event are leaves, whose longer contexts are in the text.
 
     Contexts and cells are numbered depth by depth, from the empty context on. The children of a
     context, one symbol longer at the far end, are consecutive and in the order of that symbol; so
@@ -68,21 +89,55 @@ class NgramTrie(Menu):
     ----------
     n_outcomes, has_root, cell_ptr, outcome, layout : as of a menu
         A context is a restaurant. `n_outcomes` is one more than `n_words` where ends count.
-    order, n_words : int
+    order : int
+        One more than the symbols of the longest context here.
+    n_words : int
     child_ptr : (n_contexts + 1,) int32
         The children of context u are ``child_ptr[u]:child_ptr[u + 1]``.
     symbol : (n_contexts,) int32
         The symbol at the far end of a context; `n_words` is the beginning of a sentence.
+    above : (n_contexts,) int32
+        The context without its far symbol; -1 for the empty one.
+    leaf : (n_contexts,) int32
+        The slot, in `text`, of the event of a leaf; -1: the context is none. Empty if there is an
+        order.
+    text : (n_slots,) int32
+        Symbols of the sentences, as in `Events`; empty if there is an order.
     """
 
     order: int
     n_words: int
     child_ptr: Ints
     symbol: Ints
+    above: Ints
+    leaf: Ints
+    text: Ints
 
     @classmethod
-    def of(cls, events: Events, order: int, n_words: int, n_outcomes: int) -> NgramTrie:
-        """Return the trie of the contexts and the cells of events."""
+    def of(
+        cls,
+        events: Events,
+        order: int | None,
+        n_words: int,
+        n_outcomes: int,
+        n_laws: int | None = None,
+    ) -> NgramTrie:
+        """Return the trie of the contexts and the cells of events.
+
+        Parameters
+        ----------
+        events : Events
+        order : int or None
+        n_words, n_outcomes : int
+        n_laws : int or None
+            Laws of the franchise; None: one for each depth.
+
+        Raises
+        ------
+        ValueError
+            If, without an order, long stretches of text recur so often that their contexts do not
+            fit into memory.
+        """
         outcomes = events.outcomes
         node = np.zeros(len(outcomes), np.int64)  # of each event, within its depth
         cell = np.zeros(len(outcomes), np.int64)
@@ -94,13 +149,24 @@ class NgramTrie(Menu):
         outcome: list[Places] = []
         parents: list[Places] = []
         street: list[Places] = []
-        for m in range(order):
+        leaves: list[Places] = []
+        m = 0
+        while order is None or m < order:
             if m == 0:
                 symbols.append(np.array([n_words]))
                 above.append(np.array([0]))
                 first_node, first_cell = 0, -1
             else:
                 longer = events.positions[deep] >= m
+                if order is None:
+                    n_events = np.bincount(node[deep], minlength=len(symbols[-1]))
+                    alone = n_events[node[deep]] == 1
+                    leaves.append(np.full(len(symbols[-1]), -1))
+                    own = deep[alone & longer]
+                    leaves[-1][node[own]] = events.slots[own]
+                    longer &= ~alone
+                    if not longer.any():
+                        break
                 street.append(np.bincount(cell[deep[~longer]], minlength=len(outcome[-1])))
                 deep = deep[longer]
                 far = events.symbols[events.slots[deep] - m]
@@ -117,12 +183,15 @@ class NgramTrie(Menu):
             outcome.append(keys % n_outcomes)
             node_ptr.append(node_ptr[-1] + len(symbols[-1]))
             cell_ptr.append(cell_ptr[-1] + len(keys))
+            m += 1
+            if order is None:
+                _check_size(m, node_ptr[-1], cell_ptr[-1])
         street.append(np.bincount(cell[deep], minlength=len(outcome[-1])))
         flat_nodes = np.concatenate(nodes)
         flat_above = np.concatenate(above)[1:]
         layout = FranchiseLayout.of(
             np.array(cell_ptr), np.array(node_ptr), pack(parents), pack([flat_nodes]),
-            pack(street),
+            pack(street), n_laws,
         )  # fmt: skip
         n_nodes = node_ptr[-1]
         return cls(
@@ -131,44 +200,65 @@ class NgramTrie(Menu):
             cell_ptr=count_up(flat_nodes, n_nodes, first=0),
             outcome=pack(outcome),
             layout=layout,
-            order=order,
+            order=m,
             n_words=n_words,
             child_ptr=count_up(flat_above, n_nodes, first=1),
             symbol=pack(symbols),
+            above=pack([np.array([-1]), flat_above]),
+            leaf=pack([*leaves, np.empty(0, np.int64)]),
+            text=events.symbols if order is None else events.symbols[:0],
         )
 
-    def find(self, events: Events) -> tuple[Ints, Ints]:
-        """Return the contexts and the cells along which each event is predicted.
+    def find(self, events: Events) -> Reached:
+        """Return the longest context that was seen before each event."""
+        return self._reach(events.symbols, events.slots, events.positions)
 
-        Returns
-        -------
-        contexts, cells : (n_events, order) int32
-            By depth; -1 where a context, or the outcome in it, was not seen.
-        """
-        contexts = np.empty((len(events.slots), self.order), np.int32)
-        find_contexts(
-            events.symbols, events.slots, events.positions, self.child_ptr, self.symbol, contexts
-        )
-        return contexts, self.find_cells(events.outcomes, contexts)
-
-    def find_last(self, sentences: TokenSequences) -> Ints:
-        """Return the contexts of what would follow each sentence: (n_sentences, order) int32."""
+    def find_last(self, sentences: TokenSequences) -> Reached:
+        """Return the longest context that was seen before what would follow each sentence."""
         events = Events.of(sentences, ends=True)
         ends = events.ptr[1:] - 1
-        contexts = np.empty((len(ends), self.order), np.int32)
-        find_contexts(
-            events.symbols, events.slots[ends], events.positions[ends], self.child_ptr,
-            self.symbol, contexts,
+        return self._reach(events.symbols, events.slots[ends], events.positions[ends])
+
+    def _reach(self, symbols: Ints, slots: Places, positions: Places) -> Reached:
+        n = len(slots)
+        found = Reached(*(np.empty(n, np.int32) for _ in Reached._fields))
+        reach(
+            symbols, slots, positions, self.n_words, self.child_ptr, self.symbol, self.above,
+            self.cell_ptr, self.outcome, self.leaf, frozen(self.text), *found,
         )  # fmt: skip
-        return contexts
+        return found
+
+    def add_probabilities(
+        self, model: InterpolatedModel, outcomes: Ints, found: Reached, total: Floats
+    ) -> None:
+        """Add the probabilities of outcomes after contexts to `total`."""
+        add_probabilities_upwards(
+            frozen(outcomes), *found, self.above, self.layout.parent, self.layout.node,
+            model.mass, model.backoff, model.chain, model.base, total,
+        )  # fmt: skip
+
+    def add_distributions(self, model: InterpolatedModel, found: Reached, total: Floats) -> None:
+        """Add the distributions after contexts to the rows of `total`."""
+        add_distributions_upwards(
+            found.contexts, found.depths, found.tails, self.above, self.cell_ptr, self.outcome,
+            model.mass, model.backoff, model.chain, model.top(), total,
+        )  # fmt: skip
 
     def contexts_at(self, m: int) -> Ints:
         """Return the contexts of depth m, (n, m) int32, in reading order; beginnings are -1."""
-        parent = np.repeat(np.arange(len(self.symbol)), np.diff(self.child_ptr))
         rows = np.arange(self.layout.node_ptr[m], self.layout.node_ptr[m + 1])
         contexts = np.empty((len(rows), m), np.int32)
         for j in range(m):
             contexts[:, j] = self.symbol[rows]
-            rows = parent[rows - 1]
+            rows = self.above[rows]
         contexts[contexts == self.n_words] = -1
         return contexts
+
+
+def _check_size(depth: int, n_contexts: int, n_cells: int) -> None:
+    """Raise if contexts so far do not fit into memory or cannot be numbered."""
+    what = f"X: {n_cells} cells of contexts of up to {depth - 1} symbols, with order=None,"
+    cure = "Text that recurs at length needs much; an order limits it."
+    check_memory(40.0 * n_cells + 40.0 * n_contexts, what, cure)
+    if n_cells > MAX_INTEGER:
+        raise ValueError(f"{what} are more than {MAX_INTEGER}. {cure}")

@@ -29,10 +29,14 @@ from scipy.stats import beta, gamma
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The model. Words are 0, ..., n_features - 1; the end of a sentence is n_features."""
+    """The model. Words are 0, ..., n_features - 1; the end of a sentence is n_features.
+
+    With an `n_symbols`, contexts have up to so many symbols, and depths beyond those of `discounts`
+    share the last one's d and theta.
+    """
 
     n_features: int
-    discounts: Sequence[float | None]  # (order,), by depth; None: learnt
+    discounts: Sequence[float | None]  # (n_laws,), by depth; None: learnt
     concentrations: Sequence[float | None]
     end_of_sequence: bool = True
     base: Sequence[float] | None = None  # (n_outcomes,); None: uniform
@@ -40,10 +44,23 @@ class Model:
     concentration_prior: tuple[float, float] = (1.0, 0.1)  # shape, rate
     n_nodes: int = 24  # of the quadrature over a discount
     step: float = 0.2  # of the quadrature over log theta
+    n_symbols: int | None = None  # of the longest context; None: n_laws - 1
+
+    @property
+    def n_laws(self) -> int:
+        return len(self.discounts)
 
     @property
     def order(self) -> int:
-        return len(self.discounts)
+        return self.n_laws if self.n_symbols is None else self.n_symbols + 1
+
+    def law(self, depth: int) -> int:
+        """Return the place of the d and theta of a depth."""
+        return min(depth, self.n_laws - 1)
+
+    def by_depth(self, values: Sequence) -> list:
+        """Return the value of each depth, given those of the laws."""
+        return [values[self.law(m)] for m in range(self.order)]
 
     @property
     def n_outcomes(self) -> int:
@@ -59,9 +76,9 @@ class Model:
         end = self.n_features if self.end_of_sequence else None
         return [event for words in corpus for event in events_of(words, self.order, end)]
 
-    def grid(self, depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def grid(self, law: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the nodes of d (n, 1), those of theta (1, m), and the prior's weights (n, m)."""
-        d, theta = self.discounts[depth], self.concentrations[depth]
+        d, theta = self.discounts[law], self.concentrations[law]
         of_d = np.array([d]), np.ones(1)
         of_theta = np.array([theta]), np.ones(1)
         if d is None:
@@ -81,14 +98,15 @@ def log_joint(
         if u:
             customers[u[1:], w] += t
     base = model.base_probabilities
-    return log(joint(dict(customers), tables, discounts, concentrations, base))
+    laws = model.by_depth(discounts), model.by_depth(concentrations)
+    return log(joint(dict(customers), tables, *laws, base))
 
 
 def log_prior(model: Model, discounts: Sequence[float], concentrations: Sequence[float]) -> float:
     """Return the log density of the hyper-parameters that are learnt."""
     shape, rate = model.concentration_prior
     result = 0.0
-    for m in range(model.order):
+    for m in range(model.n_laws):
         if model.discounts[m] is None:
             result += beta.logpdf(discounts[m], *model.discount_prior)
         if model.concentrations[m] is None:
@@ -103,7 +121,7 @@ class Configuration:
     customers: Counts
     tables: Counts
     weight: float
-    shares: list[np.ndarray]  # by depth, on its grid; each sums to 1
+    shares: list[np.ndarray]  # by law, on its grid; each sums to 1
 
 
 class Posterior:
@@ -116,16 +134,16 @@ class Posterior:
     probabilities : (n_configurations,) posterior of the tables
     log_evidence : log p(words)
     tables, customers : {(context, word): posterior mean}
-    discounts, concentrations : (order,) posterior means
+    discounts, concentrations : (n_laws,) posterior means
     """
 
     def __init__(self, model: Model, events: Sequence[Cell]):
         self.model = model
-        self.grids = [model.grid(m) for m in range(model.order)]
+        self.grids = [model.grid(law) for law in range(model.n_laws)]
         counts = Counter(events)
         most = max(Counter(w for _, w in events).values(), default=0)
         self._numbers = [stirling(most, d) for d, _, _ in self.grids]
-        self._of_depth: dict = {}
+        self._of_law: dict = {}
         self.configurations = [self._configuration(*both) for both in table_counts(counts)]
         weights = np.array([of.weight for of in self.configurations])
         self.log_joints = np.log(weights)
@@ -133,30 +151,31 @@ class Posterior:
         self.probabilities = weights / weights.sum()
         self.tables = self._mean_counts([of.tables for of in self.configurations])
         self.customers = self._mean_counts([of.customers for of in self.configurations])
-        depths = range(model.order)
-        self.discounts = np.array([self.moment(m, lambda d, theta: d) for m in depths])
-        self.concentrations = np.array([self.moment(m, lambda d, theta: theta) for m in depths])
+        laws = range(model.n_laws)
+        self.discounts = np.array([self.moment(m, lambda d, theta: d) for m in laws])
+        self.concentrations = np.array([self.moment(m, lambda d, theta: theta) for m in laws])
 
     def _configuration(self, customers: Counts, tables: Counts) -> Configuration:
         restaurants = by_restaurant(customers, tables)
         weight = prod(self.model.base_probabilities[w] ** t
                       for (u, w), t in tables.items() if not u)  # fmt: skip
         shares = []
-        for m in range(self.model.order):
-            cells = tuple(tuple(of) for u, of in restaurants.items() if len(u) == m)
-            evidence, share = self._depth(m, cells)
+        for law in range(self.model.n_laws):
+            cells = tuple(tuple(of) for u, of in restaurants.items()
+                          if self.model.law(len(u)) == law)  # fmt: skip
+            evidence, share = self._law(law, cells)
             weight *= evidence
             shares.append(share)
         return Configuration(customers, tables, weight, shares)
 
-    def _depth(self, m: int, restaurants: tuple) -> tuple[float, np.ndarray]:
-        """Return the factor of all restaurants of a depth, d and theta out, and their posterior."""
-        if (m, restaurants) not in self._of_depth:
-            d, theta, weight = self.grids[m]
+    def _law(self, law: int, restaurants: tuple) -> tuple[float, np.ndarray]:
+        """Return the factor of all restaurants of a law, d and theta out, and their posterior."""
+        if (law, restaurants) not in self._of_law:
+            d, theta, weight = self.grids[law]
             for cells in restaurants:
-                weight = weight * restaurant_weight(cells, d, theta, self._numbers[m])
-            self._of_depth[m, restaurants] = weight.sum(), weight / weight.sum()
-        return self._of_depth[m, restaurants]
+                weight = weight * restaurant_weight(cells, d, theta, self._numbers[law])
+            self._of_law[law, restaurants] = weight.sum(), weight / weight.sum()
+        return self._of_law[law, restaurants]
 
     def _mean_counts(self, counts: list[Counts]) -> dict[Cell, float]:
         return {cell: self.mean([of[cell] for of in counts]) for cell in counts[0]}
@@ -165,11 +184,11 @@ class Posterior:
         """Return the mean of values of the configurations."""
         return float(self.probabilities @ np.asarray(values, dtype=float))
 
-    def moment(self, depth: int, function: Callable) -> float:
+    def moment(self, law: int, function: Callable) -> float:
         """Return E[function(d_m, theta_m)], a function of arrays."""
-        d, theta, _ = self.grids[depth]
+        d, theta, _ = self.grids[law]
         values = function(d, theta)
-        return self.mean([(of.shares[depth] * values).sum() for of in self.configurations])
+        return self.mean([(of.shares[law] * values).sum() for of in self.configurations])
 
     def predictive(self, context: Context) -> np.ndarray:
         """Return the distribution of the next outcome, (n_outcomes,).
@@ -182,7 +201,10 @@ class Posterior:
         return self.probabilities @ np.array(values)
 
     def _given(self, of: Configuration, context: Context) -> np.ndarray:
-        """Return the predictive given the tables: d_m and theta_m are those of this depth alone."""
+        """Return the predictive given the tables: d_m and theta_m are those of this depth alone.
+
+        So it holds only where each depth has a law of its own, or all laws are given.
+        """
         base = np.array(list(self.model.base_probabilities.values()))
         above = self._given(of, context[1:]) if context else base
         words = range(self.model.n_outcomes)
@@ -192,8 +214,9 @@ class Posterior:
         )
         if not c.sum():
             return above
-        d, theta, _ = self.grids[len(context)]
-        share = of.shares[len(context)] / (theta + c.sum())
+        law = self.model.law(len(context))
+        d, theta, _ = self.grids[law]
+        share = of.shares[law] / (theta + c.sum())
         old = c * share.sum() - t * (share * d).sum()
         return old + (share * (theta + d * t.sum())).sum() * above
 
@@ -211,9 +234,10 @@ class Posterior:
             value = sum(t * log(self.model.base_probabilities[w])
                         for (u, w), t in of.tables.items() if not u)  # fmt: skip
             for u, cells in by_restaurant(of.customers, of.tables).items():
-                d, theta, _ = self.grids[len(u)]
-                weight = restaurant_weight(cells, d, theta, self._numbers[len(u)])
-                value += (of.shares[len(u)] * np.log(weight)).sum()
+                law = self.model.law(len(u))
+                d, theta, _ = self.grids[law]
+                weight = restaurant_weight(cells, d, theta, self._numbers[law])
+                value += (of.shares[law] * np.log(weight)).sum()
             values.append(value)
         return self.mean(values)
 

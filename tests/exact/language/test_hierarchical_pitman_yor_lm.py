@@ -178,11 +178,11 @@ def test_predictive(case):
     posterior = enumerate_posterior(oracle, corpus)
     lm.set_params(max_iter=BURN_IN + 8_000, burn_in=BURN_IN, n_samples=8_000).fit(X)
     sentences = [[], [0], [0, 1], [1, 2], [2, 2]]
-    contexts = lm._trie.find_last(TokenSequences.from_sequences(sentences, N_WORDS))
+    found = lm._trie.find_last(TokenSequences.from_sequences(sentences, N_WORDS))
     draws = []
     for model in lm._interpolated_models():
         rows = np.zeros((len(sentences), N_WORDS + 1))
-        model.add_to_distributions(contexts, rows)
+        lm._trie.add_distributions(model, found, rows)
         draws.append(rows)
     expected = [posterior.predictive((-1, *sentence)) for sentence in sentences]
     assert_means(draws, expected, "predictive")
@@ -219,13 +219,13 @@ def test_arpa(case, tmp_path):
         assert arpa.order == order
         model = list(lm._interpolated_models())[sample]
         sentences = [[0, 1, 2, 0, 0], [], [1, 1], [2], [0, 0, 0]]
-        contexts = lm._trie.find_last(TokenSequences.from_sequences(sentences, N_WORDS))
+        found = lm._trie.find_last(TokenSequences.from_sequences(sentences, N_WORDS))
         rows = np.zeros((len(sentences), lm._trie.n_outcomes))
-        model.add_to_distributions(contexts, rows)
+        lm._trie.add_distributions(model, found, rows)
         outcomes = [*names, "</s>"] if lm.end_of_sequence else names
         for sentence, row in zip(sentences, rows, strict=True):
             context = ["<s>", *(names[w] for w in sentence)]
-            found = [arpa.log10_probability(context, outcome) for outcome in outcomes]
-            np.testing.assert_allclose(found, np.log10(row), atol=2e-8)
-            total = logsumexp(np.multiply(found, np.log(10.0)))
+            values = [arpa.log10_probability(context, outcome) for outcome in outcomes]
+            np.testing.assert_allclose(values, np.log10(row), atol=2e-8)
+            total = logsumexp(np.multiply(values, np.log(10.0)))
             assert total == pytest.approx(0.0, abs=1e-7)

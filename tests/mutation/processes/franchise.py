@@ -3,6 +3,7 @@
 from mutation.mutation import Mutation
 
 LM = "tests/exact/language/test_hierarchical_pitman_yor_lm.py"
+ANY = "tests/exact/language/test_any_order.py"
 LEARNT = f"{LM}::test_discounts_and_concentrations[one often-all]"
 HYPER = "processes/_franchise_hyper.py"
 FRANCHISE = "processes/_franchise.py"
@@ -11,8 +12,8 @@ MUTATIONS = [
     Mutation(
         "ngram-mass",
         "processes/_franchise_walker.py",
-        "        mass = franchise.customers - self.discount[depth] * franchise.tables",
-        "        mass = franchise.customers - self.discount[depth]",
+        "        mass = franchise.customers - of_cells * franchise.tables",
+        "        mass = franchise.customers - of_cells",
         "Each table of a cell pays the discount.",
         f"{LM}::test_probabilities_given_samples[one often]",
     ),
@@ -39,5 +40,29 @@ MUTATIONS = [
         "        return (np.flatnonzero(self.capacity[cells] > 2) + cells.start).astype(np.int32)",
         "Two customers may sit together or apart.",
         f"{LM}::test_tables[bigrams]",
+    ),
+    Mutation(
+        "ngram-chain-without-discount",
+        "processes/_franchise_walker.py",
+        "        chain = (self.concentration + self.discount) / (self.concentration + 1.0)",
+        "        chain = self.concentration / (self.concentration + 1.0)",
+        "A table pays the discount to the restaurant above.",
+        f"{ANY}::test_same_as_an_order_that_no_context_reaches[discounts0-False]",
+    ),
+    Mutation(
+        "franchise-laws-begin-anew",
+        FRANCHISE,
+        "        return np.minimum(np.arange(self.n_depths), self.n_laws - 1)",
+        "        return np.arange(self.n_depths) % self.n_laws",
+        "The last law holds for all deeper restaurants.",
+        f"{ANY}::test_tables[2-recurs]",
+    ),
+    Mutation(
+        "franchise-last-law-of-one-depth",
+        FRANCHISE,
+        "        last = self.n_depths if law == self.n_laws - 1 else min(law + 1, self.n_depths)",
+        "        last = min(law + 1, self.n_depths)",
+        "All depths that share a law tell of it.",
+        f"{ANY}::test_shared_laws[recurs-discounts]",
     ),
 ]
