@@ -55,7 +55,7 @@ MUTATIONS = [
         "        return np.minimum(np.arange(self.n_depths), self.n_laws - 1)",
         "        return np.arange(self.n_depths) % self.n_laws",
         "The last law holds for all deeper restaurants.",
-        f"{ANY}::test_tables[2-recurs]",
+        f"{ANY}::test_same_as_an_order_that_no_context_reaches[discounts0-False]",
     ),
     Mutation(
         "franchise-last-law-of-one-depth",
@@ -63,6 +63,6 @@ MUTATIONS = [
         "        last = self.n_depths if law == self.n_laws - 1 else min(law + 1, self.n_depths)",
         "        last = min(law + 1, self.n_depths)",
         "All depths that share a law tell of it.",
-        f"{ANY}::test_shared_laws[recurs-discounts]",
+        f"{ANY}::test_shared_laws[twice-discounts]",
     ),
 ]
