@@ -1,4 +1,4 @@
-"""The cache of kernels, the order of files, and which tests fit grammars for too short a time."""
+"""The cache of kernels, the order of files, and which fits are too short on purpose."""
 
 import signal
 from pathlib import Path
@@ -29,6 +29,12 @@ SHORT_ASCENTS = [
 """What their tests look at is there after a few iterations, on purpose."""
 
 
+FEW_SWEEPS = pytest.mark.filterwarnings(
+    "ignore:.*after the burn-in are too few to tell:sklearn.exceptions.ConvergenceWarning"
+)
+"""Most chains of tests are, but those of the guide, which users copy, are not."""
+
+
 def pytest_collection_modifyitems(items):
     mark = pytest.mark.filterwarnings(
         "ignore:.*the lower bound has not converged:sklearn.exceptions.ConvergenceWarning"
@@ -38,6 +44,8 @@ def pytest_collection_modifyitems(items):
         for path in {item.path for item in items}
     }
     for item in items:
+        if item.path != HERE / "common/test_docs.py":
+            item.add_marker(FEW_SWEEPS)
         if short[item.path]:
             item.add_marker(mark)
 
