@@ -29,10 +29,13 @@ SHORT_ASCENTS = [
 """What their tests look at is there after a few iterations, on purpose."""
 
 
-FEW_SWEEPS = pytest.mark.filterwarnings(
-    "ignore:.*after the burn-in are too few to tell:sklearn.exceptions.ConvergenceWarning"
+SHORT_CHAINS = pytest.mark.filterwarnings(
+    "ignore:.*sweeps after the burn-in:sklearn.exceptions.ConvergenceWarning"
 )
-"""Most chains of tests are, but those of the guide, which users copy, are not."""
+"""Tests end most chains before they have converged, or before one could tell."""
+
+LONG_CHAINS = [HERE / place for place in ("common/test_docs.py", "statistical", "unit/inference")]
+"""Not these: users copy the guide's examples, and the others are about warnings or long chains."""
 
 
 def pytest_collection_modifyitems(items):
@@ -44,8 +47,8 @@ def pytest_collection_modifyitems(items):
         for path in {item.path for item in items}
     }
     for item in items:
-        if item.path != HERE / "common/test_docs.py":
-            item.add_marker(FEW_SWEEPS)
+        if not any(item.path.is_relative_to(place) for place in LONG_CHAINS):
+            item.add_marker(SHORT_CHAINS)
         if short[item.path]:
             item.add_marker(mark)
 
