@@ -14,7 +14,16 @@ from sklearn.base import clone
 from skdp._random import make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, validate_parameters
-from skdp.inference import Chain, Schedule, Sweeps, Trace, warn_of_climbs, warn_of_disagreement
+from skdp.inference import (
+    LEAST_SWEEPS,
+    Chain,
+    Schedule,
+    Sweeps,
+    Trace,
+    warn_of_climbs,
+    warn_of_disagreement,
+    warn_of_few_sweeps,
+)
 
 
 class ChainEstimator(ResumableEstimator):
@@ -142,8 +151,19 @@ class ChainEstimator(ResumableEstimator):
         return bool(run.kept)
 
     def _warn_unless_converged(self, saved: SavedRuns) -> None:
-        warn_of_climbs(self, self.trace_)
-        warn_of_disagreement(self, self.trace_)
+        judged = [chain.judged() for chain in saved.runs]
+        n_sweeps = min(len(sweeps) for sweeps, _ in judged)
+        if n_sweeps < LEAST_SWEEPS:
+            warn_of_few_sweeps(self, n_sweeps)
+        else:
+            self._warn_of_trace(
+                Trace.from_chains([rows for _, rows in judged], [sweeps for sweeps, _ in judged])
+            )
+
+    def _warn_of_trace(self, trace: Trace) -> None:
+        """Warn of what scalars of enough sweeps tell; the kept ones may be fewer."""
+        warn_of_climbs(self, trace)
+        warn_of_disagreement(self, trace)
 
     def _progress(self, runs: list[Chain]) -> str:
         joints = ", ".join(f"{chain.walker.log_joint():.6g}" for chain in runs)

@@ -1,4 +1,4 @@
-"""The cache of kernels, the order of files, and which tests fit grammars for too short a time."""
+"""The cache of kernels, the order of files, and which fits are too short on purpose."""
 
 import signal
 from pathlib import Path
@@ -29,6 +29,15 @@ SHORT_ASCENTS = [
 """What their tests look at is there after a few iterations, on purpose."""
 
 
+SHORT_CHAINS = pytest.mark.filterwarnings(
+    "ignore:.*sweeps after the burn-in:sklearn.exceptions.ConvergenceWarning"
+)
+"""Tests end most chains before they have converged, or before one could tell."""
+
+LONG_CHAINS = [HERE / place for place in ("common/test_docs.py", "statistical", "unit/inference")]
+"""Not these: users copy the guide's examples, and the others are about warnings or long chains."""
+
+
 def pytest_collection_modifyitems(items):
     mark = pytest.mark.filterwarnings(
         "ignore:.*the lower bound has not converged:sklearn.exceptions.ConvergenceWarning"
@@ -38,6 +47,8 @@ def pytest_collection_modifyitems(items):
         for path in {item.path for item in items}
     }
     for item in items:
+        if not any(item.path.is_relative_to(place) for place in LONG_CHAINS):
+            item.add_marker(SHORT_CHAINS)
         if short[item.path]:
             item.add_marker(mark)
 

@@ -51,7 +51,7 @@ orders = [2, 3, 4, 5, 6]
 makers = {
     "modified Kneser-Ney": lambda order: KneserNeyLM(order),
     "Pitman-Yor, one sample": lambda order: HierarchicalPitmanYorLM(
-        order, max_iter=20, n_samples=1, random_state=0
+        order, max_iter=30, n_samples=1, random_state=0
     ),
     "Pitman-Yor, mean of 20": lambda order: HierarchicalPitmanYorLM(
         order, max_iter=40, n_samples=20, random_state=0

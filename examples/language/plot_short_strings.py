@@ -53,7 +53,7 @@ classifiers = {
         TokenVectorizer(analyzer="char", min_count=1, unknown_words="single"),
         LanguageModelClassifier(
             HierarchicalPitmanYorLM(
-                order=5, end_of_sequence=False, max_iter=20, n_samples=10, random_state=0
+                order=5, end_of_sequence=False, max_iter=30, n_samples=10, random_state=0
             ),
             class_prior="uniform",
         ),

@@ -42,7 +42,7 @@ from skdp.context._distance_dependent._similarities import (
     SubsetProduct,
 )
 from skdp.context._distance_dependent._walker import LinkWalker
-from skdp.inference import NoAverages, warn_of_drifts
+from skdp.inference import NoAverages, Trace, warn_of_drifts
 from skdp.mixture._partition import representative_partition
 
 _BLOCK = 2048
@@ -427,9 +427,9 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
             ),
         }
 
-    def _warn_unless_converged(self, saved: SavedRuns) -> None:
-        super()._warn_unless_converged(saved)
-        warn_of_drifts(self, self.trace_, "components")
+    def _warn_of_trace(self, trace: Trace) -> None:
+        super()._warn_of_trace(trace)
+        warn_of_drifts(self, trace, "components")
 
     # Public methods
 
@@ -461,8 +461,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         Warns
         -----
         ConvergenceWarning
-            If the log joint of a chain still climbs over the kept sweeps, or the number of
-            components still grows or falls; raise `max_iter` then.
+            If the log joint of a chain still climbs, the number of components still grows or falls,
+            or there are fewer than 12 sweeps after the burn-in; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
         """
         return self._fit(X, y)

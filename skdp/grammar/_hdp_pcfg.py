@@ -302,7 +302,7 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         -----
         ConvergenceWarning
             If the best start did not converge within `max_iter` iterations, or the log joint of a
-            chain still climbs.
+            chain still climbs, or there are fewer than 12 sweeps after the burn-in.
             If chains plainly disagree; compare them in `trace_` then.
         """
         if not isinstance(X, PartitionedSentences):

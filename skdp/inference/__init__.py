@@ -4,9 +4,11 @@ from skdp._part import Part
 from skdp.inference._alignment import align_labels
 from skdp.inference._chain import Averages, Chain, NoAverages, Walker
 from skdp.inference._convergence import (
+    LEAST_SWEEPS,
     warn_of_climbs,
     warn_of_disagreement,
     warn_of_drifts,
+    warn_of_few_sweeps,
     warn_of_truncation,
     warn_unconverged,
     warn_user,
@@ -17,6 +19,7 @@ from skdp.inference._sweeps import Sweeps
 from skdp.inference._trace import Trace
 
 __all__ = [
+    "LEAST_SWEEPS",
     "Averages",
     "Chain",
     "InterruptGuard",
@@ -32,6 +35,7 @@ __all__ = [
     "warn_of_climbs",
     "warn_of_disagreement",
     "warn_of_drifts",
+    "warn_of_few_sweeps",
     "warn_of_truncation",
     "warn_unconverged",
     "warn_user",

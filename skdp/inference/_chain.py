@@ -45,6 +45,10 @@ class NoAverages:
         """Take nothing."""
 
 
+_JUDGED = ("log_joint", "n_components")
+"""Scalars that tell whether a chain has converged."""
+
+
 class Chain:
     """A chain that can be stopped after any sweep, pickled, and taken up again.
 
@@ -63,6 +67,8 @@ class Chain:
         Scalars of each kept sweep.
     models : dict of int to model
         The stored samples by sweep.
+    watched : dict of int to dict
+        Scalars by which the chain is judged, by sweep, where it keeps few.
     last : int or None
         The sweep that counts only if the chain ends there.
     """
@@ -74,6 +80,7 @@ class Chain:
         self.kept: list[int] = []
         self.trace: list[dict[str, float]] = []
         self.models: dict[int, Any] = {}
+        self.watched: dict[int, dict[str, float]] = {}
         self.last: int | None = None
 
     def plan(self, max_iter: int, burn_in: int, thin: int, n_samples: int) -> Schedule:
@@ -83,14 +90,22 @@ class Chain:
         )
         self.models = {s: model for s, model in self.models.items() if s in schedule.stored}
         self.last = schedule.last
+        if not schedule.watched:
+            self.watched = {}
         return schedule
 
     def advance(self, schedule: Schedule) -> None:
-        """Do one sweep, and keep and store it if that is the plan."""
+        """Do one sweep, and keep, store and watch it if that is the plan."""
         self.walker.sweep()
         self.n_sweeps += 1
-        if self.n_sweeps in schedule.kept:
+        is_kept = self.n_sweeps in schedule.kept
+        if is_kept:
             self.keep(store=self.n_sweeps in schedule.stored)
+        if self.n_sweeps in schedule.watched:
+            scalars = self.trace[-1] if is_kept else self.walker.scalars()
+            self.watched[self.n_sweeps] = {
+                name: scalars[name] for name in _JUDGED if name in scalars
+            }
 
     def keep(self, *, store: bool = True) -> None:
         """Take the current state into averages and trace, and store it as a model."""
@@ -121,6 +136,12 @@ class Chain:
         elif not chain.models:
             chain.models = {self.n_sweeps: self.walker.model()}
         return chain
+
+    def judged(self) -> tuple[list[int], list[dict[str, float]]]:
+        """Return the sweeps, and scalars of them, that tell whether the chain has converged."""
+        if self.watched:
+            return list(self.watched), list(self.watched.values())
+        return self.kept, self.trace
 
     def _fork(self) -> Chain:
         """Return a chain that keeps apart from this one; they share the walker."""

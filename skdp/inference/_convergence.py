@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from skdp._typing import Floats
-from skdp.inference._diagnostics import N_BATCHES, Gap, find_climbs, find_gap
+from skdp.inference._diagnostics import Climb, Gap, find_climbs, find_gap
 from skdp.inference._trace import Trace
 
 _FEW = 2
@@ -19,6 +19,10 @@ _FEW = 2
 
 _LEAST_SHARES = {"log_joint": 1e-3, "n_components": 0.1}
 """How far chains may be apart in a scalar, as a share of its mean, before it matters."""
+
+
+LEAST_SWEEPS = 12
+"""With fewer sweeps after the burn-in nothing can be said of a chain."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
@@ -34,24 +38,46 @@ def warn_unconverged(message: str) -> None:
     warn_user(message, ConvergenceWarning)
 
 
+def warn_of_few_sweeps(estimator: Any, n_sweeps: int) -> None:
+    """Warn that so few sweeps after the burn-in do not tell whether chains have converged."""
+    warn_unconverged(
+        f"{type(estimator).__name__}: {n_sweeps} sweeps after the burn-in are too few to tell "
+        f"whether the chain has converged. Raise max_iter (now {estimator.max_iter})."
+    )
+
+
 def warn_of_climbs(estimator: Any, trace: Trace) -> None:
-    """Warn if chains of an estimator still climb; its burn-in and truncation are parameters."""
+    """Warn if chains of an estimator still climb or fall.
+
+    Its burn-in and truncation are parameters. A chain falls if it began with a partition that is
+    better than most, such as one of too few components: there are fewer of these.
+    """
     n_components = getattr(estimator, "n_components", "auto")  # or there is no such parameter
     if not isinstance(n_components, str) and n_components <= _FEW:
         return
-    climbs = find_climbs(trace["log_joint"])
-    if not climbs:
+    found = _find_way(trace["log_joint"])
+    if found is None:
         return
-    height, error = max(climbs.values())
+    verb, ways = found
+    height, error = max(ways.values())
     which = "the log joint" if trace.n_chains == 1 else (
-        f"the log joint of {len(climbs)} of {trace.n_chains} chains"
+        f"the log joint of {len(ways)} of {trace.n_chains} chains"
     )  # fmt: skip
     given = "" if estimator.burn_in is None else f" and burn_in (now {estimator.burn_in})"
     warn_unconverged(
-        f"{type(estimator).__name__}: {which} still climbs, from the first to the last third of "
-        f"the kept sweeps, by {height:.4g}, with a Monte Carlo error of {error:.2g}. Raise "
-        f"max_iter (now {estimator.max_iter}){given}."
+        f"{type(estimator).__name__}: {which} still {verb}, from the first to the last third of "
+        f"the sweeps after the burn-in, by {height:.4g}, with a Monte Carlo error of {error:.2g}. "
+        f"Raise max_iter (now {estimator.max_iter}){given}."
     )
+
+
+def _find_way(log_joints: Floats) -> tuple[str, dict[int, Climb]] | None:
+    """Return whether chains climb or, if none does, fall, and which of them do."""
+    for sign, verb in ((1.0, "climbs"), (-1.0, "falls")):
+        ways = find_climbs(sign * log_joints)
+        if ways:
+            return verb, ways
+    return None
 
 
 def warn_of_drifts(estimator: Any, trace: Trace, what: str) -> None:
@@ -68,7 +94,7 @@ def warn_of_drifts(estimator: Any, trace: Trace, what: str) -> None:
     warn_unconverged(
         f"{type(estimator).__name__}: the number of {what} still {verb}, from "
         f"{numbers[c, :third].mean():.0f} to {numbers[c, -third:].mean():.0f}, means "
-        f"of the first and the last third of the kept sweeps. Raise max_iter (now "
+        f"of the first and the last third of the sweeps after the burn-in. Raise max_iter (now "
         f"{estimator.max_iter}), or do not rely on the number."
     )
 
@@ -110,18 +136,15 @@ def warn_of_disagreement(estimator: Any, trace: Trace) -> None:
 
 
 def _is_under_way(trace: Trace, name: str) -> bool:
-    """Tell whether the number of components drifts, or the log joint climbs, in some chain."""
-    if name == "n_components":
-        return _find_drift(trace[name]) is not None
-    return bool(find_climbs(trace[name]))
+    """Tell whether the number of components or the log joint drifts in some chain."""
+    find = _find_drift if name == "n_components" else _find_way
+    return find(trace[name]) is not None
 
 
-def warn_of_truncation(
-    estimator: Any, trace: Trace, n_active: NDArray[np.integer] | list[int]
-) -> None:
+def warn_of_truncation(estimator: Any, n_active: NDArray[np.integer] | list[int]) -> None:
     """Warn if half of the stored samples, or more, use all the states that there may be."""
     bound = estimator.n_components
-    if bound <= _FEW or len(trace.sweeps) < N_BATCHES:
+    if bound <= _FEW:
         return
     n_full = int(np.count_nonzero(np.asarray(n_active) >= bound))
     if 2 * n_full >= len(n_active):

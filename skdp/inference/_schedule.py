@@ -30,8 +30,20 @@ def evenly_spaced(items: Sequence[int], n: int) -> list[int]:
     return [items[position] for position in positions]
 
 
+N_WATCHED = 24
+"""Where a chain keeps fewer sweeps, so many of those after its burn-in are watched, or all."""
+
+
+def watched_sweeps(max_iter: int, burn_in: int) -> list[int]:
+    """Return the sweeps to watch where few are kept: after the burn-in, evenly spaced.
+
+    They are `N_WATCHED` to twice as many, or all that there are.
+    """
+    return list(range(burn_in + 1, max_iter + 1, max((max_iter - burn_in) // N_WATCHED, 1)))
+
+
 class Schedule:
-    """The plan of a chain: how far it runs, what it keeps and what it stores.
+    """The plan of a chain: how far it runs, what it keeps, stores and watches.
 
     Parameters
     ----------
@@ -49,6 +61,8 @@ class Schedule:
     ----------
     kept, stored : frozenset of int
         Without `last`.
+    watched : frozenset of int
+        Sweeps that tell whether the chain has converged where few are kept; empty where enough are.
     last : int or None
         The last sweep, where it is none of every thin-th: it is kept and stored only as long as the
         chain ends there.
@@ -71,6 +85,8 @@ class Schedule:
         self.last = max_iter if is_off_grid and is_ahead else None
         ahead = [s for s in planned if s > n_sweeps or s == self.last]
         self.kept = frozenset(behind + ahead) - {self.last}
+        is_sparse = len(self.kept) < N_WATCHED
+        self.watched = frozenset(watched_sweeps(max_iter, burn_in) if is_sparse else ())
         wanted = evenly_spaced(behind + ahead, n_samples) if behind or ahead else []
         passed = [s for s in wanted if s not in ahead]
         there = list(stored)
@@ -80,6 +96,6 @@ class Schedule:
     def without_keeping(self) -> Schedule:
         """Return the plan to run as far and keep nothing."""
         schedule = copy(self)
-        schedule.kept = schedule.stored = frozenset()
+        schedule.kept = schedule.stored = schedule.watched = frozenset()
         schedule.last = None
         return schedule

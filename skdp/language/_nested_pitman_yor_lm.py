@@ -420,7 +420,8 @@ class NestedPitmanYorLM(
         Warns
         -----
         ConvergenceWarning
-            If the log joint of a chain still climbs (raise `max_iter`), or chains plainly disagree.
+            If the log joint of a chain still climbs or there are fewer than 12 sweeps after the
+            burn-in (raise `max_iter`), or chains plainly disagree.
         """
         return self._fit(X, y)
 

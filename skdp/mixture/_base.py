@@ -21,7 +21,7 @@ from skdp.emissions._multinomial import MultinomialEmission
 from skdp.emissions._parts import check_part, make_part_for, resolve_part
 from skdp.emissions._poisson import PoissonEmission
 from skdp.emissions._protocol import EmissionSampler
-from skdp.inference import NoAverages, warn_of_drifts
+from skdp.inference import NoAverages, Trace, warn_of_drifts
 from skdp.mixture._partition import representative_partition
 
 EMISSIONS: Mapping[str, type] = {
@@ -137,6 +137,6 @@ class BaseMixture(ClusterMixin, DensityMixin, ComposedEstimator):
             "concentration_": learnt["concentration"],
         }
 
-    def _warn_unless_converged(self, saved: SavedRuns) -> None:
-        super()._warn_unless_converged(saved)
-        warn_of_drifts(self, self.trace_, "components")
+    def _warn_of_trace(self, trace: Trace) -> None:
+        super()._warn_of_trace(trace)
+        warn_of_drifts(self, trace, "components")

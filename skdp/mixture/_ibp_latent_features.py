@@ -21,7 +21,7 @@ from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp._typing import Floats
 from skdp.base import ChainEstimator
 from skdp.data._validation import check_rows
-from skdp.inference import NoAverages, warn_of_drifts
+from skdp.inference import NoAverages, Trace, warn_of_drifts
 from skdp.mixture._draws import draw_rows
 from skdp.mixture._latent_features._hyper import FeaturePrior
 from skdp.mixture._latent_features._model import LatentFeatureModel
@@ -333,9 +333,9 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             **{f"{name}_": float(trace[name].mean()) for name in learnt},
         }
 
-    def _warn_unless_converged(self, saved: SavedRuns) -> None:
-        super()._warn_unless_converged(saved)
-        warn_of_drifts(self, self.trace_, "features")
+    def _warn_of_trace(self, trace: Trace) -> None:
+        super()._warn_of_trace(trace)
+        warn_of_drifts(self, trace, "features")
 
     # Public methods
 
@@ -366,8 +366,8 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         Warns
         -----
         ConvergenceWarning
-            If the log joint of a chain still climbs over the kept sweeps, or the number of features
-            still grows or falls; raise `max_iter` then.
+            If the log joint of a chain still climbs, the number of features still grows or falls,
+            or there are fewer than 12 sweeps after the burn-in; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
         """
         return self._fit(X, y)

@@ -149,8 +149,8 @@ class RowMixture(BaseMixture):
         Warns
         -----
         ConvergenceWarning
-            If the log joint of a chain still climbs over the kept sweeps, or the number of
-            components still grows or falls; raise `max_iter` then.
+            If the log joint of a chain still climbs, the number of components still grows or falls,
+            or there are fewer than 12 sweeps after the burn-in; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
         """
         return self._fit(X, y)

@@ -66,7 +66,7 @@ class PanelTransformer(
     >>> scaler = PanelTransformer(StandardScaler())
     >>> [sequence.round(1).tolist() for sequence in scaler.fit_transform(sequences)]
     [[[-1.2, -1.2], [0.0, 0.0]], [[1.2, 1.2]]]
-    >>> model = make_pipeline(scaler, HDPHMMLT(3, max_iter=20, random_state=0))
+    >>> model = make_pipeline(scaler, HDPHMMLT(3, max_iter=100, random_state=0))
     >>> [len(states) for states in model.fit(sequences).predict(sequences)]
     [2, 1]
     """

@@ -122,8 +122,9 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
         Warns
         -----
         ConvergenceWarning
-            If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then. If
-            `HDPHMMLT` uses all the states that it may have; raise its `n_components` then.
+            If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
+            burn-in, too few to tell; raise `max_iter` then. If `HDPHMMLT` uses all the states that
+            it may have; raise its `n_components` then.
             If chains plainly disagree; compare them in `trace_` then.
         """
         return self._fit(X, y)

@@ -19,7 +19,7 @@ from skdp.data import SequencePanel
 from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import looks_back
-from skdp.inference import warn_of_truncation
+from skdp.inference import Trace, warn_of_truncation
 from skdp.sequence._hmm._alignment import name_states
 from skdp.sequence._hmm._opening import check_init
 from skdp.sequence._hmm._predictions import HMMPredictions
@@ -407,7 +407,7 @@ class HDPHMMLT(HMMPredictions):
             **{f"{name}_": float(trace[name][best].mean()) for name in learnt},
         }
 
-    def _warn_unless_converged(self, saved: SavedRuns) -> None:
-        super()._warn_unless_converged(saved)
+    def _warn_of_trace(self, trace: Trace) -> None:
+        super()._warn_of_trace(trace)
         n_active = [sample.n_active_components for sample in self.samples_]
-        warn_of_truncation(self, self.trace_, n_active)
+        warn_of_truncation(self, n_active)

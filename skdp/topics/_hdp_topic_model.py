@@ -13,7 +13,7 @@ from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
-from skdp.inference import warn_of_drifts
+from skdp.inference import Trace, warn_of_drifts
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 from skdp.topics._base import BaseTopicModel, check_topics
 from skdp.topics._hdp._walker import HDPWalker
@@ -281,9 +281,9 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
             self.components_.astype(np.float32), self.doc_topic_prior_, self._fitted_level
         )
 
-    def _warn_unless_converged(self, saved: SavedRuns) -> None:
-        super()._warn_unless_converged(saved)
-        warn_of_drifts(self, self.trace_, "topics")
+    def _warn_of_trace(self, trace: Trace) -> None:
+        super()._warn_of_trace(trace)
+        warn_of_drifts(self, trace, "topics")
 
     @classmethod
     def _for_topics(cls, n_topics: int, params: dict[str, Any]) -> Self:

@@ -98,7 +98,8 @@ class PartitionedTopicModel(BaseTopicModel):
             If a worker is lost: the fit goes back to the last checkpoint, and on from there with
             the same bits. If a checkpoint could not be written.
         ConvergenceWarning
-            If the log joint of a chain still climbs over the kept sweeps; raise `max_iter` then.
+            If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
+            burn-in, too few to tell; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
         """
         if not isinstance(X, PartitionedCorpus):

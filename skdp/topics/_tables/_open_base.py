@@ -11,7 +11,7 @@ from skdp._random import Role
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.inference import warn_of_drifts
+from skdp.inference import Trace, warn_of_drifts
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 from skdp.topics._base import check_topics
 from skdp.topics._shared._best_sample import BestSample
@@ -199,7 +199,7 @@ class OpenTableModel(BaseTableModel):
             "n_components_distribution_": np.bincount(numbers) / len(numbers),
         }
 
-    def _warn_unless_converged(self, saved: SavedRuns) -> None:
-        super()._warn_unless_converged(saved)
+    def _warn_of_trace(self, trace: Trace) -> None:
+        super()._warn_of_trace(trace)
         if self._is_open:
-            warn_of_drifts(self, self.trace_, "topics")
+            warn_of_drifts(self, trace, "topics")

@@ -11,6 +11,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skdp.datasets import make_segmented_corpus, make_sticky_panel
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
+from skdp.inference import Trace, warn_of_climbs
+from skdp.mixture import DPMixture
 from skdp.sequence import HDPHMMLT
 from skdp.topics import GibbsLDA, LatentDirichletCoClustering, SegmentedTopicModel
 from skdp.utils._checking import interrupt
@@ -65,6 +67,16 @@ def test_chains_of_sequences_climb_too():
         HDPHMMLT(20, init="random", burn_in=0, **SHORT).fit(EIGHT_STATES)
 
 
+def test_chains_that_fall():
+    """They do where they begin with fewer components than most partitions have."""
+    noise = np.random.default_rng(0).normal(size=(2, 48))
+    chains = -1000.0 - np.stack([np.linspace(0.0, 40.0, 48), np.zeros(48)]) + noise
+    for n, which in ((1, "log joint"), (2, "log joint of 1 of 2 chains")):
+        trace = Trace(np.arange(48), {"log_joint": chains[:n]})
+        with pytest.warns(ConvergenceWarning, match=f"the {which} still falls, .* by 2[67]"):
+            warn_of_climbs(GibbsLDA(5), trace)
+
+
 def test_few_sweeps_are_enough_for_a_steep_climb():
     """As many as a fit of 200 sweeps keeps by default: 11."""
     with pytest.warns(ConvergenceWarning, match="climbs") as caught:
@@ -82,18 +94,56 @@ def test_it_is_one_line_that_says_how_many_chains():
     assert message.startswith("SegmentedTopicModel: the log joint of 3 of 3 chains still climbs")
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        {"n_components": 2},
-        {"n_components": 1},
-        {"burn_in": 35},  # 5 sweeps
-        {"thin": 10},
-    ],
-    ids=str,
-)
-def test_nothing_is_said_of_few_topics_or_few_sweeps(params):
-    SegmentedTopicModel(**{"n_components": 50, **SHORT, **params}).fit(CORPUS)
+@pytest.mark.parametrize("n_components", [1, 2])
+def test_nothing_is_said_of_few_topics(n_components):
+    SegmentedTopicModel(n_components, **SHORT).fit(CORPUS)
+
+
+@pytest.mark.parametrize("n_kept", [2, 20])
+def test_sweeps_that_are_not_kept_tell_of_climbs(n_kept):
+    """What a chain keeps is another matter."""
+    model = SegmentedTopicModel(50, **{**SHORT, "thin": 20 // n_kept})
+    with pytest.warns(ConvergenceWarning, match=r"climbs.*max_iter \(now 40\)") as caught:
+        model.fit(CORPUS)
+    assert len(caught) == 1
+    assert abs(len(model.trace_.sweeps) - n_kept) <= 1  # the last sweep is kept, too
+
+
+def test_sweeps_that_are_not_kept_tell_of_drifts_and_gaps():
+    rows = np.random.default_rng(0).normal(size=(300, 2))
+    rows += 8.0 * np.arange(10).repeat(30)[:, np.newaxis] * [1.0, 0.5]
+    many = np.arange(300) % 100
+    model = DPMixture(
+        max_iter=24, burn_in=0, thin=100, init=many, split_merge=False, random_state=0
+    )
+    with collected() as messages:
+        model.fit(rows)
+    assert len(model.trace_.sweeps) == 2
+    assert any("the number of components still falls" in message for message in messages)
+
+
+@pytest.mark.parametrize("burn_in", [29, None])
+@pytest.mark.parametrize("n_components", [2, 50])
+def test_few_sweeps_are_too_few_to_tell(n_components, burn_in):
+    """However many topics there are, and whatever is kept."""
+    max_iter = 22 if burn_in is None else 40
+    params = {**SHORT, "max_iter": max_iter, "burn_in": burn_in}
+    message = rf"1. sweeps after the burn-in are too few .* max_iter \(now {max_iter}\)"
+    for thin in (1, 5):
+        with pytest.warns(ConvergenceWarning, match=message) as caught:
+            SegmentedTopicModel(n_components, **{**params, "thin": thin}).fit(CORPUS)
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+
+
+def test_twelve_sweeps_are_enough_to_tell():
+    SegmentedTopicModel(2, **{**SHORT, "max_iter": 24}).fit(CORPUS)
+
+
+def test_a_fit_that_has_not_left_its_burn_in_says_so():
+    model = SegmentedTopicModel(50, **{**SHORT, "burn_in": 100}, warm_start=True)
+    with pytest.warns(ConvergenceWarning, match="0 sweeps after the burn-in are too few"):
+        model.fit(CORPUS)
 
 
 def test_a_longer_fit_is_silent():
@@ -108,7 +158,8 @@ def test_pieces_are_judged_by_what_was_kept():
     with collected() as expected:
         straight.fit(CORPUS)
     model = SegmentedTopicModel(50, warm_start=True, **{**SHORT, "burn_in": 20, "max_iter": 25})
-    model.fit(CORPUS)  # 5 sweeps are too few
+    with pytest.warns(ConvergenceWarning, match="5 sweeps after the burn-in are too few"):
+        model.fit(CORPUS)
     model.set_params(max_iter=40)
     with collected() as messages:
         model.fit(CORPUS)
@@ -160,10 +211,16 @@ def test_all_states_are_in_use():
     assert max(sample.n_active_components for sample in model.samples_) < 20
 
 
-@pytest.mark.parametrize("params", [{"n_components": 2}, {"burn_in": 289}], ids=str)
-def test_nothing_is_said_of_all_states_if_there_are_two_or_sweeps_are_few(params):
-    base = {"n_components": 4, "max_iter": 300, "thin": 1, "random_state": 0}
-    HDPHMMLT(**{**base, **params}).fit(EIGHT_STATES)
+def test_nothing_is_said_of_all_states_if_there_are_two():
+    HDPHMMLT(2, max_iter=300, thin=1, random_state=0).fit(EIGHT_STATES)
+
+
+def test_of_few_sweeps_it_is_not_said_that_they_use_all_states():
+    model = HDPHMMLT(4, max_iter=300, burn_in=289, thin=1, random_state=0)
+    with collected() as messages:
+        model.fit(EIGHT_STATES)
+    (message,) = messages
+    assert "11 sweeps after the burn-in are too few" in message
 
 
 @pytest.mark.parametrize("inference", ["vb", "em", "viterbi-em"])

@@ -95,10 +95,19 @@ def test_it_is_one_line_with_both_scalars():
         {"n_components": 60.0 + APART},  # less than a tenth
         {"n_components": 3.0 + 0.1 * NOISE + [[0.0], [0.8]]},  # less than one
         {"log_joint": -100.0 + APART + [LINE, 0.0 * LINE]},  # that it climbs is said elsewhere
+        {"log_joint": -100.0 + APART - [LINE, 0.0 * LINE]},  # that it falls, too
         {"n_components": 60.0 + APART - [LINE, 0.0 * LINE]},  # that it falls, too
         {"concentration": APART},
     ],
-    ids=["little log joint", "a few of many", "less than one", "climbs", "falls", "another"],
+    ids=[
+        "little log joint",
+        "a few of many",
+        "less than one",
+        "climbs",
+        "falls",
+        "fewer",
+        "another",
+    ],
 )
 @pytest.mark.filterwarnings("error")
 def test_silence(scalars):

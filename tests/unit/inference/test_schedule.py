@@ -1,7 +1,7 @@
 """Which sweeps are kept and stored."""
 
 from skdp.inference import Schedule
-from skdp.inference._schedule import evenly_spaced, planned_sweeps
+from skdp.inference._schedule import N_WATCHED, evenly_spaced, planned_sweeps, watched_sweeps
 
 
 def test_first_after_burn_in_then_every_thin_th_and_always_the_last():
@@ -57,3 +57,31 @@ def test_nothing_is_left_to_do():
     first = Schedule(10, 5, 1, 3)
     assert Schedule(10, 5, 1, 3, first.kept, first.stored, 10).kept == first.kept
     assert Schedule(8, 4, 1, 3, first.kept, first.stored, 10).stored == first.stored
+
+
+def test_where_few_sweeps_are_kept_more_are_watched():
+    assert Schedule(500, 250, 10, 5).watched == set()
+    sparse = Schedule(200, 100, 10, 5)
+    assert len(sparse.kept) == 10
+    assert sorted(sparse.watched) == list(range(101, 201, 4))
+    assert sorted(Schedule(40, 20, 10, 5).watched) == list(range(21, 41))
+    assert Schedule(5, 7, 2, 3).watched == set()
+
+
+def test_as_many_are_watched_as_there_are_or_24_to_48():
+    for n in range(1, 1000):
+        sweeps = watched_sweeps(n + 7, 7)
+        assert sweeps[0] == 8
+        assert min(n, N_WATCHED) <= len(sweeps) < 2 * N_WATCHED
+        assert sweeps[-1] > n + 7 - max(n // N_WATCHED, 1)
+
+
+def test_no_sweep_is_watched_without_being_kept_where_nothing_is():
+    assert Schedule(40, 20, 10, 5).without_keeping().watched == set()
+
+
+def test_those_that_were_kept_before_count():
+    """A longer plan may keep enough."""
+    first = Schedule(40, 20, 1, 5)
+    assert first.watched
+    assert Schedule(60, 30, 1, 5, first.kept, first.stored, 40).watched == set()
