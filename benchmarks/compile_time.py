@@ -32,7 +32,12 @@ from skdp.context import (
     HDPBackoffClassifier,
 )
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
-from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM, NestedPitmanYorLM
+from skdp.language import (
+    CollocationPitmanYorLM,
+    HierarchicalPitmanYorLM,
+    KneserNeyLM,
+    NestedPitmanYorLM,
+)
 from skdp.mixture import HDPMixture, IBPLatentFeatures, PitmanYorMixture
 from skdp.sequence import (
     HDPHMMLT,
@@ -166,6 +171,7 @@ def other_models():
     yield make_events, CollinsBackoffClassifier()
     yield make_strings, NestedPitmanYorLM(anneal=None)
     yield make_strings, NestedPitmanYorLM(word_order=3, anneal=None)
+    yield make_strings, CollocationPitmanYorLM(anneal=None)
 
 
 def everything():

@@ -4,12 +4,14 @@ Single chains with the best words of their last sample, and four pooled chains w
 least risk, against the true words: F of tokens, boundaries and types. Two corpora: br-phono, 9,790
 utterances of the Bernstein-Ratner corpus in phonemes (Brent and Cartwright, 1996), on which the
 defaults were chosen, and the first sentences of the Brown corpus, on which nothing was. Then, on
-the latter, what the knobs do, with one chain each.
+the latter, what the knobs do, with one chain each. ``--collocations`` has the model with a level of
+collocations instead.
 
 Seconds are CPU times of one thread; a sweep's is the median of those after the annealing. Memory
 is what a chain holds after its fit, and a stored sample.
 
     python benchmarks/word_segmentation.py --data DATA
+    python benchmarks/word_segmentation.py --data DATA --collocations
     python benchmarks/word_segmentation.py --data DATA --corpora brown --lines 1000 \
         --seeds --groups --knobs
 """
@@ -25,7 +27,7 @@ from report import mean_and_error, print_header, print_table, report_done
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from skdp.language import NestedPitmanYorLM, strip_spaces
+from skdp.language import CollocationPitmanYorLM, NestedPitmanYorLM, strip_spaces
 from skdp.metrics import segmentation_scores
 
 FILES = {"br-phono": "br-phono.txt", "brown": "brown/train.txt"}
@@ -34,6 +36,8 @@ SEEDS = {
     "brown": (range(100, 102), range(100, 101)),
 }
 """Of single chains and of four pooled ones."""
+
+SEEDS_OF_COLLOCATIONS = {**SEEDS, "br-phono": (range(100, 105), range(1000, 1003))}
 
 SINGLE = {"n_chains": 1, "predict_method": "viterbi"}
 PRICES = 0.0, 0.2, 0.4, 0.6
@@ -53,10 +57,10 @@ def read_corpus(path, n_lines):
     return strip_spaces(texts)[0], [text.split() for text in texts]
 
 
-def fitted(X, seed, **params):
-    """Return a fitted model and its CPU seconds."""
+def fitted(kind, X, seed, **params):
+    """Return a fitted model of a class and its CPU seconds."""
     begin = time.process_time()
-    model = NestedPitmanYorLM(random_state=seed, **params).fit(X)
+    model = kind(random_state=seed, **params).fit(X)
     return model, time.process_time() - begin
 
 
@@ -78,16 +82,16 @@ def row_of(name, model, X, true, seconds):
     return row, figures[0]
 
 
-def print_chains(X, true, seeds, groups):
+def print_chains(kind, X, true, seeds, groups):
     """Print the rows of single and of pooled chains."""
     rows, found = [], {"single": [], "pooled": []}
     for seed in seeds:
-        model, seconds = fitted(X, seed, **SINGLE)
+        model, seconds = fitted(kind, X, seed, **SINGLE)
         row, f = row_of(f"one, seed {seed}", model, X, true, seconds)
         rows.append(row)
         found["single"].append(f)
     for seed in groups:
-        model, seconds = fitted(X, seed)
+        model, seconds = fitted(kind, X, seed)
         row, f = row_of(f"four, seed {seed}", model, X, true, seconds)
         rows.append(row)
         found["pooled"].append(f)
@@ -97,11 +101,11 @@ def print_chains(X, true, seeds, groups):
             print(f"\n{name}: mean token F {mean_and_error(values)} of {len(values)}")
 
 
-def print_knobs(X, true, seed):
+def print_knobs(kind, X, true, seed):
     """Print what other parameters make of a corpus: one chain each, words of least risk."""
     rows = []
     for knob in ({}, *KNOBS):
-        model, seconds = fitted(X, seed, n_chains=1, **knob)
+        model, seconds = fitted(kind, X, seed, n_chains=1, **knob)
         for price in (0.2,) if knob else PRICES:
             name = ", ".join(f"{n}={value}" for n, value in {**knob, "word_price": price}.items())
             model.set_params(word_price=price)
@@ -127,9 +131,9 @@ def held_bytes(thing, seen):
     return 0
 
 
-def print_cost(X, seed):
+def print_cost(kind, X, seed):
     """Print the seconds of a sweep and the memory of a chain."""
-    model = NestedPitmanYorLM(n_chains=1, random_state=seed)
+    model = kind(n_chains=1, random_state=seed)
     times, begin = [], time.process_time()
     for state in model.iter_sweeps(X):
         walker = state._walker
@@ -153,7 +157,9 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="*", help="single chains")
     parser.add_argument("--groups", type=int, nargs="*", help="seeds of four pooled chains")
     parser.add_argument("--knobs", action="store_true", help="on Brown")
+    parser.add_argument("--collocations", action="store_true", help="a level of collocations")
     options = parser.parse_args()
+    kind = CollocationPitmanYorLM if options.collocations else NestedPitmanYorLM
     print_header()
     print("load of the machine: " + " ".join(f"{x:.1f}" for x in os.getloadavg()))
     with threadpool_limits(1), warnings.catch_warnings():
@@ -164,16 +170,16 @@ def main():
             X, true = read_corpus(path, options.lines if is_brown else None)
             n_characters, n_words = sum(map(len, X)), sum(map(len, true))
             print(f"\n{corpus}: {len(X)} strings, {n_characters} characters, {n_words} words\n")
-            NestedPitmanYorLM(n_chains=1, max_iter=2, anneal=None).fit(X[:50])  # compiles
-            seeds, groups = SEEDS[corpus]
+            kind(n_chains=1, max_iter=2, anneal=None).fit(X[:50])  # compiles
+            seeds, groups = (SEEDS_OF_COLLOCATIONS if options.collocations else SEEDS)[corpus]
             if options.seeds is not None:
                 seeds = options.seeds
             if options.groups is not None:
                 groups = options.groups
-            print_chains(X, true, seeds, groups)
+            print_chains(kind, X, true, seeds, groups)
             if is_brown and options.knobs:
-                print_knobs(X, true, 100)
-            print_cost(X, 0)
+                print_knobs(kind, X, true, 100)
+            print_cost(kind, X, 0)
 
 
 if __name__ == "__main__":

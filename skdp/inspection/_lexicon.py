@@ -164,7 +164,8 @@ class LexiconDisplay:
 
         Parameters
         ----------
-        estimator : fitted HierarchicalPitmanYorLM or NestedPitmanYorLM
+        estimator : fitted HierarchicalPitmanYorLM, NestedPitmanYorLM or CollocationPitmanYorLM
+            With collocations, what is expected of words is not shown, but for their lengths.
         X : as in the estimator's `fit`
             For a nested model, strings, which it cuts into words. (The lengths of words, or words
             that are cut already, are for `from_predictions`.)
@@ -202,10 +203,12 @@ class LexiconDisplay:
             is_poisson = isinstance(estimator.length_correction, str) and (
                 estimator.length_correction == "poisson"
             )
+            # Under collocations words are draws of new collocations, not those of the text.
+            is_direct = not hasattr(estimator, "collocations_")
             display = cls(
                 estimator.predict(X),
-                discount=estimator.word_discounts_,
-                concentration=estimator.word_concentrations_,
+                discount=estimator.word_discounts_ if is_direct else None,
+                concentration=estimator.word_concentrations_ if is_direct else None,
                 word_length=estimator.word_length_ if is_poisson else None,
                 max_word_length=int(estimator.max_word_length),
                 feature_names=feature_names,

@@ -162,7 +162,7 @@ class SegmentationDisplay:
 
         Parameters
         ----------
-        estimator : fitted NestedPitmanYorLM
+        estimator : fitted NestedPitmanYorLM or CollocationPitmanYorLM
         X : as in the estimator's `fit`
         true : (n - 1,) array-like of 1, 0 and -1, or list of words, default=None
             The true cuts of the string that is shown, see the class.

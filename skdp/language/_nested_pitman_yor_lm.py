@@ -26,12 +26,7 @@ from skdp.language._nested._input import read_cuts, read_fit_input, read_new_inp
 from skdp.language._nested._kernels_predict import choose_cuts, sum_cuts
 from skdp.language._nested._layout import chain_bytes
 from skdp.language._nested._lexicon import Lexicon, split_texts
-from skdp.language._nested._model import (
-    NestedModel,
-    lay_out_strings,
-    parts_of_strings,
-    read_strings,
-)
+from skdp.language._nested._model import lay_out_strings, parts_of_strings, read_strings
 from skdp.language._nested._parameters import (
     CONCENTRATIONS,
     DISCOUNTS,
@@ -168,6 +163,7 @@ class NestedPitmanYorLM(
 
     See Also
     --------
+    CollocationPitmanYorLM : Words under collocations.
     strip_spaces : Strings without their spaces, and where these were.
     skdp.metrics.segmentation_scores : How well words are found.
 
@@ -225,6 +221,9 @@ class NestedPitmanYorLM(
     )  # fmt: skip
 
     _optional_attributes: ClassVar[frozenset[str]] = frozenset(["segmentations_"])
+
+    _lay_out: ClassVar[Any] = staticmethod(lay_out_strings)
+    _read: ClassVar[Any] = staticmethod(read_strings)
 
     _sample_kind = "text"
     """What `skdp.utils.estimator_checks` feeds it."""
@@ -334,11 +333,13 @@ class NestedPitmanYorLM(
                 f"Found 0 character(s) in X while a minimum of 1 is required by "
                 f"{type(self).__name__}."
             )
-        orders = self.character_order, self.word_order
-        needed = self.n_chains * chain_bytes(sequences.ptr, self.max_word_length, *orders)
+        needed = self.n_chains * self._bytes_of_chain(sequences.ptr)
         check_memory(needed, f"X: {n} characters: the restaurants")
         known = read_cuts(y, sequences.ptr, self.max_word_length)
         return Strings(sequences.tokens, sequences.ptr, known, sequences.n_features)
+
+    def _bytes_of_chain(self, ptr: Places) -> float:
+        return chain_bytes(ptr, self.max_word_length, self.character_order, self.word_order)
 
     # Chains
 
@@ -356,11 +357,10 @@ class NestedPitmanYorLM(
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(saved, final=final)
         chain = saved.runs[attributes["_best_chain"]]
-        models: list[NestedModel] = attributes["_models"]
         mine = list(chain.models.values())
         prior = np.mean([model.prior for model in mine], axis=0)
         n = int(self.character_order)
-        lexicon = Lexicon.of(models)
+        lexicon = Lexicon.of(attributes["_models"])
         attributes |= {
             "_last_model": mine[-1],
             "_lexicon": lexicon,
@@ -427,10 +427,10 @@ class NestedPitmanYorLM(
 
     def _posteriors(self, tokens: Ints, ptr: Places) -> Floats:
         """Return the mean posterior of all words over the samples, (n_letters, L)."""
-        layout = lay_out_strings(self._models[0], tokens, ptr)
+        layout = self._lay_out(self._models[0], tokens, ptr)
         total = np.zeros(layout.text.span_ids.shape)
         for model in self._models:
-            total += read_strings(model, layout).posteriors()
+            total += self._read(model, layout).posteriors()
         return total / len(self._models)
 
     def _predict_cuts(self, tokens: Ints, ptr: Places) -> NDArray[np.bool_]:
@@ -438,8 +438,8 @@ class NestedPitmanYorLM(
         for letters, offsets in parts_of_strings(ptr):
             part = tokens[letters], offsets
             if self.predict_method == "viterbi":
-                layout = lay_out_strings(self._last_model, *part)
-                cuts[letters] = read_strings(self._last_model, layout).best_cuts()
+                layout = self._lay_out(self._last_model, *part)
+                cuts[letters] = self._read(self._last_model, layout).best_cuts()
             else:
                 best = np.zeros((int(np.diff(offsets).max(initial=0)) + 1, 2))
                 price = float(self.word_price)
@@ -558,8 +558,8 @@ class NestedPitmanYorLM(
     def _score_samples(self, tokens: Ints, ptr: Places) -> Floats:
         found = []
         for letters, offsets in parts_of_strings(ptr):
-            layout = lay_out_strings(self._models[0], tokens[letters], offsets)
-            logs = [read_strings(model, layout).log_probabilities() for model in self._models]
+            layout = self._lay_out(self._models[0], tokens[letters], offsets)
+            logs = [self._read(model, layout).log_probabilities() for model in self._models]
             found.append(logsumexp(logs, axis=0) - np.log(len(logs)))
         return np.concatenate(found)
 

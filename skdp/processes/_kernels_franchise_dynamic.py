@@ -254,6 +254,38 @@ def _drop_single(f, cell):
         _free_entry(f, first)
 
 
+@njit_inner
+def drop_table(f, cell, size):
+    """Take one table of `size` away from a cell, its customers too; the node keeps its sums."""
+    previous = np.int64(-1)
+    entry = np.int64(f.cells[cell, FIRST])
+    while f.entries[entry, SIZE] != size:
+        previous = entry
+        entry = np.int64(f.entries[entry, NEXT])
+    f.cells[cell, CUSTOMERS] -= size
+    f.cells[cell, TABLES] -= 1
+    f.entries[entry, COUNT] -= 1
+    if f.entries[entry, COUNT] == 0:
+        _link(f, cell, previous, np.int64(f.entries[entry, NEXT]))
+        _free_entry(f, entry)
+
+
+@njit_inner
+def add_table(f, cell, size):
+    """Give a cell a table of `size`, its customers too; the node keeps its sums."""
+    previous = np.int64(-1)
+    entry = np.int64(f.cells[cell, FIRST])
+    while entry >= 0 and f.entries[entry, SIZE] < size:
+        previous = entry
+        entry = np.int64(f.entries[entry, NEXT])
+    f.cells[cell, CUSTOMERS] += size
+    f.cells[cell, TABLES] += 1
+    if entry >= 0 and f.entries[entry, SIZE] == size:
+        f.entries[entry, COUNT] += 1
+    else:
+        _link(f, cell, previous, _new_entry(f, size, 1, entry))
+
+
 # Changes
 
 

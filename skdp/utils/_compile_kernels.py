@@ -16,6 +16,7 @@ from skdp.context import (
 )
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.language import (
+    CollocationPitmanYorLM,
     HierarchicalPitmanYorLM,
     KneserNeyLM,
     LanguageModelClassifier,
@@ -276,6 +277,8 @@ def _all_estimators() -> Iterable[Any]:
         yield NestedPitmanYorLM(1, **nested, end_probability="auto")
         yield NestedPitmanYorLM(2, **nested)
         yield NestedPitmanYorLM(3, **nested)
+    for method in ("mbr", "viterbi"):
+        yield CollocationPitmanYorLM(n_chains=1, predict_method=method, stop_probability="auto")
     for inference in ("vb", "em"):
         yield HDPPCFG(2, inference=inference)
         yield HDPPCFGRefiner(2, inference=inference)

@@ -21,7 +21,12 @@ from sklearn.base import clone
 from skdp.context import DistanceDependentCRPClassifier, HDPBackoffClassifier
 from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
-from skdp.language import HierarchicalPitmanYorLM, LanguageModelClassifier, NestedPitmanYorLM
+from skdp.language import (
+    CollocationPitmanYorLM,
+    HierarchicalPitmanYorLM,
+    LanguageModelClassifier,
+    NestedPitmanYorLM,
+)
 from skdp.mixture import HDPMixture, IBPLatentFeatures, PitmanYorMixture
 from skdp.sequence import (
     HDPHMMLT,
@@ -131,6 +136,7 @@ ESTIMATORS = {
         NestedPitmanYorLM(1, n_chains=2, n_jobs=2, type_moves=0.2, max_iter=30),
         make_strings,
     ),
+    "strings-collocations": (CollocationPitmanYorLM(n_chains=1, max_iter=60), make_strings),
     "mixture": (PitmanYorMixture(n_chains=2, n_jobs=2, max_iter=200), make_rows),
     "mixture-groups": (HDPMixture(max_iter=200), make_panel),
     "links": (

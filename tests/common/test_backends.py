@@ -15,7 +15,7 @@ from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.grammar._chart._engine import sample_trees
 from skdp.grammar._chart._weights import RuleWeights
-from skdp.language import HierarchicalPitmanYorLM, NestedPitmanYorLM
+from skdp.language import CollocationPitmanYorLM, HierarchicalPitmanYorLM, NestedPitmanYorLM
 from skdp.mixture import HDPMixture, IBPLatentFeatures, PitmanYorMixture
 from skdp.sequence import (
     HDPHMMLT,
@@ -57,6 +57,7 @@ ESTIMATORS = [
     HDPPCFGRefiner(2, min_word_count=1, **FEW),
     HierarchicalPitmanYorLM(2, n_chains=2, **FEW),
     NestedPitmanYorLM(n_chains=2, anneal=None, **FEW),
+    CollocationPitmanYorLM(n_chains=2, anneal=None, **FEW),
     PitmanYorMixture(n_chains=2, **FEW),
     HDPMixture(n_chains=2, **FEW),
     HDPTopicModel(n_chains=2, **FEW),
@@ -135,6 +136,7 @@ def check_backend(estimator, backend, **params):
     [
         HierarchicalPitmanYorLM(2, n_chains=2, **FEW),
         NestedPitmanYorLM(n_chains=2, anneal=None, **FEW),
+        CollocationPitmanYorLM(n_chains=2, anneal=None, **FEW),
         PitmanYorMixture(n_chains=2, **FEW),
         IBPLatentFeatures(n_chains=2, **FEW),
         HDPBackoffClassifier(n_chains=2, **FEW),

@@ -69,6 +69,7 @@ OTHER_MEANING = {
         "BinaryFactorEmission": "states",
         "HDPHMMLT": "states",
         "NestedPitmanYorLM": "cuts",
+        "CollocationPitmanYorLM": "cuts",
         **dict.fromkeys(MIXTURES, "partitions"),
         "HDPMixture": "partitions of groups",
     },
@@ -96,6 +97,7 @@ OTHER_MEANING = {
         "HierarchicalPitmanYorLM": "by length of contexts",
         "HDPBackoffClassifier": "by level of contexts",
         "NestedPitmanYorLM": "of words and of characters",
+        "CollocationPitmanYorLM": "of collocations, words and characters",
     },
     "top_concentration": {
         "HDPTopicModel": "of topics, no truncation",
@@ -118,13 +120,17 @@ OTHER_MEANING = {
     "decay": {"DistanceDependentCRPClassifier": "of columns"},
     "weights": {"DistanceDependentCRPClassifier": "of columns"},
     "decay_prior": {"EmissionSimilarity": "cut off at both ends"},
-    "predict_method": {"NestedPitmanYorLM": "words, not trees"},
+    "predict_method": {
+        "NestedPitmanYorLM": "words, not trees",
+        "CollocationPitmanYorLM": "words, not trees",
+    },
     "discount": {
         "PitmanYorMixture": "of one process",
         "HierarchicalPitmanYorLM": "by length of contexts",
         "HDPBackoffClassifier": "by level of contexts",
         "KneserNeyLM": "formulas, not draws",
         "NestedPitmanYorLM": "of words and of characters",
+        "CollocationPitmanYorLM": "of collocations, words and characters",
     },
     "n_chains": {
         **dict.fromkeys(POOLED, "all are pooled"),
@@ -132,6 +138,7 @@ OTHER_MEANING = {
         "HierarchicalPitmanYorLM": "no features, one first state",
         "HDPBackoffClassifier": "no features, one first state",
         "NestedPitmanYorLM": "no features",
+        "CollocationPitmanYorLM": "no features",
         "HDPPCFG": "of grammars",
     },
     "concentration_prior": {

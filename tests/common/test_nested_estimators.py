@@ -3,11 +3,11 @@
 import numpy as np
 from scikit_learn_checks import scikit_learn_checks
 
-from skdp.language import NestedPitmanYorLM
+from skdp.language import CollocationPitmanYorLM, NestedPitmanYorLM
 from skdp.utils.estimator_checks import parametrize_with_ragged_checks
 
 
-class Counts(NestedPitmanYorLM):
+class Counting:
     """Results that scikit-learn can compare: how many words there are instead of the words."""
 
     def predict(self, X):
@@ -26,10 +26,24 @@ class Counts(NestedPitmanYorLM):
     inverse_transform = None
 
 
+class Counts(Counting, NestedPitmanYorLM):
+    """Words that follow each other."""
+
+
+class CountsUnderCollocations(Counting, CollocationPitmanYorLM):
+    """Words under collocations."""
+
+
 FEW = {"max_iter": 6, "anneal": None, "n_chains": 1}
 
 
-@scikit_learn_checks([Counts(**FEW), Counts(1, character_order=1, type_moves=1.0, **FEW)])
+@scikit_learn_checks(
+    [
+        Counts(**FEW),
+        Counts(1, character_order=1, type_moves=1.0, **FEW),
+        CountsUnderCollocations(**FEW),
+    ]
+)
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -38,6 +52,7 @@ def test_scikit_learn(estimator, check):
     [
         NestedPitmanYorLM(max_iter=8, anneal=None, n_chains=1),
         NestedPitmanYorLM(1, character_order=2, type_moves=1.0, max_iter=8, anneal=None),
+        CollocationPitmanYorLM(max_iter=8, anneal=None, n_chains=1),
     ]
 )
 def test_ragged(estimator, check):

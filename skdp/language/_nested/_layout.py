@@ -58,6 +58,7 @@ def lay_out(
     n_symbols: int,
     n_hashed: int | None = None,
     n_spare: int = 0,
+    spans: Spans | None = None,
 ) -> Layout:
     """Return numbers for all that strings may be cut into.
 
@@ -75,8 +76,11 @@ def lay_out(
         strings can hold.
     n_spare : int
         Then as many more, if they are more than the longest string's.
+    spans : Spans or None
+        Those of at most `max_length` letters, if they are numbered already.
     """
-    spans = number_spans(tokens, ptr, max_length)
+    if spans is None:
+        spans = number_spans(tokens, ptr, max_length)
     letters = number_letters(tokens, ptr, character_order)
     n_cells, n_nodes, n_spans = len(letters.nodes), len(letters.depths), len(spans.first)
     if n_hashed is None:

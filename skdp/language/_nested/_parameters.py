@@ -42,32 +42,36 @@ def check_anneal(given: Any) -> tuple[float, int] | None:
 
 
 def check_levels(
-    given: Any, name: str, orders: tuple[int, int], valid: Interval, wanted: str
+    given: Any, name: str, orders: tuple[int, ...], valid: Interval, wanted: str
 ) -> Floats:
     """Return a parameter for each level, letters first; nan: learned.
 
     Parameters
     ----------
     given : number, "auto", or a pair (words, characters) of these or of arrays
+        Where there are collocations, three of them, the collocations' first.
     name : str
-    orders : (int, int)
-        Of words and of characters.
+    orders : (int, int) or (int, int, int)
+        Of words and of characters; or of collocations, words and characters.
     valid : Interval
     wanted : str
         The interval in words.
     """
-    pair = given if isinstance(given, tuple | list) else (given, given)
-    if len(pair) != 2:
-        raise ValueError(f"{name} must be a number, 'auto' or a pair of them, got {given!r}.")
+    n = len(orders)
+    parts = given if isinstance(given, tuple | list) else (given,) * n
+    if len(parts) != n:
+        several = "a pair of them" if n == 2 else "three of them"
+        raise ValueError(f"{name} must be a number, 'auto' or {several}, got {given!r}.")
     levels = []
-    for order, part in ((orders[1], pair[1]), (orders[0], pair[0])):
+    for order, part in zip(reversed(orders), reversed(parts), strict=True):
         if isinstance(part, str) and part == "auto":
             levels.append(np.full(order, np.nan))
             continue
         values = np.full(order, part) if is_number(part) else as_floats(part, name)
         if values.shape != (order,) or not all(value in valid for value in values):
+            whose = "words and for characters" if n == 2 else "collocations, words and characters"
             raise ValueError(
-                f"{name} must hold, for words and for characters, 'auto', a number {wanted} or "
+                f"{name} must hold, for {whose}, 'auto', a number {wanted} or "
                 f"one for each length of context, got {given!r}."
             )
         levels.append(values.astype(np.float64))

@@ -198,12 +198,15 @@ class NestedWalker(Part):
                 self._cut_online(order[np.argsort(lengths[order], kind="stable")], rng)
             return
         self._cut_where_needed()
-        text = self._layout.text
         for begin, end in portions(lengths[order]):
             check_interrupts()
-            part = order[begin:end]
-            seat_strings(self._f, text, self.prices, part, self.cuts, self._scratch, rng)
+            self._seat_all(order[begin:end], rng)
         self._draw_parameters(rng)
+
+    def _seat_all(self, order: Any, rng: NDArray[np.uint64]) -> None:
+        """Seat strings that are cut."""
+        text = self._layout.text
+        seat_strings(self._f, text, self.prices, order, self.cuts, self._scratch, rng)
 
     def _cut_where_needed(self) -> None:
         """Cut strings where that is known, and as late as possible where a word is too long."""
@@ -256,14 +259,18 @@ class NestedWalker(Part):
         shuffle(order, self.stream)
         power = 1.0 / self._temperature(self.n_sweeps)
         self.acceptance = self._sweep(order, power, True, self.stream) / len(order)
+        self._move_types(power)
+        self._draw_parameters(self.stream)
+        self.n_sweeps += 1
+
+    def _move_types(self, power: float) -> None:
+        """Cut or join words at all of their places at once."""
         n_moves = int(np.ceil(self.settings.type_moves * len(self.cuts)))
         if n_moves and self.settings.max_length > 1:
             self.n_flips = sweep_types(
                 self._f, self._layout.text, self.prices, self._occurrences, n_moves, self.cuts,
                 power, self._scratch, self.stream,
             )  # fmt: skip
-        self._draw_parameters(self.stream)
-        self.n_sweeps += 1
 
     def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         self._draw_discounts(rng)
@@ -328,11 +335,15 @@ class NestedWalker(Part):
 
     def _draw_end_probability(self, rng: NDArray[np.uint64]) -> None:
         """Draw it given the root's tables: each is a draw from the base, an end or a word."""
-        (a, b), tables = self.settings.end_probability_prior, self._f.cells[:, TABLES]
-        n_ends = float(tables[self._layout.text.hashed_cell - 1])
-        n_words = float(self._root_lengths().sum())
+        a, b = self.settings.end_probability_prior
+        n_ends, n_words = self._tables_of_base()
         logs = draw_log_beta(a + n_ends, b + n_words, rng)
         self.base_shares = math.exp(logs[0]), math.exp(logs[1])
+
+    def _tables_of_base(self) -> tuple[float, float]:
+        """Return how many tables of the root hold ends, and how many words."""
+        n_ends = self._f.cells[self._layout.text.hashed_cell - 1, TABLES]
+        return float(n_ends), float(self._root_lengths().sum())
 
     def _root_lengths(self) -> NDArray[np.int64]:
         """Return how many tables of the root hold words of 1, 2, ... letters."""
@@ -357,10 +368,14 @@ class NestedWalker(Part):
 
         self.word_length = math.exp(draw_slice(log_density, math.log(self.word_length), rng))
 
+    def _price(self) -> None:
+        """Set the prices of the end and of words, before lengths are corrected."""
+        self.prices[0], self.prices[1:] = self.base_shares
+
     def _weigh_lengths(self, rng: NDArray[np.uint64]) -> None:
         """Set the prices of words; where lengths are corrected, by words drawn from the letters."""
         s = self.settings
-        self.prices[0], self.prices[1:] = self.base_shares
+        self._price()
         if not isinstance(s.length_correction, str):
             self.prices[1:] *= s.length_correction
         elif s.length_correction == "poisson":

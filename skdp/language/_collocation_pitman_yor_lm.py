@@ -1,0 +1,329 @@
+"""The nested Pitman-Yor language model with a level of collocations."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skdp._checks import check_beta_prior, check_gamma_prior
+from skdp._public import public
+from skdp._random import Role, derive_stream
+from skdp._resumable import SavedRuns
+from skdp._sklearn_compat import Interval, StrOptions
+from skdp._typing import Places
+from skdp.language._collocations._kernels_seats import LONGEST
+from skdp.language._collocations._layout import chain_bytes
+from skdp.language._collocations._lexicon import count_collocations
+from skdp.language._collocations._model import lay_out_new, read_new
+from skdp.language._collocations._walker import CollocationSettings, CollocationWalker
+from skdp.language._nested._parameters import (
+    CONCENTRATIONS,
+    DISCOUNTS,
+    check_anneal,
+    check_length_factors,
+    check_levels,
+)
+from skdp.language._nested._walker import Settings, Strings
+from skdp.language._nested_pitman_yor_lm import NestedPitmanYorLM
+
+
+@public
+class CollocationPitmanYorLM(NestedPitmanYorLM):
+    r"""Nested Pitman-Yor language model with a level of collocations: words without spaces.
+
+    A sentence is a sequence of collocations, a collocation one or several words that often come
+    together. Collocations come from a Pitman-Yor process, whose base draws words until it stops;
+    words come from another one, whose base spells them:
+
+    .. math::
+
+        c_i &\sim \mathrm{PY}(d_c, \theta_c, B), \quad
+        B(c) = (1 - p_\$) \, s (1 - s)^{|c| - 1} \prod_{w \in c} G(w), \\
+        G &\sim \mathrm{PY}(d_w, \theta_w, H), \quad
+        H(w) = g_{|w|} \prod_{j=1}^{|w|+1} p(x_j \mid x_{j-m+1}, \ldots, x_{j-1})
+
+    Frequent phrases are thus learned as collocations and need not become words, as they do in
+    `NestedPitmanYorLM`, whose parameters, attributes and methods are the same otherwise. A sweep
+    draws collocations and words of each string as a block, then the words of each table of
+    collocations anew, for all strings that share it. Both have a Metropolis-Hastings step and are
+    exact for given length factors g.
+
+    Parameters
+    ----------
+    character_order : int, default=4
+        Letters in an n-gram of letters.
+    max_word_length : int, default=12
+        Largest number L of characters in a word.
+    max_collocation_length : int, default=24
+        Largest number of characters in a collocation, from `max_word_length` to 64.
+    stop_probability : float or "auto", default=0.5
+        s: probability that a word is the last one of a new collocation. "auto": learned under
+        `stop_prior` from the collocations of all tables; it then often comes close to 1, a
+        collocation is a word, and the level is lost.
+    stop_prior : (float, float), default=(1.0, 1.0)
+        Parameters p and q of the Beta prior on a learned `stop_probability`, in [1e-8, 1e8].
+    length_correction : {"none", "poisson"} or (max_word_length,) array, default="none"
+        Factors g_k of words of k letters. "none": 1. "poisson": so that the lengths of new words
+        are Poisson(lambda), from 1 to L; what the letters alone would make of them is estimated
+        from drawn words after each sweep, and held during the next. An array: fixed, positive.
+    word_length : float or "auto", default=3.0
+        lambda, the mean length of new words before it is cut off at L, of Poisson lengths. "auto":
+        learned under `length_prior`.
+    length_prior : (float, float), default=(4.0, 1.0)
+        Shape and rate of the Gamma prior on lambda.
+    end_probability : float or "auto", default=0.1
+        p_$: share of the base of collocations that goes to the end of the sentence. What is left is
+        the price of a new collocation. "auto": learned under `end_probability_prior`, from the
+        tables of collocations that hold ends and collocations.
+    end_probability_prior : (float, float), default=(1.0, 1.0)
+        Parameters p and q of the Beta prior on a learned `end_probability`, in [1e-8, 1e8].
+    discount : float, (collocations, words, characters) or "auto", default="auto"
+        Discounts d, in [0, 1). "auto": one of collocations, one of words, and one for each length
+        of context of characters, learned under `discount_prior`. Of three, each is "auto" or a
+        number; that of characters may be an array with an entry per length of context.
+    discount_prior : (float, float), default=(1.0, 1.0)
+        Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
+    concentration : float, (collocations, words, characters) or "auto", default="auto"
+        Concentrations theta > 0, likewise.
+    concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
+    init : {"online", "whole"}, default="online"
+        The first state. "online": from empty restaurants the strings are cut one after the other,
+        the shortest first; this twice, with the parameters that were learned. "whole": no string is
+        cut, but where it has to be.
+    anneal : (float, int) or None, default=(1.5, 15)
+        Temperature T of the first sweep, and the sweep at which it has fallen to 1: a way to cut a
+        string is drawn in proportion to its probability to the power of 1 / T. These sweeps have to
+        be part of the burn-in. None: no annealing.
+    predict_method : {"mbr", "viterbi"}, default="mbr"
+        "mbr": the words with the largest sum of posterior probabilities less `word_price`, averaged
+        over the stored samples of all chains. "viterbi": the words of the most probable
+        collocations and words under the last sample of the chain with the highest mean log joint.
+    word_price : float, default=0.2
+        What a word must be worth with "mbr": the larger, the fewer words.
+    max_iter : int, default=30
+        Number of sweeps of each chain.
+    burn_in : int or None, default=None
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
+    thin : int, default=2
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
+    n_samples : int, default=5
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
+    n_chains : int, default=4
+        Number of independent chains, each from its own first state.
+    warm_start : bool, default=False
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+    verbose : int, default=0
+        Print a line every `verbose` sweeps or iterations; 0: print nothing.
+
+    Attributes
+    ----------
+    collocations_ : list of lists of str, or of arrays of ids
+        Collocations, a list of their words each, by their expected number in the training strings,
+        the most frequent first.
+    collocation_counts_ : (n_collocations,) array
+        These numbers: means over the stored samples of all chains.
+    collocation_discount_, collocation_concentration_ : float
+        Posterior means, or the given values.
+    stop_probability_ : float
+        s: its posterior mean, or the given value.
+    lexicon_ : list of str, or of arrays of ids
+        Words by their expected number of tokens in the training strings, the most frequent first.
+    lexicon_counts_ : (n_words,) array
+        These numbers: means over the stored samples of all chains.
+    alphabet_ : list of str or None
+        Characters, if X held strings. A character is a code point.
+    word_discounts_, word_concentrations_ : (1,) arrays
+        Posterior means, or the given values: words have no context.
+    character_discounts_, character_concentrations_ : (character_order,) arrays
+        Posterior means, or the given values; entry m belongs to contexts of m symbols.
+    word_length_ : float
+        lambda: its posterior mean, or the given value.
+    end_probability_ : float
+        p_$: its posterior mean, or the given value.
+    segmentations_ : list of lists of words
+        The training strings as the last sweep of the best chain has cut them. Only with
+        ``warm_start=True``.
+    trace_ : Trace
+        Scalars of every kept sweep of every chain.
+    n_iter_ : int
+        Number of sweeps done.
+    n_words_ : int
+        Size of the alphabet.
+    n_features_in_ : int
+        Size of the alphabet, or the length of a string if X was an array.
+    feature_names_in_ : array
+        Only if X was a data frame with string column names.
+
+    See Also
+    --------
+    NestedPitmanYorLM : Words that follow each other, without collocations.
+
+    References
+    ----------
+    M. Johnson and S. Goldwater (2009). Improving nonparameteric Bayesian inference: experiments on
+    unsupervised word segmentation with adaptor grammars. NAACL-HLT.
+
+    Examples
+    --------
+    >>> from skdp.language import CollocationPitmanYorLM
+    >>> texts = ["thedog", "thecat", "adog", "acat", "thedogsawacat", "thecatsawthedog"] * 5
+    >>> model = CollocationPitmanYorLM(n_chains=1, random_state=0).fit(texts)
+    >>> "".join(model.predict(["thedog"])[0])
+    'thedog'
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{
+            name: valid
+            for name, valid in NestedPitmanYorLM._parameter_constraints.items()
+            if name not in ("word_order", "type_moves")
+        },
+        "max_word_length": [Interval(Integral, 1, LONGEST, closed="both")],
+        "max_collocation_length": [Interval(Integral, 1, LONGEST, closed="both")],
+        "stop_probability": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
+        "stop_prior": [tuple, list],
+    }
+
+    _lay_out: ClassVar[Any] = staticmethod(lay_out_new)
+    _read: ClassVar[Any] = staticmethod(read_new)
+
+    def __init__(
+        self,
+        *,
+        character_order: int = 4,
+        max_word_length: int = 12,
+        max_collocation_length: int = 24,
+        stop_probability: Any = 0.5,
+        stop_prior: tuple[float, float] = (1.0, 1.0),
+        length_correction: Any = "none",
+        word_length: Any = 3.0,
+        length_prior: tuple[float, float] = (4.0, 1.0),
+        end_probability: Any = 0.1,
+        end_probability_prior: tuple[float, float] = (1.0, 1.0),
+        discount: Any = "auto",
+        discount_prior: tuple[float, float] = (1.0, 1.0),
+        concentration: Any = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        init: str = "online",
+        anneal: tuple[float, int] | None = (1.5, 15),
+        predict_method: str = "mbr",
+        word_price: float = 0.2,
+        max_iter: int = 30,
+        burn_in: int | None = None,
+        thin: int = 2,
+        n_samples: int = 5,
+        n_chains: int = 4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.character_order = character_order
+        self.max_word_length = max_word_length
+        self.max_collocation_length = max_collocation_length
+        self.stop_probability = stop_probability
+        self.stop_prior = stop_prior
+        self.length_correction = length_correction
+        self.word_length = word_length
+        self.length_prior = length_prior
+        self.end_probability = end_probability
+        self.end_probability_prior = end_probability_prior
+        self.discount = discount
+        self.discount_prior = discount_prior
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.init = init
+        self.anneal = anneal
+        self.predict_method = predict_method
+        self.word_price = word_price
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # Validation
+
+    def _validate_parameters(self) -> None:
+        super()._validate_parameters()
+        if self.max_collocation_length < self.max_word_length:
+            raise ValueError(
+                "max_collocation_length must not be smaller than max_word_length="
+                f"{self.max_word_length}: a collocation may be any word. Got "
+                f"{self.max_collocation_length}."
+            )
+
+    def _settings_of_chain(self) -> Settings:
+        orders = 1, 1, int(self.character_order)
+        return Settings(
+            1,
+            int(self.character_order),
+            int(self.max_word_length),
+            check_length_factors(self.length_correction, int(self.max_word_length)),
+            self.word_length,
+            check_gamma_prior(self.length_prior, "length_prior"),
+            self.end_probability,
+            check_beta_prior(self.end_probability_prior, "end_probability_prior"),
+            check_levels(self.discount, "discount", orders, DISCOUNTS, "in [0, 1)"),
+            check_levels(
+                self.concentration, "concentration", orders, CONCENTRATIONS, "from 1e-8 to 1e8"
+            ),
+            check_beta_prior(self.discount_prior, "discount_prior"),
+            check_gamma_prior(self.concentration_prior, "concentration_prior"),
+            self.init,
+            check_anneal(self.anneal),
+            0.0,
+        )
+
+    def _settings_of_collocations(self) -> CollocationSettings:
+        return CollocationSettings(
+            int(self.max_collocation_length),
+            self.stop_probability,
+            check_beta_prior(self.stop_prior, "stop_prior"),
+        )
+
+    def _bytes_of_chain(self, ptr: Places) -> float:
+        lengths = int(self.max_word_length), int(self.max_collocation_length)
+        return chain_bytes(ptr, *lengths, int(self.character_order))
+
+    # Chains
+
+    def _start_walker(
+        self, data: Strings, root: np.random.SeedSequence, c: int
+    ) -> CollocationWalker:
+        return CollocationWalker(
+            data,
+            self._settings_of_chain(),
+            self._settings_of_collocations(),
+            derive_stream(root, Role.INIT, c),
+            derive_stream(root, Role.SWEEP, c),
+        )
+
+    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(saved, final=final)
+        chain = saved.runs[attributes["_best_chain"]]
+        prior = np.mean([model.own_prior for model in chain.models.values()], axis=0)
+        found, counts = count_collocations(attributes["_models"])
+        return attributes | {
+            "collocations_": [self._show(words) for words in found],
+            "collocation_counts_": counts,
+            "collocation_discount_": float(prior[0]),
+            "collocation_concentration_": float(prior[1]),
+            "stop_probability_": self._mean_or_given("stop_probability", chain.trace),
+        }

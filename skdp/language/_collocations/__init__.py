@@ -1,0 +1,1 @@
+"""Words in text without spaces, under collocations: kernels, walker and stored samples."""

@@ -1,0 +1,350 @@
+"""Seats of collocations, and of the words that they are made of.
+
+A collocation is a way to cut a span of the text into words. Its restaurant is one node above the
+words' root: each of its tables sends one customer for each of its words. The end of a sentence is
+an outcome of that restaurant, too.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| f, text, prices | | | restaurants, strings, weights of words: `_nested._kernels_words` |
+| c | | | what there is of collocations: `Collocations` |
+| at, m, mask | | scalar | first letter of a collocation, its letters, and its inner cuts as bits |
+| shares[0] | p_$ | | base probability of the end of a sentence |
+| shares[1] | (1 - p_$) s | | base factor of a collocation, with its stop behind the last word |
+| shares[2] | 1 - s | | base factor of every word of a collocation but one |
+"""
+
+# mypy: ignore-errors
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numba import njit_inlined, njit_inner
+from skdp._random import next_double
+from skdp.language._nested._kernels_words import (
+    add_event,
+    base_probability,
+    event_probability,
+    log_removed,
+    remove_event,
+)
+from skdp.processes._kernels_franchise_dynamic import (
+    CUSTOMERS,
+    N_CHANGES,
+    N_SPARE,
+    NODE,
+    OPENED,
+    leave_seat,
+    record_change,
+    split_share,
+    take_seat,
+)
+
+LONGEST = 64
+"""Letters of a collocation at most: its inner cuts are the bits of a number."""
+
+
+class Collocations(NamedTuple):
+    """The collocations that have customers, in lists by their letters.
+
+    Attributes
+    ----------
+    spans : (N, L) int32
+        Number of the span that begins at a letter, by its length less 1.
+    heads : (n_spans,) int32
+        First cell of a collocation of these letters, -1: none.
+    span_of, following : (n_cells,) int32
+        A cell's span, and the next cell of the same span, -1: none.
+    masks : (n_cells,) int64
+        Bit i: a word ends behind letter i; the last letter has no bit.
+    shares : (3,) float64
+        See the table of the module.
+    """
+
+    spans: NDArray[np.int32]
+    heads: NDArray[np.int32]
+    span_of: NDArray[np.int32]
+    following: NDArray[np.int32]
+    masks: NDArray[np.int64]
+    shares: NDArray[np.float64]
+
+
+@njit_inlined
+def end_cell(text):
+    """Return the cell of the end of a sentence among collocations."""
+    return np.int64(text.hashed_cell)
+
+
+@njit_inlined
+def first_cell(text):
+    """Return the first cell of a collocation."""
+    return np.int64(text.hashed_cell) + 1
+
+
+@njit_inlined
+def collocation_node(text):
+    """Return the restaurant of collocations."""
+    return np.int64(text.pair_node)
+
+
+@njit_inlined
+def share_of(f, text, cell):
+    """Return a and b of a collocation's predictive probability a + b p, with p that of its base."""
+    return split_share(f, cell, collocation_node(text), np.int64(text.character_order) + 1)
+
+
+@njit_inlined
+def is_cut(mask, i):
+    """Tell whether a word ends behind inner letter i of a collocation."""
+    return (mask >> np.int64(i)) & 1 == 1
+
+
+@njit_inner
+def find_collocation(text, c, span, mask):
+    """Return the cell of a collocation, -1 if there is none."""
+    cell = np.int64(c.heads[span])
+    while cell >= 0:
+        if c.masks[cell - first_cell(text)] == mask:
+            break
+        cell = np.int64(c.following[cell - first_cell(text)])
+    return cell
+
+
+@njit_inner
+def open_cell(f, text, c, span, mask):
+    """Return a new cell for a collocation, the first in the list of its letters."""
+    f.counters[N_SPARE] -= 1
+    cell = np.int64(f.spare[f.counters[N_SPARE]])
+    f.cells[cell, NODE] = collocation_node(text)
+    i = cell - first_cell(text)
+    c.span_of[i] = span
+    c.masks[i] = mask
+    c.following[i] = c.heads[span]
+    c.heads[span] = cell
+    return cell
+
+
+@njit_inner
+def close_cell(f, text, c, cell):
+    """Free the cell of a collocation without customers."""
+    i = cell - first_cell(text)
+    span = c.span_of[i]
+    other = np.int64(c.heads[span])
+    if other == cell:
+        c.heads[span] = c.following[i]
+    else:
+        while c.following[other - first_cell(text)] != cell:
+            other = np.int64(c.following[other - first_cell(text)])
+        c.following[other - first_cell(text)] = c.following[i]
+    f.cells[cell, NODE] = -1
+    f.spare[f.counters[N_SPARE]] = cell
+    f.counters[N_SPARE] += 1
+
+
+@njit_inner
+def close_empty_cells(f, text, c, n_changes):
+    """Free the cells of the first changes in the journal, made or undone, without customers."""
+    for i in range(n_changes):
+        cell = np.int64(f.journal[i, 1])
+        if cell < first_cell(text):
+            continue
+        if f.cells[cell, CUSTOMERS] == 0 and f.cells[cell, NODE] >= 0:
+            close_cell(f, text, c, cell)
+
+
+@njit_inlined
+def log_share(own, back, log_base):
+    """Return log(own + back exp(log_base)); the base may be too small for a float."""
+    if own > 0.0:
+        return math.log(own + back * math.exp(log_base))
+    return math.log(back) + log_base
+
+
+@njit_inner
+def log_words(f, text, prices, at, m, mask):
+    """Return the log probability of a collocation's words, all seats held, and their number."""
+    total, n_words, begin = 0.0, 0, np.int64(0)
+    for i in range(m):
+        if i == m - 1 or is_cut(mask, i):
+            w = np.int64(text.span_ids[at + begin, i - begin])
+            base = base_probability(f, text, prices, w)
+            nobody = np.int64(-1)
+            total += math.log(event_probability(f, text, w, nobody, nobody, 0, base))
+            n_words += 1
+            begin = np.int64(i + 1)
+    return total, n_words
+
+
+@njit_inlined
+def log_links(c, n_words):
+    """Return the log of a collocation's base factors beside its words' probabilities."""
+    total = math.log(c.shares[1])
+    if n_words > 1:
+        total += (n_words - 1) * math.log(c.shares[2])
+    return total
+
+
+@njit_inner
+def add_words_of(f, text, prices, at, m, mask, rng):
+    """Seat the words of a collocation; return their log probability, each given those before."""
+    total, begin = 0.0, np.int64(0)
+    nobody = np.int64(-1)
+    for i in range(m):
+        if i == m - 1 or is_cut(mask, i):
+            w = np.int64(text.span_ids[at + begin, i - begin])
+            base = base_probability(f, text, prices, w)
+            probability, log_ratio = add_event(f, text, prices, w, nobody, nobody, 0, base, rng)
+            total += math.log(probability) + log_ratio
+            begin = np.int64(i + 1)
+    return total
+
+
+@njit_inner
+def remove_words_of(f, text, prices, at, m, mask, rng):
+    """Remove the words of a collocation, the last first; return what `add_words_of` would."""
+    total, end = 0.0, np.int64(m)
+    nobody = np.int64(-1)
+    for i in range(m - 1, -1, -1):
+        if i == 0 or is_cut(mask, i - 1):
+            w = np.int64(text.span_ids[at + i, end - i - 1])
+            removed = remove_event(f, text, w, nobody, nobody, 0, rng)
+            total += log_removed(f, text, prices, w, nobody, nobody, 0, removed)
+            end = np.int64(i)
+    return total
+
+
+@njit_inner
+def _seat(f, text, cell, left):
+    """Seat a customer at a table of a cell of collocations."""
+    level = np.int64(text.character_order) + 1
+    n = f.nodes[collocation_node(text), 0]
+    take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + n))
+
+
+@njit_inner
+def add_collocation(f, text, prices, c, at, m, mask, rng):
+    """Seat a collocation, with the seats as they are as weights.
+
+    Returns
+    -------
+    float
+        Log of its probability, and of what the words of a new table have for those of the base.
+    """
+    span = np.int64(c.spans[at, m - 1])
+    cell = find_collocation(text, c, span, mask)
+    own, back = share_of(f, text, cell)
+    frozen, n_words = log_words(f, text, prices, at, m, mask)
+    log_base = frozen + log_links(c, n_words)
+    total = log_share(own, back, log_base)
+    if own > 0.0:
+        left = next_double(rng) * math.exp(total)
+        if left < own:
+            _seat(f, text, cell, left)
+            return total
+    if cell < 0:
+        cell = open_cell(f, text, c, span, mask)
+    record_change(f, OPENED, cell, np.int32(1))
+    return total + add_words_of(f, text, prices, at, m, mask, rng) - frozen
+
+
+@njit_inner
+def remove_collocation(f, text, prices, c, at, m, mask, rng):
+    """Remove a collocation, one of its customers; return what `add_collocation` would."""
+    cell = find_collocation(text, c, np.int64(c.spans[at, m - 1]), mask)
+    closes = leave_seat(f, cell, next_double(rng))
+    log_ratio = remove_words_of(f, text, prices, at, m, mask, rng) if closes else 0.0
+    own, back = share_of(f, text, cell)
+    frozen, n_words = log_words(f, text, prices, at, m, mask)
+    if closes:
+        log_ratio -= frozen
+    return log_share(own, back, frozen + log_links(c, n_words)) + log_ratio
+
+
+@njit_inlined
+def probability_of_end(f, text, c):
+    """Return the probability of the end of a sentence."""
+    own, back = share_of(f, text, end_cell(text))
+    return own + back * c.shares[0]
+
+
+@njit_inner
+def _add_end(f, text, c, rng):
+    """Seat the end of a sentence; return its log probability."""
+    own, back = share_of(f, text, end_cell(text))
+    total = own + back * c.shares[0]
+    left = next_double(rng) * total
+    if left < own:
+        _seat(f, text, end_cell(text), left)
+    else:
+        record_change(f, OPENED, end_cell(text), np.int32(1))
+    return math.log(total)
+
+
+@njit_inner
+def _remove_end(f, text, c, rng):
+    """Remove the end of a sentence; return its log probability."""
+    leave_seat(f, end_cell(text), next_double(rng))
+    return math.log(probability_of_end(f, text, c))
+
+
+# Strings as collocations
+
+
+@njit_inner
+def list_collocations(text, string, cuts, ends, lengths, masks):
+    """Write lengths and inner cuts of a string's collocations; return how many there are."""
+    begin, n = text.ptr[string], 0
+    mask = np.int64(0)
+    for i in range(text.ptr[string], text.ptr[string + 1]):
+        if ends[i]:
+            lengths[n] = i + 1 - begin
+            masks[n] = mask
+            n += 1
+            begin = i + 1
+            mask = np.int64(0)
+        elif cuts[i]:
+            mask |= np.int64(1) << np.int64(i - begin)
+    return n
+
+
+@njit_inner
+def add_collocations(f, text, prices, c, string, n, lengths, masks, rng):
+    """Seat a string's collocations in order, then its end.
+
+    Returns
+    -------
+    float
+        Sum of what `add_collocation` returns.
+    """
+    total, at = 0.0, np.int64(text.ptr[string])
+    for i in range(n):
+        total += add_collocation(f, text, prices, c, at, lengths[i], masks[i], rng)
+        at += lengths[i]
+    return total + _add_end(f, text, c, rng)
+
+
+@njit_inner
+def remove_collocations(f, text, prices, c, string, n, lengths, masks, rng):
+    """Remove a string's end, then its collocations, the last first.
+
+    Returns
+    -------
+    float
+        What `add_collocations` would return.
+    """
+    total = _remove_end(f, text, c, rng)
+    at = np.int64(text.ptr[string + 1])
+    for i in range(n - 1, -1, -1):
+        at -= lengths[i]
+        total += remove_collocation(f, text, prices, c, at, lengths[i], masks[i], rng)
+    return total
+
+
+@njit_inlined
+def settle(f, text, c, n_changes):
+    """Forget the changes in the journal, and free what they have left empty."""
+    f.counters[N_CHANGES] = 0
+    close_empty_cells(f, text, c, n_changes)

@@ -1,0 +1,91 @@
+"""Sweeps over strings, each a block that is cut into collocations and words, and seated anew.
+
+As in `_nested._kernels_sweeps`; there is a cut behind the last letter of a collocation, too.
+
+| name | shape | meaning |
+|---|---|---|
+| cuts, ends | (N,) | whether a word, and whether a collocation, ends behind a letter |
+| order | (n_strings,) | strings in the order of the sweep |
+| seated | scalar | whether the strings have seats already |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numba import njit_inner, njit_loop, njit_section
+from skdp._random import next_open_double
+from skdp.language._collocations._kernels_filter import (
+    draw_collocations,
+    filter_collocations,
+    log_way,
+)
+from skdp.language._collocations._kernels_seats import (
+    add_collocations,
+    close_empty_cells,
+    is_cut,
+    list_collocations,
+    remove_collocations,
+    settle,
+)
+from skdp.language._nested._kernels_filter import weigh_words
+from skdp.processes._kernels_franchise_dynamic import N_CHANGES, undo_changes
+
+
+@njit_inner
+def write_ends(text, string, n, lengths, masks, cuts, ends):
+    """Write where the words and the collocations of a string end."""
+    at = text.ptr[string]
+    for i in range(n):
+        for j in range(lengths[i]):
+            is_last = j == lengths[i] - 1
+            cuts[at + j] = is_last or is_cut(masks[i], j)
+            ends[at + j] = is_last
+        at += lengths[i]
+
+
+@njit_section
+def move_string(f, text, prices, c, string, cuts, ends, power, seated, s, r, rng):
+    """Cut one string anew; return whether the new seats were accepted."""
+    is_exact = seated and power == 1.0
+    old = new = 0.0
+    n = 0
+    if seated:
+        n = list_collocations(text, string, cuts, ends, r.lengths, r.masks)
+        old = remove_collocations(f, text, prices, c, string, n, r.lengths, r.masks, rng)
+    weigh_words(f, text, prices, string, power, s)
+    filter_collocations(f, text, c, string, power, s, r)
+    n_new = draw_collocations(f, text, c, string, power, s, r, rng)
+    if is_exact:
+        old -= log_way(f, text, c, string, n, r.lengths, r.masks, s)
+        new -= log_way(f, text, c, string, n_new, r.new_lengths, r.new_masks, s)
+    new += add_collocations(f, text, prices, c, string, n_new, r.new_lengths, r.new_masks, rng)
+    accepted = not is_exact or math.log(next_open_double(rng)) < new - old
+    n_changes = f.counters[N_CHANGES]
+    if accepted:
+        f.counters[N_CHANGES] = 0
+        write_ends(text, string, n_new, r.new_lengths, r.new_masks, cuts, ends)
+    else:
+        undo_changes(f, 0)
+    close_empty_cells(f, text, c, n_changes)
+    return accepted
+
+
+@njit_loop
+def sweep_collocations(f, text, prices, c, order, cuts, ends, power, seated, s, r, rng):
+    """Cut strings anew, one after the other; return how many new ways were accepted."""
+    n_accepted = 0
+    for i in range(order.shape[0]):
+        n_accepted += move_string(
+            f, text, prices, c, order[i], cuts, ends, power, seated, s, r, rng
+        )
+    return n_accepted
+
+
+@njit_loop
+def seat_collocations(f, text, prices, c, order, cuts, ends, r, rng):
+    """Seat strings that are cut, one after the other."""
+    for i in range(order.shape[0]):
+        n = list_collocations(text, order[i], cuts, ends, r.lengths, r.masks)
+        add_collocations(f, text, prices, c, order[i], n, r.lengths, r.masks, rng)
+        settle(f, text, c, f.counters[N_CHANGES])

@@ -1,0 +1,223 @@
+"""The chain of the model with collocations: cuts, seats and hyper-parameters."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._random import draw_log_beta
+from skdp.inference import check_interrupts
+from skdp.language._collocations._kernels_filter import empty_room
+from skdp.language._collocations._kernels_seats import Collocations
+from skdp.language._collocations._kernels_sweeps import seat_collocations, sweep_collocations
+from skdp.language._collocations._kernels_tables import empty_tokens, sweep_tables
+from skdp.language._collocations._layout import lay_out_collocations, open_collocations
+from skdp.language._collocations._model import CollocationModel
+from skdp.language._collocations._state import CollocationState
+from skdp.language._nested._kernels_filter import empty_scratch
+from skdp.language._nested._layout import portions
+from skdp.language._nested._model import NestedModel
+from skdp.language._nested._walker import NestedWalker, Settings, Strings
+from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, TABLES
+
+
+class CollocationSettings(NamedTuple):
+    """What does not change during a fit, beside `Settings`.
+
+    Attributes
+    ----------
+    max_length : int
+        Most letters of a collocation.
+    stop_probability : float or "auto"
+    stop_prior : (float, float)
+    """
+
+    max_length: int
+    stop_probability: Any
+    stop_prior: tuple[float, float]
+
+
+class CollocationWalker(NestedWalker):
+    """Markov chain over the ways to cut strings into collocations, and these into words.
+
+    Parameters
+    ----------
+    strings : Strings
+    settings : Settings
+        `word_order` is 1; the last entries of discounts and concentrations are the collocations'.
+    of_collocations : CollocationSettings
+    init_stream, stream : (4,) uint64 arrays
+        Streams of the first state and of the sweeps.
+    """
+
+    _data_attributes = ("_layout", "_strings", "_scratch", "_pairs", "_spans", "_room", "_tokens")
+
+    def __init__(
+        self,
+        strings: Strings,
+        settings: Settings,
+        of_collocations: CollocationSettings,
+        init_stream: NDArray[np.uint64],
+        stream: NDArray[np.uint64],
+    ):
+        self.of_collocations = of_collocations
+        a, b = of_collocations.stop_prior
+        given = of_collocations.stop_probability
+        p = a / (a + b) if isinstance(given, str) else float(given)
+        self.stop_shares = p, 1.0 - p
+        self._shares = np.zeros(3)
+        self.ends = np.zeros(len(strings.tokens), dtype=np.bool_)
+        super().__init__(strings, settings, init_stream, stream)
+
+    def attach(self, strings: Strings) -> None:
+        """Take the data, again or for the first time."""
+        s, longest_allowed = self.settings, self.of_collocations.max_length
+        self._strings = strings
+        self._layout, self._spans = lay_out_collocations(
+            strings.tokens,
+            strings.ptr,
+            strings.known,
+            (s.max_length, longest_allowed),
+            s.character_order,
+            strings.n_symbols,
+        )
+        longest = int(np.diff(strings.ptr).max(initial=0))
+        self._scratch = empty_scratch(longest, s.max_length, s.character_order)
+        self._room = empty_room(longest, s.max_length, longest_allowed)
+        self._tokens = empty_tokens(len(strings.tokens), self._layout.n_hashed)
+
+    def _open_restaurants(self) -> None:
+        """Empty the restaurants, with room for whatever the sweeps may do."""
+        s, lengths = self.settings, np.diff(self._strings.ptr)
+        n, longest = int(lengths.sum()), int(lengths.max(initial=0))
+        self._f = open_collocations(
+            self._layout,
+            2 * (n + len(lengths)) + 2 * s.character_order * n + 1,
+            2 * (2 * (longest + 1) + 2 * longest * s.character_order),
+        )
+        self._heads = np.full(len(self._spans.first), -1, dtype=np.int32)
+        self._span_of = np.full(self._layout.n_hashed, -1, dtype=np.int32)
+        self._following = np.full(self._layout.n_hashed, -1, dtype=np.int32)
+        self._masks = np.zeros(self._layout.n_hashed, dtype=np.int64)
+
+    def _collocations(self) -> Collocations:
+        return Collocations(
+            self._spans.ids,
+            self._heads,
+            self._span_of,
+            self._following,
+            self._masks,
+            self._shares,
+        )
+
+    # The first state and sweeps
+
+    def _cut_where_needed(self) -> None:
+        """Let every word that has to be be a collocation, too."""
+        super()._cut_where_needed()
+        self.ends[:] = self.cuts
+
+    def _seat_all(self, order: Any, rng: NDArray[np.uint64]) -> None:
+        seat_collocations(
+            self._f, self._layout.text, self.prices, self._collocations(), order, self.cuts,
+            self.ends, self._room, rng,
+        )  # fmt: skip
+
+    def _sweep(self, order: Any, power: float, seated: bool, rng: Any) -> int:
+        text, n_accepted = self._layout.text, 0
+        for begin, end in portions(np.diff(text.ptr)[order]):
+            if not seated:
+                check_interrupts()
+            n_accepted += sweep_collocations(
+                self._f, text, self.prices, self._collocations(), order[begin:end], self.cuts,
+                self.ends, power, seated, self._scratch, self._room, rng,
+            )  # fmt: skip
+        return n_accepted
+
+    def _move_types(self, power: float) -> None:
+        """Draw the words of all tables of collocations anew, in sweeps that are not annealed."""
+        if power == 1.0:
+            self.n_flips = sweep_tables(
+                self._f, self._layout.text, self.prices, self._collocations(), self.cuts,
+                self.ends, self._room, self._tokens, self.stream,
+            )  # fmt: skip
+
+    # Parameters
+
+    def _nodes_of_levels(self) -> list[Any]:
+        node = self._layout.text.pair_node
+        return [*super()._nodes_of_levels(), slice(node, node + 1)]
+
+    def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        if isinstance(self.of_collocations.stop_probability, str):
+            a, b = self.of_collocations.stop_prior
+            n, n_words = self._new_collocations()
+            logs = draw_log_beta(a + n, b + n_words - n, rng)
+            self.stop_shares = math.exp(logs[0]), math.exp(logs[1])
+        super()._draw_parameters(rng)
+
+    def _new_collocations(self) -> tuple[float, float]:
+        """Return the tables of collocations, and how many words they have."""
+        f, text = self._f, self._layout.text
+        n = f.nodes[text.pair_node, 1] - f.cells[text.hashed_cell, TABLES]
+        return float(n), float(f.nodes[text.root_node, 0])
+
+    def _tables_of_base(self) -> tuple[float, float]:
+        """Return how many tables of collocations hold ends, and how many collocations."""
+        return float(
+            self._f.cells[self._layout.text.hashed_cell, TABLES]
+        ), self._new_collocations()[0]
+
+    def _price(self) -> None:
+        """Set the prices of words, before lengths are corrected, and those of collocations."""
+        self.prices[:] = 1.0
+        self._shares[0] = self.base_shares[0]
+        self._shares[1] = self.base_shares[1] * self.stop_shares[0]
+        self._shares[2] = self.stop_shares[1]
+
+    # What is shown
+
+    def state(self) -> CollocationState:
+        """Return a read-only view of the state."""
+        return CollocationState(self)
+
+    def log_joint(self) -> float:
+        """Return the log probability of cuts, seats and parameters, with the prices as they are."""
+        total = super().log_joint()
+        n, n_words = self._new_collocations()
+        n_ends = float(self._f.cells[self._layout.text.hashed_cell, TABLES])
+        total += n_ends * math.log(self._shares[0]) + n * math.log(self._shares[1])
+        total += (n_words - n) * math.log(self._shares[2])
+        if isinstance(self.of_collocations.stop_probability, str):
+            a, b = self.of_collocations.stop_prior
+            total += (a - 1.0) * math.log(self.stop_shares[0])
+            total += (b - 1.0) * math.log(self.stop_shares[1])
+        return total
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        f, text = self._f, self._layout.text
+        return {
+            **super().scalars(),
+            "n_collocations": float(self.ends.sum()),
+            "n_collocation_types": float(
+                np.count_nonzero(f.cells[text.hashed_cell + 1 :, CUSTOMERS])
+            ),
+            "stop_probability": self.stop_shares[0],
+        }
+
+    def model(self) -> CollocationModel:
+        """Return the current sample as a model."""
+        f, n = self._f, self._layout.text.hashed_cell
+        words = NestedModel.of(
+            f._replace(cells=f.cells[:n], parents=f.parents[:n], prior=f.prior[:-1]),
+            self._layout,
+            self._strings.tokens,
+            cuts=self.cuts,
+            prices=self.prices,
+            n_symbols=self._strings.n_symbols,
+        )
+        return CollocationModel.of(f, self._layout, self._spans, self._collocations(), words)

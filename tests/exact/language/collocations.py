@@ -1,0 +1,371 @@
+"""Words under collocations in unsegmented strings, by enumeration.
+
+A string is a sequence of collocations and an end, without contexts. A collocation is a tuple of
+words. Collocations and the end are drawn from a Pitman-Yor process whose base gives the end
+`end_probability`, and a collocation of n words
+
+    (1 - end_probability) s (1 - s)^(n - 1) prod_i p(word i),    s the stop probability.
+
+Each table of a collocation sends one customer for each of its words to the words' restaurant, that
+of `nested` without contexts, whose base gives a word of k letters g_k p_char(letters, end). So
+
+    p(ways to cut, t) = p(collocations, tables) prod_{tables} base factors
+                        p(words of the tables, their tables) prod_{their tables} g_k p_char(...),
+
+and tables are summed out, or listed (`states`).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+from math import exp, log, prod
+
+import numpy as np
+from exact.language import nested
+from exact.language.franchise import (
+    Counts,
+    joint,
+    log_seats,
+    predictive,
+    restaurant_weight,
+    stirling,
+    table_counts,
+)
+from exact.language.nested import END, Words, log_beta, segmentations
+
+Way = tuple[Words, ...]
+"""A string's collocations, each a tuple of words."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Strings, and everything that is held fixed; hyper-parameters of letters by depth."""
+
+    strings: Sequence[str]
+    discount: float = 0.4
+    concentration: float = 0.9
+    word_discount: float = 0.3
+    word_concentration: float = 1.2
+    character_discounts: Sequence[float] = (0.2, 0.4)
+    character_concentrations: Sequence[float] = (0.8, 0.5)
+    max_word_length: int = 5
+    max_collocation_length: int = 5
+    length_factors: Sequence[float] = (0.7, 1.9, 0.4, 1.2, 0.8)
+    end_probability: float = 0.3
+    stop_probability: float = 0.4
+    end_prior: tuple[float, float] | None = None  # of the end probability, if that is unknown
+    stop_prior: tuple[float, float] | None = None  # of the stop probability, likewise
+    known_cuts: Sequence[Sequence[int] | None] | None = None
+
+    @property
+    def of_words(self) -> nested.Problem:
+        """Return the words' part; no table of its root is an end."""
+        return nested.Problem(
+            self.strings,
+            (self.word_discount,),
+            (self.word_concentration,),
+            self.character_discounts,
+            self.character_concentrations,
+            max_word_length=self.max_word_length,
+            length_factors=self.length_factors,
+            end_probability=0.0,
+        )
+
+    def base_weight(self, tables: Counter) -> float:
+        """Return the base's factor of all tables of collocations and ends, beside their words."""
+        n_ends = tables.get(END, 0)
+        of = {a: t for a, t in tables.items() if a != END}
+        n, n_words = sum(of.values()), sum(len(a) * t for a, t in of.items())
+        if self.end_prior is None:
+            p = self.end_probability
+            of_ends = p**n_ends * (1.0 - p) ** n
+        else:
+            a, b = self.end_prior
+            of_ends = exp(log_beta(a + n_ends, b + n) - log_beta(a, b))
+        if self.stop_prior is None:
+            s = self.stop_probability
+            return of_ends * s**n * (1.0 - s) ** (n_words - n)
+        a, b = self.stop_prior
+        return of_ends * exp(log_beta(a + n, b + n_words - n) - log_beta(a, b))
+
+    def expected(self, tables: Counter) -> tuple[float, float]:
+        """Return the means of the end and of the stop probability given the tables."""
+        of = {a: t for a, t in tables.items() if a != END}
+        n, n_words = sum(of.values()), sum(len(a) * t for a, t in of.items())
+        end, stop = self.end_probability, self.stop_probability
+        if self.end_prior is not None:
+            a, b = self.end_prior
+            end = (a + tables.get(END, 0)) / (a + b + sum(tables.values()))
+        if self.stop_prior is not None:
+            a, b = self.stop_prior
+            stop = (a + n) / (a + b + n_words)
+        return end, stop
+
+
+def ways(string: str, problem: Problem, known: Sequence[int] | None = None) -> list[Way]:
+    """Return all ways to cut a string into collocations of words."""
+    found = []
+    for words in segmentations(string, problem.max_word_length, known):
+        for cuts in product((0, 1), repeat=max(len(words) - 1, 0)):
+            edges = [0, *(i + 1 for i, cut in enumerate(cuts) if cut), len(words)]
+            way = tuple(words[i:j] for i, j in pairwise(edges) if j > i)
+            if all(len("".join(a)) <= problem.max_collocation_length for a in way):
+                found.append(way)
+    return found
+
+
+def joint_ways(problem: Problem) -> Iterator[tuple[Way, ...]]:
+    """Yield all ways to cut all strings."""
+    known = problem.known_cuts or [None] * len(problem.strings)
+    yield from product(*(
+        ways(string, problem, cuts) for string, cuts in zip(problem.strings, known, strict=True)
+    ))  # fmt: skip
+
+
+def outcomes_of(chosen: Sequence[Way]) -> Counter:
+    """Return how often each collocation, and the end, is drawn."""
+    return Counter(a for way in chosen for a in (*way, END))
+
+
+def words_of_tables(tables: Counter) -> Counter[str]:
+    """Return the customers that tables of collocations send to the words."""
+    words: Counter[str] = Counter()
+    for a, t in tables.items():
+        for w in () if a == END else a:
+            words[w] += t
+    return words
+
+
+def tables_of(customers: Counter) -> Iterator[Counter]:
+    """Yield all numbers of tables of one restaurant."""
+    for t in product(*(range(1, c + 1) for c in customers.values())):
+        yield Counter(dict(zip(customers, t, strict=True)))
+
+
+def seats_weight(customers: Counter, tables: Counter, d: float, theta: float) -> float:
+    """Return the factor of one restaurant without that of its base; 1 if nobody is there."""
+    if not customers:
+        return 1.0
+    cells = [(c, tables[a]) for a, c in customers.items()]
+    return restaurant_weight(cells, d, theta, stirling(max(customers.values()), d))
+
+
+@dataclass(eq=False)
+class Evidence:
+    """Sums over the tables of a problem, remembered by what they depend on."""
+
+    problem: Problem
+    _of_ways: dict = field(default_factory=dict)
+    _of_words: dict = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._letters = nested.Evidence(self.problem.of_words)
+
+    def of(self, chosen: Sequence[Way]) -> float:
+        """Return p(ways to cut)."""
+        p, customers = self.problem, outcomes_of(chosen)
+        key = frozenset(customers.items())
+        if key not in self._of_ways:
+            self._of_ways[key] = sum(
+                seats_weight(customers, tables, p.discount, p.concentration)
+                * p.base_weight(tables)
+                * self.of_words(words_of_tables(tables))
+                for tables in tables_of(customers)
+            )
+        return self._of_ways[key]
+
+    def of_words(self, customers: Counter[str]) -> float:
+        """Return p(words) of the customers of the words' restaurant."""
+        p = self.problem
+        key = frozenset(customers.items())
+        if key not in self._of_words:
+            self._of_words[key] = sum(
+                seats_weight(customers, tables, p.word_discount, p.word_concentration)
+                * prod(p.length_factors[len(w) - 1] ** t for w, t in tables.items())
+                * self._letters.spelled(tables)
+                for tables in tables_of(customers)
+            )
+        return self._of_words[key]
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """The posterior over ways to cut.
+
+    Attributes
+    ----------
+    ways : list of joint ways, one a string
+    probabilities : (n,) array
+    log_evidence : log p(strings)
+    words, collocations : a string its probabilities that one ends behind a letter, (len - 1,)
+    """
+
+    ways: list[tuple[Way, ...]]
+    probabilities: np.ndarray
+    log_evidence: float
+    words: list[np.ndarray]
+    collocations: list[np.ndarray]
+
+
+def ends_of(way: Way) -> tuple[list[int], list[int]]:
+    """Return where words and where collocations end."""
+    words = np.cumsum([len(w) for a in way for w in a]).tolist()
+    return words, np.cumsum([len("".join(a)) for a in way]).tolist()
+
+
+def enumerate_ways(problem: Problem) -> Cut:
+    """Return the exact posterior over the ways to cut all strings together."""
+    evidence, chosen = Evidence(problem), list(joint_ways(problem))
+    weights = np.array([evidence.of(each) for each in chosen])
+    probabilities = weights / weights.sum()
+    sums = [[np.zeros(len(x) + 1), np.zeros(len(x) + 1)] for x in problem.strings]
+    for each, probability in zip(chosen, probabilities.tolist(), strict=True):
+        for way, of_string in zip(each, sums, strict=True):
+            for ends, total in zip(ends_of(way), of_string, strict=True):
+                total[ends] += probability
+    words, collocations = ([of_string[kind][1:-1] for of_string in sums] for kind in range(2))
+    return Cut(chosen, probabilities, log(weights.sum()), words, collocations)
+
+
+# --- all tables, for what depends on them -----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class State:
+    """Customers and tables of collocations, words and letters, and their joint probability."""
+
+    ways: tuple[Way, ...]
+    collocations: tuple[Counter, Counter]
+    words: tuple[Counter, Counter]
+    letters: tuple[Counts, Counts]
+    weight: float
+
+
+def states(problem: Problem) -> Iterator[State]:
+    """Yield all table counts of all ways to cut."""
+    p, of_words = problem, problem.of_words
+    letter_base: dict = defaultdict(lambda: 1.0 / (of_words.n_characters + 1))
+    remembered: dict[frozenset, list] = {}
+    for chosen in joint_ways(p):
+        customers = outcomes_of(chosen)
+        for tables in tables_of(customers):
+            upper = seats_weight(customers, tables, p.discount, p.concentration)
+            upper *= p.base_weight(tables)
+            words = words_of_tables(tables)
+            for spelled in tables_of(words):
+                weight = upper * seats_weight(words, spelled, p.word_discount, p.word_concentration)
+                weight *= prod(p.length_factors[len(w) - 1] ** t for w, t in spelled.items())
+                key = frozenset(spelled.items())
+                if key not in remembered:
+                    remembered[key] = [
+                        (both, joint(*both, p.character_discounts, p.character_concentrations,
+                                     letter_base))
+                        for both in table_counts(of_words.letter_events(spelled))
+                    ]  # fmt: skip
+                for letters, of_letters in remembered[key]:
+                    yield State(
+                        chosen, (customers, tables), (words, spelled), letters, weight * of_letters
+                    )
+
+
+@dataclass(frozen=True, eq=False)
+class WithTables:
+    """Posterior means of what depends on the tables.
+
+    Attributes
+    ----------
+    log_evidence : log p(strings)
+    collocation_tables, word_tables : their expected numbers
+    character_tables : (order,) expected tables by depth
+    end_probability, stop_probability : posterior means
+    """
+
+    log_evidence: float
+    collocation_tables: float
+    word_tables: float
+    character_tables: np.ndarray
+    end_probability: float
+    stop_probability: float
+
+
+def enumerate_tables(problem: Problem) -> WithTables:
+    """Return the posterior means of table counts."""
+    total = 0.0
+    sums = np.zeros(4 + len(problem.character_discounts))
+    for state in states(problem):
+        total += state.weight
+        letters = [0] * len(problem.character_discounts)
+        for (u, _), t in state.letters[1].items():
+            letters[len(u)] += t
+        tables = state.collocations[1]
+        row = [sum(tables.values()), sum(state.words[1].values()), *problem.expected(tables)]
+        sums += state.weight * np.array([*row, *letters])
+    sums /= total
+    return WithTables(log(total), sums[0], sums[1], sums[4:], sums[2], sums[3])
+
+
+# --- with all seats held ------------------------------------------------------------------------
+
+
+def frozen_word(problem: Problem, state: State, word: str) -> float:
+    """Return p(word | all seats), neither the word nor its spelling seated."""
+    p = problem
+    held = nested.State((), ({}, {}), state.letters, 1.0)
+    base = p.length_factors[len(word) - 1] * nested.frozen_spelling(p.of_words, held, word)
+    customers, tables = ({((), w): n for w, n in of.items()} for of in state.words)
+    return predictive(
+        (), word, customers, tables, (p.word_discount,), (p.word_concentration,), {word: base}
+    )
+
+
+def frozen_collocation(problem: Problem, state: State, collocation: Words | str) -> float:
+    """Return p(collocation, or the end | all seats), its words not seated."""
+    p = problem
+    base = p.end_probability
+    if collocation != END:
+        s, n = p.stop_probability, len(collocation)
+        base = (1.0 - base) * s * (1.0 - s) ** (n - 1)
+        base *= prod(frozen_word(p, state, w) for w in collocation)
+    customers, tables = ({((), a): n for a, n in of.items()} for of in state.collocations)
+    hyper = (p.discount,), (p.concentration,)
+    return predictive((), collocation, customers, tables, *hyper, {collocation: base})
+
+
+def frozen_way(problem: Problem, state: State, way: Way) -> float:
+    """Return the product of the frozen probabilities of a string's collocations and its end."""
+    return prod(frozen_collocation(problem, state, a) for a in (*way, END))
+
+
+Sizes = dict[object, list[int]]
+"""The sizes of the tables of each outcome."""
+
+
+def log_joint(
+    problem: Problem, chosen: Sequence[Way], collocations: Sizes, words: Sizes, letters: Sizes
+) -> float:
+    """Return log p(ways to cut, seats), customer by customer; the seats must be those of them."""
+    p, of_words = problem, problem.of_words
+    tables = Counter({a: len(of) for a, of in collocations.items()})
+    spelled = Counter({w: len(of) for w, of in words.items()})
+    assert {a: sum(of) for a, of in collocations.items()} == outcomes_of(chosen)
+    assert {w: sum(of) for w, of in words.items()} == words_of_tables(tables)
+    letter_base: dict = defaultdict(lambda: 1.0 / (of_words.n_characters + 1))
+    ones: dict = defaultdict(lambda: 1.0)
+    total = log(p.base_weight(tables))
+    total += log_seats(
+        {((), a): of for a, of in collocations.items()}, (p.discount,), (p.concentration,), ones
+    )
+    total += log_seats(
+        {((), w): of for w, of in words.items()},
+        (p.word_discount,),
+        (p.word_concentration,),
+        {w: p.length_factors[len(w) - 1] for w in words},
+    )
+    events = of_words.letter_events(spelled)
+    lower = {cell: len(of) for cell, of in letters.items()}
+    customers = nested.customers_of(events, lower)
+    assert {cell: sum(of) for cell, of in letters.items()} == customers
+    return total + log_seats(
+        letters, p.character_discounts, p.character_concentrations, letter_base
+    )
