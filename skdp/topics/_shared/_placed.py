@@ -25,7 +25,7 @@ from skdp._executors import Executor
 from skdp._part import Part as BasePart
 from skdp.callback._files import written_whole
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics._shared._arrays import MAX_COUNT, empty_counts
+from skdp.topics._shared._arrays import check_counts, empty_counts
 from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._kernels_changes import add_codes
@@ -84,10 +84,17 @@ class Replica:
         self._lock = Lock()
 
     def after(self, n_changes: int, last: CountChange) -> WordCounts:
-        """Return the words after so many changes, of which `last` may be missing."""
+        """Return the words after so many changes, of which `last` may be missing.
+
+        Raises
+        ------
+        ValueError
+            If a word occurs more often in a topic than its count can hold.
+        """
         with self._lock:
             if self._n_changes < n_changes:
                 last.apply(self.words)
+                check_counts(self.words)
                 self._n_changes = n_changes
         return self.words
 
@@ -137,11 +144,6 @@ def measure_part(part: CorpusPart) -> tuple[list[Size]]:
     """Return the size of a partition."""
     corpus = part.corpus
     return ([Size(len(corpus), len(corpus.segment_ptr) - 1, len(corpus.tokens))],)
-
-
-def count_part(part: CorpusPart) -> tuple[NDArray[np.int64]]:
-    """Return how often each word occurs."""
-    return (np.bincount(part.corpus.tokens, minlength=part.corpus.n_features),)
 
 
 def begin_part(
@@ -347,16 +349,6 @@ class PlacedCorpus:
     def n_tokens(self) -> int:
         """Number of words of the corpus."""
         return sum(size.n_tokens for size in self.sizes)
-
-    def check_counts(self) -> None:
-        """Raise if a word occurs more often than counts can hold."""
-        if self.n_tokens > MAX_COUNT:
-            (frequencies,) = self.sum(count_part)
-            if frequencies.max() > MAX_COUNT:
-                raise ValueError(
-                    f"X holds the word {frequencies.argmax()} {frequencies.max()} times; no word "
-                    f"may occur more than {MAX_COUNT} times."
-                )
 
     def begin(self, c: int, make: Callable[..., Any], *streams: list[Any]) -> Any:
         """Make the first state of chain `c`; return what stands for the counts of all words."""

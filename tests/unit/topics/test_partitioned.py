@@ -153,11 +153,17 @@ def test_no_words_at_all():
 
 
 def test_words_that_occur_too_often(monkeypatch):
-    monkeypatch.setattr("skdp.topics._shared._placed.MAX_COUNT", 5)
+    """What counts is the sum over partitions of a word in a topic."""
     counts = np.bincount(CORPUS.tokens)
-    match = f"the word {counts.argmax()} {counts.max()} times; no word may occur more than 5"
+    model = make().set_params(n_components=1)
+    monkeypatch.setattr("skdp.topics._shared._arrays.MAX_COUNT", counts.max() + 1)
+    model.fit(split(3))
+    monkeypatch.setattr("skdp.topics._shared._arrays.MAX_COUNT", counts.max())
+    match = f"The word {counts.argmax()} occurs {counts.max()} times or more in topic 0"
     with pytest.raises(ValueError, match=match):
-        make().fit(split(3))
+        clone(model).fit(split(3))
+    make().fit(split(3))  # of three topics none has all of it
+    assert_nothing_is_left()
 
 
 def test_an_error_in_a_sweep_leaves_nothing_behind(monkeypatch):
