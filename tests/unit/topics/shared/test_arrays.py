@@ -14,7 +14,16 @@ from skdp.topics._shared._packing import encode
 from skdp.topics._shared._placed import CountChange, Replica
 from skdp.topics._shared._shards import Counted
 
-FULL = r"The word 5 occurs 16777216 times or more in topic 1,"
+FULL = "The word 5 occurs 16777216 times or more in topic 1,"
+
+
+def refusal_of(check):
+    """Return what the error says, nothing if there is none."""
+    try:
+        check()
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def words_of(n, *, of_others=3):
@@ -35,8 +44,7 @@ def test_counts_below_the_limit_are_exact():
 
 
 def test_a_full_count():
-    with pytest.raises(ValueError, match=FULL):
-        check_counts(words_of(MAX_COUNT))
+    assert FULL in refusal_of(lambda: check_counts(words_of(MAX_COUNT)))
 
 
 def test_a_count_that_was_full_and_lost_a_word():
@@ -48,8 +56,7 @@ def test_a_count_that_was_full_and_lost_a_word():
     assert words.counts[5, 1] == MAX_COUNT  # should be larger by two
     move_words(np.full(3, 5, dtype=np.int32), ones, zeros, words.counts, words.totals)
     assert words.counts[5, 1] < MAX_COUNT - 1
-    with pytest.raises(ValueError, match=FULL):
-        check_counts(words)
+    assert FULL in refusal_of(lambda: check_counts(words))
 
 
 def test_sums_of_shards():
@@ -63,18 +70,15 @@ def test_sums_of_shards():
         check_counts(own)
     changes = [(encode(words.counts, own.counts), own.totals - words.totals) for own in copies]
     Counted.add(Counted.copy(words), changes[:1])
-    with pytest.raises(ValueError, match=FULL):
-        Counted.add(Counted.copy(words), changes)
-    with pytest.raises(ValueError, match=FULL):
-        Counted.merge(words, copies)
+    assert FULL in refusal_of(lambda: Counted.add(Counted.copy(words), changes))
+    assert FULL in refusal_of(lambda: Counted.merge(words, copies))
 
 
 def test_sums_of_partitions():
     replica = Replica(8, 2)
     first, second = (CountChange.of(words_of(n)) for n in (MAX_COUNT - 4, 3))
     assert_array_equal(replica.after(1, first + second).counts[5, :2], [6, MAX_COUNT - 1])
-    with pytest.raises(ValueError, match=FULL):
-        Replica(8, 2).after(1, first + second + second)
+    assert FULL in refusal_of(lambda: Replica(8, 2).after(1, first + second + second))
 
 
 @pytest.mark.parametrize("n", [1, 0])
@@ -90,8 +94,7 @@ def test_lists(n):
     check_lists(ListedWords(lists, totals))
     lists.values[at] += n
     totals[1] += 1
-    with pytest.raises(ValueError, match=FULL):
-        check_lists(ListedWords(lists, totals))
+    assert FULL in refusal_of(lambda: check_lists(ListedWords(lists, totals)))
 
 
 @pytest.mark.slow
