@@ -202,11 +202,11 @@ def write_texts(folder, n_bytes, n_files):
 
 
 def fit_texts(options):
-    """Print what a fit to a bag of text files of 1 GB in all costs."""
+    """Print what a fit to a bag of text files costs."""
     import dask.bag as db
 
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        paths, words = write_texts(folder, 1e9, 16)
+        paths, words = write_texts(folder, options.bytes, 16)
         n_bytes = sum(Path(path).stat().st_size for path in paths)
         vectorizer = SegmentVectorizer(segmenter="sentence", vocabulary=words).fit([])
         with open(paths[0]) as first:
@@ -296,6 +296,7 @@ if __name__ == "__main__":
     parser.add_argument("tables", nargs="+", choices=list(TABLES))
     parser.add_argument("--data", help="folder of the State of the Union addresses, for `shards`")
     parser.add_argument("--folder", help="where files of 1 GB may be written for a while")
+    parser.add_argument("--bytes", type=float, default=1e9, help="of text in all, for `text`")
     parser.add_argument("--tokens", type=int, nargs="*", default=[10**6, 10**7])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--n_jobs", type=int, default=1)

@@ -64,6 +64,7 @@ class DaskExecutor(Executor):
         self._workers = [self._addresses[s * n_workers // n] for s in range(n)]
         calls = []
         for part, worker in zip(parts, self._workers, strict=True):
+            # Nothing here holds on to what is found, so that workers drop it once it is placed.
             found, sent = None, part
             if part.is_delayed or part.is_in_memory:
                 found = (
@@ -71,7 +72,6 @@ class DaskExecutor(Executor):
                     if part.is_delayed
                     else self._client.scatter(part.source, workers=[worker], hash=False)
                 )
-                self._calls.append(found)
                 sent = part.without_source()
             calls.append(
                 self._submit("place", worker, place_partition, self._home, sent, found, make)

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 import skdp
+from skdp._executors._spool import spool
 from skdp.data._parts import Part
 
 HOMES: dict[str, dict[int, Any]] = {}
@@ -25,7 +26,7 @@ def describe_versions() -> str:
 
 def place_partition(home: str, part: Part, found: Any, make: Callable[[Any], Any]) -> str:
     """Open a partition, or take what Dask computed of it, and keep its state; return versions."""
-    container = part.open() if found is None else part.accept(found)
+    container = part.open() if found is None else spool(part.accept(found), part.where)
     HOMES.setdefault(home, {})[part.number] = make(container)
     return describe_versions()
 

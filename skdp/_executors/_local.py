@@ -9,6 +9,7 @@ from typing import Any
 from joblib import effective_n_jobs
 
 from skdp._executors._base import Change, Executor, add_changes
+from skdp._executors._spool import spool
 from skdp.data._parts import Part
 
 
@@ -29,7 +30,8 @@ class LocalExecutor(Executor):
         """Open and make all partitions."""
 
         def begin(part: Part) -> Any:
-            return make(part.open())
+            container = part.open()
+            return make(spool(container, part.where) if part.is_delayed else container)
 
         self._states = self.results([self._pool.submit(begin, part) for part in parts])
 

@@ -20,7 +20,6 @@ from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.base import ChainEstimator
 from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
 from skdp.data._validation import check_partitions
-from skdp.topics._shared._arrays import check_counts
 from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._completion import score_documents, score_partitions
 from skdp.topics._shared._fold_in import FoldIn, fold_in_documents
@@ -129,7 +128,6 @@ class BaseTopicModel(
 
     def _check_input(self, X: Any, y: Any = None) -> SegmentedCorpus:
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
-        check_counts(corpus)
         self._check_size(corpus)
         self._check_init(corpus.n_features)
         return corpus

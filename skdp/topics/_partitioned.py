@@ -178,7 +178,6 @@ class PartitionedTopicModel(BaseTopicModel):
                 f"X has no tokens at all, while a minimum of 1 is required by "
                 f"{type(self).__name__}."
             )
-        placed.check_counts()
         return placed
 
     # Chains

@@ -16,6 +16,7 @@ from skdp.topics._lda._kernels_sweeps import (
     sweep_nodes,
     sweep_nodes_sparse,
 )
+from skdp.topics._shared._arrays import MAX_COUNT, refuse_count
 from skdp.topics._shared._kernels import Corpus
 from skdp.topics._shared._packing import pack, unpack
 from skdp.topics._shared._shards import ShardSweep
@@ -32,6 +33,21 @@ class ListedWords(NamedTuple):
 
     lists: WordLists
     totals: NDArray[np.float64]
+
+
+def check_lists(words: ListedWords) -> None:
+    """Raise if a word may have occurred in a topic more often than its count can hold."""
+    if words.totals.sum() < MAX_COUNT:
+        return
+    ids, values, row_ptr, _ = words.lists
+    sums = np.bincount(ids, weights=values, minlength=len(words.totals) + 1)[:-1]
+    at = int(values.argmax())
+    overflows = sums != words.totals
+    if overflows.any():  # the word with the largest count among those topics
+        at = int(np.argmax(np.where(overflows[np.minimum(ids, len(sums) - 1)], values, -1.0)))
+    elif values[at] < MAX_COUNT:
+        return
+    refuse_count(int(np.searchsorted(row_ptr, at, side="right")) - 1, int(ids[at]))
 
 
 class NodeSweep(ShardSweep):

@@ -24,7 +24,7 @@ from skdp.topics._lda._kernels_sweeps import (
     list_words,
 )
 from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
-from skdp.topics._lda._shard import Listed, ListedWords, NodeSweep, NodeTopics
+from skdp.topics._lda._shard import Listed, ListedWords, NodeSweep, NodeTopics, check_lists
 from skdp.topics._lda._state import LDAState
 from skdp.topics._shared._arrays import empty_counts, fixed_words
 from skdp.topics._shared._kernels import WordCounts
@@ -119,6 +119,13 @@ class LDAWalker(TopicWalker):
         lists = list_words(self._whole.tokens, topics, self._whole.n_features, self.n_topics)
         totals = np.bincount(topics, minlength=self.n_topics).astype(np.float64)
         self._words = ListedWords(lists, totals)
+        self._check_counts()
+
+    def _check_counts(self) -> None:
+        if self._sparse:
+            check_lists(self._words)
+        else:
+            super()._check_counts()
 
     def _dense_words(self) -> WordCounts:
         if not self._sparse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +16,28 @@ MAX_COUNT = 2**24
 """Counts of a word in a topic are whole numbers in single precision: exact up to here."""
 
 
-def check_counts(corpus: SegmentedCorpus) -> None:
-    """Raise if a word occurs more often than counts can hold."""
-    if len(corpus.tokens) > MAX_COUNT:
-        frequencies = np.bincount(corpus.tokens)
-        if frequencies.max() > MAX_COUNT:
-            raise ValueError(
-                f"X holds the word {frequencies.argmax()} {frequencies.max()} times; no word may "
-                f"occur more than {MAX_COUNT} times."
-            )
+def check_counts(words: WordCounts) -> None:
+    """Raise if a word may have occurred in a topic more often than its count can hold.
+
+    A count that is full does not rise, while totals do; so they differ for good once a word was
+    lost, also if the count has fallen since. Below `MAX_COUNT` no sum of counts is rounded.
+    """
+    if words.totals.sum() < MAX_COUNT:
+        return
+    sums = words.counts.sum(axis=0, dtype=np.float64)
+    largest = words.counts.max(axis=0)
+    overflows = (sums != words.totals) | (largest >= MAX_COUNT)
+    if overflows.any():
+        k = int(np.argmax(np.where(overflows, largest, -1.0)))
+        refuse_count(int(words.counts[:, k].argmax()), k)
+
+
+def refuse_count(word: int, topic: int) -> NoReturn:
+    """Raise for the count of a word in a topic."""
+    raise ValueError(
+        f"The word {word} occurs {MAX_COUNT} times or more in topic {topic}, which is more than "
+        "counts can hold. Use more topics, or leave so common a word out."
+    )
 
 
 def flat(corpus: SegmentedCorpus) -> Corpus:

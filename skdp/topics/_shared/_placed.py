@@ -9,7 +9,8 @@ numbers; to the chain itself, statistics: never words, or what belongs to docume
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -22,10 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._executors import Executor
+from skdp._executors._spool import zeros
 from skdp._part import Part as BasePart
 from skdp.callback._files import written_whole
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics._shared._arrays import MAX_COUNT, empty_counts
+from skdp.topics._shared._arrays import check_counts, empty_counts
 from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._kernels_changes import add_codes
@@ -75,22 +77,50 @@ class CountChange:
         words.totals[:] += self.totals
 
 
+_ROOM = 2**27
+"""Bytes that the state of a chain may take in a process."""
+
+
 class Replica:
     """Words by topic of the whole corpus, for all partitions of a chain in this process."""
 
     def __init__(self, n_words: int, n_columns: int):
         self.words = empty_counts(n_words, n_columns)
         self._n_changes = 0
+        self._n_state = 0
         self._lock = Lock()
 
+    def count_state(self, n_bytes: int) -> None:
+        """Count what the state of one more partition takes."""
+        with self._lock:
+            self._n_state += n_bytes
+
+    def is_crowded(self, n_bytes: int) -> bool:
+        """Tell whether a partition, of so many bytes, is not alone and there is too much of all."""
+        return self._n_state > max(_ROOM, n_bytes)
+
     def after(self, n_changes: int, last: CountChange) -> WordCounts:
-        """Return the words after so many changes, of which `last` may be missing."""
+        """Return the words after so many changes, of which `last` may be missing.
+
+        Raises
+        ------
+        ValueError
+            If a word occurs more often in a topic than its count can hold.
+        """
         with self._lock:
             if self._n_changes < n_changes:
                 last.apply(self.words)
+                check_counts(self.words)
                 self._n_changes = n_changes
         return self.words
 
+
+_BY_TOPIC = "doc_topic", "segment_topic"
+_OF_PARTS = *_BY_TOPIC, "segment_mixing"
+"""Sums that stay where the documents are, in files that are mapped; those that list topics."""
+
+_ROWS = 2**14
+"""Of a sum that are reordered at once."""
 
 _REPLICAS: WeakValueDictionary[tuple[str, int], Replica] = WeakValueDictionary()
 """By fit and chain. Partitions alone keep them alive."""
@@ -108,13 +138,46 @@ def find_replica(fit: str, c: int, n_words: int, n_columns: int) -> Replica:
 
 
 class PlacedChain:
-    """What a chain has where a partition is: a walker of one shard, and sums for means."""
+    """What a chain has where a partition is: a walker of one shard, and sums for means.
+
+    Between calls the state takes less room, if there is much of it in the process: topics are in
+    the smallest type, and of tables there are those that are not zero.
+    """
 
     def __init__(self, walker: Any, replica: Replica, *, is_first: bool):
-        self.walker = walker
+        self._walker = walker
+        self._packed: list[Any] | None = None
         self.replica = replica
         self.is_first = is_first
         self.sums: dict[str, NDArray[np.float64]] = {}
+        self._n_bytes = sum(array.nbytes for shard in walker.shards for array in shard)
+        replica.count_state(self._n_bytes)
+
+    @contextmanager
+    def opened(self, parameters: dict[str, Any] | None = None) -> Iterator[Any]:
+        """Give the walker, with parameters that all shards have, while it is worked on."""
+        walker = self._walker
+        if self._packed is not None:
+            walker.shards = [unpack_state(shard) for shard in self._packed]
+            self._packed = None
+        if parameters is not None:
+            walker.take_parameters(parameters)
+        yield walker
+        if self.replica.is_crowded(self._n_bytes):
+            self._packed = pack_shards(walker)
+            walker.shards = []
+
+    def written(self) -> tuple[Any, ...]:
+        """Return what a file has of the chain: without the documents and the words."""
+        walker = BasePart.copy(self._walker)
+        walker.detach()
+        walker.shards = pack_shards(self._walker) if self._packed is None else self._packed
+        return walker, self.is_first, self.sums
+
+
+def pack_shards(walker: Any) -> list[Any]:
+    """Return the state of a walker in a form that takes less room."""
+    return [pack_state(shard) for shard in walker.shards]
 
 
 @dataclass
@@ -139,11 +202,6 @@ def measure_part(part: CorpusPart) -> tuple[list[Size]]:
     return ([Size(len(corpus), len(corpus.segment_ptr) - 1, len(corpus.tokens))],)
 
 
-def count_part(part: CorpusPart) -> tuple[NDArray[np.int64]]:
-    """Return how often each word occurs."""
-    return (np.bincount(part.corpus.tokens, minlength=part.corpus.n_features),)
-
-
 def begin_part(
     part: CorpusPart, fit: str, c: int, make: Callable[..., Any], is_first: bool, *streams: Any
 ) -> tuple[CountChange]:
@@ -155,15 +213,16 @@ def begin_part(
         Returns a walker of a corpus, given streams.
     """
     walker = make(part.corpus, *([stream] for stream in streams))
+    return (_take_in(part, fit, c, walker, is_first=is_first),)
+
+
+def _take_in(part: CorpusPart, fit: str, c: int, walker: Any, *, is_first: bool) -> CountChange:
+    """Let a walker see the words of the whole corpus; return those that it has counted."""
     replica = find_replica(fit, c, part.corpus.n_features, walker.n_columns)
-    part.chains[c] = PlacedChain(walker, replica, is_first=is_first)
-    return (_hand_over(walker, replica),)
-
-
-def _hand_over(walker: Any, replica: Replica) -> CountChange:
-    """Return the words that a walker has counted, and let it see those of the whole corpus."""
-    counts = walker._words
-    walker._words = replica.words
+    part.chains[c] = chain = PlacedChain(walker, replica, is_first=is_first)
+    with chain.opened():
+        counts = walker._words
+        walker._words = replica.words
     return CountChange.of(counts)
 
 
@@ -185,13 +244,12 @@ def sweep_part(
         The last change is its first place.
     """
     chain = part.chains[c]
-    walker = chain.walker
-    walker.take_parameters(parameters)
-    walker.streams = [stream.copy()]
     words = chain.replica.after(n_changes, last[0])
-    own = Counted.copy(words)
-    walker._sweep_words(own, walker.streams)
-    statistics = walker.statistics(is_first=chain.is_first)
+    with chain.opened(parameters) as walker:
+        walker.streams = [stream.copy()]
+        own = Counted.copy(words)
+        walker._sweep_words(own, walker.streams)
+        statistics = walker.statistics(is_first=chain.is_first)
     change = CountChange.between(words, own)
     return change, walker.streams, change.n_bytes, *statistics
 
@@ -233,50 +291,46 @@ def finish_part(
 ) -> tuple[Any, ...]:
     """Return the stream and the statistics that need parameters drawn after the sweep."""
     chain = part.chains[c]
-    walker = chain.walker
-    walker.take_parameters(parameters)
-    walker.streams = [stream.copy()]
-    statistics = walker.late_statistics(is_first=chain.is_first)
+    with chain.opened(parameters) as walker:
+        walker.streams = [stream.copy()]
+        statistics = walker.late_statistics(is_first=chain.is_first)
     return walker.streams, *statistics
 
 
 def report_part(part: CorpusPart, c: int, parameters: dict[str, Any]) -> tuple[list[Any]]:
     """Return what the partition says of the current state."""
-    walker = part.chains[c].walker
-    walker.take_parameters(parameters)
-    return ([walker.report()],)
+    with part.chains[c].opened(parameters) as walker:
+        return ([walker.report()],)
 
 
 def add_part(part: CorpusPart, c: int, parameters: dict[str, Any]) -> tuple[int]:
-    """Add the current values to the sums.
-
-    Of the shares of segments only the tokens of topics are kept, which take less room.
-    """
+    """Add the current values to the sums."""
     chain = part.chains[c]
-    chain.walker.take_parameters(parameters)
-    current = chain.walker.empty_sums()
-    chain.walker.add_to(current)
-    new = {
-        "doc_topic": current["doc_topic"],
-        "topic_tokens": np.diff(part.corpus.segment_ptr) @ current["segment_topic"],
-    }
-    for name, value in new.items():
-        chain.sums[name] = chain.sums[name] + value if name in chain.sums else value
+    with chain.opened(parameters) as walker:
+        everything = walker.empty_sums()  # nothing of it is written to but what is small
+        if not chain.sums:
+            chain.sums = {
+                name: zeros(everything[name].shape) for name in _OF_PARTS if name in everything
+            }
+        walker.add_to({**everything, **chain.sums})
     return (1,)
 
 
 def reorder_part(part: CorpusPart, c: int, order: NDArray[np.intp]) -> tuple[int]:
     """Let label k of the sums be what so far was ``order[k]``."""
-    chain = part.chains[c]
-    for name, values in chain.sums.items():
-        chain.sums[name] = np.take(values, order, axis=-1)
+    for name, values in part.chains[c].sums.items():
+        if name in _BY_TOPIC:
+            for begin in range(0, len(values), _ROWS):
+                rows = values[begin : begin + _ROWS]
+                rows[...] = rows[:, order]
     return (1,)
 
 
 def average_part(part: CorpusPart, c: int, n: int) -> tuple[list[Any]]:
     """Return the mean shares of documents, and the mean tokens of topics."""
     sums = part.chains[c].sums
-    return ([(sums["doc_topic"] / n, sums["topic_tokens"] / n)],)
+    tokens = np.diff(part.corpus.segment_ptr) @ sums["segment_topic"]
+    return ([(sums["doc_topic"] / n, tokens / n)],)
 
 
 def digest_part(part: CorpusPart) -> tuple[list[str]]:
@@ -286,12 +340,7 @@ def digest_part(part: CorpusPart) -> tuple[list[str]]:
 
 def write_part(part: CorpusPart, path: Path) -> tuple[list[int]]:
     """Write what chains have here, without the documents; return the size of the file."""
-    chains = []
-    for c, chain in part.chains.items():
-        walker = BasePart.copy(chain.walker)  # without a copy of the words
-        walker.detach()
-        walker.shards = [pack_state(shard) for shard in walker.shards]
-        chains.append((c, walker, chain.is_first, chain.sums))
+    chains = [(c, *chain.written()) for c, chain in part.chains.items()]
     with written_whole(path) as file:
         pickle.dump(chains, file, protocol=5)
         size = file.tell()
@@ -309,11 +358,15 @@ def read_part(part: CorpusPart, fit: str, path: Path) -> tuple[CountChange, ...]
     for c, walker, is_first, sums in chains:
         walker.shards = [unpack_state(shard) for shard in walker.shards]
         walker.attach(part.corpus)
-        replica = find_replica(fit, c, part.corpus.n_features, walker.n_columns)
-        part.chains[c] = chain = PlacedChain(walker, replica, is_first=is_first)
-        chain.sums = sums
-        changes.append(_hand_over(walker, replica))
+        changes.append(_take_in(part, fit, c, walker, is_first=is_first))
+        part.chains[c].sums = {name: _in_file(values) for name, values in sums.items()}
     return tuple(changes)
+
+
+def _in_file(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    own = zeros(values.shape)
+    own[...] = values
+    return own
 
 
 class PlacedCorpus:
@@ -347,16 +400,6 @@ class PlacedCorpus:
     def n_tokens(self) -> int:
         """Number of words of the corpus."""
         return sum(size.n_tokens for size in self.sizes)
-
-    def check_counts(self) -> None:
-        """Raise if a word occurs more often than counts can hold."""
-        if self.n_tokens > MAX_COUNT:
-            (frequencies,) = self.sum(count_part)
-            if frequencies.max() > MAX_COUNT:
-                raise ValueError(
-                    f"X holds the word {frequencies.argmax()} {frequencies.max()} times; no word "
-                    f"may occur more than {MAX_COUNT} times."
-                )
 
     def begin(self, c: int, make: Callable[..., Any], *streams: list[Any]) -> Any:
         """Make the first state of chain `c`; return what stands for the counts of all words."""

@@ -80,6 +80,9 @@ class PlacedWalker(TopicWalker):
         self._report: list[Any] | None = None
         return found
 
+    def _check_counts(self) -> None:
+        """Do nothing: it is done where the counts are."""
+
     def _topic_totals(self) -> NDArray[np.float64]:
         return self._totals
 

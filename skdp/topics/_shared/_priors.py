@@ -30,6 +30,10 @@ _EXACT = 32
 _SMALL = 64
 """Counts below are counted in an array, others sorted."""
 
+_MOST = 2**20
+"""Counts beyond are so rare that each is looked at by itself: an array of all up to them would be
+large."""
+
 _SHIFT = 40
 """Bits of a count in a key of `Frequencies`."""
 
@@ -234,11 +238,15 @@ def sum_rises(prior: float, values: NDArray[np.number]) -> float:
     values : array of whole numbers
         All counts, in any order; zeros may be left out.
     """
-    largest = int(values.max(initial=0))
+    largest, rest = int(values.max(initial=0)), 0.0
+    if largest > _MOST:
+        at_most = _digamma(prior + _MOST)
+        rest = sum(_digamma(prior + float(n)) - at_most for n in values[values > _MOST])
+        values, largest = np.minimum(values, _MOST), _MOST
     frequencies = np.zeros(largest + 1, dtype=np.int64)
     _count_values(np.ravel(values, order="K"), frequencies)
     at_least = np.cumsum(frequencies[:0:-1])[::-1]  # counts that are >= 1, 2, ...
-    return float(np.sum(at_least / (prior + np.arange(largest))))
+    return float(np.sum(at_least / (prior + np.arange(largest))) + rest)
 
 
 def update_symmetric_dirichlet(

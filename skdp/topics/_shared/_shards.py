@@ -18,6 +18,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
+from skdp.topics._shared._arrays import check_counts
 from skdp.topics._shared._kernels import Corpus, WordCounts
 from skdp.topics._shared._kernels_changes import add_change, move_words
 from skdp.topics._shared._packing import (
@@ -118,6 +119,7 @@ class Counted:
         for code, totals in changes:
             decode(code, words.counts)
             words.totals[:] += totals
+            check_counts(words)
 
     @staticmethod
     def merge(words: WordCounts, copies: list[WordCounts]) -> None:
@@ -126,6 +128,7 @@ class Counted:
         for own in others:
             add_change(total.counts.reshape(-1), own.counts.reshape(-1), words.counts.reshape(-1))
             add_change(total.totals, own.totals, words.totals)
+            check_counts(total)
         words.counts[:], words.totals[:] = total.counts, total.totals
 
 

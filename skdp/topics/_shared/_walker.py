@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
 from skdp.inference import Part
-from skdp.topics._shared._arrays import empty_counts, flat, split_documents
+from skdp.topics._shared._arrays import check_counts, empty_counts, flat, split_documents
 from skdp.topics._shared._kernels import WordCounts, log_likelihood_of_words
 from skdp.topics._shared._priors import sum_rises, update_symmetric_dirichlet
 from skdp.topics._shared._shards import Counted, ShardSweep, sweep_shards
@@ -84,9 +84,15 @@ class TopicWalker(Part):
     def _count_words(self) -> None:
         """Count words by topic from the state."""
         self._words = empty_counts(self._whole.n_features, self.n_columns)
+        counts, totals = self._words.counts, self._words.totals
         for corpus, shard in zip(self._corpora, self.shards, strict=True):
-            np.add.at(self._words.counts, (corpus.tokens, shard.topics), 1)
-        self._words.totals[:] = self._words.counts.sum(axis=0, dtype=np.float64)
+            np.add.at(counts, (corpus.tokens, shard.topics), 1)
+            totals += np.bincount(shard.topics, minlength=len(totals))
+        self._check_counts()
+
+    def _check_counts(self) -> None:
+        """Raise if a word occurs more often in a topic than its count can hold."""
+        check_counts(self._words)
 
     @property
     def segment_lengths(self) -> NDArray[np.int64]:
@@ -119,6 +125,7 @@ class TopicWalker(Part):
     def sweep(self) -> None:
         """Draw what belongs to the words once, then the parameters that are learned."""
         self._sweep_words(self._words, self.streams)
+        self._check_counts()
         self._update_parameters()
         if self.learns_topic_word_prior:
             self.topic_word_prior = update_symmetric_dirichlet(

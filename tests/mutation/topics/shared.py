@@ -2,6 +2,7 @@
 
 from mutation.mutation import Mutation
 
+ARRAYS = "tests/unit/topics/shared/test_arrays.py"
 LIKELIHOODS = "tests/exact/topics/test_log_likelihood.py"
 TOPICS = "tests/exact/topics/test_segmented.py"
 
@@ -22,6 +23,46 @@ def _likelihood(case: str, n_particles: int, model: str = "segmented") -> str:
 
 
 MUTATIONS = [
+    Mutation(
+        "counts-that-were-full-are-forgotten",
+        "topics/_shared/_arrays.py",
+        "    overflows = (sums != words.totals) | (largest >= MAX_COUNT)\n",
+        "    overflows = largest >= MAX_COUNT\n",
+        "A count that was full has lost a word, although it has fallen since.",
+        f"{ARRAYS}::test_a_count_that_was_full_and_lost_a_word",
+    ),
+    Mutation(
+        "counts-of-merged-shards-are-not-checked",
+        "topics/_shared/_shards.py",
+        "            check_counts(total)\n",
+        "            pass\n",
+        "The sum of shards can be too large where none of them is.",
+        f"{ARRAYS}::test_sums_of_shards",
+    ),
+    Mutation(
+        "counts-of-partitions-are-not-checked",
+        "topics/_shared/_placed.py",
+        "                check_counts(self.words)\n",
+        "",
+        "The sum of partitions can be too large where none of them is.",
+        f"{ARRAYS}::test_sums_of_partitions",
+    ),
+    Mutation(
+        "counts-in-lists-that-were-full-are-forgotten",
+        "topics/_lda/_shard.py",
+        "    overflows = sums != words.totals\n",
+        "    overflows = sums > words.totals\n",
+        "A count that was full has lost a word, although it has fallen since.",
+        f"{ARRAYS}::test_lists[0]",
+    ),
+    Mutation(
+        "priors-rises-of-large-counts-are-lost",
+        "topics/_shared/_priors.py",
+        "at_least / (prior + np.arange(largest))) + rest)",
+        "at_least / (prior + np.arange(largest))))",
+        "Counts beyond 2^20 are taken one by one.",
+        "tests/unit/topics/shared/test_priors.py::test_the_largest_counts_are_rare[0.02]",
+    ),
     Mutation(
         "hdp-worst-sample-is-shown",
         "topics/_shared/_best_sample.py",

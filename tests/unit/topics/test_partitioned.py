@@ -1,6 +1,7 @@
 """Topic models over partitions: the bits of shards, and what partitions do not allow."""
 
 import signal
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ from skdp.topics import (
     SegmentedTopicModel,
     SequentialLDA,
 )
-from skdp.topics._shared._placed import PlacedCorpus
+from skdp.topics._shared._placed import PlacedChain, PlacedCorpus
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -89,9 +90,34 @@ def test_words_have_the_topics_that_they_have_in_shards():
         (chain,) = model._start_chains(PlacedCorpus(split(9), executor), 1).runs
         for _ in range(5):
             chain.walker.sweep()
-        shards = [part.chains[0].walker.shards[0] for part in executor._states]
+        shards = [part.chains[0]._walker.shards[0] for part in executor._states]
         assert_array_equal(np.concatenate([shard.topics for shard in shards]), expected.topics)
         assert_array_equal(chain.walker.word_counts, expected._walker.word_counts)
+
+
+@pytest.mark.parametrize("cls", MODELS, ids=lambda cls: cls.__name__)
+def test_state_takes_little_room_between_sweeps(cls, monkeypatch):
+    """Where it is packed the bits are the same, and all of it is."""
+    params = CASES["segment, chains"]
+    expected = make(cls, n_shards=3, **params).fit(CORPUS)
+    packed = []
+    opened = PlacedChain.opened
+
+    @contextmanager
+    def watched(self, *args):
+        with opened(self, *args) as walker:
+            assert len(walker.shards) == 1
+            yield walker
+        packed.append(not walker.shards)
+
+    monkeypatch.setattr(PlacedChain, "opened", watched)
+    monkeypatch.setattr("skdp.topics._shared._placed._ROOM", 0)
+    assert_same(make(cls, **params).fit(split(3)), expected)
+    assert np.mean(packed) > 0.9  # but for the first partition, which was alone
+    packed.clear()
+    make(cls).fit(split(1))  # what is alone is never packed
+    assert packed
+    assert not any(packed)
 
 
 def test_topics_that_trade_places_are_followed(monkeypatch):
@@ -153,11 +179,17 @@ def test_no_words_at_all():
 
 
 def test_words_that_occur_too_often(monkeypatch):
-    monkeypatch.setattr("skdp.topics._shared._placed.MAX_COUNT", 5)
+    """What counts is the sum over partitions of a word in a topic."""
     counts = np.bincount(CORPUS.tokens)
-    match = f"the word {counts.argmax()} {counts.max()} times; no word may occur more than 5"
+    model = make().set_params(n_components=1)
+    monkeypatch.setattr("skdp.topics._shared._arrays.MAX_COUNT", counts.max() + 1)
+    model.fit(split(3))
+    monkeypatch.setattr("skdp.topics._shared._arrays.MAX_COUNT", counts.max())
+    match = f"The word {counts.argmax()} occurs {counts.max()} times or more in topic 0"
     with pytest.raises(ValueError, match=match):
-        make().fit(split(3))
+        clone(model).fit(split(3))
+    make().fit(split(3))  # of three topics none has all of it
+    assert_nothing_is_left()
 
 
 def test_an_error_in_a_sweep_leaves_nothing_behind(monkeypatch):

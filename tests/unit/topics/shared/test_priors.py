@@ -132,6 +132,14 @@ def test_updates_stay_finite_and_above_the_floor(counts, shape, rate):
         assert np.all(values >= FLOOR)
 
 
+@pytest.mark.parametrize("prior", [0.02, 3.0])
+def test_the_largest_counts_are_rare(prior):
+    counts = np.array([0, 1, 5, 2**20 - 1, 2**20, 2**20 + 1, 2**24 - 1, 9], dtype=np.float32)
+    expected = np.sum(digamma(prior + counts.astype(float)) - digamma(prior))
+    assert sum_rises(prior, counts) == pytest.approx(expected, rel=1e-12)
+    assert counts[6] == 2**24 - 1
+
+
 def test_prior_given_is_left_alone():
     prior = np.array([0.3, 0.9, 0.2, 1.4])
     update_dirichlet(prior, COUNTS["small"], 1.5, 0.3, symmetric=False)
