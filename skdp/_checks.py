@@ -50,7 +50,8 @@ def check_word_names(feature_names: Any, n_words: int) -> NDArray[Any]:
     names = as_array(feature_names, "feature_names")
     if names.shape != (n_words,):
         raise ValueError(
-            f"feature_names must hold n_features={n_words} names, got shape {names.shape}."
+            f"feature_names must hold n_features={n_words} names, as the vectorizer's "
+            f"get_feature_names_out() does, got shape {names.shape}."
         )
     return names
 

@@ -1,12 +1,14 @@
 """Held-out perplexity against the number of topics: figures 5.8, 6.3 (c), 7.5; tables 5.4-7.3.
 
 LDA by document and by segment, LDCC, STM, SeqLDA and AdaTM on the same documents, cut into
-paragraphs or into sentences (`--unit`). Priors and concentrations are learned, the discount is 0.
+paragraphs or into sentences (`--unit`); `--length 5` makes documents of five of these units. Priors
+and concentrations are learned, the discount is 0.
 Below the perplexities, for each number of topics, what a model gains on another: the mean over test
 documents of the difference in log probability a token (row minus column: positive is better), with
 the two-sided p of a paired t-test over these documents.
 
     python benchmarks/thesis/perplexity.py --data DATA --unit sentence
+    python benchmarks/thesis/perplexity.py --data DATA --unit sentence --length 5
 """
 
 import numpy as np
@@ -24,6 +26,8 @@ from common import (
 )
 from scipy.stats import ttest_rel
 
+from skdp.data import SegmentedCorpus
+
 
 def compare(names, documents):
     """Print the matrix of paired differences of `documents`, log probabilities by model."""
@@ -37,6 +41,14 @@ def compare(names, documents):
         rows.append(row + [""] * (len(names) - 1 - i))
     print_table(["gain of", *(f"on {name}" for name in names[:-1])], rows)
     print()
+
+
+def cut(corpus, length):
+    """Return a corpus whose documents are runs of `length` segments of those of `corpus`."""
+    documents = [
+        document[i : i + length] for document in corpus for i in range(0, len(document), length)
+    ]
+    return SegmentedCorpus.from_documents(documents, corpus.n_features)
 
 
 def measure(names, train, test, options, matrices):
@@ -62,9 +74,13 @@ def measure(names, train, test, options, matrices):
 def main():
     parser = make_parser(__doc__, components=[10, 25, 50, 100], models=list(MODELS))
     parser.add_argument("--unit", default="paragraph", choices=["paragraph", "sentence"])
+    parser.add_argument("--length", type=int, help="cut addresses into documents of so many units")
     options = parse(parser, components=[10], sweeps=100, every=4)
     train, test = load_split(options, options.unit)
+    if options.length:
+        train, test = (cut(corpus, options.length) for corpus in (train, test))
     names = select(options.models)
+    print(f"{len(train):,} documents to train on, {len(test):,} to test; ", end="")
     print(f"{options.unit}s: {len(train.segment_ptr) - 1:,} to train on, ", end="")
     print(f"{len(test.segment_ptr) - 1:,} to test\n")
     matrices = []

@@ -55,7 +55,7 @@ print(f"concentration {model.concentration_:.2f}")
 # sequences and functions to classes, modules, stack frames and tracebacks, so the subject changes
 # from paragraph to paragraph. The section on compound statements keeps only the paragraphs that it
 # does not share with a shorter section. Most of them describe the ``match`` statement, and the
-# topics hardly change.
+# topics hardly change. Shares are means of five paragraphs, so that lines can be followed.
 
 import matplotlib.pyplot as plt
 
@@ -64,7 +64,9 @@ from skdp.inspection import TopicEvolutionDisplay
 figure, axes = plt.subplots(2, figsize=(11, 7), layout="constrained")
 for ax, name in zip(axes, ["types", "compound"], strict=True):
     i = reference.names.index(name)
-    TopicEvolutionDisplay.from_estimator(model, corpus, document=i, feature_names=words, ax=ax)
+    TopicEvolutionDisplay.from_estimator(
+        model, corpus, document=i, feature_names=words, smooth=5, ax=ax
+    )
     ax.set(title=reference.titles[i], xlabel="paragraph")
 figure.savefig("python_reference_topics.png", dpi=100)
 print("The figure is in python_reference_topics.png.")

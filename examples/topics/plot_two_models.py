@@ -54,11 +54,9 @@ import matplotlib.pyplot as plt
 
 from skdp.inspection import HellingerDisplay, TopicAlignmentDisplay
 
-figure, (left, right) = plt.subplots(
-    1, 2, figsize=(12, 4.6), layout="constrained", width_ratios=[1.0, 1.5]
-)
+figure, ax = plt.subplots(figsize=(6, 4.6), layout="constrained")
 alignment = TopicAlignmentDisplay.from_estimators(
-    segmented, adaptive, names=("segmented", "adaptive"), include_values=False, ax=left
+    segmented, adaptive, names=("segmented", "adaptive"), include_values=False, ax=ax
 )
 own = alignment.distances.diagonal()
 print("distances of matched topics:", *np.sort(own).round(2))
@@ -78,12 +76,11 @@ for name, place in {"most alike": own.argmin(), "least alike": own.argmax()}.ite
 # place, the subject changes there, whatever the topics are called.
 
 i = int(np.argmin([abs(len(section) - 40) for section in sections]))
+figure, ax = plt.subplots(figsize=(9, 4.2), layout="constrained")
 HellingerDisplay.from_estimator(
-    segmented, corpus, document=i, to="previous", name="segmented", ax=right
+    segmented, corpus, document=i, to="previous", name="segmented", ax=ax
 )
-HellingerDisplay.from_estimator(
-    adaptive, corpus, document=i, to="previous", name="adaptive", ax=right
-)
-right.set(title=titles[i], xlabel="paragraph")
-right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, frameon=False)
+HellingerDisplay.from_estimator(adaptive, corpus, document=i, to="previous", name="adaptive", ax=ax)
+ax.set(title=titles[i], xlabel="paragraph")
+ax.legend(loc="upper right", frameon=False)
 figure.savefig("two_models.png", dpi=100)

@@ -36,7 +36,8 @@ def read_trees(
     ------
     ValueError
         If a bracket is never closed or never opened, is empty, or has no label without being
-        outermost, or if a word is outside of brackets. The message gives the line number.
+        outermost, or if a word is outside of brackets. The message gives the line number. If `file`
+        is the text of trees, not a path.
     OSError
         If the file cannot be read.
     UnicodeDecodeError
@@ -62,6 +63,11 @@ def _open_text(file: Any, encoding: str) -> Iterator[IO[str]]:
     if not isinstance(file, str | os.PathLike) and not hasattr(file, "read"):
         # Numbers are open files to `open`, which would close them.
         raise TypeError(f"file must be a path or an open file, got {type(file).__name__}.")
+    if isinstance(file, str) and file.lstrip().startswith("("):
+        raise ValueError(
+            f"file must be a path or an open file, got trees, {file!r:.40}: use "
+            "ParseTree.from_brackets for one, and io.StringIO(text) for several."
+        )
     if not hasattr(file, "read"):
         with open(file, encoding=encoding) as opened:
             yield opened

@@ -101,7 +101,7 @@ class SegmentedCorpus(RaggedTokens):
         ------
         ValueError
             If a segment is not a sequence of integers, or a word id is out of range; the message
-            names the document and segment.
+            names the document and segment. If all segments are tuples of two numbers.
         """
         parts = read_parts(documents, "documents", "documents, each a list of segments")
         for d, document in enumerate(parts):
@@ -113,6 +113,13 @@ class SegmentedCorpus(RaggedTokens):
             check_unmasked(document, f"document {d}")
         doc_ptr = offsets([len(document) for document in parts])
         segments = [segment for document in parts for segment in document]
+        if segments and all(map(_is_pair, segments)):
+            raise ValueError(
+                "documents hold pairs of a word id and its count, as gensim's doc2bow returns, not "
+                "segments of word ids: pass gensim.matutils.corpus2csc(documents, "
+                "num_terms=len(dictionary)).T, a matrix of counts. If these are segments of two "
+                "words each, write lists, not tuples."
+            )
         tokens, segment_ptr = cls._join(segments, (doc_ptr,))
         return cls._make(*cls._check(tokens, (doc_ptr, segment_ptr), n_features))
 
@@ -204,3 +211,8 @@ class SegmentedCorpus(RaggedTokens):
         begin, end = self.doc_ptr[i : i + 2]
         ptr = self.segment_ptr[begin : end + 1].tolist()
         return [self.tokens[b:e] for b, e in pairwise(ptr)]
+
+
+def _is_pair(segment: Any) -> bool:
+    """Whether a segment looks like a word id and its count."""
+    return isinstance(segment, tuple) and len(segment) == 2

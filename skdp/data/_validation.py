@@ -57,10 +57,12 @@ def check_corpus(
         If scikit-learn's ``check_array`` raises it.
     """
     _check_kind(estimator, X)
+    if _is_column_of_lists(X):
+        X = list(X)
     if _holds_text(X):
+        how = _vectorizing(X) if reset else "pass transform(X) of the vectorizer of the fit"
         raise ValueError(
-            "X holds text, not word ids or counts. Turn it into a corpus first: "
-            "skdp.feature_extraction.SegmentVectorizer().fit_transform(X)."
+            f"X holds text, not word ids or counts. Turn it into a corpus first: {how}."
         )
     _check_not_empty_list(estimator, X)
     is_listed = False
@@ -132,8 +134,11 @@ def check_panel(
     """
     _check_kind(estimator, X)
     _check_columns_are_numbers(X)
+    _check_no_text(X)
     _check_not_empty_list(estimator, X)
     is_single = False
+    if _is_column_of_lists(X):
+        X = list(X)
     source = X
     if isinstance(X, SequencePanel):
         panel = X
@@ -205,9 +210,11 @@ def check_sentences(
     if _is_column_of_lists(X):
         X = list(X)
     if _holds_text(X):
+        how = "skdp.feature_extraction.TokenVectorizer().fit_transform(X)"
+        if not reset:
+            how = "pass transform(X) of the vectorizer of the fit"
         raise ValueError(
-            "X holds text, not word ids. Turn it into sentences of word ids first: "
-            "skdp.feature_extraction.TokenVectorizer().fit_transform(X)."
+            f"X holds text, not word ids. Turn it into sentences of word ids first: {how}."
         )
     _check_not_empty_list(estimator, X)
     n_words = length = None
@@ -328,6 +335,7 @@ def check_rows(
             f"{type(estimator).__name__} is a row."
         )
     _check_columns_are_numbers(X)
+    _check_no_text(X)
     values = validate_data(
         estimator,
         X=X,
@@ -352,12 +360,21 @@ def _check_kind(estimator: Any, X: Any) -> None:
         )
     if isinstance(X, Ragged):
         return
+    if (isinstance(X, dict) and not hasattr(X, "shape")) or hasattr(X, "ngroups"):
+        values = "*X.values()" if isinstance(X, dict) else "part for _, part in X"
+        raise TypeError(
+            f"X must not be a {type(X).__name__}: pass a list of its parts, [{values}]."
+        )
     check_unmasked(X, "X")
     dtypes = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
-    for dtype in dtypes if hasattr(dtypes, "__iter__") else [dtypes]:
+    for d, dtype in enumerate(dtypes if hasattr(dtypes, "__iter__") else [dtypes]):
         if getattr(dtype, "kind", "") in ("M", "m"):
+            where, cure = "X", ""
+            if hasattr(X, "columns"):
+                where, cure = f"X, column {X.columns[d]!r},", ", or make them the index"
             raise ValueError(
-                f"X must hold numbers, got dates or times ({dtype}): turn them into numbers first."
+                f"{where} must hold numbers, got dates or times ({dtype}): turn them into numbers "
+                f"first{cure}."
             )
 
 
@@ -381,18 +398,46 @@ def _check_columns_are_numbers(X: Any) -> None:
                 ) from None
 
 
+def _check_no_text(X: Any) -> None:
+    """Raise for text where numbers are expected, unless it is of numbers."""
+    if hasattr(X, "columns") or not _holds_text(X):
+        return
+    try:
+        check_array(X, dtype=np.float64, ensure_2d=False, allow_nd=True, ensure_all_finite=False)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "X must hold numbers, got text. Categories and symbols are integers from 0: encode "
+            "them first, for instance by sklearn.preprocessing.OrdinalEncoder, or words of "
+            "sentences by skdp.feature_extraction.TokenVectorizer."
+        ) from None
+
+
 def _holds_text(X: Any) -> bool:
-    """Whether X is text in a list, in lists in a list, in an array or in a data frame."""
-    if isinstance(X, (list, tuple)):
-        parts = (part for part in X if not _is_list(part) or len(part) > 0)
-        X = next(parts, None)  # the first part that is not empty
+    """Whether X is text in a list, in lists in lists, in an array or in a data frame."""
+    for _ in range(3):  # documents, segments, words
         if isinstance(X, (list, tuple)):
-            X = X[0]
-    elif hasattr(X, "iloc"):
+            parts = (part for part in X if not _is_list(part) or len(part) > 0)
+            X = next(parts, None)  # the first part that is not empty
+    if hasattr(X, "iloc"):
         X = X.iloc[:1]
     if isinstance(X, np.ndarray) or hasattr(X, "iloc"):
         X = next(np.asarray(X).flat, None)
     return isinstance(X, (str, bytes))
+
+
+def _vectorizing(X: Any) -> str:
+    """Return the call that turns text, or lists of words, into a corpus."""
+    vectorizer = "skdp.feature_extraction.SegmentVectorizer"
+    document = X[0] if isinstance(X, (list, tuple)) else None
+    if not isinstance(document, (list, tuple)) or not document:
+        return f"{vectorizer}().fit_transform(X)"
+    if isinstance(document[0], (list, tuple)):
+        joined = "[[' '.join(words) for words in document] for document in X]"
+    elif not any(isinstance(text, bytes) or len(text.split()) > 1 for text in document):
+        joined = "[' '.join(words) for words in X]"
+    else:
+        return f"{vectorizer}().fit_transform(X)"
+    return f"{vectorizer}(analyzer=str.split).fit_transform({joined})"
 
 
 def _is_list(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from numbers import Integral
@@ -167,8 +168,13 @@ class SegmentVectorizer(TextVectorizer):
     def _counter(self, names: tuple[str, ...]) -> _WordCounter:
         return _WordCounter(**{name: getattr(self, name) for name in names})
 
-    def _read(self, X: Any, numbers: WordNumbers, sizes: list[int]) -> Iterator[list[list[str]]]:
-        """Yield documents as lists of segments of words, and record them."""
+    def _read(
+        self, X: Any, numbers: WordNumbers, sizes: list[int], listed: list[int]
+    ) -> Iterator[list[list[str]]]:
+        """Yield documents as lists of segments of words, and record them.
+
+        `listed` are the numbers of those that were cut into segments already.
+        """
         check_raw(X)
         check_reading(self)
         decode = self._counter(_READING).decode
@@ -177,6 +183,7 @@ class SegmentVectorizer(TextVectorizer):
         for d, document in enumerate(X):
             if isinstance(document, (list, tuple, np.ndarray)):
                 segments = [decode(segment) for segment in document]
+                listed.append(d)
             else:
                 text = decode(document)
                 pieces = cut(text) if isinstance(text, str) else [text]
@@ -228,9 +235,17 @@ class SegmentVectorizer(TextVectorizer):
             )
         if isinstance(self.stop_words, list):
             check_words(self.stop_words, "stop_words")
-        numbers, sizes = WordNumbers(), list[int]()
-        counter = self._counter(_ANALYSIS).fit(self._read(X, numbers, sizes))
+        numbers, sizes, listed = WordNumbers(), list[int](), list[int]()
+        counter = self._counter(_ANALYSIS).fit(self._read(X, numbers, sizes, listed))
         self.vocabulary_ = {word: int(i) for word, i in counter.vocabulary_.items()}
+        are_many = len(listed) == len(sizes) and sum(sizes) >= 5 * len(sizes)
+        if are_many and numbers.lengths().max() == 1:
+            warnings.warn(
+                "No segment has more than one word: a document that is a list of strings is a list "
+                "of segments. If yours are lists of words, pass [' '.join(words) for words in X] "
+                "to SegmentVectorizer(analyzer=str.split).",
+                stacklevel=2,
+            )
         return self._corpus(numbers, sizes)
 
     def transform(self, X: Iterable[Any]) -> SegmentedCorpus | PartitionedCorpus:
@@ -257,7 +272,7 @@ class SegmentVectorizer(TextVectorizer):
         if is_bag(X):
             return PartitionedCorpus.from_delayed(transform_bag(self, X), len(self.vocabulary_))
         numbers, sizes = WordNumbers(), list[int]()
-        for _ in self._read(X, numbers, sizes):
+        for _ in self._read(X, numbers, sizes, []):
             pass
         return self._corpus(numbers, sizes)
 

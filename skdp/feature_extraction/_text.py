@@ -47,6 +47,10 @@ class WordNumbers:
         """Return how often each word was read."""
         return np.bincount(self._tokens, minlength=len(self._numbers))
 
+    def lengths(self) -> NDArray[np.int64]:
+        """Return the number of words of each text."""
+        return np.diff(self._ends)
+
     def translate(self, ids: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the texts as word ids end to end, and their offsets.
 

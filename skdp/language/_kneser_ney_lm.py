@@ -154,11 +154,22 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         counts = franchise.customers
         discounts = np.empty((self.order, _N_CLASSES))
         discounted = np.empty(len(counts))
+        without = []
         for m in range(self.order):
             cells = trie.layout.cells_at(m)
             at_depth = counts[cells]
-            discounts[m] = self._learn(at_depth, m) if given is None else given[m]
+            if given is None:
+                discounts[m], is_in_range = self._learn(at_depth)
+                without += [] if is_in_range else [str(m)]
+            else:
+                discounts[m] = given[m]
             discounted[cells] = discounts[m, np.minimum(at_depth, _N_CLASSES) - 1]
+        if without:
+            warn_user(
+                f"{type(self).__name__}: the counts of words in contexts of {', '.join(without)} "
+                f'words give no discount="{self.discount}" in range; half the count is used.',
+                UserWarning,
+            )
         node = trie.layout.node
         totals = franchise.node_customers
         left = np.bincount(node, weights=discounted, minlength=len(totals))
@@ -170,8 +181,8 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         )
         return self
 
-    def _learn(self, counts: Any, m: int) -> Floats:
-        """Return the discounts of counts of 1, of 2 and of more, in contexts of m words."""
+    def _learn(self, counts: Any) -> tuple[Floats, bool]:
+        """Return the discounts of counts of 1, of 2 and of more, and whether counts gave them."""
         n = np.bincount(counts, minlength=6).astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = n[1] / (n[1] + 2.0 * n[2])
@@ -183,14 +194,8 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
                 discounts = k - (k + 1) * share * n[k + 1] / n[k]
                 largest = k.astype(np.float64)
         wrong = ~((discounts > 0.0) & (discounts < largest))
-        if len(counts) and wrong.any():
-            warn_user(
-                f"{type(self).__name__}: the counts of words in contexts of {m} words give no "
-                f'discount="{self.discount}" in range; half the count is used.',
-                UserWarning,
-            )
         discounts[wrong] = 0.5 * largest[wrong]
-        return discounts
+        return discounts, not (len(counts) and wrong.any())
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell whether there is a model."""

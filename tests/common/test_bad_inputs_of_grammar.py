@@ -98,6 +98,12 @@ from skdp.grammar import (
     ("no words", lambda: TREES[0].with_leaves(None), TypeError, "words must be a list"),
     ("a text as words", lambda: TREES[0].with_leaves("ab"), TypeError, "words must be a list"),
     ("no function", lambda: TREES[0].map_labels(None), TypeError, "function must be callable"),
+    (
+        "text as a file",
+        lambda: read_trees(" (S (A a))"),
+        ValueError,
+        r"got trees, ' \(S \(A a\)\)': use ParseTree.from_brackets",
+    ),
     ("a number as a file", lambda: read_trees(10**9), TypeError, "file must be a path"),
     ("a threshold of 0", lambda: refine(WORDS, TREES).count_active_rules(0), ValueError, "thresh"),
     ("words as weights", lambda: inside_outside([[0]], "x", 0, 0, 0), ValueError, "root must hold"),

@@ -28,6 +28,12 @@ def classifier(y, X=SENTENCES, **params):
     ("masked", lambda: lm(HIDDEN), ValueError, "X must not be a masked array"),
     ("dates", lambda: lm(DAYS), ValueError, "X must hold numbers, got dates"),
     ("text", lambda: lm(TEXTS), ValueError, "X holds text.*TokenVectorizer"),
+    (
+        "text after a fit",
+        lambda: kn([[0, 1], [1]]).score(["the cat"]),
+        ValueError,
+        r"X holds text.*: pass transform\(X\) of the vectorizer of the fit\.$",
+    ),
     ("text", lambda: kn(["the", "cat"]), ValueError, "X holds text.*TokenVectorizer"),
     ("words", lambda: lm(pd.Series([["the", "cat"], ["a"]])), ValueError, "X holds text.*Token"),
     ("a generator", lambda: lm(s for s in SENTENCES), TypeError, r"pass list\(X\)"),

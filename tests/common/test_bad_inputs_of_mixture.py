@@ -34,6 +34,9 @@ FAULTS = {
     "negative counts": ({"emission": "poisson"}, with_entry(-1.0), ValueError, "got -1"),
     "fractions": ({"emission": "multinomial"}, with_entry(0.5), ValueError, "got 0.5 in column 1"),
     "missing counts": ({"emission": "poisson"}, with_entry(np.nan), ValueError, "contains NaN"),
+    "strings": (
+        {"emission": "categorical"}, [["a"], ["b"]], ValueError, "preprocessing.OrdinalEncoder",
+    ),
     "two columns": ({"emission": "categorical"}, COUNTS, ValueError, "must have 1 feature"),
     "unknown emission": ({"emission": "gauss"}, X, ValueError, "'emission' parameter"),
     "a class": ({"emission": PoissonEmission}, COUNTS, TypeError, "got the class"),

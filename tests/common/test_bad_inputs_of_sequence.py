@@ -55,6 +55,24 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
         ValueError,
         "activity_prior must be two positive numbers.*from 1e-08 to 1e.08",
     ),
+    (
+        "symbols that are strings",
+        lambda: hmm([["a", "b"], ["c"]], emission="categorical"),
+        ValueError,
+        "must hold numbers, got text.*OrdinalEncoder.*TokenVectorizer",
+    ),
+    (
+        "sequences by name",
+        lambda: hmm({"a": SERIES, "b": SERIES}),
+        TypeError,
+        r"must not be a dict: pass a list of its parts, \[\*X.values\(\)\]",
+    ),
+    (
+        "groups of a data frame",
+        lambda: hmm(pd.DataFrame({"who": [0, 0, 1], "x": [1.0, 2.0, 3.0]}).groupby("who")),
+        TypeError,
+        r"must not be a DataFrameGroupBy: .*\[part for _, part in X\]",
+    ),
     ("complex", lambda: log_obs(np.zeros((3, 2), complex)), ValueError, "log_obs must hold real"),
     (
         "complex",
@@ -292,7 +310,7 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
         "dates in a frame",
         lambda: hmm(pd.DataFrame({"a": pd.to_datetime(["2020-01-01"]), "b": [1.0]})),
         ValueError,
-        "X must hold numbers, got dates",
+        "X, column 'a', must hold numbers, got dates.*or make them the index",
     ),
     (
         "a stray symbol",

@@ -18,6 +18,42 @@ from skdp.topics import GibbsLDA, HDPTopicModel, LatentDirichletCoClustering, Se
     ("masked", lambda: stm(init=HIDDEN), ValueError, "'init'.*SegmentedTopicModel.*masked array"),
     ("masked", lambda: given(HIDDEN), ValueError, "components must not be a masked array"),
     ("masked", lambda: stm().transform(HIDDEN), ValueError, "X must not be a masked array"),
+    (
+        "lists of words",
+        lambda: GibbsLDA(2).fit([["a", "cat"], ["dogs"]]),
+        ValueError,
+        r"X holds text.*str\.split\)\.fit_transform\(\[' '\.join\(words\) for words in X\]\)",
+    ),
+    (
+        "segments of words",
+        lambda: GibbsLDA(2).fit([[["a", "cat"], ["dogs"]]]),
+        ValueError,
+        r"X holds text.*for words in document\] for document in X\]\)",
+    ),
+    (
+        "text after a fit",
+        lambda: stm().transform(["a cat"]),
+        ValueError,
+        r"X holds text.*: pass transform\(X\) of the vectorizer of the fit\.$",
+    ),
+    (
+        "segments of text",
+        lambda: GibbsLDA(2).fit([["a cat", "dogs"]]),
+        ValueError,
+        r"X holds text.*SegmentVectorizer\(\)\.fit_transform\(X\)",
+    ),
+    (
+        "pairs of doc2bow",
+        lambda: GibbsLDA(2).fit([[(0, 2), (3, 1)], [(1, 1)]]),
+        ValueError,
+        r"pairs of a word id and its count.*corpus2csc\(documents, num_terms=.*\)\.T",
+    ),
+    (
+        "too few names",
+        lambda: stm().top_words(3),
+        ValueError,
+        r"n_features=4 names.*get_feature_names_out\(\).*shape \(\)",
+    ),
     ("dates", lambda: GibbsLDA(2).fit(DAYS), ValueError, "X must hold numbers, got dates"),
     (
         "a stray id",

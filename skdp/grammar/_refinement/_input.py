@@ -17,8 +17,11 @@ def check_sentences(X: Any) -> list[tuple[str, ...]]:
     sentences = []
     for i, sentence in enumerate(X):
         if isinstance(sentence, str) or not hasattr(sentence, "__iter__"):
-            advice = " Cut it into words: X of one sentence is [sentence.split()]."
-            advice *= isinstance(sentence, str)
+            advice = ""
+            if isinstance(sentence, str):
+                advice = " Cut it into words: X of one sentence is [sentence.split()]."
+            elif isinstance(sentence, ParseTree):
+                advice = " Trees are y, and X their words: [tree.leaves for tree in trees]."
             raise TypeError(
                 f"sentence {i}: must be a sequence of words, got {type(sentence).__name__}.{advice}"
             )

@@ -1,5 +1,6 @@
 """KneserNeyLM against an independent implementation by dictionaries (see kneser_ney.py)."""
 
+import re
 import warnings
 
 import numpy as np
@@ -69,11 +70,13 @@ def test_discounts(case):
 
 def test_counts_without_discounts_are_named():
     corpus = [[0, 1, 2], [0, 1, 2]]
-    with pytest.warns(UserWarning, match="contexts of [012] words give no") as caught:
+    with pytest.warns(UserWarning, match="contexts of .* words give no") as caught:
         lm = KneserNeyLM(3).fit(corpus)
+    (warning,) = caught  # one for all contexts
     oracle = KneserNey(corpus, 3, 3)
     depths = {m for m, _ in oracle.fallbacks}
-    assert {int(str(w.message).split("contexts of ")[1][0]) for w in caught} == depths
+    named = re.search("contexts of (.*) words", str(warning.message))[1]
+    assert set(map(int, named.split(", "))) == depths
     np.testing.assert_allclose(lm.discounts_, [oracle.discounts[m] for m in range(3)])
 
 

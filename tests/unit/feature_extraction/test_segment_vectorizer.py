@@ -1,5 +1,6 @@
 import io
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -270,3 +271,23 @@ def test_a_data_frame_is_refused():
     with pytest.raises(ValueError, match="pass the column"):
         SegmentVectorizer().fit(frame)
     assert SegmentVectorizer().fit_transform(frame["text"]).shape == (2, 2)
+
+
+def test_lists_of_words_are_not_segments():
+    """A habit of tomotopy and gensim, which would make a segment of every word."""
+    documents = ["cats purr at other cats".split(), "dogs bark at cats and other dogs".split()]
+    with pytest.warns(UserWarning, match=r"more than one word.*' '\.join\(words\).*str\.split"):
+        SegmentVectorizer().fit(documents)
+    joined = [" ".join(words) for words in documents]
+    corpus = SegmentVectorizer(analyzer=str.split).fit_transform(joined)
+    assert (len(corpus.segment_ptr), len(corpus.tokens)) == (3, 12)
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [["cats", "dogs"], [["a", "cat"], ["dog"]], [["a cat", "b", "c", "d", "e"]], [["a"] * 9, "b"]],
+)
+def test_short_segments_do_not_warn(documents):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SegmentVectorizer(token_pattern=r"\w+").fit(documents)

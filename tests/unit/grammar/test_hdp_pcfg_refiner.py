@@ -218,6 +218,7 @@ def test_other_words():
         (SENTENCES[:1], [None], ValueError, "tree 0 is None, but sentence 0 has words"),
         (["a b"], TREES[:1], TypeError, r"got str. Cut it into words: .* \[sentence.split\(\)\]"),
         ([7], TREES[:1], TypeError, "sentence 0: must be a sequence of words, got int.$"),
+        (TREES, TREES, TypeError, r"got ParseTree. Trees are y.*leaves for tree in trees"),
         ("a b", TREES[:1], TypeError, "X must be a sequence of sentences, got str"),
         ([(1, 2)], TREES[:1], TypeError, "words must be str"),
         (SENTENCES[:1], None, ValueError, "y must hold the parse trees"),
