@@ -29,13 +29,9 @@ SHORT_ASCENTS = [
 """What their tests look at is there after a few iterations, on purpose."""
 
 
-SHORT_CHAINS = pytest.mark.filterwarnings(
-    "ignore:.*sweeps after the burn-in:sklearn.exceptions.ConvergenceWarning"
-)
-"""Tests end most chains before they have converged, or before one could tell."""
-
 LONG_CHAINS = [HERE / place for place in ("common/test_docs.py", "statistical", "unit/inference")]
-"""Not these: users copy the guide's examples, and the others are about warnings or long chains."""
+"""Warnings of short chains, which pyproject.toml ignores, are errors here: users copy the guide's
+examples, and the others are about warnings or long chains."""
 
 
 def pytest_collection_modifyitems(items):
@@ -47,8 +43,8 @@ def pytest_collection_modifyitems(items):
         for path in {item.path for item in items}
     }
     for item in items:
-        if not any(item.path.is_relative_to(place) for place in LONG_CHAINS):
-            item.add_marker(SHORT_CHAINS)
+        if any(item.path.is_relative_to(place) for place in LONG_CHAINS):
+            item.add_marker(pytest.mark.filterwarnings("error"), append=False)
         if short[item.path]:
             item.add_marker(mark)
 
