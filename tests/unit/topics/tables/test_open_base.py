@@ -69,6 +69,7 @@ class TestBadInput:
             ("initial_components", 0),
             ("initial_components", 2.5),
             ("initial_components", None),
+            ("initial_components", "many"),
         ],
     )
     def test_parameters(self, model, name, value):
@@ -301,6 +302,12 @@ class TestTopicsComeAndGo:
             initial_components=60, document_concentration=1.0, top_concentration=3.0,
             topic_word_prior=0.1, max_iter=12, burn_in=0, thin=1,
         )  # fmt: skip
+        with pytest.warns(ConvergenceWarning, match="number of topics still falls, from"):
+            estimator.fit(CORPUS)
+
+    @pytest.mark.parametrize("model", MODELS)
+    def test_it_says_that_a_fit_from_the_default_is_not_done(self, model):
+        estimator = quick(model, max_iter=30, burn_in=2, thin=1)
         with pytest.warns(ConvergenceWarning, match="number of topics still falls, from"):
             estimator.fit(CORPUS)
 
