@@ -94,9 +94,9 @@ class AdaptiveTopicModel(OpenTableModel):
         two models correspond.
     initial_components : int or "auto", default="auto"
         Used if `n_components` is "auto": number of topics of a first state that is not given.
-        "auto": twice the square root of the number of tokens, at most 300; fewer, but not below 20,
-        where their counts would take more than 1 GiB. In large corpora those that are too many go
-        faster than missing ones come.
+        "auto": one for three segments, at least 20 and at most 300; fewer, but not below 20, where
+        their counts would take more than 1 GiB. In large corpora those that are too many go faster
+        than missing ones come.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None

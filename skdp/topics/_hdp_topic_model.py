@@ -68,9 +68,9 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         probabilities, such as another model's `components_`: the words are folded into these
         topics. Topics may come and go from there.
     initial_components : int or "auto", default=20
-        Number of topics of a random first state. "auto": twice the square root of the number of
-        tokens, at most 300; fewer, but not below 20, where their counts would take more than 1 GiB.
-        In large corpora those that are too many go faster than missing ones come.
+        Number of topics of a random first state. "auto": one for three segments, at least 20 and at
+        most 300; fewer, but not below 20, where their counts would take more than 1 GiB. In large
+        corpora those that are too many go faster than missing ones come.
     split_merge : bool, default=True
         Whether to propose, in every sweep, to split topics in two and to merge two into one.
         Otherwise topics come and go word by word only, which is slow where topics are large.

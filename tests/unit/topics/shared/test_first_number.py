@@ -9,23 +9,23 @@ from skdp.topics._shared import _first_number
 from skdp.topics._shared._first_number import first_number_of_topics
 
 
-def corpus_of(n_tokens, n_words=10):
-    return SegmentedCorpus.from_documents([[np.zeros(n_tokens, dtype=int)]], n_words)
+def corpus_of(n_segments):
+    return SegmentedCorpus.from_documents([[[0]] * n_segments], 10)
 
 
 class TestFirstNumber:
     @pytest.mark.parametrize(
-        ("n_tokens", "expected"),
-        [(1, 1), (2, 2), (5, 5), (100, 20), (101, 21), (22_500, 300), (90_000, 300)],
+        ("n_segments", "expected"),
+        [(1, 20), (62, 20), (63, 21), (189, 63), (899, 299), (900, 300), (5000, 300)],
     )
-    def test_grows_with_the_root_of_tokens(self, n_tokens, expected):
-        assert first_number_of_topics("auto", corpus_of(n_tokens), 1e3) == expected
+    def test_grows_with_the_segments(self, n_segments, expected):
+        assert first_number_of_topics("auto", corpus_of(n_segments), 1e3) == expected
 
     @pytest.mark.parametrize(
         ("size", "expected"), [(2.0**30 / 299.5, 299), (2.0**30 / 50, 50), (2.0**30, 20)]
     )
     def test_few_where_they_are_large(self, size, expected):
-        assert first_number_of_topics("auto", corpus_of(90_000), size) == expected
+        assert first_number_of_topics("auto", corpus_of(900), size) == expected
 
     def test_a_number_is_taken_as_it_is(self):
         assert first_number_of_topics(10**6, corpus_of(5), 2.0**30) == 10**6
@@ -43,7 +43,7 @@ class TestFirstNumber:
 )
 class TestInFits:
     CORPUS = SegmentedCorpus.from_documents(
-        np.random.default_rng(0).integers(0, 50, (20, 2, 10)).tolist(), 50
+        np.random.default_rng(0).integers(0, 50, (30, 4, 5)).tolist(), 50
     )
 
     def first_numbers(self, model, monkeypatch, **params):
@@ -61,11 +61,11 @@ class TestInFits:
         return set(seen)
 
     def test_of_the_corpus(self, model, monkeypatch):
-        rows = 50 + 41
+        rows = 50 + 121
         assert self.first_numbers(model, monkeypatch) == {(40, 12.0 * rows)}
 
     def test_of_all_chains(self, model, monkeypatch):
-        rows = 50 + 41
+        rows = 50 + 121
         assert self.first_numbers(model, monkeypatch, n_chains=3) == {(40, 36.0 * rows)}
 
     def test_same_as_the_number(self, model):
