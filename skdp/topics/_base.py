@@ -107,15 +107,18 @@ class BaseTopicModel(
         """Name of the parameter that says how many topics a first state has."""
         return "n_components"
 
-    @property
-    def _n_first_topics(self) -> int:
-        """Number of topics of a first state."""
+    def _n_first_topics(self, X: SegmentedCorpus | PartitionedCorpus) -> int:
+        """Return the number of topics of a first state."""
         return int(self.n_components)
+
+    def _size_of_topic(self, corpus: SegmentedCorpus) -> float:
+        """Return the bytes that the counts of a topic take, of all chains."""
+        n_rows = float(corpus.n_features) * self.n_shards + len(corpus.segment_ptr)
+        return 12.0 * n_rows * self.n_chains
 
     def _check_size(self, corpus: SegmentedCorpus) -> None:
         """Raise if the counts of topics would not fit into memory: of a stray id, say."""
-        n_topics, n_words = self._n_first_topics, corpus.n_features
-        n_rows = float(n_words) * self.n_shards + len(corpus.segment_ptr)
+        n_topics, n_words = self._n_first_topics(corpus), corpus.n_features
         what = f"{self._first_topics_name}={n_topics} topics and n_features={n_words} words"
         if n_words > max(len(corpus.tokens), 1):  # more words than tokens: is an id astray?
             largest = int(np.argmax(corpus.tokens)) if len(corpus.tokens) else 0
@@ -124,7 +127,7 @@ class BaseTopicModel(
         for name in ("n_chains", "n_shards"):
             if getattr(self, name) > 1:
                 what += f", {name}={getattr(self, name)}"
-        check_memory(12.0 * n_topics * n_rows * self.n_chains, f"X: {what}: counts")
+        check_memory(n_topics * self._size_of_topic(corpus), f"X: {what}: counts")
 
     def _check_input(self, X: Any, y: Any = None) -> SegmentedCorpus:
         corpus = check_corpus(self, X, reset=True, require_tokens=True)

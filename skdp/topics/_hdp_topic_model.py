@@ -19,6 +19,7 @@ from skdp.topics._base import BaseTopicModel, check_topics
 from skdp.topics._hdp._walker import HDPWalker
 from skdp.topics._lda._model import LDAModel
 from skdp.topics._shared._best_sample import BestSample
+from skdp.topics._shared._first_number import first_number_of_topics
 from skdp.topics._shared._likelihood import LikelihoodMixin
 
 
@@ -66,8 +67,10 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         The first state. "random": `initial_components` uniformly random topics. An array of word
         probabilities, such as another model's `components_`: the words are folded into these
         topics. Topics may come and go from there.
-    initial_components : int, default=20
-        Number of topics of a random first state.
+    initial_components : int or "auto", default=20
+        Number of topics of a random first state. "auto": one for three segments, at least 20 and at
+        most 300; fewer, but not below 20, where their counts would take more than 1 GiB. In large
+        corpora those that are too many go faster than missing ones come.
     split_merge : bool, default=True
         Whether to propose, in every sweep, to split topics in two and to merge two into one.
         Otherwise topics come and go word by word only, which is slow where topics are large.
@@ -168,7 +171,7 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         "top_concentration": "no_validation",
         "top_concentration_prior": [tuple, list],
         "level": [StrOptions({"document", "segment"})],
-        "initial_components": [Interval(Integral, 1, None, closed="left")],
+        "initial_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "split_merge": ["boolean"],
     }
 
@@ -183,7 +186,7 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
         init: Any = "random",
-        initial_components: int = 20,
+        initial_components: int | str = 20,
         split_merge: bool = True,
         max_iter: int = 1000,
         burn_in: int | None = None,
@@ -233,7 +236,7 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
 
     def _check_init(self, n_words: int) -> Any:
         if isinstance(self.init, str):
-            return int(self.initial_components)
+            return self.init
         topics = check_topics(self.init, "init", None)
         if topics.shape[1] != n_words:
             raise ValueError(
@@ -252,6 +255,7 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
     ) -> HDPWalker:
         concentration, prior = self._concentration("concentration")
         top_concentration, top_prior = self._concentration("top_concentration")
+        init = self._check_init(corpus.n_features)
         return HDPWalker(
             corpus,
             self.level,
@@ -260,7 +264,7 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
             TopPriors(prior, top_prior),
             self._topic_word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            self._check_init(corpus.n_features),
+            self._n_first_topics(corpus) if isinstance(init, str) else init,
             bool(self.split_merge),
             derive_stream(root, Role.INIT, c),
             derive_stream(root, Role.SWEEP, c),
@@ -308,6 +312,7 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
     def _first_topics_name(self) -> str:
         return "initial_components"
 
-    @property
-    def _n_first_topics(self) -> int:
-        return int(self.initial_components) if isinstance(self.init, str) else len(self.init)
+    def _n_first_topics(self, X: Any) -> int:
+        if not isinstance(self.init, str):
+            return len(self.init)
+        return first_number_of_topics(self.initial_components, X, self._size_of_topic(X))

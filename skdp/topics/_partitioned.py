@@ -165,7 +165,7 @@ class PartitionedTopicModel(BaseTopicModel):
         if executor is None:
             return super()._check_input(X, y)
         check_partitions(self, X, reset=True)
-        n_topics = self._n_first_topics
+        n_topics = self._n_first_topics(X)
         check_memory(
             12.0 * n_topics * X.n_features * self.n_chains,
             f"X: {self._first_topics_name}={n_topics} topics and n_features={X.n_features} words, "

@@ -77,8 +77,11 @@ class SegmentedTopicModel(OpenTableModel):
         LDA chain of 100 sweeps, with segments as documents. An array of word probabilities, such as
         another model's `components_`: the words are folded into these topics, so the topics of the
         two models correspond.
-    initial_components : int, default=20
+    initial_components : int or "auto", default="auto"
         Used if `n_components` is "auto": number of topics of a first state that is not given.
+        "auto": one for three segments, at least 20 and at most 300; fewer, but not below 20, where
+        their counts would take more than 1 GiB. In large corpora those that are too many go faster
+        than missing ones come.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None

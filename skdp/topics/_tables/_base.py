@@ -170,7 +170,7 @@ class BaseTableModel(LikelihoodMixin, PartitionedTopicModel):
         hyper = self._hyper_parameters()
         lda = LDAWalker(
             corpus,
-            self._n_first_topics,
+            self._n_first_topics(corpus),
             "segment",
             hyper.doc_topic_prior,
             hyper.topic_word_prior,

@@ -33,6 +33,7 @@ from skdp._random import draw_log_beta, next_double
 from skdp.processes._kernels_stirling import open_ratio
 from skdp.topics._hdp._kernels_moves import (
     N_LAUNCH_SWEEPS,
+    draw_first_shares,
     draw_side_tables,
     end_of_node,
     log_ratio_of_nodes,
@@ -265,7 +266,7 @@ def sweep_sides(n_blocks, anew, replays, pair, blocks, eta, division, rng):
 @njit_inner
 def launch(n_blocks, anew, pair, blocks, eta, division, rng):
     """Divide the blocks, from those of the pair alone; return the tables of both sides."""
-    division.log_shares[0] = division.log_shares[1] = math.log(0.5)
+    draw_first_shares(n_blocks, division, rng)
     share_prior(division)
     seat_anchors(n_blocks, pair, blocks, division)
     sweep_sides(n_blocks, True, False, pair, blocks, eta, division, rng)

@@ -15,6 +15,7 @@ from skdp.inference import Trace, warn_of_drifts
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 from skdp.topics._base import check_topics
 from skdp.topics._shared._best_sample import BestSample
+from skdp.topics._shared._first_number import first_number_of_topics
 from skdp.topics._tables._base import BaseTableModel
 from skdp.topics._tables._open_walker import (
     LARGEST_TOP_CONCENTRATION,
@@ -37,7 +38,7 @@ class OpenTableModel(BaseTableModel):
         "document_concentration_prior": [tuple, list],
         "top_concentration": "no_validation",
         "top_concentration_prior": [tuple, list],
-        "initial_components": [Interval(Integral, 1, None, closed="left")],
+        "initial_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     }
 
     _optional_attributes = BaseTableModel._optional_attributes | frozenset([
@@ -63,7 +64,7 @@ class OpenTableModel(BaseTableModel):
         top_concentration_prior: tuple[float, float] = (1.0, 0.1),
         sampler: str = "btigs",
         init: Any = "random",
-        initial_components: int = 20,
+        initial_components: int | str = "auto",
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 10,
@@ -152,11 +153,12 @@ class OpenTableModel(BaseTableModel):
     def _first_topics_name(self) -> str:
         return "initial_components" if self._is_open else "n_components"
 
-    @property
-    def _n_first_topics(self) -> int:
-        if not self._is_open:
-            return super()._n_first_topics
-        return int(self.initial_components) if isinstance(self.init, str) else len(self.init)
+    def _n_first_topics(self, X: SegmentedCorpus | PartitionedCorpus) -> int:
+        if not self._is_open or isinstance(X, PartitionedCorpus):
+            return super()._n_first_topics(X)
+        if not isinstance(self.init, str):
+            return len(self.init)
+        return first_number_of_topics(self.initial_components, X, self._size_of_topic(X))
 
     # Chains
 
@@ -178,7 +180,7 @@ class OpenTableModel(BaseTableModel):
             return super()._start_local_walker(corpus, root, c)
         return OpenTableWalker(
             corpus,
-            self._n_first_topics,
+            self._n_first_topics(corpus),
             self.sampler,
             self._hyper_parameters(),
             self._top_level(),

@@ -14,7 +14,7 @@ from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_concentration
 from skdp.processes._kernels_top_level import draw_top_weights, log_density_of_weights
 from skdp.processes._top_level import TopPriors, in_range
-from skdp.topics._hdp._kernels_moves import is_accepted, pick_pair
+from skdp.topics._hdp import _kernels_moves as moves
 from skdp.topics._hdp._walker import MOST_MOVES, TOKENS_OF_MOVES
 from skdp.topics._lda._model import tokens_of_nodes
 from skdp.topics._shared._arrays import empty_counts
@@ -78,7 +78,7 @@ class OpenTableWalker(TableWalker):
     n_jobs : int or None
     """
 
-    _data_attributes = (*TableWalker._data_attributes, "_token_ptr", "_document_of")
+    _data_attributes = (*TableWalker._data_attributes, "_token_ptr", "_document_of", "_places")
 
     def __init__(
         self,
@@ -104,6 +104,7 @@ class OpenTableWalker(TableWalker):
         self._token_ptr = tokens_of_nodes(corpus, "document")
         documents = np.arange(len(corpus), dtype=np.int32)
         self._document_of = np.repeat(documents, np.diff(self._token_ptr))
+        self._places: Any = None
 
     # Columns
 
@@ -205,17 +206,26 @@ class OpenTableWalker(TableWalker):
         n_tokens, stream = len(self._whole.tokens), self.streams[0]
         if n_tokens < 2:
             return
+        if self._places is None:
+            self._places = moves.places_of_words(self._whole.tokens, self._whole.n_features)
         share = TOKENS_OF_MOVES / n_tokens
         for _ in range(min(MOST_MOVES, max(1, int(share)))):
-            if share >= 1.0 or is_accepted(math.log(share), stream):
+            if share >= 1.0 or moves.is_accepted(math.log(share), stream):
                 self._split_or_merge()
 
     def _split_or_merge(self) -> None:
         """Propose to split a topic or to merge two, and do so if that is accepted."""
         corpus, shard, stream = self._corpora[0], self.shards[0], self.streams[0]
-        pair, blocks_of_pair = np.empty((2, 2), dtype=np.int64)
-        anew = pick_pair(self._token_ptr, self._document_of, pair, stream)
-        a, b = (int(shard.topics[i]) for i in pair)
+        topics, (pair, blocks_of_pair) = shard.topics, np.empty((2, 2), dtype=np.int64)
+        anew, by_topic = moves.toss(stream), moves.toss(stream)
+        if by_topic:
+            moves.pick_pair_of_topics(
+                True, self.n_topics, corpus.tokens, topics, self._token_ptr, self._document_of,
+                self._places, pair, stream,
+            )  # fmt: skip
+        else:
+            moves.pick_pair(self._token_ptr, self._document_of, pair, stream)
+        a, b = (int(topics[i]) for i in pair)
         joins = a != b
         args = corpus, shard, self._prior(0), self._stirling, stream
         seating = make_blocks(seat([a, b] if joins else [a], *args), corpus)
@@ -229,13 +239,16 @@ class OpenTableWalker(TableWalker):
             seating.blocks, self.document_concentration * weight, self.topic_word_prior,
             self.top_concentration, division, words, stream,
         )  # fmt: skip
-        if not is_accepted(log_ratio, stream):
+        moved = (division.found if joins else division.sides) == 1
+        if by_topic:
+            sizes = np.diff(seating.blocks.block_ptr)
+            n_first, n_words = int(sizes[~moved].sum()), int(sizes.sum())
+            log_ratio += moves.log_ratio_of_picks(joins, self.n_topics, n_first, n_words)
+        if not moves.is_accepted(log_ratio, stream):
             return
-        if joins:
-            old, new, moved = b, a, division.found == 1
-        else:
+        if not joins:
             b = self.n_topics
-            old, new, moved = a, b, division.sides == 1
+        old, new = (b, a) if joins else (a, b)
         rename_blocks(moved, old, new, seating, corpus, shard, self._words)
         if self.sampler == "ssa":
             seat_anew([a, b], *args)

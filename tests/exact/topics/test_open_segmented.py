@@ -7,6 +7,7 @@ taken together: too few visits to tell their spread.
 
 from dataclasses import replace
 from functools import cache
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -129,6 +130,16 @@ def test_partitions(model, name, sampler):
 def test_splits_and_merges(model, name, sampler, monkeypatch):
     monkeypatch.setattr(_open_walker, "MOST_MOVES", 3)
     check(name, sampler, 6000, model)
+
+
+@pytest.mark.parametrize("by_topic", [False, True])
+@pytest.mark.parametrize("anew", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_each_kind_of_move(anew, by_topic, monkeypatch):
+    """However blocks are divided, and words picked: each leaves the posterior as it is."""
+    coins = cycle([anew, by_topic])
+    monkeypatch.setattr(_open_walker.moves, "toss", lambda rng: next(coins))
+    monkeypatch.setattr(_open_walker, "MOST_MOVES", 3)
+    check("one document", "btigs", 6000)
 
 
 @pytest.mark.slow

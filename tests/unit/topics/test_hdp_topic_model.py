@@ -63,6 +63,7 @@ class TestBadInput:
             ("init", np.ones(30)),
             ("initial_components", 0),
             ("initial_components", 2.5),
+            ("initial_components", "many"),
             ("split_merge", "yes"),
             ("max_iter", 0),
             ("burn_in", 10),

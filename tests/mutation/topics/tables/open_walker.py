@@ -11,6 +11,14 @@ FEW = f"{EXACT}::test_any_threshold_will_do[0.6]"
 
 MUTATIONS = [
     Mutation(
+        "open-pairs-by-topic-as-any-pairs",
+        WALKER,
+        "log_ratio += moves.log_ratio_of_picks(joins, self.n_topics, n_first, n_words)\n",
+        "pass\n",
+        "Words of small topics are picked more often than others.",
+        f"{EXACT}::test_each_kind_of_move[False-True]",
+    ),
+    Mutation(
         "open-no-weight-for-what-is-left-out",
         WALKER,
         "        prior[n_used - 1] = max(self.rest - drawn.sum(), 0.0) + light\n",

@@ -69,6 +69,7 @@ class TestBadInput:
             ("initial_components", 0),
             ("initial_components", 2.5),
             ("initial_components", None),
+            ("initial_components", "many"),
         ],
     )
     def test_parameters(self, model, name, value):
@@ -303,6 +304,16 @@ class TestTopicsComeAndGo:
         )  # fmt: skip
         with pytest.warns(ConvergenceWarning, match="number of topics still falls, from"):
             estimator.fit(CORPUS)
+
+    @pytest.mark.parametrize("model", MODELS)
+    def test_it_says_that_a_fit_from_the_default_is_not_done(self, model):
+        corpus = make_segmented_corpus(
+            40, n_components=3, n_features=30, n_segments=5, topic_word_prior=0.05,
+            segment_length=6.0, random_state=0,
+        ).data  # fmt: skip
+        estimator = quick(model, max_iter=30, burn_in=2, thin=1)
+        with pytest.warns(ConvergenceWarning, match="number of topics still falls, from"):
+            estimator.fit(corpus)
 
     def test_it_goes_on_where_columns_were_added(self):
         """How many columns there are does not matter to a chain."""
