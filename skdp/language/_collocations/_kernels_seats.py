@@ -25,11 +25,10 @@ from numpy.typing import NDArray
 from skdp._numba import njit_inlined, njit_inner
 from skdp._random import next_double
 from skdp.language._nested._kernels_words import (
-    add_event,
+    add_spelling,
     base_probability,
-    event_probability,
-    log_removed,
-    remove_event,
+    log_letters,
+    remove_spelling,
 )
 from skdp.processes._kernels_franchise_dynamic import (
     CUSTOMERS,
@@ -163,6 +162,51 @@ def log_share(own, back, log_base):
     return math.log(back) + log_base
 
 
+# Words: as in `_nested._kernels_words`, without contexts
+
+
+@njit_inner
+def word_probability(f, text, prices, w):
+    """Return the probability of a word, and what the base has of it."""
+    base = base_probability(f, text, prices, w)
+    own, back = split_share(
+        f,
+        np.int64(text.root_cell) + w,
+        np.int64(text.root_node),
+        np.int64(text.character_order),
+    )
+    return own + back * base, base
+
+
+@njit_inner
+def _add_word(f, text, prices, w, rng):
+    """Seat a word; return its log probability, and what a new table's letters have for the base."""
+    probability, base = word_probability(f, text, prices, w)
+    cell, node = np.int64(text.root_cell) + w, np.int64(text.root_node)
+    level = np.int64(text.character_order)
+    own, _ = split_share(f, cell, node, level)
+    left = next_double(rng) * probability
+    total = math.log(probability)
+    if left < own:
+        take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + f.nodes[node, 0]))
+        return total
+    record_change(f, OPENED, cell, np.int32(1))
+    return total + (add_spelling(f, text, w, rng) - log_letters(text, prices, w, base))
+
+
+@njit_inner
+def _remove_word(f, text, prices, w, rng):
+    """Remove a word, one of its customers; return what `_add_word` would."""
+    log_ratio = 0.0
+    closes = leave_seat(f, np.int64(text.root_cell) + w, next_double(rng))
+    if closes:
+        log_ratio = remove_spelling(f, text, w, rng)
+    probability, base = word_probability(f, text, prices, w)
+    if closes:
+        log_ratio -= log_letters(text, prices, w, base)
+    return math.log(probability) + log_ratio
+
+
 @njit_inner
 def log_words(f, text, prices, at, m, mask):
     """Return the log probability of a collocation's words, all seats held, and their number."""
@@ -170,9 +214,7 @@ def log_words(f, text, prices, at, m, mask):
     for i in range(m):
         if i == m - 1 or is_cut(mask, i):
             w = np.int64(text.span_ids[at + begin, i - begin])
-            base = base_probability(f, text, prices, w)
-            nobody = np.int64(-1)
-            total += math.log(event_probability(f, text, w, nobody, nobody, 0, base))
+            total += math.log(word_probability(f, text, prices, w)[0])
             n_words += 1
             begin = np.int64(i + 1)
     return total, n_words
@@ -191,13 +233,10 @@ def log_links(c, n_words):
 def add_words_of(f, text, prices, at, m, mask, rng):
     """Seat the words of a collocation; return their log probability, each given those before."""
     total, begin = 0.0, np.int64(0)
-    nobody = np.int64(-1)
     for i in range(m):
         if i == m - 1 or is_cut(mask, i):
             w = np.int64(text.span_ids[at + begin, i - begin])
-            base = base_probability(f, text, prices, w)
-            probability, log_ratio = add_event(f, text, prices, w, nobody, nobody, 0, base, rng)
-            total += math.log(probability) + log_ratio
+            total += _add_word(f, text, prices, w, rng)
             begin = np.int64(i + 1)
     return total
 
@@ -206,12 +245,10 @@ def add_words_of(f, text, prices, at, m, mask, rng):
 def remove_words_of(f, text, prices, at, m, mask, rng):
     """Remove the words of a collocation, the last first; return what `add_words_of` would."""
     total, end = 0.0, np.int64(m)
-    nobody = np.int64(-1)
     for i in range(m - 1, -1, -1):
         if i == 0 or is_cut(mask, i - 1):
             w = np.int64(text.span_ids[at + i, end - i - 1])
-            removed = remove_event(f, text, w, nobody, nobody, 0, rng)
-            total += log_removed(f, text, prices, w, nobody, nobody, 0, removed)
+            total += _remove_word(f, text, prices, w, rng)
             end = np.int64(i)
     return total
 

@@ -32,9 +32,9 @@ from skdp.language._collocations._kernels_seats import (
     log_words,
     open_cell,
     remove_words_of,
+    word_probability,
 )
 from skdp.language._nested._kernels_filter import pick_place
-from skdp.language._nested._kernels_words import base_probability, event_probability
 from skdp.processes._kernels_franchise_dynamic import (
     COUNT,
     CUSTOMERS,
@@ -122,7 +122,6 @@ def _weigh_cuts(f, text, prices, c, at, m, must, may, r):
     """
     longest = r.steps.shape[1]
     link = math.log(c.shares[2])
-    nobody = np.int64(-1)
     r.path[0] = 0.0
     for e in range(1, m + 1):
         top = -math.inf
@@ -133,8 +132,7 @@ def _weigh_cuts(f, text, prices, c, at, m, must, may, r):
                 begin = e - k
                 if r.path[begin] > -math.inf:
                     w = np.int64(text.span_ids[at + begin, k - 1])
-                    base = base_probability(f, text, prices, w)
-                    p = event_probability(f, text, w, nobody, nobody, 0, base)
+                    p, _ = word_probability(f, text, prices, w)
                     log_weight = math.log(p) + r.path[begin] + link
                 if begin > 0:
                     is_open = (must >> np.int64(begin - 1)) & 1 == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,9 @@ class CollocationWalker(NestedWalker):
         Streams of the first state and of the sweeps.
     """
 
-    _data_attributes = ("_layout", "_strings", "_scratch", "_pairs", "_spans", "_room", "_tokens")
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        "_layout", "_strings", "_scratch", "_spans", "_room", "_tokens"
+    )  # fmt: skip
 
     def __init__(
         self,

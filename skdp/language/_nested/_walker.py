@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +107,9 @@ class NestedWalker(Part):
         Streams of the first state and of the sweeps.
     """
 
-    _data_attributes = ("_layout", "_strings", "_scratch", "_pairs", "_occurrences")
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        "_layout", "_strings", "_scratch", "_pairs", "_occurrences"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -454,7 +456,7 @@ class NestedWalker(Part):
             "n_flips": float(self.n_flips),
         }
 
-    def model(self) -> NestedModel:
+    def model(self) -> Any:
         """Return the current sample as a model."""
         return NestedModel.of(
             self._f,

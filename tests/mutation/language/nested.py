@@ -215,8 +215,8 @@ MUTATIONS = [
     Mutation(
         "nested-end-learned-from-customers",
         WALKER,
-        "        (a, b), tables = self.settings.end_probability_prior, self._f.cells[:, TABLES]",
-        "        (a, b), tables = self.settings.end_probability_prior, self._f.cells[:, CUSTOMERS]",
+        "        n_ends = self._f.cells[self._layout.text.hashed_cell - 1, TABLES]",
+        "        n_ends = self._f.cells[self._layout.text.hashed_cell - 1, CUSTOMERS]",
         "The probability of the end is that of a draw from the base: a table of the root.",
         f"{EXACT}::test_posterior_of_the_probability_of_the_end[strings1-orders1-prior1]",
     ),
