@@ -1,5 +1,6 @@
 """Topic models over partitions: the bits of shards, and what partitions do not allow."""
 
+import pickle
 import signal
 from contextlib import contextmanager
 
@@ -134,16 +135,13 @@ def test_topics_that_trade_places_are_followed(monkeypatch):
     assert_same(found, expected)
 
 
-def test_what_belongs_to_segments_is_not_gathered():
+def test_what_belongs_to_segments_in_threads():
     model = make(AdaptiveTopicModel).fit(split(2))
-    with pytest.raises(AttributeError, match=r"transform_segments\(X\.partitions\[i\]\)"):
-        model.segment_topic_  # noqa: B018
-    with pytest.raises(AttributeError, match=r"X\.compute\(\)"):
-        model.segment_mixing_  # noqa: B018
-    model.fit(CORPUS)
-    assert model.segment_topic_.shape[1] == 3
-    model.fit(split(2))
-    assert not hasattr(model, "segment_topic_")
+    expected = make(AdaptiveTopicModel, n_shards=2).fit(CORPUS)
+    copied = pickle.loads(pickle.dumps(model))
+    for each in (model, copied):
+        for name in ("doc_topic_", "segment_topic_", "segment_mixing_"):
+            assert_array_equal(getattr(each, name), getattr(expected, name), err_msg=name)
     with pytest.raises(AttributeError, match=r"^'AdaptiveTopicModel' object has no attribute"):
         AdaptiveTopicModel().segment_topic_  # noqa: B018
 
@@ -152,7 +150,6 @@ def test_what_belongs_to_segments_is_not_gathered():
     ("params", "error", "match"),
     [
         ({"n_shards": 2}, ValueError, r"n_partitions=3, got n_shards=2"),
-        ({"warm_start": True}, TypeError, r"warm_start=True .* X\.compute\(\)"),
         ({"init": "lda"}, TypeError, r"init='lda' .* another init"),
         ({"n_components": "auto"}, TypeError, r"n_components='auto' .* X\.compute\(\)"),
         ({"init": np.ones((2, 12))}, ValueError, r"init must have shape"),
