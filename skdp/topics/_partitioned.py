@@ -240,8 +240,12 @@ class PartitionedTopicModel(BaseTopicModel):
         saved = super()._start_chains(data, n_chains)
         for chain in saved.runs:
             if isinstance(chain.walker, PlacedWalker):
-                chain.averages = PlacedAverages(is_lasting=True)
+                chain.averages = self._make_placed_averages()
         return saved
+
+    def _make_placed_averages(self) -> PlacedAverages:
+        """Return the running means of a new chain over partitions."""
+        return PlacedAverages(is_lasting=True)
 
     @staticmethod
     def _is_placed(saved: SavedRuns) -> bool:

@@ -18,7 +18,13 @@ from skdp._executors._dask import DaskExecutor
 from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel, SequentialLDA
+from skdp.topics import (
+    AdaptiveTopicModel,
+    GibbsLDA,
+    LatentDirichletCoClustering,
+    SegmentedTopicModel,
+    SequentialLDA,
+)
 from skdp.topics._shared._placed import CorpusPart, PlacedCorpus, measure_part
 from skdp.topics._tables._placed_walker import PlacedTableWalker
 
@@ -87,6 +93,15 @@ def test_bits_are_those_of_shards(client, cls, params):
 def test_bits_of_lda_are_those_of_shards(client):
     params = {"level": "segment", "n_chains": 2}
     assert_same(make(GibbsLDA, **params).fit(split(3)), here(GibbsLDA, **params))
+    assert_nothing_is_left(client)
+
+
+def test_bits_of_co_clustering_are_those_of_shards(client):
+    params = {"n_document_topics": 4, "n_chains": 2}
+    found = make(LatentDirichletCoClustering, **params).fit(split(3))
+    assert_same(found, here(LatentDirichletCoClustering, **params))
+    del found
+    gc.collect()
     assert_nothing_is_left(client)
 
 

@@ -8,37 +8,12 @@ WARM = "tests/unit/topics/test_partitioned_warm_starts.py"
 
 MUTATIONS = [
     Mutation(
-        "warm-starts-look-into-the-means",
-        "topics/_shared/_placed_averages.py",
-        "        self._walker.fork_sums(self._key, other._key)\n",
-        "        other._key = self._key\n",
-        "The last sweep counts only while it is the last, also for the means of documents.",
-        f"{WARM}::test_bits_are_those_of_a_straight_run[learnt]",
-    ),
-    Mutation(
         "warm-starts-keep-what-was-looked-at",
         "topics/_partitioned.py",
         "                chain.averages.drop()\n",
         "                pass\n",
         "What was made for a look at a chain is dropped.",
         f"{WARM}::test_before_the_end_of_the_burn_in",
-    ),
-    Mutation(
-        "warm-starts-open-partitions-again",
-        "topics/_shared/_placed.py",
-        "        return self._source() is X\n",
-        "        return False\n",
-        "Partitions of the same X are where they are.",
-        f"{WARM}::test_nothing_is_opened_again",
-    ),
-    Mutation(
-        "state-is-not-packed",
-        "topics/_shared/_placed.py",
-        "        return self._n_state > max(_ROOM, n_bytes)\n",
-        "        return False\n",
-        "State of partitions that are not swept takes little room.",
-        "tests/unit/topics/test_partitioned.py::"
-        "test_state_takes_little_room_between_sweeps[SegmentedTopicModel]",
     ),
     Mutation(
         "losses-without-first-checkpoint",

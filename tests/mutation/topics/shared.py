@@ -2,6 +2,7 @@
 
 from mutation.mutation import Mutation
 
+WARM = "tests/unit/topics/test_partitioned_warm_starts.py"
 ARRAYS = "tests/unit/topics/shared/test_arrays.py"
 LIKELIHOODS = "tests/exact/topics/test_log_likelihood.py"
 TOPICS = "tests/exact/topics/test_segmented.py"
@@ -23,6 +24,31 @@ def _likelihood(case: str, n_particles: int, model: str = "segmented") -> str:
 
 
 MUTATIONS = [
+    Mutation(
+        "warm-starts-look-into-the-means",
+        "topics/_shared/_placed_averages.py",
+        "        self._walker.fork_sums(self._key, other._key)\n",
+        "        other._key = self._key\n",
+        "The last sweep counts only while it is the last, also for the means of documents.",
+        f"{WARM}::test_bits_are_those_of_a_straight_run[learnt]",
+    ),
+    Mutation(
+        "warm-starts-open-partitions-again",
+        "topics/_shared/_placed.py",
+        "        return self._source() is X\n",
+        "        return False\n",
+        "Partitions of the same X are where they are.",
+        f"{WARM}::test_nothing_is_opened_again",
+    ),
+    Mutation(
+        "state-is-not-packed",
+        "topics/_shared/_placed.py",
+        "        return self._n_state > max(_ROOM, n_bytes)\n",
+        "        return False\n",
+        "State of partitions that are not swept takes little room.",
+        "tests/unit/topics/test_partitioned.py::"
+        "test_state_takes_little_room_between_sweeps[SegmentedTopicModel]",
+    ),
     Mutation(
         "counts-that-were-full-are-forgotten",
         "topics/_shared/_arrays.py",
@@ -46,14 +72,6 @@ MUTATIONS = [
         "",
         "The sum of partitions can be too large where none of them is.",
         f"{ARRAYS}::test_sums_of_partitions",
-    ),
-    Mutation(
-        "counts-in-lists-that-were-full-are-forgotten",
-        "topics/_lda/_shard.py",
-        "    overflows = sums != words.totals\n",
-        "    overflows = sums > words.totals\n",
-        "A count that was full has lost a word, although it has fallen since.",
-        f"{ARRAYS}::test_lists[0]",
     ),
     Mutation(
         "priors-rises-of-large-counts-are-lost",

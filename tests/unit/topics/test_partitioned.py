@@ -79,6 +79,39 @@ def test_partitions_of_lda_have_the_bits_of_shards(level, n_partitions, params):
     assert_nothing_is_left()
 
 
+@pytest.mark.parametrize("n_partitions", [1, 3])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"document_topic_prior": 0.3, "segment_topic_prior": 0.2, "init": RNG.random((3, 12))},
+        {"document_topic_prior": "auto-symmetric", "n_chains": 2},
+    ],
+    ids=["learnt", "given", "symmetric, chains"],
+)
+def test_partitions_of_co_clustering_have_the_bits_of_shards(n_partitions, params):
+    params = {"n_document_topics": 4, **params}
+    found = make(LatentDirichletCoClustering, n_jobs=2, **params).fit(split(n_partitions))
+    expected = make(LatentDirichletCoClustering, n_shards=n_partitions, **params).fit(CORPUS)
+    assert_same(found, expected)
+    assert found.doc_topic_.shape == (24, 4)
+    assert_nothing_is_left()
+
+
+def test_labels_of_two_kinds_are_followed(monkeypatch):
+    """Every label is said to have its place elsewhere in the next sample."""
+
+    def align(reference, current):
+        return np.roll(np.arange(len(current)), 1)
+
+    monkeypatch.setattr("skdp.topics._shared._averages.align_labels", align)
+    monkeypatch.setattr("skdp.topics._ldcc._averages.align_labels", align)
+    found = make(LatentDirichletCoClustering, n_document_topics=4).fit(split(3))
+    expected = make(LatentDirichletCoClustering, n_document_topics=4, n_shards=3).fit(CORPUS)
+    assert_same(found, expected)
+    assert_nothing_is_left()
+
+
 def test_lda_by_lists():
     with pytest.raises(TypeError, match=r"n_components=400 .* X\.compute\(\)"):
         GibbsLDA(400).fit(split(3))

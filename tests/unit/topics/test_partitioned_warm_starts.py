@@ -18,7 +18,12 @@ from skdp._executors import LocalExecutor, LostWorkerError
 from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedCorpus
-from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel
+from skdp.topics import (
+    AdaptiveTopicModel,
+    GibbsLDA,
+    LatentDirichletCoClustering,
+    SegmentedTopicModel,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -30,6 +35,7 @@ CASES = {
     ),
     "adaptive": (AdaptiveTopicModel, {"mixing_prior": "auto"}),
     "LDA": (GibbsLDA, {}),
+    "co-clustering": (LatentDirichletCoClustering, {"n_document_topics": 4}),
 }
 
 
