@@ -22,8 +22,9 @@ class LostWorkerError(RuntimeError):
 class Executor(ABC):
     """State of partitions, made once and kept where it is worked on.
 
-    It is used in a ``with`` block, which ends with `drop`. What is called in other processes is
-    found there by its name, so it has to be a function or a class of a module.
+    It is used in a ``with`` block, which ends with `drop`, or has a finalizer that does. What is
+    called in other processes is found there by its name, so it has to be a function or a class of a
+    module.
     """
 
     @property
@@ -66,6 +67,23 @@ class Executor(ABC):
         """Return what calls return, in their order."""
 
     @abstractmethod
+    def keep(self, f: Callable[..., Any], *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
+        """Return the arrays ``f(state, *args)`` of all partitions, of these shapes, end to end.
+
+        On a cluster it is a dask array: its chunks stay where they are, for as long as it is used.
+        """
+
+    @abstractmethod
+    def go_on(self, n_jobs: int | None) -> None:
+        """Get ready for another fit to what was placed, with so many threads if they are one's own.
+
+        Raises
+        ------
+        LostWorkerError
+            If what was placed is gone.
+        """
+
+    @abstractmethod
     def drop(self) -> None:
         """Forget all partitions, and the calls that are not done."""
 
@@ -90,7 +108,14 @@ def _groups(level: Sequence[Any]) -> list[Sequence[Any]]:
 
 def add_changes(*changes: Change) -> Change:
     """Return the sum of changes, from the first to the last."""
-    total = changes[0]
-    for change in changes[1:]:
-        total = tuple(mine + other for mine, other in zip(total, change, strict=True))
+    return tuple(_sum_up(values) for values in zip(*changes, strict=True))
+
+
+def _sum_up(values: Sequence[Any]) -> Any:
+    """Return the sum of values, which may know a better way than one by one: `sum_up`."""
+    if hasattr(values[0], "sum_up"):
+        return values[0].sum_up(values)
+    total = values[0]
+    for value in values[1:]:
+        total = total + value
     return total

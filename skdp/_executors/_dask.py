@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
+
 from skdp._executors._base import Executor, LostWorkerError, add_changes
 from skdp._executors._homes import (
     NotHereError,
@@ -120,18 +122,60 @@ class DaskExecutor(Executor):
         LostWorkerError
             If a worker is gone that has partitions.
         """
-        from distributed import wait
-
-        pending = list(calls)
         with self._telling_losses():
-            while pending:
-                with contextlib.suppress(TimeoutError):
-                    wait(pending, timeout=_POLL)
-                self._check_workers()
-                pending = [call for call in pending if not call.done()]
+            self._await(calls)
             found = [call.result() for call in calls]
         self._calls = []
         return found
+
+    def _await(self, calls: Sequence[Any]) -> None:
+        """Wait until calls have ended, in whatever way."""
+        from distributed import wait
+
+        pending = list(calls)
+        while pending:
+            with contextlib.suppress(TimeoutError):
+                wait(pending, timeout=_POLL)
+            self._check_workers()
+            pending = [call for call in pending if not call.done()]
+
+    def keep(self, f: Callable[..., Any], *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
+        """Return a dask array, which `drop` leaves where it is.
+
+        Raises
+        ------
+        LostWorkerError
+            If a worker is gone that has partitions.
+        """
+        import dask
+        import dask.array as da
+
+        # Another worker may try after a loss: it says that the partition is not there, while a
+        # task that has to run where no worker is would wait for ever.
+        calls = [
+            self._client.submit(
+                call_partition, self._home, s, f, *args, key=f"skdp-keep-{uuid4().hex}",
+                pure=False, retries=0, workers=[worker], allow_other_workers=True,
+            )
+            for s, worker in enumerate(self._workers)
+        ]  # fmt: skip
+        with self._telling_losses():
+            self._await(calls)
+            for call in calls:
+                if call.status == "error":
+                    call.result()
+        return da.concatenate(
+            [
+                da.from_delayed(dask.delayed(call), shape, dtype=np.float64)
+                for call, shape in zip(calls, shapes, strict=True)
+            ]
+        )
+
+    def go_on(self, n_jobs: int | None) -> None:
+        """Raise if workers are gone that have partitions, or the whole cluster."""
+        if self._client.status != "running":
+            raise LostWorkerError("The client of the Dask cluster is closed.")
+        self._check_workers()
 
     @contextlib.contextmanager
     def _telling_losses(self) -> Iterator[None]:

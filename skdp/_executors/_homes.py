@@ -36,7 +36,10 @@ def call_partition(home: str, partition: int, f: Callable[..., Any], *args: Any)
     try:
         state = HOMES[home][partition]
     except KeyError:
-        raise NotHereError(f"partition {partition} is not in this process.") from None
+        raise NotHereError(
+            f"partition {partition} is not in this process: the one that had it is gone, or has "
+            "dropped it."
+        ) from None
     return f(state, *args)
 
 

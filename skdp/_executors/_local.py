@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 from joblib import effective_n_jobs
 
 from skdp._executors._base import Change, Executor, add_changes
-from skdp._executors._spool import spool
+from skdp._executors._spool import spool, zeros
 from skdp.data._parts import Part
 
 
@@ -57,6 +58,17 @@ class LocalExecutor(Executor):
     def share(self, value: Any) -> Any:
         """Return the value: threads see it."""
         return value
+
+    def keep(self, f: Callable[..., Any], *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
+        """Return the arrays in one, which is mapped to a file if it is large."""
+        found = self.results([self.call(s, f, *args) for s in range(len(shapes))])
+        whole = zeros((sum(shape[0] for shape in shapes), *shapes[0][1:]))
+        return np.concatenate(found, out=whole)
+
+    def go_on(self, n_jobs: int | None) -> None:
+        """Use so many threads from now on."""
+        self._pool.shutdown()
+        self._pool = ThreadPoolExecutor(effective_n_jobs(n_jobs))
 
     def drop(self) -> None:
         """Forget the partitions and end the threads."""

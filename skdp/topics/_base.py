@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -158,7 +157,7 @@ class BaseTopicModel(
         attributes = super()._fitted_attributes(saved, final=final)
         best = saved.runs[attributes["_best_chain"]]
         means = best.averages.means(in_place=final)
-        if "segment_topic_" in means:
+        if "segment_topic_" in means and "_topic_tokens" not in means:
             means["_topic_tokens"] = best.walker.segment_lengths @ means["segment_topic_"]
         return {
             **attributes,
@@ -418,9 +417,10 @@ class BaseTopicModel(
         check_is_fitted(self)
         check_partitions(self, X, reset=False)
         self._validate_parameters()
-        alone = copy(self)
-        for name in _OF_DOCUMENTS:
-            alone.__dict__.pop(name, None)
+        alone = object.__new__(type(self))  # a copy would be one of what is large, too
+        alone.__dict__.update(
+            {name: value for name, value in vars(self).items() if name not in _OF_DOCUMENTS}
+        )
         return alone
 
 

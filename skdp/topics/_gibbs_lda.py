@@ -123,8 +123,8 @@ class GibbsLDA(LikelihoodMixin, PartitionedTopicModel):
     -----
     A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster, with
     fewer than 400 topics.
-    The partitions are the shards: `n_shards` is 1 or their number. `doc_topic_` is gathered in the
-    memory of this process; `segment_topic_` is not.
+    The partitions are the shards: `n_shards` is 1 or their number. On a cluster `doc_topic_` and
+    `segment_topic_` are dask arrays that stay there, and no pickle has them.
 
     References
     ----------

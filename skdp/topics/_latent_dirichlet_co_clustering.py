@@ -14,14 +14,17 @@ from skdp._public import public
 from skdp._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.topics._base import PRIOR, check_dirichlet
 from skdp.topics._ldcc._averages import CoClusterAverages
 from skdp.topics._ldcc._model import CoClusterModel
-from skdp.topics._ldcc._walker import CoClusterWalker
+from skdp.topics._ldcc._placed_walker import PlacedCoClusterAverages, PlacedCoClusterWalker
+from skdp.topics._ldcc._walker import CoClusterWalker, Settings
+from skdp.topics._partitioned import PartitionedTopicModel
+from skdp.topics._shared._placed import PlacedCorpus
 
 
 @public
-class LatentDirichletCoClustering(BaseTopicModel):
+class LatentDirichletCoClustering(PartitionedTopicModel):
     r"""Latent Dirichlet co-clustering (LDCC) by collapsed Gibbs sampling.
 
     There are two kinds of topics: every word belongs to a word-topic, and every segment to a
@@ -132,6 +135,10 @@ class LatentDirichletCoClustering(BaseTopicModel):
     probability. `score` averages probabilities over the stored samples of all chains. `n_jobs`
     threads work on chains, shards and, in `transform` and `score`, documents.
 
+    A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster.
+    The partitions are the shards: `n_shards` is 1 or their number. On a cluster `doc_topic_` and
+    `segment_topic_` are dask arrays that stay there, and no pickle has them.
+
     References
     ----------
     M. M. Shafiei and E. E. Milios (2006). Latent Dirichlet co-clustering. ICDM. -- L. Du (2012).
@@ -154,7 +161,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
     _documents_share_topics = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseTopicModel._parameter_constraints,
+        **PartitionedTopicModel._parameter_constraints,
         "n_document_topics": [Interval(Integral, 1, None, closed="left")],
         "document_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "segment_topic_prior": [PRIOR, "array-like", StrOptions({"auto"})],
@@ -230,18 +237,30 @@ class LatentDirichletCoClustering(BaseTopicModel):
             )
         return np.array(np.broadcast_to(rows, shape))
 
-    def _start_walker(
-        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
-    ) -> CoClusterWalker:
-        return CoClusterWalker(
-            corpus,
+    def _settings_of_walkers(self, n_words: int) -> Settings:
+        """Return what walkers need to know."""
+        return (
             self.n_components,
             self.n_document_topics,
             self._check_document_topic_prior(),
             self._check_segment_topic_prior(),
             self._topic_word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            self._check_init(corpus.n_features),
+            self._check_init(n_words),
+        )
+
+    def _start_placed_walker(
+        self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
+    ) -> PlacedCoClusterWalker:
+        settings = self._settings_of_walkers(data.n_features)
+        return PlacedCoClusterWalker(data, c, *settings, init_streams, streams)
+
+    def _start_local_walker(
+        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
+    ) -> CoClusterWalker:
+        return CoClusterWalker(
+            corpus,
+            *self._settings_of_walkers(corpus.n_features),
             self._streams(root, Role.INIT, c),
             self._streams(root, Role.SWEEP, c),
             self.n_jobs,
@@ -259,6 +278,9 @@ class LatentDirichletCoClustering(BaseTopicModel):
 
     def _make_averages(self) -> CoClusterAverages:
         return CoClusterAverages()
+
+    def _make_placed_averages(self) -> PlacedCoClusterAverages:
+        return PlacedCoClusterAverages(is_lasting=True)
 
     def _averaged_model(self) -> CoClusterModel:
         return CoClusterModel(

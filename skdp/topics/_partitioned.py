@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
+import joblib
 import numpy as np
 
 from skdp._executors import Executor, LostWorkerError, Pace, choose_executor
@@ -17,15 +18,20 @@ from skdp.data import PartitionedCorpus
 from skdp.data._validation import check_partitions
 from skdp.inference import warn_user
 from skdp.topics._base import BaseTopicModel
-from skdp.topics._shared._placed import PlacedAverages, PlacedCorpus
+from skdp.topics._shared._placed import PlacedCorpus
+from skdp.topics._shared._placed_averages import PlacedAverages
 from skdp.topics._shared._placed_walker import PlacedWalker
 
 _MOST_LOSSES = 3
 """So many times in a row may workers be lost without a checkpoint in between."""
 
 
+_MEANS = "doc_topic_", "segment_topic_", "segment_mixing_"
+"""Fitted attributes that stay in the workers of a cluster."""
+
+
 class InPartitions:
-    """A fitted attribute that a fit to partitions does not have, and what to use in its place."""
+    """A fitted attribute that is lost with a cluster, and what to use in its place."""
 
     def __init__(self, cure: str):
         self._cure = cure
@@ -39,7 +45,7 @@ class InPartitions:
             return self
         if "_n_partitions" in vars(estimator):
             raise AttributeError(
-                f"{self._name} is not gathered by a fit to a PartitionedCorpus: {self._cure}"
+                f"{self._name} was in the workers of a cluster, and no pickle has it: {self._cure}"
             )
         raise AttributeError(f"'{owner.__name__}' object has no attribute '{self._name}'")
 
@@ -51,8 +57,10 @@ class PartitionedTopicModel(BaseTopicModel):
     """
 
     _optional_attributes: ClassVar[frozenset[str]] = frozenset(
-        ["segment_topic_", "segment_mixing_", "_n_partitions"]
+        ["doc_topic_", "segment_topic_", "segment_mixing_", "_n_partitions"]
     )
+
+    doc_topic_: Any = InPartitions("model.transform(X) returns the shares of documents.")
 
     segment_topic_: Any = InPartitions(
         "transform_segments of a partition, model.transform_segments(X.partitions[i]), returns "
@@ -85,10 +93,12 @@ class PartitionedTopicModel(BaseTopicModel):
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. If a sample has been kept by then, the
             estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
-            continues; on a PartitionedCorpus it takes the callback `Checkpoint` to continue.
+            continues; on a PartitionedCorpus if it was True before, too, or with the callback
+            `Checkpoint`.
         RuntimeError
             If a worker of the cluster is lost, and with it the state of its partitions, without the
-            callback `Checkpoint`; with it, if that happens three times in a row.
+            callback `Checkpoint`; with it, if that happens three times in a row. If
+            ``warm_start=True`` and the workers of the last fit are gone.
         OSError
             If `Checkpoint` cannot write what partitions begin with.
 
@@ -138,27 +148,31 @@ class PartitionedTopicModel(BaseTopicModel):
     @with_callbacks  # which are set up anew after a loss
     def _fit_placed(self, X: PartitionedCorpus) -> Self:
         """Fit partitions, from a checkpoint where there is one, until a worker is lost."""
+        executor = choose_executor(self.n_jobs)
         try:
-            with choose_executor(self.n_jobs) as executor:
-                return self._fit(X, executor=executor)
+            return self._fit(X, executor=executor)
         finally:
+            kept = self._kept_partitions()
+            if kept is None or not kept.is_with(executor):
+                executor.drop()
             saved = vars(self).get("_saved")
-            if saved is not None and saved.is_torn:  # by this fit, whose partitions are dropped
+            if saved is not None and saved.is_torn and not self.warm_start:
                 del self._saved
+
+    def _kept_partitions(self) -> PlacedCorpus | None:
+        """Return the partitions that the last fit has kept for another one."""
+        saved = vars(self).get("_saved")
+        if saved is None or not self._is_placed(saved):
+            return None
+        placed: PlacedCorpus = saved.runs[0].walker.data
+        return placed
 
     def _check_partitions(self, X: PartitionedCorpus) -> None:
         """Raise for parameters that partitions do not allow."""
-        name = type(X).__name__
         if self.n_shards not in (1, X.n_partitions):
             raise ValueError(
                 f"The partitions of X are the shards of the fit: n_shards must be 1 or "
                 f"n_partitions={X.n_partitions}, got n_shards={self.n_shards}."
-            )
-        if self.warm_start:
-            raise TypeError(
-                f"warm_start=True takes no {name}, whose partitions are dropped after the fit. Use "
-                "the callback skdp.callback.Checkpoint, from whose file a fit goes on, "
-                "X.compute(), or a larger max_iter from the start."
             )
 
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
@@ -172,6 +186,9 @@ class PartitionedTopicModel(BaseTopicModel):
             f"n_chains={self.n_chains}: counts",
         )
         self._check_init(X.n_features)
+        kept = self._find_kept(X, executor)
+        if kept is not None:
+            return kept
         placed = PlacedCorpus(X, executor)
         if placed.n_tokens == 0:
             raise ValueError(
@@ -179,6 +196,26 @@ class PartitionedTopicModel(BaseTopicModel):
                 f"{type(self).__name__}."
             )
         return placed
+
+    def _find_kept(self, X: PartitionedCorpus, executor: Executor) -> PlacedCorpus | None:
+        """Return the partitions of the last fit if this one is to go on with them."""
+        kept = self._kept_partitions() if self.warm_start else None
+        if kept is None or any(each.path.exists() for each in self._checkpoints()):
+            return None
+        try:
+            kept.go_on(self.n_jobs)
+            if kept.is_of(X):
+                return kept
+            other = PlacedCorpus(X, executor)  # opened to be compared
+            if joblib.hash(other) != joblib.hash(kept):
+                return other
+            executor.drop()
+            return kept
+        except LostWorkerError as error:
+            raise RuntimeError(
+                "With warm_start=True fit goes on where the partitions of the last fit are. "
+                f"{error} Use warm_start=False to start anew."
+            ) from None
 
     # Chains
 
@@ -204,8 +241,12 @@ class PartitionedTopicModel(BaseTopicModel):
         saved = super()._start_chains(data, n_chains)
         for chain in saved.runs:
             if isinstance(chain.walker, PlacedWalker):
-                chain.averages = PlacedAverages()
+                chain.averages = self._make_placed_averages()
         return saved
+
+    def _make_placed_averages(self) -> PlacedAverages:
+        """Return the running means of a new chain over partitions."""
+        return PlacedAverages(is_lasting=True)
 
     @staticmethod
     def _is_placed(saved: SavedRuns) -> bool:
@@ -282,7 +323,7 @@ class PartitionedTopicModel(BaseTopicModel):
         return [self._advance(run, plan, step) for run, plan in zip(runs, plans, strict=True)]
 
     def _showing(self, saved: SavedRuns, *, final: bool = False) -> SavedRuns:
-        if self._is_placed(saved) and not final:
+        if self._is_placed(saved) and "_pace" in vars(self):  # in a round
             raise TypeError(
                 "A callback asks for the fit under way, which a fit to a PartitionedCorpus cannot "
                 "show: means are where the partitions are. Use X.compute(), or fit without it."
@@ -293,16 +334,37 @@ class PartitionedTopicModel(BaseTopicModel):
         if not self._is_placed(saved):
             return super()._show_what_there_is(saved)
         has_result = all(map(self._has_result, saved.runs))
-        if has_result:  # it ends here
-            self._set_fitted_attributes(self._showing(saved, final=True), final=True)
+        if has_result:
+            final = not self.warm_start
+            self._set_fitted_attributes(self._showing(saved, final=final), final=final)
         return has_result
 
     def _save(self, saved: SavedRuns, data: Any) -> None:
         if not self._is_placed(saved):
             super()._save(saved, data)
+        elif self.warm_start:  # the chains keep their partitions
+            self._sign(saved, data)
+            self._keep(saved)
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(saved, final=final)
         if self._is_placed(saved):
             attributes["_n_partitions"] = len(saved.runs[0].walker.streams)
+            for chain in saved.runs:
+                chain.averages.drop()
         return attributes
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        left_out = {name for name in _MEANS if hasattr(state.get(name), "dask")}
+        if self._kept_partitions() is not None:
+            left_out.add("_saved")
+        if left_out:
+            named = [name for name in _MEANS if name in left_out]
+            if "_saved" in left_out:
+                named.append("the chains that warm_start=True would go on with")
+            warn_user(
+                f"What is where the partitions are is left out of a pickle: {', '.join(named)}.",
+                UserWarning,
+            )
+        return {name: value for name, value in state.items() if name not in left_out}

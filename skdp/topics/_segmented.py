@@ -166,8 +166,8 @@ class SegmentedTopicModel(OpenTableModel):
     topics are proposed with one shard only.
 
     A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster.
-    The partitions are the shards: `n_shards` is 1 or their number. `doc_topic_` is gathered in the
-    memory of this process; `segment_topic_` is not.
+    The partitions are the shards: `n_shards` is 1 or their number. On a cluster `doc_topic_` and
+    `segment_topic_` are dask arrays that stay there, and no pickle has them.
 
     References
     ----------

@@ -136,8 +136,8 @@ class SequentialLDA(BaseTableModel):
     one before it.
 
     A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster.
-    The partitions are the shards: `n_shards` is 1 or their number. `doc_topic_` is gathered in the
-    memory of this process; `segment_topic_` is not.
+    The partitions are the shards: `n_shards` is 1 or their number. On a cluster `doc_topic_` and
+    `segment_topic_` are dask arrays that stay there, and no pickle has them.
 
     References
     ----------

@@ -116,7 +116,7 @@ class WordsOfTopicsMixin:
                 "X must be given if topics are given: there are no training documents."
             )
         estimator: Any = self
-        shares = self.doc_topic_ if X is None else estimator.transform(X)
+        shares = np.asarray(self.doc_topic_) if X is None else estimator.transform(X)
         largest = f"the number of documents, {len(shares)}"
         n = check_how_many(n_documents, "n_documents", _N_DOCUMENTS, len(shares), largest)
         return np.argsort(-shares.T, axis=1, kind="stable")[:, :n]

@@ -1,20 +1,31 @@
 """Topic models on a cluster: the bits of shards, bytes a sweep, lost workers, nothing left."""
 
+import gc
+import os
+import pickle
 import re
+import time
 from pathlib import Path
 
 import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from scale.workers import assert_nothing_is_left, die_once, kill_a_worker
+from scale.workers import assert_nothing_is_left, count_maps, die_once, kill_a_worker
 
 from skdp._executors import LostWorkerError
+from skdp._executors._dask import DaskExecutor
 from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel, SequentialLDA
-from skdp.topics._shared._placed import PlacedCorpus
+from skdp.topics import (
+    AdaptiveTopicModel,
+    GibbsLDA,
+    LatentDirichletCoClustering,
+    SegmentedTopicModel,
+    SequentialLDA,
+)
+from skdp.topics._shared._placed import CorpusPart, PlacedCorpus, measure_part
 from skdp.topics._tables._placed_walker import PlacedTableWalker
 
 dask = pytest.importorskip("dask")
@@ -31,9 +42,12 @@ CORPUS = SegmentedCorpus.from_documents(
     ],
     n_features=12,
 )
+CORPUS_OF_MANY_WORDS = SegmentedCorpus(
+    RNG.integers(0, 12, 20_000), np.arange(0, 20_001, 1_000), np.arange(21), 12
+)
 FITTED = (
     "components_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "discount_",
-    "concentration_", "mixing_prior_",
+    "concentration_", "mixing_prior_", "segment_topic_", "segment_mixing_",
 )  # fmt: skip
 
 
@@ -82,6 +96,15 @@ def test_bits_of_lda_are_those_of_shards(client):
     assert_nothing_is_left(client)
 
 
+def test_bits_of_co_clustering_are_those_of_shards(client):
+    params = {"n_document_topics": 4, "n_chains": 2}
+    found = make(LatentDirichletCoClustering, **params).fit(split(3))
+    assert_same(found, here(LatentDirichletCoClustering, **params))
+    del found
+    gc.collect()
+    assert_nothing_is_left(client)
+
+
 @pytest.mark.parametrize("n_partitions", [1, 11])
 def test_bits_do_not_depend_on_workers(client, n_partitions):
     expected = here(n_shards=n_partitions, sampler="cmgs")
@@ -121,6 +144,111 @@ def test_predictions_are_lazy(client, tmp_path):
     unknown = PartitionedCorpus.from_delayed([dask.delayed(CORPUS)], 12)
     assert_array_equal(fitted.transform(unknown).compute(), fitted.transform(CORPUS))
     assert_nothing_is_left(client)
+
+
+def wait_for(condition):
+    """Wait until a condition holds, which takes the scheduler a moment; return whether it did."""
+    end = time.monotonic() + 20
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    return condition()
+
+
+def test_means_of_documents_stay_in_the_workers(client):
+    def n_kept():
+        return sum(client.run(lambda dask_worker: len(dask_worker.data)).values())
+
+    n_before = n_kept()
+    model = make(AdaptiveTopicModel).fit(split(3))
+    for name, width in [("doc_topic_", (3,)), ("segment_topic_", (3,)), ("segment_mixing_", ())]:
+        found = getattr(model, name)
+        assert isinstance(found, dask.array.Array)
+        assert found.numblocks[0] == 3
+        assert found.shape[1:] == width
+    assert_same(model, here(AdaptiveTopicModel))
+    assert_array_equal(
+        model.representative_documents(), here(AdaptiveTopicModel).representative_documents()
+    )
+    assert n_kept() >= n_before + 9
+    with pytest.warns(UserWarning, match="out of a pickle: doc_topic_, segment_topic_, segment_m"):
+        copied = pickle.loads(pickle.dumps(model))
+    assert_array_equal(copied.transform(CORPUS), model.transform(CORPUS))
+    for name in ("doc_topic_", "segment_topic_", "segment_mixing_"):
+        with pytest.raises(AttributeError, match=f"{name} was in the workers of a cluster"):
+            getattr(copied, name)
+    del model, found
+    gc.collect()
+    assert wait_for(lambda: n_kept() <= n_before)
+    assert_nothing_is_left(client)
+
+
+def test_a_warm_start_goes_on_in_the_workers(client):
+    X, model = split(3), make(warm_start=True, max_iter=3, burn_in=2, n_chains=2)
+    model.fit(X)
+    words = {"max_iter": 3, "burn_in": 2, "n_chains": 2}
+    assert_same(model, here(**words))
+    with joblib.parallel_config("threading"):  # the partitions are where they are
+        model.set_params(max_iter=8).fit(X)
+    assert isinstance(model.doc_topic_, dask.array.Array)
+    assert_same(model, here(**{**words, "max_iter": 8}))
+    del model
+    gc.collect()
+    assert_nothing_is_left(client)
+
+
+def test_a_warm_start_without_its_worker(client):
+    X, model = split(3), make(warm_start=True, max_iter=3)
+    model.fit(X)
+    killed = kill_a_worker(client)
+    assert wait_for(lambda: killed not in client.nthreads())
+    client.wait_for_workers(2, timeout=120)
+    refusal = refusal_of(model.set_params(max_iter=5), X)
+    assert "goes on where the partitions of the last fit are" in refusal
+    assert_same(model.set_params(warm_start=False).fit(X), here(max_iter=5))
+    del model
+    gc.collect()
+    assert_nothing_is_left(client)
+
+
+def refusal_of(model, X):
+    """Return what the error of a fit says, nothing if there is none."""
+    try:
+        model.fit(X)
+    except RuntimeError as error:
+        return str(error)
+    return ""
+
+
+def test_a_warm_start_without_its_cluster():
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config("dask"),
+    ):
+        X, model = split(2), make(warm_start=True, max_iter=3)
+        model.fit(X)
+    assert "The client of the Dask cluster is closed. Use warm_start=False" in refusal_of(
+        model.set_params(max_iter=5), X
+    )
+    assert_same(model.set_params(warm_start=False).fit(X), here(n_shards=2, max_iter=5))
+
+
+def test_texts_lie_in_files_that_are_gone(client):
+    """What Dask computes is mapped, from files that have no name, and nothing holds the lists."""
+    X = PartitionedCorpus.from_delayed([dask.delayed(CORPUS_OF_MANY_WORDS)], 12)
+    executor = DaskExecutor(client)
+    executor.place(X._parts, CorpusPart)
+    executor.results([executor.call(0, measure_part)])
+    mapped = client.run(count_maps)
+    assert max(mapped.values()) == 1  # tokens; offsets are small
+    folders = client.run(lambda dask_worker: os.listdir(dask_worker.local_directory)).values()
+    assert not [name for folder in folders for name in folder if name.startswith("skdp-")]
+    assert wait_for(lambda: not any(client.run(lambda dask_worker: len(dask_worker.data)).values()))
+    executor.drop()
+    client.run(gc.collect)
+    assert max(client.run(count_maps).values()) == 0
 
 
 def test_a_sweep_sends_changes_and_no_words(client, monkeypatch):

@@ -68,6 +68,5 @@ class PlacedLDAWalker(PlacedWalker, LDAWalker):
         return {"doc_topic_prior": np.zeros(self.n_topics), "topic_word_prior": np.zeros(())}
 
     def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums, here and where the documents are."""
+        """Add the current values to the sums that are here."""
         self._add_parameters_to(sums)
-        self._add_to_parts()

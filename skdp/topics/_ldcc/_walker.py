@@ -23,12 +23,21 @@ from skdp.topics._ldcc._shard import ClusterSweep
 from skdp.topics._ldcc._state import CoClusterState
 from skdp.topics._shared._arrays import fixed_words
 from skdp.topics._shared._kernels import WordCounts
-from skdp.topics._shared._priors import tells_apart, update_dirichlet
+from skdp.topics._shared._priors import (
+    Frequencies,
+    count_frequencies,
+    tells_apart,
+    update_by_frequencies,
+)
 from skdp.topics._shared._walker import TopicWalker, join
 
 START_DOCUMENT_TOPIC_PRIOR = 1.0
 START_SEGMENT_TOPIC_PRIOR = 0.1
 """Where the parameters that are learned start."""
+
+
+Settings = tuple[int, int, Any, Any, Any, tuple[float, float], Any]
+"""Parameters of a walker from `n_topics` to `init`."""
 
 
 class CoClusterWalker(TopicWalker):
@@ -70,6 +79,17 @@ class CoClusterWalker(TopicWalker):
         streams: list[NDArray[np.uint64]],
         n_jobs: int | None = None,
     ):
+        self._start_parameters(n_topics, n_clusters, document_topic_prior, segment_topic_prior)
+        super().__init__(n_topics, topic_word_prior, dirichlet_prior, streams, n_jobs)
+        self._follow_labels()
+        self._take(corpus)
+        self.shards = [empty_clustering(corpus[begin:end]) for begin, end in self._bounds]
+        self._seat_words(init, init_streams)
+
+    def _start_parameters(
+        self, n_topics: int, n_clusters: int, document_topic_prior: Any, segment_topic_prior: Any
+    ) -> None:
+        """Set the parameters to what is given, or to where they start."""
         self.n_clusters = n_clusters
         self.given_document_topic_prior = document_topic_prior
         self.learns_segment_topic_prior = isinstance(segment_topic_prior, str)
@@ -83,16 +103,15 @@ class CoClusterWalker(TopicWalker):
             if self.learns_segment_topic_prior
             else segment_topic_prior
         )
-        super().__init__(n_topics, topic_word_prior, dirichlet_prior, streams, n_jobs)
-        self._take(corpus)
+
+    def _follow_labels(self) -> None:
+        """Say which labels may trade places, before parameters are learned."""
         columns_differ = np.ptp(self.segment_topic_prior, axis=1).any()
         self.topics_trade_places = self.learns_segment_topic_prior or not columns_differ
         # Rows that are given either tell document-topics apart or say nothing of them.
         self.clusters_trade_places = self.learns_segment_topic_prior and not tells_apart(
-            document_topic_prior
+            self.given_document_topic_prior
         )
-        self.shards = [empty_clustering(corpus[begin:end]) for begin, end in self._bounds]
-        self._seat_words(init, init_streams)
 
     def _take(self, corpus: SegmentedCorpus) -> None:
         super()._take(corpus)
@@ -103,7 +122,7 @@ class CoClusterWalker(TopicWalker):
             empty_cluster_scratch(self.n_topics, self.n_clusters, self._longest)
             for _ in self._corpora
         ]
-        self._rising = tabulate_rising(self.segment_topic_prior, self._longest)
+        self._make_ratios()
 
     def _seat_words(self, init: Any, streams: list[NDArray[np.uint64]]) -> None:
         """Make the first state: random, or words folded into given topics."""
@@ -135,18 +154,25 @@ class CoClusterWalker(TopicWalker):
 
     def _update_parameters(self) -> None:
         if isinstance(self.given_document_topic_prior, str):
-            counts = np.zeros((len(self._whole), self.n_clusters), dtype=np.int64)
-            for s, shard in enumerate(self.shards):
-                count_documents(self._corpora[s], shard.clusters, counts[slice(*self._bounds[s])])
-            self.document_topic_prior = update_dirichlet(
+            self.document_topic_prior = update_by_frequencies(
                 self.document_topic_prior,
-                counts,
+                self._document_frequencies(),
                 *self.dirichlet_prior,
                 symmetric=self.given_document_topic_prior == "auto-symmetric",
             )
         if self.learns_segment_topic_prior:
             self.segment_topic_prior = self._updated_rows()
-            self._rising = tabulate_rising(self.segment_topic_prior, self._longest)
+            self._make_ratios()
+
+    def _make_ratios(self) -> None:
+        self._rising = tabulate_rising(self.segment_topic_prior, self._longest)
+
+    def _document_frequencies(self) -> Frequencies:
+        """Return the frequencies of the segments of documents by document-topic."""
+        counts = np.zeros((len(self._whole), self.n_clusters), dtype=np.int64)
+        for s, shard in enumerate(self.shards):
+            count_documents(self._corpora[s], shard.clusters, counts[slice(*self._bounds[s])])
+        return count_frequencies(counts)
 
     def _updated_rows(self) -> NDArray[np.float64]:
         """Return alpha, each row re-estimated from the words of its segments.
@@ -154,15 +180,26 @@ class CoClusterWalker(TopicWalker):
         A document-topic that has no words at the moment keeps its row: the prior alone would take
         it to zero, where no segment would choose it again.
         """
+        rows = self.segment_topic_prior.copy()
+        for y, frequencies in enumerate(self._segment_frequencies()):
+            if len(frequencies.keys):
+                rows[y] = update_by_frequencies(
+                    rows[y], frequencies, *self.dirichlet_prior, symmetric=False
+                )
+        return rows
+
+    def _segment_frequencies(self) -> NDArray[np.object_]:
+        """Return the frequencies of the words of segments by topic, of each document-topic, (Y,).
+
+        Arrays of them add up, one by one.
+        """
         counts = np.zeros((len(self._whole.segment_ptr) - 1, self.n_topics), dtype=np.int32)
         for s, (begin, end) in enumerate(self._segment_bounds):
             count_nodes(self._corpora[s].segment_ptr, self.shards[s].topics, counts[begin:end])
-        clusters, rows = self.clusters, self.segment_topic_prior.copy()
+        clusters, found = self.clusters, np.empty(self.n_clusters, dtype=object)
         for y in range(self.n_clusters):
-            own = counts[clusters == y]
-            if own.any():
-                rows[y] = update_dirichlet(rows[y], own, *self.dirichlet_prior, symmetric=False)
-        return rows
+            found[y] = count_frequencies(counts[clusters == y])
+        return found
 
     def _log_prior(self) -> float:
         return sum(
@@ -192,9 +229,7 @@ class CoClusterWalker(TopicWalker):
 
     def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
         """Add the current values to the sums."""
-        sums["document_topic_prior"] += self.document_topic_prior
-        sums["segment_topic_prior"] += self.segment_topic_prior
-        sums["topic_word_prior"] += self.topic_word_prior
+        self._add_parameters_to(sums)
         for s, shard in enumerate(self.shards):
             add_cluster_estimates(
                 0,
@@ -207,14 +242,23 @@ class CoClusterWalker(TopicWalker):
                 sums["segment_topic"][slice(*self._segment_bounds[s])],
             )
 
+    def _add_parameters_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        sums["document_topic_prior"] += self.document_topic_prior
+        sums["segment_topic_prior"] += self.segment_topic_prior
+        sums["topic_word_prior"] += self.topic_word_prior
+
     def scalars(self) -> dict[str, float]:
         """Return what the trace records."""
         return {
             **super().scalars(),
             "document_topic_prior_sum": float(self.document_topic_prior.sum()),
             "segment_topic_prior_sum": float(self.segment_topic_prior.sum(axis=1).mean()),
-            "n_active_document_topics": float(len(np.unique(self.clusters))),
+            "n_active_document_topics": float(np.count_nonzero(self._segments_of_clusters())),
         }
+
+    def _segments_of_clusters(self) -> NDArray[np.int64]:
+        """Return the number of segments of every document-topic, (Y,)."""
+        return np.bincount(self.clusters, minlength=self.n_clusters)
 
     def model(self) -> CoClusterModel:
         """Return the current sample as a model."""
@@ -223,6 +267,35 @@ class CoClusterWalker(TopicWalker):
             self.document_topic_prior.copy(),
             self.segment_topic_prior.copy(),
         )
+
+    # What a chain over partitions asks of a walker of one shard, and tells it
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what all shards need to know."""
+        return {
+            "document_topic_prior": self.document_topic_prior,
+            "segment_topic_prior": self.segment_topic_prior,
+            "topic_word_prior": self.topic_word_prior,
+        }
+
+    def take_parameters(self, parameters: dict[str, Any]) -> None:
+        """Set the parameters that all shards have."""
+        before = self.segment_topic_prior
+        vars(self).update(parameters)
+        if not np.array_equal(before, self.segment_topic_prior):
+            self._make_ratios()
+
+    def statistics(self, *, is_first: bool) -> tuple[Any, ...]:
+        """Return what updates of parameters need of this shard; it adds up."""
+        learns_document_topic_prior = isinstance(self.given_document_topic_prior, str)
+        return (
+            self._document_frequencies() if learns_document_topic_prior else 0,
+            self._segment_frequencies() if self.learns_segment_topic_prior else 0,
+        )
+
+    def report(self) -> tuple[Any, ...]:
+        """Return the log joint without the words' part, and the segments of document-topics."""
+        return self._log_prior(), self._segments_of_clusters()
 
     def state(self) -> CoClusterState:
         """Return a read-only view of the state."""

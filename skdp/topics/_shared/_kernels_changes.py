@@ -17,6 +17,9 @@ from skdp._numba import njit, njit_inlined, njit_loop
 LONGEST = 20
 """Bytes of one cell at most: two numbers of 64 bits."""
 
+_BLOCK = 4096
+"""Cells that are summed at a time."""
+
 _END = 2**62
 """Beyond all cells."""
 
@@ -114,27 +117,45 @@ def decode_change(code, counts):
 
 
 @njit
-def add_codes(first, second, out):
-    """Write the sum of two changes, as bytes, to `out` (uint8); return the number of bytes.
+def sum_codes(code, ptr, out):
+    """Write the sum of changes, as bytes, to `out` (uint8); return the number of bytes.
 
-    Cells in which they cancel are left out: the next gap is then the sum of gaps. No number takes
-    more bytes than its parts together.
+    Changes are added to a block of cells that stays in the cache, one after the other, so that each
+    of their bytes is read once, however many they are. Cells in which they cancel are left out: the
+    next gap is then the sum of gaps. No number takes more bytes than its parts together.
+
+    Parameters
+    ----------
+    code : (n,) uint8
+        The bytes of all changes, end to end.
+    ptr : (changes + 1,) int64
+        Those of change i are code[ptr[i]:ptr[i + 1]].
     """
-    last = np.int64(-1)
-    n = 0
-    a, of_a, next_a = _next_cell(first, 0, last)
-    b, of_b, next_b = _next_cell(second, 0, last)
-    while min(a, b) < _END:
-        cell = min(a, b)
-        difference = np.int64(0)
-        if a == cell:
-            difference += of_a
-            a, of_a, next_a = _next_cell(first, next_a, a)
-        if b == cell:
-            difference += of_b
-            b, of_b, next_b = _next_cell(second, next_b, b)
-        if difference != 0:
-            n = _put(cell - last, out, n)
-            n = _put((difference << 1) ^ (difference >> 63), out, n)
-            last = cell
+    n_changes = ptr.shape[0] - 1
+    cells, differences = np.empty(n_changes, np.int64), np.empty(n_changes, np.int64)
+    nexts, block = np.empty(n_changes, np.int64), np.zeros(_BLOCK, np.int64)
+    begin = np.int64(_END)
+    for i in range(n_changes):
+        own = code[: ptr[i + 1]]
+        cells[i], differences[i], nexts[i] = _next_cell(own, ptr[i], np.int64(-1))
+        begin = min(begin, cells[i])
+    n, last = 0, np.int64(-1)
+    while begin < _END:
+        end, coming = begin + _BLOCK, np.int64(_END)
+        for i in range(n_changes):
+            own = code[: ptr[i + 1]]
+            cell, difference, at = cells[i], differences[i], nexts[i]
+            while cell < end:
+                block[cell - begin] += difference
+                cell, difference, at = _next_cell(own, at, cell)
+            cells[i], differences[i], nexts[i] = cell, difference, at
+            coming = min(coming, cell)
+        for j in range(_BLOCK):
+            difference = block[j]
+            if difference != 0:
+                n = _put(begin + j - last, out, n)
+                n = _put((difference << 1) ^ (difference >> 63), out, n)
+                last = begin + j
+                block[j] = 0
+        begin = coming
     return n

@@ -8,15 +8,16 @@ numbers; to the chain itself, statistics: never words, or what belongs to docume
 
 from __future__ import annotations
 
+import asyncio
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, NamedTuple
 from uuid import uuid4
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, finalize, ref
 
 import joblib
 import numpy as np
@@ -28,9 +29,8 @@ from skdp._part import Part as BasePart
 from skdp.callback._files import written_whole
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._shared._arrays import check_counts, empty_counts
-from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._kernels import WordCounts
-from skdp.topics._shared._kernels_changes import add_codes
+from skdp.topics._shared._kernels_changes import sum_codes
 from skdp.topics._shared._packing import decode, encode
 from skdp.topics._shared._priors import sum_rises
 from skdp.topics._shared._shards import Counted, pack_state, unpack_state
@@ -66,10 +66,17 @@ class CountChange:
         nothing = WordCounts(np.zeros_like(words.counts), np.zeros_like(words.totals), False)
         return cls.between(nothing, words)
 
+    @classmethod
+    def sum_up(cls, changes: Sequence[CountChange]) -> CountChange:
+        """Return the sum of changes, which takes less than to add them one by one."""
+        code = np.concatenate([change.code for change in changes])
+        ptr = np.cumsum([0, *(len(change.code) for change in changes)])
+        out = np.empty(len(code), dtype=np.uint8)
+        n = sum_codes(code, ptr, out)
+        return cls(out[:n].copy(), np.sum([change.totals for change in changes], axis=0))
+
     def __add__(self, other: CountChange) -> CountChange:
-        out = np.empty(len(self.code) + len(other.code), dtype=np.uint8)
-        n = add_codes(self.code, other.code, out)
-        return CountChange(out[:n].copy(), self.totals + other.totals)
+        return self.sum_up([self, other])
 
     def apply(self, words: WordCounts) -> None:
         """Change words by topic."""
@@ -115,9 +122,8 @@ class Replica:
         return self.words
 
 
-_BY_TOPIC = "doc_topic", "segment_topic"
-_OF_PARTS = *_BY_TOPIC, "segment_mixing"
-"""Sums that stay where the documents are, in files that are mapped; those that list topics."""
+_OF_PARTS = "doc_topic", "segment_topic", "segment_mixing"
+"""Sums that stay where the documents are, in files that are mapped."""
 
 _ROWS = 2**14
 """Of a sum that are reordered at once."""
@@ -149,7 +155,7 @@ class PlacedChain:
         self._packed: list[Any] | None = None
         self.replica = replica
         self.is_first = is_first
-        self.sums: dict[str, NDArray[np.float64]] = {}
+        self.sums: dict[str, dict[str, NDArray[np.float64]]] = {}
         self._n_bytes = sum(array.nbytes for shard in walker.shards for array in shard)
         replica.count_state(self._n_bytes)
 
@@ -303,34 +309,60 @@ def report_part(part: CorpusPart, c: int, parameters: dict[str, Any]) -> tuple[l
         return ([walker.report()],)
 
 
-def add_part(part: CorpusPart, c: int, parameters: dict[str, Any]) -> tuple[int]:
-    """Add the current values to the sums."""
+def add_part(part: CorpusPart, c: int, key: str, parameters: dict[str, Any]) -> tuple[int]:
+    """Add the current values to the sums with this key."""
     chain = part.chains[c]
     with chain.opened(parameters) as walker:
         everything = walker.empty_sums()  # nothing of it is written to but what is small
-        if not chain.sums:
-            chain.sums = {
+        if key not in chain.sums:
+            chain.sums[key] = {
                 name: zeros(everything[name].shape) for name in _OF_PARTS if name in everything
             }
-        walker.add_to({**everything, **chain.sums})
+        walker.add_to({**everything, **chain.sums[key]})
     return (1,)
 
 
-def reorder_part(part: CorpusPart, c: int, order: NDArray[np.intp]) -> tuple[int]:
-    """Let label k of the sums be what so far was ``order[k]``."""
-    for name, values in part.chains[c].sums.items():
-        if name in _BY_TOPIC:
-            for begin in range(0, len(values), _ROWS):
-                rows = values[begin : begin + _ROWS]
-                rows[...] = rows[:, order]
+def reorder_part(
+    part: CorpusPart, c: int, key: str, names: tuple[str, ...], order: NDArray[np.intp]
+) -> tuple[int]:
+    """Let label k of these sums be what so far was ``order[k]``."""
+    for name in names:
+        values = part.chains[c].sums[key][name]
+        for begin in range(0, len(values), _ROWS):
+            rows = values[begin : begin + _ROWS]
+            rows[...] = rows[:, order]
     return (1,)
 
 
-def average_part(part: CorpusPart, c: int, n: int) -> tuple[list[Any]]:
-    """Return the mean shares of documents, and the mean tokens of topics."""
+def fork_part(part: CorpusPart, c: int, key: str, new: str) -> tuple[int]:
+    """Copy sums; the copies have another key."""
     sums = part.chains[c].sums
-    tokens = np.diff(part.corpus.segment_ptr) @ sums["segment_topic"]
-    return ([(sums["doc_topic"] / n, tokens / n)],)
+    sums[new] = {name: _in_file(values) for name, values in sums[key].items()}
+    return (1,)
+
+
+def forget_part(part: CorpusPart, c: int, key: str) -> tuple[int]:
+    """Drop sums."""
+    part.chains[c].sums.pop(key, None)
+    return (1,)
+
+
+def describe_part(part: CorpusPart, c: int, key: str, n: int) -> tuple[list[Any]]:
+    """Return the mean tokens of topics, and the shapes of all means."""
+    sums = part.chains[c].sums[key]
+    tokens = np.diff(part.corpus.segment_ptr) @ sums["segment_topic"] / n
+    return ([(tokens, {name: values.shape for name, values in sums.items()})],)
+
+
+def average_part(
+    part: CorpusPart, c: int, key: str, name: str, n: int, in_place: bool
+) -> NDArray[np.float64]:
+    """Return means; in place, which ends the sum, without a copy."""
+    total = part.chains[c].sums[key][name]
+    if in_place:
+        total /= n
+        return total
+    return np.divide(total, n, out=zeros(total.shape))
 
 
 def digest_part(part: CorpusPart) -> tuple[list[str]]:
@@ -359,7 +391,8 @@ def read_part(part: CorpusPart, fit: str, path: Path) -> tuple[CountChange, ...]
         walker.shards = [unpack_state(shard) for shard in walker.shards]
         walker.attach(part.corpus)
         changes.append(_take_in(part, fit, c, walker, is_first=is_first))
-        part.chains[c].sums = {name: _in_file(values) for name, values in sums.items()}
+        for key, found in sums.items():
+            part.chains[c].sums[key] = {name: _in_file(value) for name, value in found.items()}
     return tuple(changes)
 
 
@@ -367,6 +400,16 @@ def _in_file(values: NDArray[np.float64]) -> NDArray[np.float64]:
     own = zeros(values.shape)
     own[...] = values
     return own
+
+
+def _drop(executor: Executor) -> None:
+    """Drop partitions that nobody needs any more; a loop of Dask cannot wait for itself."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        executor.drop()
+    else:
+        Thread(target=executor.drop, daemon=True).start()
 
 
 class PlacedCorpus:
@@ -390,9 +433,12 @@ class PlacedCorpus:
         self.n_features = X.n_features
         self.n_partitions = X.n_partitions
         self.n_moved = 0
+        self._source = ref(X)
         self._fit = uuid4().hex
+        self._digests: list[str] | None = None
         self._executor = executor
         executor.place(X._parts, CorpusPart)
+        finalize(self, _drop, executor).atexit = False  # then all of it is gone with the processes
         self.sizes: list[Size]
         (self.sizes,) = self.sum(measure_part)
 
@@ -412,7 +458,27 @@ class PlacedCorpus:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what stands for the data where they are hashed."""
-        return str, (repr((self.n_features, self.sum(digest_part)[0])),)
+        if self._digests is None:
+            (self._digests,) = self.sum(digest_part)
+        return str, (repr((self.n_features, self._digests)),)
+
+    def is_with(self, executor: Executor) -> bool:
+        """Tell whether this executor has the partitions."""
+        return self._executor is executor
+
+    def is_of(self, X: PartitionedCorpus) -> bool:
+        """Tell whether this was made of X itself."""
+        return self._source() is X
+
+    def go_on(self, n_jobs: int | None) -> None:
+        """Get ready for another fit.
+
+        Raises
+        ------
+        LostWorkerError
+            If partitions are gone.
+        """
+        self._executor.go_on(n_jobs)
 
     def write(self, folder: Path) -> None:
         """Let all partitions write what chains have there to files in `folder`.
@@ -472,6 +538,10 @@ class PlacedCorpus:
         """Return what stands for that sum in later calls; it stays where the partitions are."""
         return self._executor.total(self._call_all(f, args, each))
 
+    def keep(self, f: Callable[..., Any], *args: Any, shapes: list[tuple[int, ...]]) -> Any:
+        """Return the arrays that `f` returns of all partitions as one, which stays there."""
+        return self._executor.keep(f, *args, shapes=shapes)
+
     def first(self, f: Callable[..., Any], *args: Any) -> Any:
         """Return what `f` returns of the first partition."""
         return self._executor.results([self._executor.call(0, f, *args)])[0]
@@ -481,29 +551,3 @@ class PlacedCorpus:
     ) -> list[Any]:
         own: list[Any] = [()] * self.n_partitions if each is None else [(last,) for last in each]
         return [self._executor.call(s, f, *args, *own[s]) for s in range(self.n_partitions)]
-
-
-class PlacedAverages(TopicAverages):
-    """Means over the kept sweeps of a chain over partitions: those of documents stay there."""
-
-    def add(self, walker: Any) -> None:
-        """Take the current state into the means."""
-        self._walker = walker
-        super().add(walker)
-
-    def _reorder(self, order: NDArray[np.intp], axes: dict[str, int]) -> bool:
-        has_moved = super()._reorder(order, axes)
-        if has_moved:
-            self._walker.reorder(order)
-        return has_moved
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_walker"}
-
-    def attach(self, walker: Any) -> None:
-        """Go on with a chain that was taken up."""
-        self._walker = walker
-
-    def means(self, *, in_place: bool) -> dict[str, Any]:
-        """Return the means, and those of the shares of documents from where they are."""
-        return {**super().means(in_place=in_place), **self._walker.means_of_parts(self.n)}

@@ -15,7 +15,10 @@ from skdp.topics._shared._placed import (
     add_part,
     average_part,
     copy_words,
+    describe_part,
     finish_part,
+    forget_part,
+    fork_part,
     reorder_part,
     report_part,
     settle_part,
@@ -56,7 +59,9 @@ class PlacedWalker(TopicWalker):
         self._settle(counts)
 
     def attach(self, data: Any) -> None:
-        """Go on with partitions that have read what they wrote."""
+        """Go on with partitions that have read what they wrote, unless they are still there."""
+        if vars(self).get("data") is data:
+            return
         self._take_counts(data, data.restored(self._c))
 
     def copy(self) -> Self:
@@ -122,18 +127,42 @@ class PlacedWalker(TopicWalker):
     def _log_prior(self) -> float:
         return sum(found[0] for found in self._reported())
 
-    def _add_to_parts(self) -> None:
-        """Add what belongs to documents to the sums that are where they are."""
-        self.data.sum(add_part, self._c, self.data.share(self.parameters()))
+    # Sums for means that are where the documents are
 
-    def reorder(self, order: NDArray[np.intp]) -> None:
-        """Let label k of all sums of documents be what so far was ``order[k]``."""
-        self.data.sum(reorder_part, self._c, order)
+    def add_to_parts(self, key: str) -> None:
+        """Add what belongs to documents to the sums with a key."""
+        self.data.sum(add_part, self._c, key, self.data.share(self.parameters()))
 
-    def means_of_parts(self, n: int) -> dict[str, Any]:
-        """Return the mean shares of all documents over `n` samples, and the tokens of topics."""
-        (found,) = self.data.sum(average_part, self._c, n)
-        return {
-            "doc_topic_": np.concatenate([shares for shares, _ in found]),
-            "_topic_tokens": np.sum([tokens for _, tokens in found], axis=0),
-        }
+    def reorder(self, key: str, axes: dict[str, int], order: NDArray[np.intp]) -> None:
+        """Let label k of sums be what so far was ``order[k]``.
+
+        Parameters
+        ----------
+        axes : dict
+            The labels that are in order: `topic_axes` or others.
+        """
+        self.data.sum(reorder_part, self._c, key, self._sums_by(axes), order)
+
+    def _sums_by(self, axes: dict[str, int]) -> tuple[str, ...]:
+        """Return the names of the sums of documents that list these labels."""
+        return "doc_topic", "segment_topic"
+
+    def fork_sums(self, key: str, new: str) -> None:
+        """Copy sums, for another key."""
+        self.data.sum(fork_part, self._c, key, new)
+
+    def forget_sums(self, key: str) -> None:
+        """Drop sums."""
+        self.data.sum(forget_part, self._c, key)
+
+    def means_of_parts(self, key: str, n: int, *, in_place: bool) -> dict[str, Any]:
+        """Return means over `n` samples of all documents and segments, and the tokens of topics."""
+        (found,) = self.data.sum(describe_part, self._c, key, n)
+        means: dict[str, Any] = {
+            f"{name}_": self.data.keep(
+                average_part, self._c, key, name, n, in_place,
+                shapes=[shapes[name] for _, shapes in found],
+            )
+            for name in found[0][1]
+        }  # fmt: skip
+        return {**means, "_topic_tokens": np.sum([tokens for tokens, _ in found], axis=0)}

@@ -99,10 +99,9 @@ class PlacedTableWalker(PlacedWalker, TableWalker):
         return sums
 
     def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums, here and where the documents are."""
+        """Add the current values to the sums that are here."""
         self._gather_concentrations()
         self._add_parameters_to(sums)
-        self._add_to_parts()
 
     def scalars(self) -> dict[str, float]:
         """Return what the trace records."""

@@ -18,8 +18,8 @@ MUTATIONS = [
     Mutation(
         "executors-last-change-forgotten",
         BASE,
-        "for change in changes[1:]:",
-        "for change in changes[1:-1]:",
+        "for value in values[1:]:",
+        "for value in values[1:-1]:",
         "All changes count.",
         f"{TESTS}::test_four_verbs[1]",
     ),

@@ -8,6 +8,14 @@ NODES = "topics/_lda/_kernels_nodes.py"
 
 MUTATIONS = [
     Mutation(
+        "counts-in-lists-that-were-full-are-forgotten",
+        "topics/_lda/_shard.py",
+        "    overflows = sums != words.totals\n",
+        "    overflows = sums > words.totals\n",
+        "A count that was full has lost a word, although it has fallen since.",
+        "tests/unit/topics/shared/test_arrays.py::test_lists[0]",
+    ),
+    Mutation(
         "likelihood-lda-moves-under-another-prior",
         NODES,
         "topics[r], words, alpha, 0.0, scratch, rng)",

@@ -130,4 +130,21 @@ MUTATIONS = [
         "The factor Beta_Y(delta + c) / Beta_Y(delta) of a document.",
         _ldcc("test_state_knows_its_joint[asymmetric-given]"),
     ),
+    Mutation(
+        "ldcc-partitions-swap-labels",
+        "topics/_ldcc/_placed_walker.py",
+        'return ("doc_topic",) if "document_topic_prior" in axes else ("segment_topic",)',
+        'return ("segment_topic",) if "document_topic_prior" in axes else ("doc_topic",)',
+        "Shares of documents are of document-topics, those of segments of word-topics.",
+        "tests/unit/topics/test_partitioned.py::test_labels_of_two_kinds_are_followed",
+    ),
+    Mutation(
+        "ldcc-partitions-keep-old-ratios",
+        "topics/_ldcc/_walker.py",
+        "        if not np.array_equal(before, self.segment_topic_prior):\n",
+        "        if False:\n",
+        "Partitions weigh by the prior of the current sweep.",
+        "tests/unit/topics/test_partitioned.py::"
+        "test_partitions_of_co_clustering_have_the_bits_of_shards[learnt-3]",
+    ),
 ]

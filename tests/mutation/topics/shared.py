@@ -2,6 +2,7 @@
 
 from mutation.mutation import Mutation
 
+WARM = "tests/unit/topics/test_partitioned_warm_starts.py"
 ARRAYS = "tests/unit/topics/shared/test_arrays.py"
 LIKELIHOODS = "tests/exact/topics/test_log_likelihood.py"
 TOPICS = "tests/exact/topics/test_segmented.py"
@@ -23,6 +24,31 @@ def _likelihood(case: str, n_particles: int, model: str = "segmented") -> str:
 
 
 MUTATIONS = [
+    Mutation(
+        "warm-starts-look-into-the-means",
+        "topics/_shared/_placed_averages.py",
+        "        self._walker.fork_sums(self._key, other._key)\n",
+        "        other._key = self._key\n",
+        "The last sweep counts only while it is the last, also for the means of documents.",
+        f"{WARM}::test_bits_are_those_of_a_straight_run[learnt]",
+    ),
+    Mutation(
+        "warm-starts-open-partitions-again",
+        "topics/_shared/_placed.py",
+        "        return self._source() is X\n",
+        "        return False\n",
+        "Partitions of the same X are where they are.",
+        f"{WARM}::test_nothing_is_opened_again",
+    ),
+    Mutation(
+        "state-is-not-packed",
+        "topics/_shared/_placed.py",
+        "        return self._n_state > max(_ROOM, n_bytes)\n",
+        "        return False\n",
+        "State of partitions that are not swept takes little room.",
+        "tests/unit/topics/test_partitioned.py::"
+        "test_state_takes_little_room_between_sweeps[SegmentedTopicModel]",
+    ),
     Mutation(
         "counts-that-were-full-are-forgotten",
         "topics/_shared/_arrays.py",
@@ -46,14 +72,6 @@ MUTATIONS = [
         "",
         "The sum of partitions can be too large where none of them is.",
         f"{ARRAYS}::test_sums_of_partitions",
-    ),
-    Mutation(
-        "counts-in-lists-that-were-full-are-forgotten",
-        "topics/_lda/_shard.py",
-        "    overflows = sums != words.totals\n",
-        "    overflows = sums > words.totals\n",
-        "A count that was full has lost a word, although it has fallen since.",
-        f"{ARRAYS}::test_lists[0]",
     ),
     Mutation(
         "priors-rises-of-large-counts-are-lost",
@@ -89,26 +107,34 @@ MUTATIONS = [
         "tests/unit/topics/shared/test_shards.py::TestChanges::test_changes_add_up_in_any_order",
     ),
     Mutation(
+        "sum-of-codes-keeps-blocks",
+        "topics/_shared/_kernels_changes.py",
+        "                block[j] = 0\n",
+        "",
+        "A block begins with zeros.",
+        "tests/unit/topics/shared/test_shards.py::TestChanges::test_sums_of_many_codes[1.0-3]",
+    ),
+    Mutation(
         "sum-of-codes-keeps-gaps",
         "topics/_shared/_kernels_changes.py",
-        "            n = _put(cell - last, out, n)\n",
-        "            n = _put(cell - last + 1, out, n)\n",
+        "                n = _put(begin + j - last, out, n)\n",
+        "                n = _put(begin + j - last + 1, out, n)\n",
         "Gaps are from the cell before.",
         "tests/unit/topics/shared/test_shards.py::TestChanges::test_sums_of_codes[2]",
     ),
     Mutation(
         "partitions-all-have-the-prior",
         "topics/_shared/_placed.py",
-        "part.chains[c] = PlacedChain(walker, replica, is_first=is_first)",
-        "part.chains[c] = PlacedChain(walker, replica, is_first=True)",
+        "part.chains[c] = chain = PlacedChain(walker, replica, is_first=is_first)",
+        "part.chains[c] = chain = PlacedChain(walker, replica, is_first=True)",
         "The prior of the concentration counts once.",
         f"{PARTITIONS}::test_partitions_have_the_bits_of_shards[3-learnt-SegmentedTopicModel]",
     ),
     Mutation(
         "partitions-see-each-other",
         "topics/_shared/_placed.py",
-        "    own = Counted.copy(words)\n",
-        "    own = words\n",
+        "        own = Counted.copy(words)\n",
+        "        own = words\n",
         "Within a sweep a shard sees the words of the others as they were before.",
         f"{PARTITIONS}::test_words_have_the_topics_that_they_have_in_shards",
     ),
@@ -122,8 +148,8 @@ MUTATIONS = [
     ),
     Mutation(
         "partitions-means-stay-in-old-order",
-        "topics/_shared/_placed.py",
-        "            self._walker.reorder(order)\n",
+        "topics/_shared/_placed_averages.py",
+        "            self._walker.reorder(self._key, axes, order)\n",
         "            pass\n",
         "The shares of documents follow the topics.",
         f"{PARTITIONS}::test_topics_that_trade_places_are_followed",
@@ -151,16 +177,16 @@ MUTATIONS = [
     Mutation(
         "parts-forget-their-means",
         "topics/_shared/_placed.py",
-        "        chain.sums = sums\n",
-        "",
+        "            part.chains[c].sums[key] = {",
+        "            part.chains[c].sums[key + ' of old'] = {",
         "The means of documents go on from where they were.",
         f"{CHECKPOINTS}::test_after_an_error[learnt]",
     ),
     Mutation(
         "parts-all-go-on-with-the-prior",
         "topics/_shared/_placed.py",
-        "        chains.append((c, walker, chain.is_first, chain.sums))\n",
-        "        chains.append((c, walker, True, chain.sums))\n",
+        "        return walker, self.is_first, self.sums\n",
+        "        return walker, True, self.sums\n",
         "The prior of the concentration counts once.",
         f"{CHECKPOINTS}::test_after_an_error[learnt]",
     ),

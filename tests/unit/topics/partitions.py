@@ -20,7 +20,8 @@ CORPUS = SegmentedCorpus.from_documents(
 )
 FITTED = (
     "components_", "doc_topic_", "doc_topic_prior_", "topic_word_prior_", "discount_",
-    "concentration_", "mixing_prior_",
+    "concentration_", "mixing_prior_", "segment_topic_", "segment_mixing_",
+    "document_topic_prior_", "segment_topic_prior_",
 )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Topic models over partitions: the bits of shards, and what partitions do not allow."""
 
+import pickle
 import signal
 from contextlib import contextmanager
 
@@ -78,6 +79,39 @@ def test_partitions_of_lda_have_the_bits_of_shards(level, n_partitions, params):
     assert_nothing_is_left()
 
 
+@pytest.mark.parametrize("n_partitions", [1, 3])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"document_topic_prior": 0.3, "segment_topic_prior": 0.2, "init": RNG.random((3, 12))},
+        {"document_topic_prior": "auto-symmetric", "n_chains": 2},
+    ],
+    ids=["learnt", "given", "symmetric, chains"],
+)
+def test_partitions_of_co_clustering_have_the_bits_of_shards(n_partitions, params):
+    params = {"n_document_topics": 4, **params}
+    found = make(LatentDirichletCoClustering, n_jobs=2, **params).fit(split(n_partitions))
+    expected = make(LatentDirichletCoClustering, n_shards=n_partitions, **params).fit(CORPUS)
+    assert_same(found, expected)
+    assert found.doc_topic_.shape == (24, 4)
+    assert_nothing_is_left()
+
+
+def test_labels_of_two_kinds_are_followed(monkeypatch):
+    """Every label is said to have its place elsewhere in the next sample."""
+
+    def align(reference, current):
+        return np.roll(np.arange(len(current)), 1)
+
+    monkeypatch.setattr("skdp.topics._shared._averages.align_labels", align)
+    monkeypatch.setattr("skdp.topics._ldcc._averages.align_labels", align)
+    found = make(LatentDirichletCoClustering, n_document_topics=4).fit(split(3))
+    expected = make(LatentDirichletCoClustering, n_document_topics=4, n_shards=3).fit(CORPUS)
+    assert_same(found, expected)
+    assert_nothing_is_left()
+
+
 def test_lda_by_lists():
     with pytest.raises(TypeError, match=r"n_components=400 .* X\.compute\(\)"):
         GibbsLDA(400).fit(split(3))
@@ -134,16 +168,13 @@ def test_topics_that_trade_places_are_followed(monkeypatch):
     assert_same(found, expected)
 
 
-def test_what_belongs_to_segments_is_not_gathered():
+def test_what_belongs_to_segments_in_threads():
     model = make(AdaptiveTopicModel).fit(split(2))
-    with pytest.raises(AttributeError, match=r"transform_segments\(X\.partitions\[i\]\)"):
-        model.segment_topic_  # noqa: B018
-    with pytest.raises(AttributeError, match=r"X\.compute\(\)"):
-        model.segment_mixing_  # noqa: B018
-    model.fit(CORPUS)
-    assert model.segment_topic_.shape[1] == 3
-    model.fit(split(2))
-    assert not hasattr(model, "segment_topic_")
+    expected = make(AdaptiveTopicModel, n_shards=2).fit(CORPUS)
+    copied = pickle.loads(pickle.dumps(model))
+    for each in (model, copied):
+        for name in ("doc_topic_", "segment_topic_", "segment_mixing_"):
+            assert_array_equal(getattr(each, name), getattr(expected, name), err_msg=name)
     with pytest.raises(AttributeError, match=r"^'AdaptiveTopicModel' object has no attribute"):
         AdaptiveTopicModel().segment_topic_  # noqa: B018
 
@@ -152,7 +183,6 @@ def test_what_belongs_to_segments_is_not_gathered():
     ("params", "error", "match"),
     [
         ({"n_shards": 2}, ValueError, r"n_partitions=3, got n_shards=2"),
-        ({"warm_start": True}, TypeError, r"warm_start=True .* X\.compute\(\)"),
         ({"init": "lda"}, TypeError, r"init='lda' .* another init"),
         ({"n_components": "auto"}, TypeError, r"n_components='auto' .* X\.compute\(\)"),
         ({"init": np.ones((2, 12))}, ValueError, r"init must have shape"),

@@ -17,7 +17,7 @@ from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel
 from skdp.topics._lda._placed_walker import PlacedLDAWalker
 from skdp.topics._shared import _placed
-from skdp.topics._shared._placed import PlacedAverages
+from skdp.topics._shared._placed_averages import PlacedAverages
 from skdp.topics._tables._placed_walker import PlacedTableWalker
 
 pytestmark = [

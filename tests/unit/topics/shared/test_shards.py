@@ -11,6 +11,7 @@ from joblib._parallel_backends import ThreadingBackend
 from numpy.testing import assert_array_equal
 from scipy.special import psi
 
+from skdp._executors._base import add_changes
 from skdp._random import derive_stream
 from skdp.datasets import make_segmented_corpus
 from skdp.processes._concentration import add_evidence
@@ -106,6 +107,22 @@ class TestChanges:
         decode(both.code, zero)
         assert_array_equal(zero, news.sum(axis=0))
         assert len((first + CountChange(encode(old, old), np.zeros(2))).code) == len(first.code)
+
+    @pytest.mark.parametrize("n_changes", [1, 3, 8])
+    @pytest.mark.parametrize("share", [1e-4, 0.02, 1.0])
+    def test_sums_of_many_codes(self, n_changes, share):
+        """Each has its own cells, and some of them cancel; blocks are passed over or full."""
+        rng = np.random.default_rng(n_changes)
+        old = np.zeros(50_000, dtype=np.int64)
+        news = rng.integers(-300, 300, (n_changes, len(old)))
+        news *= rng.random(news.shape) < share
+        news[-1, ::3] = -news[0, ::3]
+        news[:, 20_000:30_000] = 0
+        changes = [CountChange(encode(old, new), np.ones(2) * i) for i, new in enumerate(news)]
+        found = CountChange.sum_up(changes)
+        assert_array_equal(found.code, encode(old, news.sum(axis=0)))
+        assert_array_equal(found.totals, np.ones(2) * sum(range(n_changes)))
+        assert_array_equal(add_changes(*((change, 1) for change in changes))[0].code, found.code)
 
 
 class TestPacking:
