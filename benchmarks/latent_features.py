@@ -1,11 +1,12 @@
-"""Latent features of an Indian buffet, beside factor analysis.
+"""Latent features of an Indian buffet, beside factor analysis, PCA and NMF.
 
 Glyphs: 100 images of 6 x 6 pixels, noise .5, the data of Griffiths and Ghahramani (2005); how many
 pixels of each glyph the nearest component has wrong, cut at one half. Digits: 30 % of the pixels
 are missing; the error of imputed ones, in units of a pixel (0 to 16). Factor analysis alternates
-fits and conditional means. What has to be chosen (its number of factors and fits, our noise) is
-chosen by a tenth of the observed pixels, held out; the column "best" shows what the missing ones
-themselves would have chosen. Errors: standard errors of estimated log densities of digits.
+fits and conditional means, PCA and NMF fits and what they make of the filled rows. What has to be
+chosen (numbers of factors and fits, our noise) is chosen by a tenth of the observed pixels, held
+out; the column "best" shows what the missing ones themselves would have chosen. Errors: standard
+errors of estimated log densities of digits.
 
     python benchmarks/latent_features.py
 """
@@ -13,11 +14,12 @@ themselves would have chosen. Errors: standard errors of estimated log densities
 import argparse
 import time
 import warnings
+from functools import partial
 
 import numpy as np
 from report import print_header, print_table, report_done
 from sklearn.datasets import load_digits
-from sklearn.decomposition import FactorAnalysis
+from sklearn.decomposition import NMF, PCA, FactorAnalysis
 from sklearn.exceptions import ConvergenceWarning
 
 from skdp.datasets import make_feature_images
@@ -64,6 +66,29 @@ def impute_by_factors(rows, n_factors):
         yield full
 
 
+def impute_by_factorisation(rows, make):
+    """Yield imputed rows after each of several fits of PCA or NMF."""
+    missing = np.isnan(rows)
+    full = np.where(missing, np.nanmean(rows, axis=0), rows)
+    for _ in range(N_ALTERNATIONS):
+        model = make()
+        back = model.inverse_transform(model.fit_transform(full))
+        full = np.where(missing, np.maximum(back, 0.0), rows)
+        yield full
+
+
+def make_imputers(options):
+    """Return functions that yield imputed rows, by the name of a peer and its size."""
+    imputers = {
+        ("FactorAnalysis", k): partial(impute_by_factors, n_factors=k) for k in options.factors
+    }
+    for k in options.parts_of_rows:
+        imputers["PCA", k] = partial(impute_by_factorisation, make=partial(PCA, k, random_state=0))
+        make = partial(NMF, k, init="nndsvda", max_iter=300, random_state=0)
+        imputers["NMF", k] = partial(impute_by_factorisation, make=make)
+    return imputers
+
+
 def impute_by_features(rows, options, **params):
     model = IBPLatentFeatures(
         max_iter=options.digit_sweeps, n_samples=10, random_state=options.seed, **params
@@ -85,23 +110,22 @@ def impute_digits(options):
     means = np.where(missing, np.nanmean(rows, axis=0), rows)
     table = [["means of columns", "", f"{error(means, X, missing):.3f}", "", ""]]
 
-    begin = time.process_time()
-    trials = {
-        (k, n): error(full, X, held_out)
-        for k in options.factors
-        for n, full in enumerate(impute_by_factors(fewer, k))
-    }
-    found = {
-        (k, n): error(full, X, missing)
-        for k in options.factors
-        for n, full in enumerate(impute_by_factors(rows, k))
-    }
-    chosen = min(trials, key=trials.get)
-    seconds = time.process_time() - begin
-    name = f"{chosen[0]} factors, {chosen[1] + 1} fits"
-    best = f"{min(found.values()):.3f}"
-    table.append(["FactorAnalysis", name, f"{found[chosen]:.3f}", best, f"{seconds:.0f}"])
-    report_done(table[-1])
+    imputers = make_imputers(options)
+    for peer in ("FactorAnalysis", "PCA", "NMF"):
+        begin = time.process_time()
+        trials, found = {}, {}
+        for (name, k), impute in imputers.items():
+            if name == peer:
+                for n, full in enumerate(impute(fewer)):
+                    trials[k, n] = error(full, X, held_out)
+                for n, full in enumerate(impute(rows)):
+                    found[k, n] = error(full, X, missing)
+        chosen = min(trials, key=trials.get)
+        seconds = time.process_time() - begin
+        name = f"{chosen[0]} factors, {chosen[1] + 1} fits"
+        best = f"{min(found.values()):.3f}"
+        table.append([peer, name, f"{found[chosen]:.3f}", best, f"{seconds:.0f}"])
+        report_done(table[-1])
 
     begin = time.process_time()
     trials, found, sizes = {}, {}, {}
@@ -117,11 +141,14 @@ def impute_digits(options):
     best = f"{min(found.values()):.3f}"
     table.append(["IBPLatentFeatures", name, f"{found[chosen]:.3f}", best, f"{seconds:.0f}"])
 
-    begin = time.process_time()
-    full, model = impute_by_features(rows, options)
-    seconds = time.process_time() - begin
-    name = f"noise drawn: {model.noise_variance_:.2f}, {model.n_components_} features"
-    table.append(["", name, f"{error(full, X, missing):.3f}", "", f"{seconds:.0f}"])
+    for noise in ("auto", "columns"):
+        begin = time.process_time()
+        full, model = impute_by_features(rows, options, noise_variance=noise)
+        seconds = time.process_time() - begin
+        variance = np.mean(model.noise_variance_)
+        name = f'"{noise}": {variance:.2f}, {model.n_components_} features'
+        table.append(["", name, f"{error(full, X, missing):.3f}", "", f"{seconds:.0f}"])
+        report_done(table[-1])
     print_table(["30 % missing", "chosen", "RMSE", "best", "CPU s of all trials"], table)
 
 
@@ -155,6 +182,7 @@ def main():
     parser.add_argument("--chains", type=int, default=1)
     parser.add_argument("--digit-sweeps", type=int, default=100)
     parser.add_argument("--factors", type=int, nargs="+", default=[20, 30, 40, 50])
+    parser.add_argument("--parts-of-rows", type=int, nargs="+", default=[5, 10, 15, 20, 30])
     parser.add_argument("--noise", type=float, nargs="+", default=[2.0, 4.0, 6.0, 8.0])
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -54,13 +54,16 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         alpha, above 0: the expected number of features of a row before any data. "auto": drawn.
     concentration_prior : (shape, rate), default=(1.0, 1.0)
         Gamma prior under which alpha is drawn; shape and rate from 1e-8 to 1e8.
-    noise_variance : float or "auto", default="auto"
-        Variance of the noise, above 0, the same in all columns. "auto": drawn.
+    noise_variance : float, "auto" or "columns", default="auto"
+        Variance of the noise, above 0, the same in all columns. "auto": drawn. "columns": each
+        column has a variance of its own, which is drawn; take it if columns differ in scale, or
+        some of them hardly vary.
     noise_prior : (shape, rate), default=(1.0, 1.0)
         Gamma prior of the reciprocal of a drawn `noise_variance`; the rate, from 1e-60 to 1e60, has
         the unit of X squared.
     weights_variance : float or "auto", default="auto"
-        Variance of the weights A, which are normal with mean 0, above 0. "auto": drawn.
+        Variance of the weights A, which are normal with mean 0, above 0. "auto": drawn. With
+        ``noise_variance="columns"`` it counts in units of the variance of a column's noise.
     weights_prior : (shape, rate), default=(1.0, 1.0)
         Gamma prior of the reciprocal of a drawn `weights_variance`, as `noise_prior`.
     center : bool, default=True
@@ -111,8 +114,10 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         of all chains.
     mean_ : (n_features,) array
         What is subtracted of rows: means of the columns, or 0.
-    concentration_, noise_variance_, weights_variance_ : float
+    concentration_, weights_variance_ : float
         Posterior means.
+    noise_variance_ : float or (n_features,) array
+        Posterior mean; an array with ``noise_variance="columns"``, over the stored samples.
     trace_ : Trace
         Scalars of every kept sweep of every chain, "n_components" among them.
     n_iter_ : int
@@ -168,7 +173,10 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         **ChainEstimator._parameter_constraints,
         "concentration": "no_validation",
         "concentration_prior": [tuple, list],
-        "noise_variance": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "noise_variance": [
+            Interval(Real, 0, None, closed="neither"),
+            StrOptions({"auto", "columns"}),
+        ],
         "noise_prior": [tuple, list],
         "weights_variance": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "weights_prior": [tuple, list],
@@ -247,7 +255,12 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             shared if _is_auto(self.concentration) else None,
             noise if _is_auto(self.noise_variance) else None,
             weights if _is_auto(self.weights_variance) else None,
+            noise if self._has_own_noise() else None,
         )
+
+    def _has_own_noise(self) -> bool:
+        """Tell whether every column has a variance of its own."""
+        return isinstance(self.noise_variance, str) and self.noise_variance == "columns"
 
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
@@ -296,14 +309,19 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             f"X of shape {values.shape} with concentration={alpha:g}, {n_features:.3g} features,",
         )
         means = np.nanmean(values, axis=0)
+        squares = np.nanmean((values - means) ** 2, axis=0)
         scale = float(np.nanmean((values - means) ** 2)) or float(np.nanmean(values**2)) or 1.0
-        noise, weights = (
-            share * scale if _is_auto(given) else float(given)
-            for share, given in (
-                (_FIRST_NOISE, self.noise_variance),
-                (1.0, self.weights_variance),
-            )
-        )
+        scales, unit = np.ones(n_columns), scale
+        if self._has_own_noise():
+            scales, unit = np.sqrt(_FIRST_NOISE * np.where(squares > 0.0, squares, scale)), 1.0
+        noise = float(self.noise_variance) if isinstance(self.noise_variance, Real) else unit
+        if _is_auto(self.noise_variance):
+            noise *= _FIRST_NOISE
+        weights = unit
+        if not _is_auto(self.weights_variance):
+            weights = float(self.weights_variance)
+        elif self._has_own_noise():
+            weights = 1.0 / _FIRST_NOISE
         return LatentFeatureWalker(
             values,
             means if self.center else np.zeros(n_columns),
@@ -311,6 +329,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             alpha,
             noise,
             weights,
+            scales,
             derive_stream(root, Role.SWEEP, c),
             split_merge=bool(self.split_merge),
         )
@@ -320,7 +339,12 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         trace, models = attributes["trace_"], attributes["_models"]
         best = max(models, key=lambda model: model.log_joint)
         numbers = trace["n_components"].astype(np.int64).ravel()
-        learnt = ("concentration", "noise_variance", "weights_variance")
+        learnt = {
+            f"{name}_": float(trace[name].mean())
+            for name in ("concentration", "noise_variance", "weights_variance")
+        }
+        if self._has_own_noise():
+            learnt["noise_variance_"] = np.mean([model.scales**2 for model in models], axis=0)
         return {
             **attributes,
             "_best": best,
@@ -330,7 +354,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             "n_components_": len(best.counts),
             "n_components_distribution_": np.bincount(numbers) / len(numbers),
             "mean_": saved.runs[0].walker.center.copy(),
-            **{f"{name}_": float(trace[name].mean()) for name in learnt},
+            **learnt,
         }
 
     def _warn_of_trace(self, trace: Trace) -> None:

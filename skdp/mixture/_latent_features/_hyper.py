@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._random import draw_slice
+from skdp._random import draw_gamma, draw_slice
 from skdp._typing import Floats
 from skdp.mixture._latent_features._kernels_posterior import weigh, write_products
 
@@ -34,7 +34,13 @@ class Evidence:
         active = np.empty(k, dtype=np.int64)
         write_products(features, rows, counted, k, active, self._gram, self._cross)
         self._factor, self._solved = np.empty_like(self._gram), np.empty_like(self._cross)
+        self._squares = np.sum(rows * rows, axis=0)
         self._total = float(np.sum(rows * rows))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows N."""
+        return self._shape[0]
 
     def log_density(self, noise: float, weights: float) -> float:
         """Return log p(X | Z) given the variances; -inf where it is singular to rounding."""
@@ -45,6 +51,12 @@ class Evidence:
         result = -n_rows * math.log(2.0 * math.pi * noise) + k * math.log(noise / weights) - log_det
         result = 0.5 * (n_columns * result - (self._total - trace) / noise)
         return -math.inf if math.isnan(result) else result
+
+    def residual_squares(self, ratio: float) -> Floats:
+        """Return x^T (I + Z Z^T / r)^-1 x of the columns, (D,); r is noise over weights."""
+        k = self._n_features
+        weigh(self._gram, self._cross, k, ratio, self._factor, self._solved)
+        return np.asarray(self._squares - np.sum(self._solved[:k] ** 2, axis=0))
 
 
 def log_prior(log_variance: float, prior: tuple[float, float]) -> float:
@@ -63,11 +75,41 @@ class FeaturePrior:
         Of a drawn concentration, Gamma. None: it is known.
     noise, weights : (shape, rate) or None
         Of the reciprocal of a drawn variance, Gamma. None: it is known.
+    columns : (shape, rate) or None
+        Of the reciprocals of the drawn variances of columns, Gamma. None: they are not drawn. With
+        them the noise has variance 1 in columns that are divided by their standard deviations.
     """
 
     concentration: tuple[float, float] | None
     noise: tuple[float, float] | None
     weights: tuple[float, float] | None
+    columns: tuple[float, float] | None = None
+
+    def draw_scales(
+        self, evidence: Evidence, ratio: float, scales: Floats, rng: NDArray[np.uint64]
+    ) -> Floats:
+        """Return the next standard deviations of the noise of columns given the features.
+
+        Given these, the entries of a column are normal with covariance v (I + Z Z^T / r): 1 / v has
+        a Gamma posterior.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            Of rows whose columns are divided by `scales`.
+        ratio : float
+            r.
+        scales : (D,) array
+        """
+        if self.columns is None:
+            return scales
+        shape, rate = self.columns
+        squares = evidence.residual_squares(ratio) * scales**2
+        if not np.isfinite(squares).all():  # singular to rounding
+            return scales
+        total = shape + 0.5 * evidence.n_rows
+        draws = np.array([draw_gamma(total, rng) for _ in squares])
+        return np.asarray(np.sqrt((rate + 0.5 * np.maximum(squares, 0.0)) / draws))
 
     def draw_variances(
         self, evidence: Evidence, noise: float, weights: float, rng: NDArray[np.uint64]

@@ -35,7 +35,8 @@ class LatentFeatureModel:
     covariance : (K, K) array
         M: the weights of a column have covariance v M.
     noise, weights : float
-        Variances v and u.
+        Variances v and u, of columns that are divided by their scales.
+    scales : (D,) array
     concentration : float
     log_joint : float
     """
@@ -46,6 +47,7 @@ class LatentFeatureModel:
     covariance: Floats
     noise: float
     weights: float
+    scales: Floats
     concentration: float
     log_joint: float
 
@@ -56,7 +58,7 @@ class LatentFeatureModel:
     def _posterior(self) -> Posterior:
         n_features, n_columns = self.means.shape
         room = make_posterior(n_features, 0, n_columns)
-        return room._replace(covariance=self.covariance, means=self.means)
+        return room._replace(covariance=self.covariance, means=self.means / self.scales)
 
     def _next_row(self, rate: float) -> NextRow:
         n_features = len(self.counts)
@@ -101,16 +103,17 @@ class LatentFeatureModel:
         contents = np.column_stack([np.where(missing, np.nan, filled), np.full(len(rows), 1.0)])
         contents = np.ascontiguousarray(contents).view(np.uint64)
         contents[:, n_columns] = n_columns
+        scaled, seen = filled / self.scales, 1.0 - missing
         shares = np.empty((len(rows), n_features))
         densities = np.full(len(rows), np.nan if density else 0.0)
         for begin in range(0, len(rows), _BLOCK):
             block = slice(begin, begin + _BLOCK)
             predict_rows(
-                filled[block], 1.0 - missing[block], contents[block], key, n_features <= N_EXACT,
+                scaled[block], seen[block], contents[block], key, n_features <= N_EXACT,
                 n_sweeps, model, np.empty(n_features), shares[block], densities[block],
                 np.empty(4, dtype=np.uint64),
             )  # fmt: skip
-        return shares, densities
+        return shares, densities - seen @ np.log(self.scales)
 
     def sample(self, n: int, rng: np.random.Generator) -> Floats:
         """Return independent draws of the next row, centered, (n, D)."""
@@ -119,4 +122,5 @@ class LatentFeatureModel:
         spread = 1.0 + ((features @ self.covariance) * features).sum(axis=1)
         variance = self.noise * spread + self.weights * n_new
         noise = rng.standard_normal((n, self.means.shape[1]))
-        return np.asarray(features @ self.means + np.sqrt(variance)[:, np.newaxis] * noise)
+        spreads = np.sqrt(variance)[:, np.newaxis] * self.scales
+        return np.asarray(features @ self.means + spreads * noise)

@@ -27,13 +27,15 @@ class LatentFeatureState:
         return float(self._walker.concentration)
 
     @property
-    def noise_variance(self) -> float:
-        """Variance of the noise."""
-        return float(self._walker.noise)
+    def noise_variance(self) -> float | NDArray[np.float64]:
+        """Variance of the noise; (n_features,) where each column has its own."""
+        if self._walker.prior.columns is None:
+            return float(self._walker.noise)
+        return np.asarray(self._walker.noise * self._walker.scales**2)
 
     @property
     def weights_variance(self) -> float:
-        """Variance of the weights of the features."""
+        """Variance of the weights of the features, or its ratio to that of the noise."""
         return float(self._walker.weights)
 
     def log_joint(self) -> float:

@@ -48,6 +48,9 @@ class LatentFeatureWalker(Part):
     prior : FeaturePrior
     concentration, noise, weights : float
         What concentration and the two variances are, or where they begin.
+    scales : (D,) array
+        What columns are divided by before all else; the standard deviations of their noise where
+        these are drawn. Otherwise 1.
     stream : (4,) uint64 array
     split_merge : bool, default=True
         Whether sweeps try to split and merge features.
@@ -67,6 +70,7 @@ class LatentFeatureWalker(Part):
         concentration: float,
         noise: float,
         weights: float,
+        scales: Floats,
         stream: NDArray[np.uint64],
         *,
         split_merge: bool = True,
@@ -75,6 +79,7 @@ class LatentFeatureWalker(Part):
         self.split_merge = split_merge
         self.prior = prior
         self.concentration, self.noise, self.weights = concentration, noise, weights
+        self.scales = scales
         self.stream = stream
         self.features = np.zeros((len(values), 0), dtype=np.int8)
         self.attach(values)
@@ -86,19 +91,20 @@ class LatentFeatureWalker(Part):
         self._seen = np.where(self._missing, 0.0, 1.0)
         self._rows = np.where(self._missing, 0.0, values - self.center)
 
-    def _full_rows(self) -> Floats:
-        """Return the rows with their missing entries as they were drawn."""
-        if not len(self.imputed):
-            return self._rows
-        rows = self._rows.copy()
-        rows[self._missing] = self.imputed
+    def _scaled_rows(self) -> Floats:
+        """Return the rows, their missing entries as they were drawn, columns divided by scales."""
+        rows = self._rows / self.scales
+        rows[self._missing] = self.imputed / self._scales_of_missing()
         return rows
+
+    def _scales_of_missing(self) -> Floats:
+        return np.asarray(self.scales[np.nonzero(self._missing)[1]])
 
     def sweep(self) -> None:
         """Draw the features of all rows, then concentration and variances."""
-        rows = self._full_rows()
+        rows = self._scaled_rows()
         self._draw_features(rows)
-        self.imputed = rows[self._missing]
+        self.imputed = rows[self._missing] * self._scales_of_missing()
         if self.split_merge and len(rows) > 1:
             self._split_and_merge(rows)
         self._draw_hyper(rows)
@@ -139,9 +145,14 @@ class LatentFeatureWalker(Part):
             shape, rate = self.prior.concentration
             expected = expected_features(n_rows, 1.0)
             self.concentration = draw_mass(n_features, expected, shape, rate, self.stream)
-        if self.prior.noise is not None or self.prior.weights is not None:
-            self.noise, self.weights = self.prior.draw_variances(
-                Evidence(rows, self.features), self.noise, self.weights, self.stream
+        prior = self.prior
+        if any(each is not None for each in (prior.noise, prior.weights, prior.columns)):
+            evidence = Evidence(rows, self.features)
+            self.noise, self.weights = prior.draw_variances(
+                evidence, self.noise, self.weights, self.stream
+            )
+            self.scales = prior.draw_scales(
+                evidence, self.noise / self.weights, self.scales, self.stream
             )
 
     def log_joint(self) -> float:
@@ -153,9 +164,10 @@ class LatentFeatureWalker(Part):
         patterns, columns = np.unique(self._missing, axis=1, return_inverse=True)
         for p, pattern in enumerate(patterns.T):
             own, seen = columns.ravel() == p, ~pattern
-            evidence = Evidence(self._rows[seen][:, own], self.features[seen])
+            rows = self._rows[seen][:, own] / self.scales[own]
+            evidence = Evidence(rows, self.features[seen])
             result += evidence.log_density(self.noise, self.weights)
-        return result
+        return result - float(self._seen.sum(axis=0) @ np.log(self.scales))
 
     def scalars(self) -> dict[str, float]:
         """Return what the trace records."""
@@ -163,7 +175,7 @@ class LatentFeatureWalker(Part):
             "log_joint": self.log_joint(),
             "n_components": float(self.features.shape[1]),
             "concentration": self.concentration,
-            "noise_variance": self.noise,
+            "noise_variance": self.noise * float(np.mean(self.scales**2)),
             "weights_variance": self.weights,
         }
 
@@ -173,16 +185,17 @@ class LatentFeatureWalker(Part):
         features = np.ascontiguousarray(self.features[:, order])
         n_rows, n_features = features.shape
         posterior = make_posterior(n_features, *self._rows.shape)
-        rows, ratio = self._full_rows(), self.noise / self.weights
+        rows, ratio = self._scaled_rows(), self.noise / self.weights
         if not build(features, rows, n_features, ratio, posterior):
             raise ValueError(_IMPOSSIBLE)
         return LatentFeatureModel(
             n_rows,
             posterior.counts.astype(np.float64),
-            posterior.means,
+            posterior.means * self.scales,
             posterior.covariance,
             self.noise,
             self.weights,
+            self.scales,
             self.concentration,
             self.log_joint(),
         )

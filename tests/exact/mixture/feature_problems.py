@@ -11,7 +11,9 @@ GAPS = np.array([[1.2, np.nan], [1.0, 0.9], [np.nan, 1.1]])
 ALPHA, NOISE, WEIGHTS = 0.5, 0.3, 0.9
 
 
-def make_walker(rows, alpha=ALPHA, noise=NOISE, weights=WEIGHTS, *, prior=None, seed=0, **options):
+def make_walker(
+    rows, alpha=ALPHA, noise=NOISE, weights=WEIGHTS, *, scales=None, prior=None, seed=0, **options
+):
     """Return a walker over rows that are not centered; what is drawn has a `prior`."""
     rows = np.array(rows, dtype=float)
     return LatentFeatureWalker(
@@ -21,6 +23,7 @@ def make_walker(rows, alpha=ALPHA, noise=NOISE, weights=WEIGHTS, *, prior=None, 
         alpha,
         noise,
         weights,
+        np.ones(rows.shape[1]) if scales is None else np.array(scales),
         derive_stream(make_seed_sequence(seed), Role.SWEEP, 0),
         **options,
     )

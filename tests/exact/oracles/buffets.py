@@ -1,6 +1,7 @@
 """Latent features of an Indian buffet by enumeration, in plain Python.
 
-Columns of X are normal with covariance v I + u Z Z^T; entries that are NaN are left out. A class
+Columns of X are normal with covariance v I + u Z Z^T, where v and u may differ from column to
+column; entries that are NaN are left out. A class
 [Z] is a multiset of columns that are not all 0, whose probability is (Griffiths and Ghahramani)
 
     exp(-alpha H) alpha^K / prod_h K_h! prod_k (N - m_k)! (m_k - 1)! / N!.
@@ -40,9 +41,11 @@ def log_class(features, concentration):
 
 def log_likelihood(rows, features, noise, weights):
     """Return log p(observed entries | Z)."""
-    covariance = noise * np.eye(len(rows)) + weights * features @ features.T
+    rows = np.asarray(rows, dtype=float)
+    noise, weights = (np.broadcast_to(each, rows.shape[1]) for each in (noise, weights))
     result = 0.0
-    for column in np.asarray(rows, dtype=float).T:
+    for column, v, u in zip(rows.T, noise, weights, strict=True):
+        covariance = v * np.eye(len(rows)) + u * features @ features.T
         seen = ~np.isnan(column)
         if seen.any():
             own = covariance[np.ix_(seen, seen)]
@@ -64,6 +67,40 @@ def missing_moments(rows, features, noise, weights):
         squares[gone, d] = means[gone, d] ** 2 + np.diag(own)
     missing = np.isnan(rows)
     return means[missing], squares[missing]
+
+
+def own_noise(rows, features, ratio, prior):
+    """Return what Z tells if every column has a variance v of its own, and u is `ratio` times v.
+
+    1 / v ~ Gamma(prior), (shape, rate), is integrated out: columns have Student t densities.
+
+    Returns
+    -------
+    log_likelihood : float
+    log_variances : (D,) array
+        E[log v].
+    means, squares : arrays
+        Of the missing entries, in the order of rows.
+    """
+    rows = np.asarray(rows, dtype=float)
+    shape, rate = prior
+    covariance = np.eye(len(rows)) + ratio * features @ features.T
+    total, log_variances = 0.0, np.zeros(rows.shape[1])
+    means, squares = np.zeros(rows.shape), np.zeros(rows.shape)
+    for d, column in enumerate(rows.T):
+        gone = np.isnan(column)
+        seen = ~gone
+        own, n = covariance[np.ix_(seen, seen)], np.count_nonzero(seen)
+        a, b = shape + n / 2.0, rate + column[seen] @ np.linalg.solve(own, column[seen]) / 2.0
+        total += shape * math.log(rate) - math.lgamma(shape) + math.lgamma(a) - a * math.log(b)
+        total -= 0.5 * (n * math.log(2.0 * math.pi) + np.linalg.slogdet(own)[1])
+        log_variances[d] = math.log(b) - special.digamma(a)
+        gain = np.linalg.solve(own, covariance[np.ix_(seen, gone)])
+        left = covariance[np.ix_(gone, gone)] - covariance[np.ix_(gone, seen)] @ gain
+        means[gone, d] = column[seen] @ gain
+        squares[gone, d] = means[gone, d] ** 2 + b / (a - 1.0) * np.diag(left)
+    missing = np.isnan(rows)
+    return total, log_variances, means[missing], squares[missing]
 
 
 def log_posteriors(rows, every, concentration, noise, weights):

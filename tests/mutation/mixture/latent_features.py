@@ -17,7 +17,41 @@ DENSITIES = f"{FEATURES}::test_predictive_densities"
 
 MOVES = f"{FEATURES}::test_splits_and_merges_leave_the_posterior_alone[1]"
 
+OWN_NOISE = f"{FEATURES}::test_columns_with_noise_of_their_own"
+
 MUTATIONS = [
+    Mutation(
+        "ibp-variances-of-columns-without-their-rows",
+        HYPER,
+        "        total = shape + 0.5 * evidence.n_rows\n",
+        "        total = shape + 0.5 * (evidence.n_rows - 1)\n",
+        "Every row counts, for no mean of the column is drawn.",
+        f"{OWN_NOISE}[all]",
+    ),
+    Mutation(
+        "ibp-squares-of-columns-in-other-units",
+        HYPER,
+        "        squares = evidence.residual_squares(ratio) * scales**2\n",
+        "        squares = evidence.residual_squares(ratio)\n",
+        "The rows come divided by the scales.",
+        f"{OWN_NOISE}[all]",
+    ),
+    Mutation(
+        "ibp-missing-entries-in-other-units",
+        WALKER,
+        "        self.imputed = rows[self._missing] * self._scales_of_missing()\n",
+        "        self.imputed = rows[self._missing]\n",
+        "Missing entries outlive the scales that they were drawn with.",
+        f"{OWN_NOISE}[gaps]",
+    ),
+    Mutation(
+        "ibp-density-without-its-scales",
+        MODEL,
+        "        return shares, densities - seen @ np.log(self.scales)\n",
+        "        return shares, densities\n",
+        "The density is that of rows that are not divided by scales.",
+        f"{DENSITIES}[scales]",
+    ),
     Mutation(
         "ibp-scan-in-the-order-of-columns",
         ROWS,
@@ -128,7 +162,7 @@ MUTATIONS = [
         "        return self.counts / (self.n_rows + 1.0)\n",
         "        return (self.counts - 1e-9) / self.n_rows\n",
         "The next row is the (N + 1)-th.",
-        DENSITIES,
+        f"{DENSITIES}[alike]",
     ),
     Mutation(
         "ibp-next-row-has-nothing-new",
@@ -136,7 +170,7 @@ MUTATIONS = [
         "self.concentration / (self.n_rows + 1.0) if new else 0.0",
         "0.0 if new else 0.0",
         "The next row may have features that nobody has.",
-        DENSITIES,
+        f"{DENSITIES}[alike]",
     ),
     Mutation(
         "ibp-gray-code-without-cross-products",
@@ -144,7 +178,7 @@ MUTATIONS = [
         "                products[free[b]] += sign * covariance[k, free[b]]\n",
         "                products[free[b]] += 0.0\n",
         "M z changes with z.",
-        DENSITIES,
+        f"{DENSITIES}[alike]",
     ),
     Mutation(
         "ibp-estimate-without-its-proposal",

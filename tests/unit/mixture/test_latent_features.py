@@ -122,6 +122,33 @@ def test_centering():
     assert abs(model.sample(2000, random_state=0).mean() - shifted.mean()) < 0.05
 
 
+def test_columns_of_other_scales_and_noise():
+    """Each column has a unit of its own, and its noise another share of it."""
+    rng = np.random.default_rng(0)
+    noise, units = np.linspace(0.2, 0.6, 36), 10.0 ** rng.integers(-2, 3, 36)
+    truth = IMAGES.features @ IMAGES.glyphs
+    rows = with_gaps((truth + noise * rng.normal(size=truth.shape)) * units)
+    params = {**QUICK, "noise_prior": (1.0, 1e-6), "n_samples": 10}
+    model = IBPLatentFeatures(noise_variance="columns", **params).fit(rows)
+    wrong = ((model.components_ / units > 0.5)[:, np.newaxis] != (IMAGES.glyphs > 0.5)).sum(axis=2)
+    assert wrong.min(axis=0).max() == 0
+    assert model.noise_variance_.shape == (36,)
+    ratios = np.sqrt(model.noise_variance_) / (noise * units)
+    assert 0.7 < ratios.min() < ratios.max() < 1.4
+    missing = np.isnan(rows)
+    errors = np.abs(model.impute(rows) - truth * units) / units
+    assert np.sqrt(np.mean(errors[missing] ** 2)) < 0.3
+    draws = model.sample(3000, random_state=0)
+    assert 0.8 < np.median(draws.std(axis=0) / np.nanstd(rows, axis=0)) < 1.25
+    # The density of all columns is that of their units.
+    inside = IBPLatentFeatures(noise_variance="columns", **params).fit(rows / units)
+    difference = model.score(rows) - inside.score(rows / units)
+    expected = -(~missing @ np.log(units)).mean()
+    assert difference == pytest.approx(expected, abs=1.0)
+    for state in clone(model).set_params(max_iter=2).iter_sweeps(rows):
+        assert state.noise_variance.shape == (36,)
+
+
 def test_missing_values(gaps):
     rows, model = gaps
     missing = np.isnan(rows)
