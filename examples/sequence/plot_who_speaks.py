@@ -104,9 +104,9 @@ right.legend(loc="upper center", ncols=2, frameon=False, markerscale=2)
 figure.savefig("who_speaks.png", dpi=100)
 
 # %%
-# :class:`~skdp.inspection.FactorDisplay` shows the states of the last model, the most frequent on top:
-# each row is a set of speakers, with a bar for its share of the time. A set that is often left for
-# different other sets may take several states.
+# :class:`~skdp.inspection.FactorDisplay` shows the states of the last model, the most frequent on
+# top: each row is a set of speakers, with a bar for its share of the time. A set may have several
+# states, which differ in what follows them.
 
 from skdp.inspection import FactorDisplay
 
