@@ -23,7 +23,7 @@ from pathlib import Path
 from skdp.datasets import make_pcfg_corpus
 from skdp.feature_extraction import TokenVectorizer
 from skdp.grammar import HDPPCFG
-from skdp.inspection import GrammarDisplay, ParseTreeDisplay
+from skdp.inspection import GrammarDisplay, LowerBoundDisplay, ParseTreeDisplay
 from skdp.metrics import bracket_scores
 
 parser = argparse.ArgumentParser(description="Learn a grammar from sentences.")
@@ -93,3 +93,10 @@ rules.figure_.savefig(f"{options.output}_rules.png", dpi=100)
 some = X[sorted(range(len(X)), key=lambda i: abs(len(X[i]) - 8))[:4]]
 trees = ParseTreeDisplay.from_estimator(model, some, feature_names=words)
 trees.figure_.savefig(f"{options.output}_trees.png", dpi=100)
+
+# %%
+# Was the fit long enough? The line is the lower bound of the best start after each iteration. It is
+# steep at first, while the symbols find their roles, and should be flat at its end.
+
+bounds = LowerBoundDisplay.from_estimator(model)
+bounds.figure_.savefig(f"{options.output}_bounds.png", dpi=100)

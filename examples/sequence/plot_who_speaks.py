@@ -102,3 +102,14 @@ right.set_yticks(range(5), [f"person {k + 1}" for k in range(5)])
 right.set(xlabel="step", title="Who speaks when (gray: truth)", xlim=(0, 200), ylim=(4.6, -1.3))
 right.legend(loc="upper center", ncols=2, frameon=False, markerscale=2)
 figure.savefig("who_speaks.png", dpi=100)
+
+# %%
+# :class:`~skdp.inspection.FactorDisplay` shows the states of the last model, the most frequent on
+# top: each row is a set of speakers, with a bar for its share of the time. A set may have several
+# states, which differ in what follows them.
+
+from skdp.inspection import FactorDisplay
+
+names = [f"person {k + 1}" for k in range(5)]
+display = FactorDisplay.from_estimator(models["similar sets"], factor_names=names)
+display.figure_.savefig("sets_of_speakers.png", dpi=100)

@@ -52,7 +52,7 @@ adaptive = AdaptiveTopicModel(**settings, random_state=1).fit(corpus)
 
 import matplotlib.pyplot as plt
 
-from skdp.inspection import HellingerDisplay, TopicAlignmentDisplay
+from skdp.inspection import HellingerDisplay, SegmentMixingDisplay, TopicAlignmentDisplay
 
 figure, ax = plt.subplots(figsize=(6, 4.6), layout="constrained")
 alignment = TopicAlignmentDisplay.from_estimators(
@@ -84,3 +84,16 @@ HellingerDisplay.from_estimator(adaptive, corpus, document=i, to="previous", nam
 ax.set(title=titles[i], xlabel="paragraph")
 ax.legend(loc="upper right", frameon=False)
 figure.savefig("two_models.png", dpi=100)
+
+# %%
+# What a paragraph follows
+# ------------------------
+#
+# The adaptive model also tells where each paragraph has its topics from: how much from the section
+# as a whole, and how much from the paragraph before. A short paragraph says little about that, so
+# most weights stay near the prior mean.
+
+figure, ax = plt.subplots(figsize=(9, 3.6), layout="constrained")
+SegmentMixingDisplay.from_estimator(adaptive, corpus, document=i, ax=ax)
+ax.set(title=titles[i], xlabel="paragraph")
+figure.savefig("two_models_mixing.png", dpi=100)
