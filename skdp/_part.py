@@ -25,6 +25,12 @@ class Part:
             other.__dict__[name] = value
         return other
 
+    def adopt(self, other: Self) -> None:
+        """Take the values of another one, which are not to be changed, and keep the data."""
+        for name, value in vars(other).items():
+            if name not in self._data_attributes:
+                self.__dict__[name] = value
+
     def detach(self) -> None:
         """Drop the data and what follows from them, here and in the parts."""
         for name in self._data_attributes:

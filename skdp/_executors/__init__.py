@@ -4,6 +4,7 @@ from skdp._executors._base import Executor, LostWorkerError
 from skdp._executors._choose import choose_executor, find_client
 from skdp._executors._local import LocalExecutor
 from skdp._executors._pace import Pace
+from skdp._executors._placed import Placed
 from skdp._executors._predict import predict_parts
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "LocalExecutor",
     "LostWorkerError",
     "Pace",
+    "Placed",
     "choose_executor",
     "find_client",
     "predict_parts",

@@ -14,8 +14,8 @@ class PartitionedPanel(Partitioned):
     """A panel in partitions, each a `SequencePanel` that is opened where it is used.
 
     Make one by `from_files`, `from_delayed`, `from_bag` or `from_panel`. Nothing is read before it
-    is needed. Fitted models of sequences predict and score it. None can be fitted to it yet:
-    `compute` gathers it.
+    is needed. `HDPHMMLT` is fitted to it, with the bits of a fit to the whole panel; fitted models
+    of sequences predict and score it.
 
     Attributes
     ----------

@@ -159,16 +159,21 @@ def check_panel(
         )
         panel = SequencePanel(values, np.array([0, len(values)]))
     _check_not_empty(estimator, panel)
+    check_lengths(type(estimator).__name__, panel)
+    if ensure_all_finite and not is_single:
+        check_finite(panel, allow_nan=ensure_all_finite == "allow-nan")
+    _record_features(estimator, source, panel, reset)
+    return panel, is_single
+
+
+def check_lengths(name: str, panel: SequencePanel) -> None:
+    """Raise if a sequence is empty; `name` is the estimator's."""
     lengths = np.diff(panel.ptr)
     if not lengths.all():
         raise ValueError(
             f"Found sequence with 0 observation(s) (sequence {np.argmin(lengths)}) while a minimum "
-            f"of 1 is required by {type(estimator).__name__}."
+            f"of 1 is required by {name}."
         )
-    if ensure_all_finite and not is_single:
-        _check_finite(panel, allow_nan=ensure_all_finite == "allow-nan")
-    _record_features(estimator, source, panel, reset)
-    return panel, is_single
 
 
 def check_sentences(
@@ -551,7 +556,7 @@ def _check_not_empty(estimator: Any, container: Ragged) -> None:
         check_array(np.empty(container.shape), estimator=estimator)  # scikit-learn's own words
 
 
-def _check_finite(panel: SequencePanel, *, allow_nan: bool) -> None:
+def check_finite(panel: SequencePanel, *, allow_nan: bool) -> None:
     wrong = np.isinf(panel.values) if allow_nan else ~np.isfinite(panel.values)
     rows = wrong.any(axis=1)
     if rows.any():

@@ -22,6 +22,7 @@ from skdp.emissions import _kernels_counts as kernels
 from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._protocol import Coupling
+from skdp.emissions._whole import Observations, Whole
 from skdp.inference import Part
 
 
@@ -102,17 +103,21 @@ class CategoricalEmission(EstimatorMixin, BaseEstimator):
         ValueError
             If a parameter is invalid or does not match the observations.
         """
+        return self.make_sampler_of(Whole(values), n_states)
+
+    def make_sampler_of(self, data: Observations, n_states: int) -> CategoricalSampler:
+        """Return the sampler for observations that may be in parts; see `make_sampler`."""
         validate_parameters(self)
         concentration_prior = check_gamma_prior(
             self.concentration_prior, "CategoricalEmission: concentration_prior"
         )
-        if values.shape[1] != 1:
+        if data.n_features != 1:
             raise ValueError(
-                f"CategoricalEmission: X must have 1 feature, the symbol; got {values.shape[1]}."
+                f"CategoricalEmission: X must have 1 feature, the symbol; got {data.n_features}."
             )
         n_symbols = self.n_symbols
         if n_symbols is None:
-            n_symbols = int(as_symbols(values).max(initial=0)) + 1
+            n_symbols = max(data.sum(find_largest)[0]) + 1
         is_drawn = isinstance(self.prior, str)
         # A begins at sqrt(V), between states of one symbol and states of all of them alike.
         prior = n_symbols**-0.5 if is_drawn else self.prior
@@ -128,7 +133,7 @@ class CategoricalEmission(EstimatorMixin, BaseEstimator):
             f"X: CategoricalEmission of {n_symbols} symbols (one more than the largest in X, "
             f"unless n_symbols is given) in {n_states} states",
         )
-        weights = self._base_weights(values, n_symbols)
+        weights = self._base_weights(data, n_symbols)
         if weights is None:
             prior = np.full(n_symbols, prior)
         elif prior.ndim == 1:
@@ -146,14 +151,12 @@ class CategoricalEmission(EstimatorMixin, BaseEstimator):
                 )
         return CategoricalSampler(n_states, prior, concentration_prior if is_drawn else None)
 
-    def _base_weights(
-        self, values: NDArray[np.float64], n_symbols: int
-    ) -> NDArray[np.float64] | None:
+    def _base_weights(self, data: Observations, n_symbols: int) -> NDArray[np.float64] | None:
         """Return the base times the number of symbols; None: ones."""
         if isinstance(self.base, str):
             if self.base == "uniform":
                 return None
-            base = 1.0 + np.bincount(as_symbols(values, n_symbols), minlength=n_symbols)
+            base = 1.0 + data.sum(count_all, n_symbols)[0]
         else:
             base = as_floats(self.base, "CategoricalEmission: base")
             positive = np.all((base > 0.0) & (base < np.inf))
@@ -179,6 +182,16 @@ def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDA
     return column.astype(np.int32)
 
 
+def find_largest(values: NDArray[np.float64]) -> tuple[list[int]]:
+    """Return the largest symbol of observations, 0 without any."""
+    return ([int(as_symbols(values).max(initial=0))],)
+
+
+def count_all(values: NDArray[np.float64], n_symbols: int) -> tuple[NDArray[np.intp]]:
+    """Return how often each symbol occurs."""
+    return (np.bincount(as_symbols(values, n_symbols), minlength=n_symbols),)
+
+
 class CategoricalSampler(Part):
     """Sampler of the probabilities of symbols in all states, and of their concentration.
 
@@ -196,7 +209,8 @@ class CategoricalSampler(Part):
         Whether `draw` leaves the concentration as it is.
     """
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols", "_sums")
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols",)
+    is_incomplete = False
     starts_with_one_state = False  # splits explain chords well with few states, but predict worse
 
     def __init__(
@@ -222,22 +236,42 @@ class CategoricalSampler(Part):
     def attach(self, values: NDArray[np.float64]) -> None:
         """Take the observations."""
         self._symbols = as_symbols(values, len(self.prior))
-        self._sums = np.empty((2, self.counts.shape[1]))
 
     def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """No value is missing."""
 
+    def complete_with(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
+    ) -> None:
+        """No value is missing."""
+
+    def of_states(self, n_states: int) -> CategoricalSampler:
+        """Return a sampler with the current prior as one that is known, without observations."""
+        return CategoricalSampler(n_states, self.prior)
+
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> CategoricalSampler:
         """Return a sampler for some of the observations."""
-        other = CategoricalSampler(n_states, self.prior)
+        other = self.of_states(n_states)
         other._symbols = self._symbols[steps]
-        other._sums = np.empty((2, n_states))
         return other
 
     def condition(self, states: NDArray[np.int64]) -> None:
         """Take the states of the observations; -1: of no state."""
-        known = states >= 0
-        kernels.count_symbols(self._symbols[known], states[known], self.counts)
+        self.take(0, self.add_up(states, 0))
+
+    def measure(self, states: NDArray[np.int64]) -> int:
+        """Return 0: sums of whole numbers are exact as they are."""
+        return 0
+
+    def add_up(self, states: NDArray[np.int64], measured: int) -> tuple[NDArray[np.int64]]:
+        """Return how often each state has each symbol, (V, J)."""
+        counts = np.empty_like(self.counts)
+        kernels.count_symbols(self._symbols, states, counts)
+        return (counts,)
+
+    def take(self, measured: int, sums: tuple[NDArray[np.int64], ...]) -> None:
+        """Take the sums over all observations."""
+        (self.counts,) = sums
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
         """Write the log probabilities of all symbols given the observations of each state."""
@@ -255,14 +289,19 @@ class CategoricalSampler(Part):
         coupling: Coupling | None = None,
     ) -> None:
         """Draw theta given the states."""
-        kernels.count_symbols(self._symbols, states, self.counts)
+        self.condition(states)
+        self.draw_parameters(rng)
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw the concentration and theta given what was taken."""
         if self.concentration_prior is not None and not self.held:
             self._draw_concentration(*self.concentration_prior, rng)
-        kernels.draw_log_probs(self.counts, self.prior, self.log_probs, self._sums, rng)
+        sums = np.empty((2, self.counts.shape[1]))
+        kernels.draw_log_probs(self.counts, self.prior, self.log_probs, sums, rng)
 
     def _draw_concentration(self, shape: float, rate: float, rng: NDArray[np.uint64]) -> None:
         """Draw the concentration given the counts, theta summed out."""
-        keys = np.empty(len(self._symbols), dtype=np.int64)
+        keys = np.empty(np.count_nonzero(self.counts), dtype=np.int64)
         sizes = np.empty(self.counts.shape[1], dtype=np.int64)
         n = kernels.list_cells(self.counts, self._group, len(self._base_values), keys, sizes)
         statistics = (
@@ -350,7 +389,12 @@ class CategoricalSampler(Part):
         before = self.prior
         self._draw_concentration(*self.concentration_prior, rng)
         kernels.move_log_probs(
-            self.counts, frozen(before), frozen(self.prior), self.log_probs, self._sums, rng
+            self.counts,
+            frozen(before),
+            frozen(self.prior),
+            self.log_probs,
+            np.empty((2, self.counts.shape[1])),
+            rng,
         )
         return before
 

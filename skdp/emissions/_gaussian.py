@@ -27,7 +27,9 @@ from skdp.emissions._gaussian_model import (
     log_determinants,
     write_log_densities,
 )
+from skdp.emissions._gaussian_sums import Ranges, Sums, find_moments
 from skdp.emissions._protocol import Coupling
+from skdp.emissions._whole import Observations, Whole
 from skdp.inference import Part
 
 # Priors from the data. A state is expected to have a share of their covariance, of one column this
@@ -130,16 +132,21 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
             If a parameter is invalid or does not match the observations.
         """
         validate_parameters(self)
-        return GaussianSampler(n_states, self._make_prior(values, moments))
+        check_numbers(values)
+        return self.make_sampler_of(Whole(values), n_states)
+
+    def make_sampler_of(self, data: Observations, n_states: int) -> GaussianSampler:
+        """Return the sampler for observations that may be in parts; see `make_sampler`."""
+        validate_parameters(self)
+        prior = self._make_prior(data.n_features, lambda: moments_of(data))
+        return GaussianSampler(n_states, prior)
 
     def _make_prior(
         self,
-        values: NDArray[np.float64],
-        moments: Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]],
+        n_dims: int,
+        moments: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]],
     ) -> GaussianPrior:
-        """Return the prior for some observations, whose mean and covariance may be needed."""
-        check_numbers(values)
-        n_dims = values.shape[1]
+        """Return the prior for observations whose mean and covariance may be needed."""
         width = n_dims if self.covariance_type == "full" else 1
         dof = self.degrees_of_freedom_prior
         dof = 2.0 * width + 1.0 if dof is None else float(dof)
@@ -151,7 +158,7 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
         precision = self.mean_precision_prior
         mean, scale = self._read_arrays(n_dims)
         if mean is None or scale is None:
-            mean_of_data, covariance = moments(values)
+            mean_of_data, covariance = moments()
             mean = mean_of_data if mean is None else mean
             if scale is None:
                 full = self.covariance_type == "full"
@@ -215,18 +222,26 @@ def moments(
     values: NDArray[np.float64], shrinkage: float = _SHRINKAGE
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean and a positive definite covariance of what was observed."""
-    seen = ~np.isnan(values)
-    counts = np.maximum(seen.sum(axis=0), 1)
-    known = np.where(seen, values, 0.0)
-    mean = known.sum(axis=0) / counts
-    centred = np.where(seen, values - mean, 0.0)
-    variances = (centred**2).sum(axis=0) / counts
-    roundings = (_ROUNDING * np.abs(known).max(axis=0, initial=0.0)) ** 2
+    return moments_of(Whole(values), shrinkage)
+
+
+def moments_of(
+    data: Observations, shrinkage: float = _SHRINKAGE
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the moments of observations that may be in parts.
+
+    Missing values count as means: correlations stay those of a positive definite matrix.
+    """
+    ranges, mean, squares = find_moments(data)
+    sums = np.diag(squares)
+    variances = sums / np.maximum(ranges.numbers, 1)
+    largest = np.maximum(np.abs(ranges.lows), np.abs(ranges.highs))[:, 0]
+    roundings = (_ROUNDING * np.where(ranges.numbers > 0, largest, 0.0)) ** 2
     varies = variances > roundings
-    # Missing values count as means: correlations stay those of a positive definite matrix.
-    lengths = np.where(varies, np.sqrt((centred**2).sum(axis=0)), 1.0)
-    unit = np.where(varies, centred / lengths, 0.0)
-    correlations = (1.0 - shrinkage) * (unit.T @ unit)
+    lengths = np.sqrt(np.where(varies, sums, 1.0))
+    both = np.multiply.outer(varies, varies)
+    correlations = (1.0 - shrinkage) * np.where(both, squares, 0.0)
+    correlations /= np.multiply.outer(lengths, lengths)
     np.fill_diagonal(correlations, 1.0)
     deviations = np.sqrt(np.where(varies, variances, 1.0))
     return mean, correlations * np.multiply.outer(deviations, deviations)
@@ -251,7 +266,9 @@ class GaussianPrior(NamedTuple):
 class GaussianSampler(Part):
     """Sampler of the means and covariances of all states."""
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_missing", "_filled")
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        "_values", "_missing", "_filled", "is_incomplete",
+    )  # fmt: skip
     starts_with_one_state = True
 
     def __init__(
@@ -278,7 +295,11 @@ class GaussianSampler(Part):
         """Take the observations."""
         check_numbers(values)
         self._values = values
-        self._missing = list_missing(values, self.means.shape[1])
+        width = self.means.shape[1]
+        self._missing = list_missing(values, width)
+        self.is_incomplete = self._missing is not None and not bool(
+            np.isin(self._missing.n_seen, (0, width)).all()
+        )
         self._filled: NDArray[np.float64] | None = None
 
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> GaussianSampler:
@@ -287,20 +308,40 @@ class GaussianSampler(Part):
         If not, what is missing in part is missing.
         """
         width = self.means.shape[1]
-        other = GaussianSampler(n_states, self.prior, self._start_factors)
-        values = (self._values if self._filled is None else self._filled)[steps]
+        other = self.of_states(n_states)
+        values = self._known()[steps]
         if self._filled is None and self._missing is not None:
             blocks = values.reshape(len(steps), -1, width)
             blocks[np.isnan(blocks).any(axis=2)] = np.nan
         other._values, other._filled = frozen(values), None
         other._missing = None if self._missing is None else list_missing(values, width)
+        other.is_incomplete = False  # completed, or without what is missing in part
         return other
+
+    def of_states(self, n_states: int) -> GaussianSampler:
+        """Return a sampler with the same prior, without observations."""
+        return GaussianSampler(n_states, self.prior, self._start_factors)
 
     def condition(self, states: NDArray[np.int64]) -> None:
         """Take the states of the observations; -1: of no state."""
-        known = states >= 0
-        values = frozen(self._values[known])
-        kernels.add_up(values, states[known], self.counts, self.centres, self.scatter)
+        measured = self.measure(states)
+        self.take(measured, self.add_up(states, measured))
+
+    def measure(self, states: NDArray[np.int64]) -> Ranges:
+        """Return what `add_up` has to know of all observations; that of parts adds up."""
+        return Ranges.of(self._known(), states, *self.centres.shape)
+
+    def add_up(self, states: NDArray[np.int64], measured: Ranges) -> Sums:
+        """Return sums over the observations; those of parts add up, exactly."""
+        return measured.add_up(self._known(), states)
+
+    def take(self, measured: Ranges, sums: Sums) -> None:
+        """Take what all observations come to."""
+        measured.settle(sums, self.counts, self.centres, self.scatter)
+
+    def _known(self) -> NDArray[np.float64]:
+        """Return the observations, completed if they have been."""
+        return frozen(self._values if self._filled is None else self._filled)
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
         """Write the log densities of all steps at the parameters expected for each state."""
@@ -341,11 +382,11 @@ class GaussianSampler(Part):
         """Draw the missing values, then mu and Sigma, given the states."""
         if self._filled is None:
             self.complete(states, rng)
-        kernels.add_up(self._filled, states, self.counts, self.centres, self.scatter)
+        self.condition(states)
         self._filled = None
-        self._draw_parameters(rng)
+        self.draw_parameters(rng)
 
-    def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         """Draw mu and Sigma given the statistics."""
         width = self.means.shape[1]
         possible = kernels.draw_gaussians(
@@ -368,19 +409,31 @@ class GaussianSampler(Part):
 
     def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Draw the missing values of this sweep, where a block misses some but not all."""
-        self._filled = self._completed(states, rng)
+        key = np.empty_like(rng)
+        if self.is_incomplete:
+            draw_key(rng, key)
+        self.complete_with(states, key)
 
-    def _completed(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> NDArray[np.float64]:
+    def complete_with(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
+    ) -> None:
+        """Draw the missing values that a key stands for, from number `first` of the panel on."""
+        self._filled = self._completed(states, key, first)
+
+    def _completed(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int
+    ) -> NDArray[np.float64]:
         """Return the observations, with drawn values where a block misses some but not all."""
-        missing, width = self._missing, self.means.shape[1]
-        if missing is None or np.isin(missing.n_seen, (0, width)).all():
+        if not self.is_incomplete:
             return self._values
+        assert self._missing is not None
+        width = self.means.shape[1]
         values = self._values.copy()
         scratch = np.empty((width, width)), np.empty(width)
         known = self.means, self.precision_factors, self._block_weights()
-        key, own_rng = np.empty_like(rng), np.empty_like(rng)
-        draw_key(rng, key)
-        kernels.impute(values, states, *missing, *known, *scratch, key, own_rng)
+        kernels.impute(
+            values, states, *self._missing, *known, *scratch, first, key, np.empty_like(key)
+        )
         values.flags.writeable = self._values.flags.writeable  # or kernels would be compiled twice
         return values
 

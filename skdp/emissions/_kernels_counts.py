@@ -4,7 +4,7 @@ r"""Observations of hidden Markov models, given their states.
 |---|---|---|---|
 | symbols | x_t | (N,) int32 | categories |
 | values | x_t | (N, D) | numbers |
-| states | z_t | (N,) int64 | |
+| states | z_t | (N,) int64 | -1: of none, which does not count |
 | counts | n_jv, n_j | (V, J), (J,) | symbol v in state j; steps in state j |
 | log_probs | log theta_jv | (V, J) | by symbol, so that a step reads one row |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
@@ -37,7 +37,8 @@ def count_symbols(symbols, states, counts):
         for j in range(counts.shape[1]):
             counts[v, j] = 0
     for t in range(symbols.shape[0]):
-        counts[symbols[t], states[t]] += 1
+        if states[t] >= 0:
+            counts[symbols[t], states[t]] += 1
 
 
 @njit_loop
@@ -208,9 +209,10 @@ def add_up_values(values, states, counts, totals):
         for d in range(values.shape[1]):
             totals[j, d] = 0.0
     for t in range(values.shape[0]):
-        counts[states[t]] += 1.0
-        for d in range(values.shape[1]):
-            totals[states[t], d] += values[t, d]
+        if states[t] >= 0:
+            counts[states[t]] += 1.0
+            for d in range(values.shape[1]):
+                totals[states[t], d] += values[t, d]
 
 
 @njit_loop

@@ -108,41 +108,7 @@ def write_in_order(precision_factor, order, n_seen, out):
         move_to_end(out, order[i], i + 1)
 
 
-# Statistics
-
-
-@njit_loop
-def add_up(values, states, counts, centres, scatter):
-    """Write the statistics of all components; a block that is missing does not count.
-
-    Twice through the data: sums of squares about another point would lose digits.
-    """
-    n_components, width = centres.shape
-    n_blocks = values.shape[1] // width
-    for k in range(n_components):
-        counts[k] = 0.0
-        for d in range(width):
-            centres[k, d] = 0.0
-            for e in range(d + 1):
-                scatter[k, d, e] = 0.0
-    for t in range(values.shape[0]):
-        for b in range(n_blocks):
-            if not math.isnan(values[t, b * width]):
-                k = states[t] * n_blocks + b
-                counts[k] += 1.0
-                for d in range(width):
-                    centres[k, d] += values[t, b * width + d]
-    for k in range(n_components):
-        for d in range(width):
-            centres[k, d] /= max(counts[k], 1.0)
-    for t in range(values.shape[0]):
-        for b in range(n_blocks):
-            if not math.isnan(values[t, b * width]):
-                k = states[t] * n_blocks + b
-                for d in range(width):
-                    x = values[t, b * width + d] - centres[k, d]
-                    for e in range(d + 1):
-                        scatter[k, d, e] += x * (values[t, b * width + e] - centres[k, e])
+# Statistics: see `_kernels_gaussian_sums`
 
 
 @njit_inner
@@ -469,6 +435,7 @@ def impute(
     weights,
     precision_factor,
     x,
+    first,
     key,
     rng,
 ):
@@ -479,6 +446,8 @@ def impute(
     weights : (N, B) float64 or None
         Of the precisions of each block; None: 1.
     precision_factor, x : (W, W), (W,) float64, scratch
+    first : int
+        Number of the first row in the whole panel.
     key : (4,) uint64
         Of the streams, one for each block of a row.
     rng : (4,) uint64, scratch
@@ -492,7 +461,7 @@ def impute(
             for t in rows[pattern_ptr[p] : pattern_ptr[p + 1]]:
                 k = states[t] * n_blocks + b
                 write_in_order(precision_factors[k], order, n, precision_factor)
-                stream_of_number(key, t * n_blocks + b, rng)
+                stream_of_number(key, (first + t) * n_blocks + b, rng)
                 deviation = 1.0
                 if weights is not None:
                     deviation = 1.0 / math.sqrt(weights[t, b])

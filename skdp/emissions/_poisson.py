@@ -15,11 +15,13 @@ from skdp._checks import LARGEST, SMALLEST
 from skdp._numba import frozen
 from skdp._random import next_double
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
+from skdp._sums import round_sum, sum_exactly
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions import _kernels_counts as kernels
 from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._marginals import CountMarginals
 from skdp.emissions._protocol import Coupling
+from skdp.emissions._whole import Observations, Whole
 from skdp.inference import Part
 
 _MOST = 2.0**53
@@ -81,8 +83,12 @@ class PoissonEmission(EstimatorMixin, BaseEstimator):
         ValueError
             If a parameter is invalid or does not match the observations.
         """
+        return self.make_sampler_of(Whole(values), n_states)
+
+    def make_sampler_of(self, data: Observations, n_states: int) -> PoissonSampler:
+        """Return the sampler for observations that may be in parts; see `make_sampler`."""
         validate_parameters(self)
-        return PoissonSampler(n_states, values.shape[1], float(self.shape), float(self.rate))
+        return PoissonSampler(n_states, data.n_features, float(self.shape), float(self.rate))
 
 
 def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -99,35 +105,66 @@ def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
 class PoissonSampler(Part):
     """Sampler of the intensities of all states."""
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_log_factorials")
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_constants", "_all_constants")
     starts_with_one_state = True
+    is_incomplete = False
 
     def __init__(self, n_states: int, n_features: int, shape: float, rate: float):
         self.shape, self.rate = shape, rate
         self.counts = np.zeros(n_states)
         self.totals = np.zeros((n_states, n_features))
         self.log_intensities = np.empty((n_states, n_features))
+        self._log_factorials = np.zeros(3, dtype=np.int64)
+
+    def of_states(self, n_states: int) -> PoissonSampler:
+        """Return a sampler with the same prior, without observations."""
+        return PoissonSampler(n_states, self.totals.shape[1], self.shape, self.rate)
 
     def attach(self, values: NDArray[np.float64]) -> None:
         """Take the observations."""
-        self._values = check_counts(values)
-        self._log_factorials = float(gammaln(values + 1.0).sum())
+        check_counts(values)
+        self._take_values(frozen(values), gammaln(values + 1.0).sum(axis=1))
+
+    def _take_values(self, values: NDArray[np.float64], constants: NDArray[np.float64]) -> None:
+        self._values, self._constants = values, constants
+        self._all_constants = sum_exactly(constants)
 
     def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """No value is missing."""
 
+    def complete_with(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
+    ) -> None:
+        """No value is missing."""
+
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> PoissonSampler:
         """Return a sampler for some of the observations."""
-        other = PoissonSampler(n_states, self.totals.shape[1], self.shape, self.rate)
-        other.attach(frozen(self._values[steps]))
+        other = self.of_states(n_states)
+        other._take_values(frozen(self._values[steps]), self._constants[steps])
         return other
 
     def condition(self, states: NDArray[np.int64]) -> None:
         """Take the states of the observations; -1: of no state."""
+        self.take(0, self.add_up(states, 0))
+
+    def measure(self, states: NDArray[np.int64]) -> int:
+        """Return 0: sums of whole numbers are exact as they are."""
+        return 0
+
+    def add_up(
+        self, states: NDArray[np.int64], measured: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+        """Return the steps of each state, sums of their values, and of log factorials."""
+        counts, totals = np.empty(len(self.counts)), np.empty(self.totals.shape)
+        kernels.add_up_values(self._values, states, counts, totals)
         known = states >= 0
-        values = frozen(self._values[known])
-        kernels.add_up_values(values, states[known], self.counts, self.totals)
-        self._log_factorials = float(gammaln(values + 1.0).sum())
+        all_known = bool(known.all())
+        constants = self._all_constants if all_known else sum_exactly(self._constants[known])
+        return counts, totals, constants
+
+    def take(self, measured: int, sums: tuple[NDArray[Any], ...]) -> None:
+        """Take the sums over all observations."""
+        self.counts, self.totals, self._log_factorials = sums
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
         """Write the log probabilities of all counts at the intensities expected for each state."""
@@ -146,7 +183,11 @@ class PoissonSampler(Part):
         coupling: Coupling | None = None,
     ) -> None:
         """Draw lambda given the states."""
-        kernels.add_up_values(self._values, states, self.counts, self.totals)
+        self.condition(states)
+        self.draw_parameters(rng)
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw lambda given what was taken."""
         kernels.draw_log_intensities(
             self.counts, self.totals, self.shape, self.rate, self.log_intensities, rng
         )
@@ -160,7 +201,7 @@ class PoissonSampler(Part):
         shape, rates = self.shape, self.rate + self.counts[:, np.newaxis]
         terms = gammaln(shape + self.totals) - (shape + self.totals) * np.log(rates)
         prior = gammaln(shape) - shape * np.log(self.rate)
-        return float((terms - prior).sum()) - self._log_factorials
+        return float((terms - prior).sum()) - round_sum(self._log_factorials)
 
     def model(self) -> PoissonModel:
         """Return what the next observation follows given the states."""

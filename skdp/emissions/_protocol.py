@@ -249,6 +249,69 @@ class CollapsedEmission(Protocol):
 
 
 @runtime_checkable
+class SummedEmission(CollapsedEmission, Protocol):
+    """What samplers offer whose statistics are exact sums: a panel may then be in partitions.
+
+    All that they need to know of observations and states is a sum over steps, whose bits do not
+    depend on how it is cut. Their emission has a method ``make_sampler_of(data, n_states)``, which
+    does what `make_sampler` does for `Observations`.
+    """
+
+    is_incomplete: bool
+    """Whether `complete` draws anything."""
+
+    def of_states(self, n_states: int) -> Self:
+        """Return a sampler with the same prior for so many states, without observations."""
+
+    def complete_with(self, states: NDArray[Any], key: NDArray[Any], first: int) -> None:
+        """Draw the missing values, as `complete` does with a key that it draws.
+
+        Parameters
+        ----------
+        states : (N,) array of int
+        key : (4,) array of uint64
+        first : int
+            Number of the first of these observations in the whole panel.
+        """
+
+    def measure(self, states: NDArray[Any]) -> Any:
+        """Return what `add_up` has to know of all observations: an object that can be added up.
+
+        Parameters
+        ----------
+        states : (N,) array of int
+            -1: of no state.
+        """
+
+    def add_up(self, states: NDArray[Any], measured: Any) -> tuple[NDArray[Any], ...]:
+        """Return sums over the observations given what all of them `measure`.
+
+        Parameters
+        ----------
+        states : (N,) array of int
+            -1: of no state.
+        measured : object
+        """
+
+    def take(self, measured: Any, sums: tuple[NDArray[Any], ...]) -> None:
+        """Take the sums over all observations: the rest of `condition`.
+
+        Parameters
+        ----------
+        measured : object
+        sums : tuple of arrays
+        """
+
+    def draw_parameters(self, rng: NDArray[Any]) -> None:
+        """Draw the parameters given what was taken: the rest of `draw`.
+
+        Parameters
+        ----------
+        rng : (4,) array of uint64
+        """
+
+
+@runtime_checkable
 class ComparableEmission(Protocol):
     """What samplers offer whose drawn parameters may say how similar states are.
 

@@ -11,12 +11,12 @@ from scipy.special import gammaln
 
 from skdp._checks import check_gamma_prior
 from skdp._numba import frozen
-from skdp._random import draw_slice
+from skdp._random import draw_key, draw_slice
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_gaussian as gaussian
 from skdp.emissions import _kernels_scale_mixture as kernels
 from skdp.emissions._gaussian import GaussianEmission, GaussianPrior, GaussianSampler, moments
-from skdp.emissions._gaussian_model import write_student_log_densities
+from skdp.emissions._gaussian_model import check_numbers, write_student_log_densities
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._student_t_model import StudentTModel
 
@@ -98,6 +98,9 @@ class StudentTEmission(GaussianEmission):
         "tail_prior": [tuple, list],
     }
 
+    make_sampler_of = None  # type: ignore[assignment]
+    """Medians, and sums with weights, are no sums of whole numbers: it takes no partitions."""
+
     def __init__(
         self,
         degrees_of_freedom: float | str = 2.0,
@@ -140,7 +143,8 @@ class StudentTEmission(GaussianEmission):
         """
         validate_parameters(self)
         tail_prior = check_gamma_prior(self.tail_prior, "StudentTEmission: tail_prior")
-        prior = self._make_prior(values, robust_moments)
+        check_numbers(values)
+        prior = self._make_prior(values.shape[1], lambda: robust_moments(values))
         if isinstance(self.degrees_of_freedom, str):
             return StudentTSampler(n_states, prior, FIRST_FREEDOM, tail_prior)
         return StudentTSampler(n_states, prior, float(self.degrees_of_freedom))
@@ -190,6 +194,8 @@ class StudentTSampler(GaussianSampler):
     """There is no closed form, unlike for Gaussian states: no `ComparableEmission`."""
     cluster_terms = None  # type: ignore[assignment]
     """Nor for rows that come and go: no `ClusterEmission`."""
+    take = None  # type: ignore[assignment]
+    """Sums of weighted observations are no whole numbers: no `SummedEmission`."""
 
     def __init__(
         self,
@@ -237,6 +243,7 @@ class StudentTSampler(GaussianSampler):
             n_states, self.prior, self.freedom, self.tail_prior, self._start_factors
         )
         other._values, other._filled, other._missing = part._values, None, part._missing
+        other.is_incomplete = part.is_incomplete
         other._take_gaps()
         if self._filled is not None and self._weights is not None:
             other._weights = self._weights[steps]
@@ -264,7 +271,10 @@ class StudentTSampler(GaussianSampler):
             self._draw_freedom(distances, rng)
         self._weights = np.empty(distances.shape)
         kernels.draw_weights(distances, self._n_observed, self.freedom, self._weights, rng)
-        self._filled = self._completed(states, rng)
+        key = np.empty_like(rng)
+        if self.is_incomplete:
+            draw_key(rng, key)
+        self._filled = self._completed(states, key, 0)
 
     def _block_weights(self) -> NDArray[np.float64] | None:
         return self._weights
@@ -387,7 +397,7 @@ class StudentTSampler(GaussianSampler):
         assert self._weights is not None
         self._take(self._filled, self._weights, states)
         self._filled = self._weights = None
-        self._draw_parameters(rng)
+        self.draw_parameters(rng)
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
         """Write the log densities of what was observed of all steps, weights summed out."""

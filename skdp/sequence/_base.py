@@ -17,7 +17,7 @@ from skdp._sklearn_compat import with_callbacks
 from skdp.base import ComposedEstimator
 from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_panel
 from skdp.data._panels import check_no_lengths
-from skdp.data._validation import check_partitions
+from skdp.data._validation import check_finite, check_lengths, check_partitions
 from skdp.emissions._lags import check_lags
 from skdp.emissions._names import EMISSIONS
 from skdp.inference import NoAverages
@@ -81,7 +81,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
         panel, is_single = self._check_panel(X, reset=True)
         check_no_lengths(y, panel, is_single)
         if self._allows_nan():
-            check_columns_observed(panel, vars(self).get("feature_names_in_"))
+            empty = np.asarray(np.isnan(panel.values).all(axis=0))
+            check_columns_observed(empty, vars(self).get("feature_names_in_"))
         self.__dict__.pop("_n_words", None)
         if isinstance(X, TokenSequences):
             self._n_words = X.n_features
@@ -101,7 +102,10 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
         X : SequencePanel, list of sequences, or (T, n_features) array
             Each sequence in a list is a (T_i, n_features) or (T_i,) array, or a data frame. An
             array or data frame is one sequence of T observations. With
-            ``emission="categorical"`` also `TokenSequences`: its vocabulary is the symbols.
+            ``emission="categorical"`` also `TokenSequences`: its vocabulary is the symbols. Or for
+            `HDPHMMLT` with Gaussian, Poisson or categorical observations, PartitionedPanel: the
+            result has the same bits as that of a SequencePanel of all sequences, in threads or,
+            with ``joblib.parallel_config("dask")``, in the workers of a cluster.
         y : ignored
             Present by scikit-learn's convention. Lengths of sequences are refused.
 
@@ -117,7 +121,10 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. If a sample has been kept by then, the
             estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
-            continues.
+            continues; on a PartitionedPanel it takes the callback `Checkpoint` to continue.
+        RuntimeError
+            If a worker of the cluster is lost, and with it the state of its partitions, without the
+            callback `Checkpoint`; with it, if that happens three times in a row.
 
         Warns
         -----
@@ -127,6 +134,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
             it may have; raise its `n_components` then.
             If chains plainly disagree; compare them in `trace_` then.
         """
+        if isinstance(X, PartitionedPanel) and hasattr(self, "_fit_partitions"):
+            return self._fit_partitions(X)
         return self._fit(X, y)
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
@@ -269,9 +278,30 @@ def check_complete(panel: SequencePanel, is_single: bool, emission: Any) -> None
     )
 
 
-def check_columns_observed(panel: SequencePanel, names: Any) -> None:
+class CheckPanel:
+    """What checks the observations of a partition, where it is.
+
+    Parameters
+    ----------
+    name : str
+        Of the estimator.
+    emission : object
+    allows_nan : bool
+    """
+
+    def __init__(self, name: str, emission: Any, *, allows_nan: bool):
+        self._name, self._emission, self._allows_nan = name, emission, allows_nan
+
+    def __call__(self, panel: SequencePanel) -> None:
+        """Raise a ValueError where `check_panel`, or a model without missing values, would."""
+        check_lengths(self._name, panel)
+        check_finite(panel, allow_nan=True)
+        if not self._allows_nan:
+            check_complete(panel, False, self._emission)
+
+
+def check_columns_observed(empty: NDArray[np.bool_], names: Any) -> None:
     """Raise if a column holds nothing but NaN."""
-    empty = np.isnan(panel.values).all(axis=0)
     if empty.all():
         raise ValueError("X holds nothing but missing values (NaN): there is nothing to learn.")
     if empty.any():

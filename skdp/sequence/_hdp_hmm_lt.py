@@ -20,11 +20,11 @@ from skdp.emissions._categorical import CategoricalEmission
 from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import looks_back
 from skdp.inference import Trace, warn_of_truncation
-from skdp.sequence._hmm._alignment import name_states
+from skdp.sequence._hmm._alignment import count_pairs, name_states
 from skdp.sequence._hmm._opening import check_init
-from skdp.sequence._hmm._predictions import HMMPredictions
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm._walker import HMMWalker
+from skdp.sequence._partitioned import PartitionedHMM
 from skdp.sequence._parts import DURATIONS, SIMILARITIES, check_part, make_part, resolve_part
 
 _PARTS: dict[str, Mapping[str, type]] = {
@@ -43,7 +43,7 @@ _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
 @public
-class HDPHMMLT(HMMPredictions):
+class HDPHMMLT(PartitionedHMM):
     r"""Infinite hidden Markov model with local transitions (HDP-HMM-LT).
 
     The rows of the transition matrix share the weights beta of a hierarchical Dirichlet process, so
@@ -95,8 +95,11 @@ class HDPHMMLT(HMMPredictions):
         parts again, as long as that explains the data better; for categories and binary factors as
         "random". "random": the emission's own start: the nearest of `n_components` k-means++
         centres for Gaussian observations, the regression of a random window that suits best for
-        autoregressive ones, random runs for categories. Or your own states, from 0 to
-        ``n_components - 1``, one per step of each sequence; an array for a single one.
+        autoregressive ones, random runs for categories. Where several sequences of Gaussian,
+        Poisson or categorical observations have 200,000 steps or more, both look at every so many
+        of them, about 100,000 steps; states of the others are drawn given what these teach. Or your
+        own states, from 0 to ``n_components - 1``, one per step of each sequence; an array for a
+        single one.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -205,7 +208,7 @@ class HDPHMMLT(HMMPredictions):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **HMMPredictions._parameter_constraints,
+        **PartitionedHMM._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "emission": [StrOptions(set(EMISSIONS)), HasMethods("make_sampler")],
         "similarity": [StrOptions(set(SIMILARITIES)), HasMethods("make_sampler"), None],
@@ -346,9 +349,13 @@ class HDPHMMLT(HMMPredictions):
 
     # Chains
 
-    def _start_walker(
-        self, panel: SequencePanel, root: np.random.SeedSequence, c: int
-    ) -> HMMWalker:
+    def _n_held(self) -> int:
+        """Return in how many sweeps concentrations stay where they began."""
+        return min(_MOST_HELD, self._burn_in() // 2)
+
+    def _start_walker(self, panel: Any, root: np.random.SeedSequence, c: int) -> HMMWalker:
+        if not isinstance(panel, SequencePanel):
+            return self._start_placed_walker(panel, root, c)
         self._check_size(len(panel.values))
         init_stream, emission = derive_stream(root, Role.INIT, c), self._emission_object()
         similarity, duration = (
@@ -372,14 +379,16 @@ class HDPHMMLT(HMMPredictions):
             similarity=similarity,
             duration=duration,
             state_sampler=self.state_sampler,
-            n_held=min(_MOST_HELD, self._burn_in() // 2),
-            init=check_init(self.init, panel, self.n_components),
+            n_held=self._n_held(),
+            init=check_init(self.init, panel.ptr, self.n_components),
         )
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(saved, final=final)
         best = attributes["_best_chain"]
-        samples, reference = name_states(list(saved.runs[best].models.values()))
+        walker = saved.runs[best].walker
+        count = walker.count_pairs if walker.is_placed else count_pairs
+        samples, reference = name_states(list(saved.runs[best].models.values()), count)
         others = [
             sample.model
             for c, chain in enumerate(saved.runs)

@@ -7,13 +7,12 @@ from typing import Any, ClassVar, Self
 import joblib
 import numpy as np
 
-from skdp._executors import Executor, LostWorkerError, Pace, choose_executor
+from skdp._executors import Executor, LostWorkerError
 from skdp._memory import check_memory
+from skdp._partitioned_fits import PartitionedFits
 from skdp._random import Role
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import with_callbacks
-from skdp.callback._checkpoint import Checkpoint, CheckpointContent
-from skdp.callback._part_files import PartFiles
 from skdp.data import PartitionedCorpus
 from skdp.data._validation import check_partitions
 from skdp.inference import warn_user
@@ -21,10 +20,6 @@ from skdp.topics._base import BaseTopicModel
 from skdp.topics._shared._placed import PlacedCorpus
 from skdp.topics._shared._placed_averages import PlacedAverages
 from skdp.topics._shared._placed_walker import PlacedWalker
-
-_MOST_LOSSES = 3
-"""So many times in a row may workers be lost without a checkpoint in between."""
-
 
 _MEANS = "doc_topic_", "segment_topic_", "segment_mixing_"
 """Fitted attributes that stay in the workers of a cluster."""
@@ -50,11 +45,13 @@ class InPartitions:
         raise AttributeError(f"'{owner.__name__}' object has no attribute '{self._name}'")
 
 
-class PartitionedTopicModel(BaseTopicModel):
+class PartitionedTopicModel(PartitionedFits, BaseTopicModel):
     """Base class of the topic models that can be fitted to a corpus in partitions.
 
     A subclass gives `_start_placed_walker`, and extends `_check_partitions`.
     """
+
+    _unit = "tokens"
 
     _optional_attributes: ClassVar[frozenset[str]] = frozenset(
         ["doc_topic_", "segment_topic_", "segment_mixing_", "_n_partitions"]
@@ -112,52 +109,11 @@ class PartitionedTopicModel(BaseTopicModel):
             burn-in, too few to tell; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
         """
-        if not isinstance(X, PartitionedCorpus):
-            return self._fit(X)
-        self._validate_parameters()
-        self._check_partitions(X)
-        n_losses = 0
-        while True:
-            n_before = self._n_written()
-            try:
-                return self._fit_placed(X)
-            except LostWorkerError as error:
-                n_losses = 1 if self._n_written() > n_before else n_losses + 1
-                self._tell_of_loss(error, n_losses)
+        return self._fit_partitions(X) if isinstance(X, PartitionedCorpus) else self._fit(X)
 
-    def _n_written(self) -> int:
-        """Return the number of checkpoints that have been written."""
-        return sum(checkpoint._n_written for checkpoint in self._checkpoints())
-
-    def _tell_of_loss(self, error: LostWorkerError, n_losses: int) -> None:
-        """Warn that a worker is lost, or raise where the fit cannot go on from a checkpoint."""
-        if not self._checkpoints():
-            raise LostWorkerError(
-                f"{error} The topics of their words are lost, and the fit has to begin anew. With "
-                "the callback skdp.callback.Checkpoint it would go on from a file."
-            ) from None
-        if n_losses == _MOST_LOSSES:
-            raise LostWorkerError(
-                f"{error} It is the third loss in a row without a checkpoint in between."
-            ) from None
-        warn_user(
-            f"{error} The fit goes on from the checkpoint {self._checkpoints()[0].path}.",
-            RuntimeWarning,
-        )
-
-    @with_callbacks  # which are set up anew after a loss
-    def _fit_placed(self, X: PartitionedCorpus) -> Self:
-        """Fit partitions, from a checkpoint where there is one, until a worker is lost."""
-        executor = choose_executor(self.n_jobs)
-        try:
-            return self._fit(X, executor=executor)
-        finally:
-            kept = self._kept_partitions()
-            if kept is None or not kept.is_with(executor):
-                executor.drop()
-            saved = vars(self).get("_saved")
-            if saved is not None and saved.is_torn and not self.warm_start:
-                del self._saved
+    def _keeps_partitions(self, executor: Executor) -> bool:
+        kept = self._kept_partitions()
+        return kept is not None and kept.is_with(executor)
 
     def _kept_partitions(self) -> PlacedCorpus | None:
         """Return the partitions that the last fit has kept for another one."""
@@ -248,103 +204,10 @@ class PartitionedTopicModel(BaseTopicModel):
         """Return the running means of a new chain over partitions."""
         return PlacedAverages(is_lasting=True)
 
-    @staticmethod
-    def _is_placed(saved: SavedRuns) -> bool:
-        """Tell whether chains run over partitions."""
-        return any(isinstance(chain.walker, PlacedWalker) for chain in saved.runs)
-
-    # Checkpoints
-
-    def _run(self, saved: SavedRuns, X: Any, data: Any, guard: Any) -> None:
-        if self._is_placed(saved):
-            n_words = data.n_tokens * self.n_chains
-            self._pace = Pace(data.n_partitions, n_words, "tokens", self._step_name)
-            self._pace.begin(self._n_steps_done(), data.n_moved)
-        try:
-            super()._run(saved, X, data, guard)
-        except LostWorkerError:
-            saved.is_torn = True  # whatever was under way: what partitions held is gone
-            raise
-        finally:
-            self.__dict__.pop("_pace", None)
-
-    def _progress(self, runs: list[Any]) -> str:
-        found = super()._progress(runs)
-        if not isinstance(runs[0].walker, PlacedWalker):
-            return found
-        n_steps = max(map(self._n_steps, runs))
-        n_left = self._most_steps - n_steps
-        return f"{found}, {self._pace.describe(n_steps, n_left, runs[0].walker.data.n_moved)}"
-
-    def _write_first(self, saved: SavedRuns) -> None:
-        """Write a checkpoint that a fit to partitions can go back to if there is none yet.
-
-        Raises
-        ------
-        OSError
-            If that fails: later ones would fail, too.
-        """
-        if not self._is_placed(saved):
-            return
-        for checkpoint in self._checkpoints():
-            if checkpoint.path.exists():
-                continue
-            try:
-                checkpoint._write(self)
-            except OSError as error:
-                raise OSError(
-                    f"The checkpoint {checkpoint.path} could not be written: {error}. A fit to "
-                    "partitions needs a folder that this process and all workers can write to."
-                ) from error
-
-    def _checkpoint(self, files: PartFiles) -> CheckpointContent:
-        content = super()._checkpoint(files)
-        if not self._is_placed(self._under_way):
-            return content
-        folder = files.make(self._n_steps_done())
-        self._under_way.runs[0].walker.data.write(folder)
-        return content._replace(parts=folder.name)
-
-    def _restore(self, checkpoint: Checkpoint, data: Any) -> SavedRuns | None:
-        saved = super()._restore(checkpoint, data)
-        if saved is not None and checkpoint._parts is not None:
-            data.read(PartFiles(checkpoint.path).find(checkpoint._parts))
-        return saved
-
     def _attach(self, run: Any, data: Any) -> None:
         super()._attach(run, data)
         if isinstance(run.averages, PlacedAverages):
             run.averages.attach(run.walker)
-
-    def _advance_all(self, runs: list[Any], plans: list[Any], step: int) -> list[Any]:
-        if not isinstance(runs[0].walker, PlacedWalker):
-            return super()._advance_all(runs, plans, step)
-        # The partitions have the threads or the workers.
-        return [self._advance(run, plan, step) for run, plan in zip(runs, plans, strict=True)]
-
-    def _showing(self, saved: SavedRuns, *, final: bool = False) -> SavedRuns:
-        if self._is_placed(saved) and "_pace" in vars(self):  # in a round
-            raise TypeError(
-                "A callback asks for the fit under way, which a fit to a PartitionedCorpus cannot "
-                "show: means are where the partitions are. Use X.compute(), or fit without it."
-            )
-        return super()._showing(saved, final=final)
-
-    def _show_what_there_is(self, saved: SavedRuns) -> bool:
-        if not self._is_placed(saved):
-            return super()._show_what_there_is(saved)
-        has_result = all(map(self._has_result, saved.runs))
-        if has_result:
-            final = not self.warm_start
-            self._set_fitted_attributes(self._showing(saved, final=final), final=final)
-        return has_result
-
-    def _save(self, saved: SavedRuns, data: Any) -> None:
-        if not self._is_placed(saved):
-            super()._save(saved, data)
-        elif self.warm_start:  # the chains keep their partitions
-            self._sign(saved, data)
-            self._keep(saved)
 
     def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(saved, final=final)

@@ -25,6 +25,7 @@ LAYERS = {
         "_simd_lanes",
         "_simd_rows",
         "_elementary",
+        "_sums",
         "_random",
         "processes",
     ),
@@ -32,6 +33,7 @@ LAYERS = {
     3: ("inference", "_executors"),
     4: (
         "_resumable",
+        "_partitioned_fits",
         "base",
         "callback",
         "emissions",

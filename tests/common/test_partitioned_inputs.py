@@ -31,6 +31,7 @@ WRAPPED = {
     "PanelTransformer": (StandardScaler(),),
 }
 TAKEN = {
+    "HDPHMMLT": (PartitionedPanel,),
     "HDPPCFG": (PartitionedSentences,),
     "SegmentedTopicModel": (PartitionedCorpus,),
     "GibbsLDA": (PartitionedCorpus,),

@@ -305,7 +305,7 @@ def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
     kill_at(monkeypatch, client, 3)
     model = make()
     with pytest.raises(
-        LostWorkerError, match=r"partitions 0, 1\. The topics .*callback\.Checkpoint it"
+        LostWorkerError, match=r"partitions 0, 1\. Their state .*callback\.Checkpoint it"
     ):
         model.fit(split(4))
     assert not hasattr(model, "components_")
@@ -353,7 +353,7 @@ def test_a_worker_is_killed_at_a_checkpoint(client, monkeypatch, tmp_path):
 def test_threads_go_on_with_the_fit_of_a_cluster(client, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
         kill_at(patch, client, 4)
-        patch.setattr("skdp.topics._partitioned._MOST_LOSSES", 1)
+        patch.setattr("skdp._partitioned_fits._MOST_LOSSES", 1)
         with pytest.raises(LostWorkerError, match="loss"):
             watched(tmp_path).fit(split(4))
     with joblib.parallel_config("threading"):

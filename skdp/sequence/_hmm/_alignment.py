@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from skdp._typing import Ints, Places
 from skdp.sequence._hmm._model import HMMModel
 from skdp.sequence._hmm._walker import HMMDraw
 
 
-def name_states(samples: list[HMMDraw]) -> tuple[list[HMMModel], int]:
+def count_pairs(first: Ints, second: Ints, n_states: int) -> Places:
+    """Return how many steps have each state of one draw and each of another, (J, J)."""
+    pairs = np.bincount(first.astype(np.int64) * n_states + second, minlength=n_states * n_states)
+    return pairs.reshape(n_states, n_states)
+
+
+def name_states(
+    samples: list[HMMDraw], count: Callable[[Any, Any, int], Places] = count_pairs
+) -> tuple[list[HMMModel], int]:
     """Return models whose states agree, and which of them gave the names.
 
     One of them gives the names: its states by falling share of the time. Those of every other
     sample are matched to them so that as many training observations as possible have one name
     (Hungarian method). That one has the highest log joint of those with the most frequent number of
     states in use (the lowest such number): a few odd steps have a state of their own at times.
+
+    Parameters
+    ----------
+    samples : list of HMMDraw
+    count : callable, default=count_pairs
+        What counts pairs of the states of two samples.
     """
     numbers = [sample.model.n_active_components for sample in samples]
     is_usual = np.array(numbers) == np.bincount(numbers).argmax()
@@ -24,15 +41,9 @@ def name_states(samples: list[HMMDraw]) -> tuple[list[HMMModel], int]:
     reference = int(np.argmax(np.where(is_usual, log_joints, -np.inf)))
     shares = samples[reference].model.shares
     names = np.argsort(-shares, kind="stable")
-    place = np.empty_like(names)
-    place[names] = np.arange(len(names))
-    states = place[samples[reference].states]
-    return [s.model.reorder(_match(states, s.states, len(shares))) for s in samples], reference
-
-
-def _match(
-    reference: NDArray[np.intp], states: NDArray[np.int32], n_states: int
-) -> NDArray[np.intp]:
-    """Return for each state of the reference the state that shares most observations with it."""
-    pairs = np.bincount(reference * n_states + states, minlength=n_states * n_states)
-    return linear_sum_assignment(pairs.reshape(n_states, n_states), maximize=True)[1]
+    models = []
+    for sample in samples:
+        pairs = count(samples[reference].states, sample.states, len(shares))
+        # To each state of the reference the one that shares most observations with it.
+        models.append(sample.model.reorder(linear_sum_assignment(pairs[names], maximize=True)[1]))
+    return models, reference

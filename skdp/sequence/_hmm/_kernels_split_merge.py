@@ -14,6 +14,7 @@ runs begin after states outside of S and end before such states.
 | within | | (2, 2) int64 | transitions within S |
 | log_into, log_out_of, log_within | | likewise, float64 | logs of weights, up to a constant a row |
 | log_obs | log L_tg | (n, 2) float64 | log density of a step in each group |
+| key, rng | | (4,) uint64 | of the streams, one for each run; scratch |
 """
 
 # mypy: ignore-errors
@@ -21,7 +22,8 @@ runs begin after states outside of S and end before such states.
 import math
 
 from skdp._numba import njit_inner, njit_loop, njit_section
-from skdp._random import next_double
+from skdp._random import next_double, stream_of_number
+from skdp._sums import add_exactly
 
 INSIDE = -1
 
@@ -140,10 +142,18 @@ def log_odds_before(odds, after, log_within, i, following):
 
 
 @njit_loop
-def draw_groups(odds, after, log_within, groups, rng):
-    """Draw the groups of all steps, backward."""
+def draw_groups(odds, steps, after, log_within, first, groups, key, rng):
+    """Draw the groups of all steps, backward.
+
+    Parameters
+    ----------
+    first : int
+        Number of step 0 in the whole panel: a run has the stream of the number of its last step.
+    """
     following = 0
     for i in range(odds.shape[0] - 1, -1, -1):
+        if after[i] != INSIDE:
+            stream_of_number(key, first + steps[i], rng)
         x = log_odds_before(odds, after, log_within, i, following)
         u = next_double(rng)
         following = 1 if u * (1.0 + math.exp(-max(x, -700.0))) < 1.0 else 0
@@ -160,13 +170,17 @@ def choose_groups(odds, after, log_within, groups):
 
 
 @njit_loop
-def log_probability_of_groups(odds, after, log_within, groups, flip):
-    """Return the log probability with which `draw_groups` draws these groups, or the opposite."""
-    result = 0.0
+def log_probability_of_groups(odds, after, log_within, groups, flip, sums):
+    """Add the log probability with which `draw_groups` draws these groups, or the opposite.
+
+    Parameters
+    ----------
+    sums : (3,) int64
+        Of `skdp._sums`.
+    """
     following = 0
     for i in range(odds.shape[0] - 1, -1, -1):
         x = log_odds_before(odds, after, log_within, i, following)
         following = groups[i] ^ flip
         x = max(x, -700.0)  # as they are drawn
-        result -= log_add(0.0, -x if following == 1 else x)
-    return result
+        add_exactly(-log_add(0.0, -x if following == 1 else x), sums)

@@ -100,8 +100,21 @@ class HMMMessages:
         states : (N,) array of int64, output
         rng : (4,) array of uint64
         """
-        key, own_rng = np.empty_like(rng), np.empty_like(rng)
+        key = np.empty_like(rng)
         draw_key(rng, key)
+        return self.sample_states_with(states, key)
+
+    def sample_states_with(self, states: Places, key: np.ndarray, number: int = 0) -> int:
+        """Draw the states that a key stands for; return the first impossible sequence, or -1.
+
+        Parameters
+        ----------
+        states : (N,) array of int64, output
+        key : (4,) array of uint64
+        number : int, default=0
+            Of the first of these sequences in the whole panel.
+        """
+        own_rng = np.empty_like(key)
         nothing, filtered = np.empty((0, self.n_states)), np.empty(self._batches.shape)
         weights, steps = np.empty(self.n_states), np.empty(len(self.log_obs))
         likelihoods = np.empty(len(self.ptr) - 1)
@@ -110,13 +123,13 @@ class HMMMessages:
             self._filter(first, last, nothing, filtered, steps, own)
             ptr = self.ptr[first : last + 1]
             kernels.sample_sequences(
-                ptr, first, self.reverse, own, filtered, states, weights, key, own_rng
+                ptr, number + first, self.reverse, own, filtered, states, weights, key, own_rng
             )
             for s, logs in self._rest(first, own, steps):
                 if logs is None:
                     return s
                 path = states[self.ptr[s] : self.ptr[s + 1]]
-                stream_of_number(key, s, own_rng)
+                stream_of_number(key, number + s, own_rng)
                 kernels.sample_in_logs(self.reverse, logs[1], path, weights, own_rng)
         return -1
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from skdp._checks import as_array
 from skdp._typing import Floats, Places
-from skdp.data import SequencePanel
 from skdp.emissions._protocol import CollapsedEmission
 from skdp.inference import check_interrupts
 from skdp.sequence._hmm._split_merge import Regrouping, Splitter, list_steps
@@ -26,13 +25,16 @@ _N_TRIES = 4
 _N_REFITS = 3
 
 
-def check_init(init: Any, panel: SequencePanel, n_states: int) -> str | Places:
+def check_init(init: Any, ptr: Places, n_states: int) -> str | Places:
     """Return how states begin: a name, or the first states of all steps.
 
     Parameters
     ----------
     init : "auto", "random", or sequences of states
         An array for a panel of one sequence.
+    ptr : (n + 1,) array
+        Of the sequences.
+    n_states : int
 
     Raises
     ------
@@ -41,7 +43,7 @@ def check_init(init: Any, panel: SequencePanel, n_states: int) -> str | Places:
     """
     if isinstance(init, str):
         return init
-    lengths = np.diff(panel.ptr)
+    lengths = np.diff(ptr)
     parts = init if isinstance(init, list | tuple) else [init]
     arrays = [as_array(part, "init") for part in parts]
     if len(lengths) == 1 and all(array.ndim == 0 for array in arrays):
@@ -65,7 +67,7 @@ def check_init(init: Any, panel: SequencePanel, n_states: int) -> str | Places:
     return states
 
 
-def find_order(ptr: Places, states: Places, log_similarity: Floats) -> Places:
+def find_order(transitions: Places, log_similarity: Floats) -> Places:
     """Return numbers for states, (J,), under which the transitions go where known similarities are.
 
     States that are found first have numbers by chance. Where similarities all but forbid some
@@ -77,18 +79,16 @@ def find_order(ptr: Places, states: Places, log_similarity: Floats) -> Places:
 
     Parameters
     ----------
+    transitions : (J + 1, J) array of int
+        Their numbers, those to first states in the last row.
     log_similarity : (J, J) array
         log phi, the same at all times.
     """
     n_states = len(log_similarity)
-    order = np.arange(n_states)
-    inner = np.ones(len(states), dtype=bool)
-    inner[ptr[:-1][ptr[:-1] < len(states)]] = False
-    counts = np.zeros((n_states, n_states))
-    np.add.at(counts, (states[np.flatnonzero(inner) - 1], states[inner]), 1.0)
+    order, counts = np.arange(n_states), transitions[:-1].astype(np.float64)
     if not np.any(log_similarity[counts > 0.0] < np.log(FORBIDDEN)):
         return order
-    used = np.flatnonzero(np.bincount(states, minlength=n_states))
+    used = np.flatnonzero(transitions.sum(axis=0))
     known = counts[np.ix_(used, used)], used, log_similarity
     rng, best, largest = np.random.default_rng(0), order, -np.inf
     for _ in range(max(1, min(_N_ORDERS, _MOST_NUMBERS // n_states**2))):
@@ -161,7 +161,8 @@ class Opening(Regrouping):
         self._merge_all()
 
     def _weigh(self, states: Places) -> float:
-        return self._transitions.log_probability_of(self._ptr, states, self._weights)
+        counts = self._transitions.count(self._ptr, states)
+        return self._transitions.log_probability_of(counts, self._weights)
 
     def _split(self, a: int) -> bool:
         """Try to split a state; return whether that gained."""

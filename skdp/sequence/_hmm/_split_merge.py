@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from skdp._random import draw_log_gamma, next_double
+from skdp._random import draw_key, draw_log_gamma, next_double
+from skdp._sums import round_sum
 from skdp._typing import Floats, Places
 from skdp.emissions._protocol import CollapsedEmission
 from skdp.sequence._hmm import _kernels_split_merge as kernels
@@ -52,135 +52,242 @@ def count_groups(steps: Steps, groups: Groups, n_states: int) -> tuple[Places, P
     return into, out_of, within
 
 
-class TwoStates:
-    """A hidden Markov model of two groups of steps, for proposals.
+class LogTables(NamedTuple):
+    """Logs of the weights of transitions of a hidden Markov model of two groups of steps."""
 
-    Its parameters are those that one way to group the steps would teach.
+    into: Floats
+    out_of: Floats
+    within: Floats
+
+
+def weigh_transitions(
+    counts: tuple[Places, Places, Places], weights: Floats, mass: float, kappa: float
+) -> LogTables:
+    """Return what transitions into, out of and within two groups teach.
 
     Parameters
     ----------
-    steps : Steps
-    emission : CollapsedEmission
-        Restricted to these steps, for two states.
-    groups : (n,) array of int8
-        What to learn from; -1: nothing.
+    counts : three arrays
+        Of `count_groups`.
     weights : (J,) array
         Rates alpha beta of the transitions to all states.
     mass : float
         Rate of those to the two states together.
     kappa : float
     """
-
-    def __init__(
-        self,
-        steps: Steps,
-        emission: CollapsedEmission,
-        groups: Groups,
-        weights: Floats,
-        mass: float,
-        kappa: float,
-    ):
-        self._after = steps.after
-        into, out_of, within = count_groups(steps, groups, len(weights))
-        log_into = np.log((into + 0.5 * mass) / (into.sum(axis=1, keepdims=True) + mass))
-        totals = within.sum(axis=1) + out_of[:, :-1].sum(axis=1) + weights.sum() + kappa
-        log_within = np.log((within + 0.5 * mass + kappa * np.eye(2)) / totals[:, np.newaxis])
-        log_out_of = np.zeros(out_of.shape)  # any state may be the last one of a sequence
-        log_out_of[:, :-1] = np.log(
-            np.maximum(out_of[:, :-1] + weights, SMALLEST_WEIGHT) / totals[:, np.newaxis]
-        )
-        emission.condition(groups.astype(np.int64))
-        log_obs = np.empty((len(groups), 2))
-        emission.write_log_predictive(log_obs)
-        self._log_within = log_within
-        self._odds = np.empty(len(groups))
-        kernels.filter_groups(
-            log_obs, steps.before, steps.after, log_into, log_out_of, log_within, self._odds
-        )
-
-    def draw(self, rng: NDArray[np.uint64]) -> Groups:
-        """Return a draw of the groups of all steps."""
-        groups = np.empty(len(self._odds), dtype=np.int8)
-        kernels.draw_groups(self._odds, self._after, self._log_within, groups, rng)
-        return groups
-
-    def log_probability(self, groups: Groups) -> float:
-        """Return the log probability of a draw if a coin says which group is called 0."""
-        known = self._odds, self._after, self._log_within, groups
-        both = [kernels.log_probability_of_groups(*known, flip) for flip in (0, 1)]
-        return float(np.logaddexp(*both) - np.log(2.0))
-
-    def choose(self) -> Groups:
-        """Return good groups, each the better one given that of the step that follows."""
-        groups = np.empty(len(self._odds), dtype=np.int8)
-        kernels.choose_groups(self._odds, self._after, self._log_within, groups)
-        return groups
+    into, out_of, within = counts
+    log_into = np.log((into + 0.5 * mass) / (into.sum(axis=1, keepdims=True) + mass))
+    totals = within.sum(axis=1) + out_of[:, :-1].sum(axis=1) + weights.sum() + kappa
+    log_within = np.log((within + 0.5 * mass + kappa * np.eye(2)) / totals[:, np.newaxis])
+    log_out_of = np.zeros(out_of.shape)  # any state may be the last one of a sequence
+    log_out_of[:, :-1] = np.log(
+        np.maximum(out_of[:, :-1] + weights, SMALLEST_WEIGHT) / totals[:, np.newaxis]
+    )
+    return LogTables(log_into, log_out_of, log_within)
 
 
-@dataclass(frozen=True)
-class Splitter:
-    """What proposes how to split steps of one or two states; nothing of it depends on how they are.
+class TwoStates:
+    """A hidden Markov model of two groups of steps, for proposals.
 
     Parameters
     ----------
     steps : Steps
     emission : CollapsedEmission
-        That of the walker.
+        Restricted to these steps, for two states, and conditioned on some groups.
+    tables : LogTables
+    first : int, default=0
+        Number of the first step in the whole panel.
+    """
+
+    def __init__(
+        self, steps: Steps, emission: CollapsedEmission, tables: LogTables, first: int = 0
+    ):
+        self._steps, self._first, self._log_within = steps, first, tables.within
+        n = len(steps.steps)
+        log_obs, self._odds = np.empty((n, 2)), np.empty(n)
+        emission.write_log_predictive(log_obs)
+        kernels.filter_groups(log_obs, steps.before, steps.after, *tables, self._odds)
+
+    def draw(self, rng: NDArray[np.uint64]) -> Groups:
+        """Return a draw of the groups of all steps."""
+        key = np.empty_like(rng)
+        draw_key(rng, key)
+        return self.draw_with(key)
+
+    def draw_with(self, key: NDArray[np.uint64]) -> Groups:
+        """Return the draw that a key stands for."""
+        groups = np.empty(len(self._odds), dtype=np.int8)
+        kernels.draw_groups(
+            self._odds, self._steps.steps, self._steps.after, self._log_within, self._first, groups,
+            key, np.empty_like(key),
+        )  # fmt: skip
+        return groups
+
+    def log_probability(self, groups: Groups) -> float:
+        """Return the log probability of a draw if a coin says which group is called 0."""
+        return mean_of_orientations(self.add_logs(groups))
+
+    def add_logs(self, groups: Groups) -> Places:
+        """Return the sums of log probabilities of the steps, as they are and the opposite."""
+        sums = np.zeros((2, 3), dtype=np.int64)
+        for flip in (0, 1):
+            kernels.log_probability_of_groups(
+                self._odds, self._steps.after, self._log_within, groups, flip, sums[flip]
+            )
+        return sums
+
+    def choose(self) -> Groups:
+        """Return good groups, each the better one given that of the step that follows."""
+        groups = np.empty(len(self._odds), dtype=np.int8)
+        kernels.choose_groups(self._odds, self._steps.after, self._log_within, groups)
+        return groups
+
+
+def mean_of_orientations(sums: Places) -> float:
+    """Return the log of the mean of two probabilities, given sums of their logs, (2, 3)."""
+    both = [round_sum(each) for each in sums]
+    return float(np.logaddexp(*both) - np.log(2.0))
+
+
+class Splitter:
+    """What proposes how to split steps of one or two states; nothing of it depends on how they are.
+
+    A subclass may keep steps and groups elsewhere: then what stands for groups is no array.
+
+    Parameters
+    ----------
+    steps : Steps
+    emission : CollapsedEmission
+        Restricted to these steps, for two states.
     transitions : Transitions
     mass : float
         alpha times the weights of both states.
     rng : (4,) uint64 array
     """
 
-    steps: Steps
-    emission: CollapsedEmission
-    transitions: Transitions
-    mass: float
-    rng: NDArray[np.uint64]
+    def __init__(
+        self,
+        steps: Steps,
+        emission: Any,
+        transitions: Transitions,
+        mass: float,
+        rng: NDArray[np.uint64],
+    ):
+        self.steps, self.emission = steps, emission
+        self.transitions, self.mass, self.rng = transitions, mass, rng
 
-    def launch(self) -> TwoStates | None:
+    def launch(self) -> Any:
         """Return a model of two groups, random but blind to which groups there are now.
 
         Two windows that differ gather those that are like them, then all steps choose a group.
+        None if there is nothing to split.
         """
-        n = len(self.steps.steps)
-        windows = np.empty(n, dtype=np.int64)
-        n_windows = kernels.cut_windows(self.steps.before, pick(WIDTHS, self.rng), windows)
+        n_windows = self.cut_windows(pick(WIDTHS, self.rng))
         if n_windows < 2:
-            n_windows = kernels.cut_windows(self.steps.before, 1, windows)
+            n_windows = self.cut_windows(1)
         if n_windows < 2:
             return None
-        log_obs = np.empty((n, 2))
-
-        def compare(groups: Groups) -> Floats:
-            """Return by how much each window is more likely in group 1."""
-            self.emission.condition(groups.astype(np.int64))
-            self.emission.write_log_predictive(log_obs)
-            gains: Floats = log_obs[:, 1] - log_obs[:, 0]
-            return np.bincount(windows, gains).astype(np.float64)
-
         first = pick(range(n_windows), self.rng)
         others = [pick(range(n_windows - 1), self.rng) for _ in range(_N_TRIED)]
         others = [i + (i >= first) for i in others]
-        away = compare((windows != first).astype(np.int8)) / np.bincount(windows)
-        second = max(others, key=lambda i: away[i])
-        groups = np.full(n, -1, dtype=np.int8)
-        groups[windows == first], groups[windows == second] = 0, 1
+        second = others[int(np.argmax(self.compare_windows(first, others)))]
+        groups = self.anchor(first, second)
         for _ in range(_N_PASSES):
-            groups = (compare(groups) > 0.0).astype(np.int8)[windows]
-            groups[windows == first], groups[windows == second] = 0, 1
+            groups = self.gather(groups, first, second)
         return self.learn(self.learn(groups).draw(self.rng))
 
-    def learn(self, groups: Groups) -> TwoStates:
+    def learn(self, groups: Any) -> Any:
         """Return the model of two groups that they would teach."""
         transitions = self.transitions
         weights = transitions.alpha * transitions.weights
-        return TwoStates(self.steps, self.emission, groups, weights, self.mass, transitions.kappa)
+        tables = weigh_transitions(self.count(groups), weights, self.mass, transitions.kappa)
+        self.condition(groups)
+        return self.model(tables)
 
-    def log_evidence(self, groups: Groups) -> float:
+    def log_evidence(self, groups: Any) -> float:
         """Return log p(observations of these steps given their groups)."""
+        self.condition(groups)
+        return float(self.emission.log_evidence())
+
+    # What looks at steps
+
+    def cut_windows(self, width: int) -> int:
+        """Cut all runs into windows of at most `width` steps; return how many there are."""
+        self._windows = np.empty(len(self.steps.steps), dtype=np.int64)
+        return int(kernels.cut_windows(self.steps.before, width, self._windows))
+
+    def compare_windows(self, first: int, others: list[int]) -> Floats:
+        """Return by how much a step of each of some windows is more like all but the first one."""
+        self.condition(self.all_but(first))
+        return self.gains_of(others)
+
+    def all_but(self, first: int) -> Groups:
+        """Return one window in group 0, all others in group 1."""
+        return (self._windows != first).astype(np.int8)
+
+    def gains_of(self, windows: list[int]) -> Floats:
+        """Return by how much a step of each of some windows is more likely in group 1."""
+        away: Floats = self._window_gains() / np.bincount(self._windows)
+        return away[windows]
+
+    def _window_gains(self) -> Floats:
+        """Return by how much each window is more likely in group 1."""
+        log_obs = np.empty((len(self._windows), 2))
+        self.emission.write_log_predictive(log_obs)
+        return np.bincount(self._windows, log_obs[:, 1] - log_obs[:, 0]).astype(np.float64)
+
+    def anchor(self, first: int, second: int) -> Any:
+        """Return groups of one window each, all other steps in none."""
+        groups = np.full(len(self._windows), -1, dtype=np.int8)
+        self._pin(groups, first, second)
+        return groups
+
+    def _pin(self, groups: Groups, first: int, second: int) -> None:
+        groups[self._windows == first], groups[self._windows == second] = 0, 1
+
+    def gather(self, groups: Any, first: int, second: int) -> Any:
+        """Return groups of the windows that are more like one group or the other."""
+        self.condition(groups)
+        return self.gather_windows(first, second)
+
+    def gather_windows(self, first: int, second: int) -> Groups:
+        """Return the groups that windows are more like, with what the emission has learned."""
+        groups = (self._window_gains() > 0.0).astype(np.int8)[self._windows]
+        self._pin(groups, first, second)
+        return groups
+
+    def condition(self, groups: Any) -> None:
+        """Let the emission learn from groups."""
         self.emission.condition(groups.astype(np.int64))
-        return self.emission.log_evidence()
+
+    def model(self, tables: LogTables) -> Any:
+        """Return a model of two groups, with what the emission has learned."""
+        return TwoStates(self.steps, self.emission, tables)
+
+    def count(self, groups: Any) -> tuple[Places, Places, Places]:
+        """Return the transitions into, out of and within two groups."""
+        return count_groups(self.steps, groups, self.transitions.n_states)
+
+    def sizes(self, groups: Any) -> tuple[int, int]:
+        """Return the numbers of steps of both groups."""
+        n_ones = int(np.count_nonzero(groups))
+        return len(groups) - n_ones, n_ones
+
+    def whole(self) -> Any:
+        """Return all steps in group 0."""
+        return np.zeros(len(self.steps.steps), dtype=np.int8)
+
+    def exchange(self, groups: Any) -> Any:
+        """Return the groups with their names exchanged."""
+        return groups ^ 1
+
+    def group_by(self, states: Places, b: int) -> Any:
+        """Return the steps of state `b` in group 1."""
+        return (states[self.steps.steps] == b).astype(np.int8)
+
+    def write(self, states: Places, groups: Any, a: int, b: int) -> None:
+        """Write state a for the steps of group 0, b for those of group 1."""
+        states[self.steps.steps] = np.where(groups == 0, a, b)
 
 
 class Regrouping:
@@ -242,13 +349,14 @@ class SplitMerge(Regrouping):
 
     def try_once(self) -> bool:
         """Propose a split or a merge; return whether it was accepted."""
-        counts = np.bincount(self._states, minlength=self._transitions.n_states)
-        used, empty = np.flatnonzero(counts), np.flatnonzero(counts == 0)
+        self._counts = self._count()
+        sizes = self._counts.sum(axis=0)
+        used, empty = np.flatnonzero(sizes), np.flatnonzero(sizes == 0)
         if next_double(self._rng) < 0.5:
-            return len(empty) > 0 and self._split(counts, used, empty)
-        return len(used) > 1 and self._merge(counts, used, empty)
+            return len(empty) > 0 and self._split(sizes, used, empty)
+        return len(used) > 1 and self._merge(sizes, used, empty)
 
-    def _split(self, counts: Places, used: Places, empty: Places) -> bool:
+    def _split(self, sizes: Places, used: Places, empty: Places) -> bool:
         a, b = pick(used, self._rng), pick(empty, self._rng)
         splitter = self._splitter(a, a, b)
         model = splitter.launch()
@@ -256,78 +364,73 @@ class SplitMerge(Regrouping):
             return False
         groups = model.draw(self._rng)
         if next_double(self._rng) < 0.5:  # which group keeps the name
-            groups ^= 1
-        if groups.min() == groups.max():
+            groups = splitter.exchange(groups)
+        sizes_of_groups = splitter.sizes(groups)
+        if min(sizes_of_groups) == 0:
             return False
         forward = model.log_probability(groups) - np.log(len(used) * len(empty))
-        counts = counts.copy()
-        counts[b] = np.count_nonzero(groups)
-        counts[a] -= counts[b]
-        backward = log_probability_of_merge(counts, b)
-        gain = splitter.log_evidence(groups) - splitter.log_evidence(np.zeros_like(groups))
-        shapes = self._shapes(splitter.steps, groups), self._shapes(splitter.steps, 0 * groups)
-        states = self._states.copy()
-        states[splitter.steps.steps[groups == 1]] = b
+        sizes = sizes.copy()
+        sizes[a], sizes[b] = sizes_of_groups
+        backward = log_probability_of_merge(sizes, b)
+        whole = splitter.whole()
+        gain = splitter.log_evidence(groups) - splitter.log_evidence(whole)
         log_ratio = gain + backward - forward
-        return self._accept(states, (splitter, groups), a, b, *shapes, log_ratio)
+        return self._accept(splitter, (groups, whole), a, b, log_ratio)
 
-    def _merge(self, counts: Places, used: Places, empty: Places) -> bool:
-        ends = np.cumsum(1.0 / counts[used])
+    def _merge(self, sizes: Places, used: Places, empty: Places) -> bool:
+        ends = np.cumsum(1.0 / sizes[used])
         i = min(np.searchsorted(ends, next_double(self._rng) * ends[-1]), len(used) - 1)
         a, b = pick(np.delete(used, i), self._rng), used[i]
         splitter = self._splitter(a, b, b)
         model = splitter.launch()
         if model is None:
             return False
-        groups = (self._states[splitter.steps.steps] == b).astype(np.int8)
-        forward = log_probability_of_merge(counts, b)
+        groups = splitter.group_by(self._states, b)
+        forward = log_probability_of_merge(sizes, b)
         backward = model.log_probability(groups) - np.log((len(used) - 1.0) * (len(empty) + 1.0))
-        gain = splitter.log_evidence(np.zeros_like(groups)) - splitter.log_evidence(groups)
-        shapes = self._shapes(splitter.steps, 0 * groups), self._shapes(splitter.steps, groups)
-        states = self._states.copy()
-        states[splitter.steps.steps] = a
+        whole = splitter.whole()
+        gain = splitter.log_evidence(whole) - splitter.log_evidence(groups)
         log_ratio = gain + backward - forward
-        return self._accept(states, (splitter, 0 * groups), a, b, *shapes, log_ratio)
+        return self._accept(splitter, (whole, groups), a, b, log_ratio)
+
+    def _count(self) -> Places:
+        """Return the transitions of the current states, (J + 1, J)."""
+        return self._transitions.count(self._ptr, self._states)
 
     def _splitter(self, a: int, b: int, other: int) -> Splitter:
         """Return what splits the steps of a and b, whose weights, with the other's, are shared."""
         transitions = self._transitions
-        steps = list_steps(self._ptr, self._states, transitions.n_states, a, b)
         mass = transitions.alpha * (transitions.weights[a] + transitions.weights[other])
+        steps = list_steps(self._ptr, self._states, transitions.n_states, a, b)
         emission = self._emission.restrict(steps.steps, 2)
         return Splitter(steps, emission, transitions, mass, self._rng)
 
-    def _shapes(self, steps: Steps, groups: Groups) -> Floats:
+    def _shapes(self, counts: tuple[Places, Places, Places]) -> Floats:
         """Return the parameters of the Beta law from which the share of two weights is proposed.
 
         As if each restaurant had one table of a group that its customers eat from.
         """
-        transitions = self._transitions
-        into, _, within = count_groups(steps, groups, transitions.n_states)
+        into, _, within = counts
         tables = (into > 0).sum(axis=0) + (within > 0).sum(axis=0)
-        return transitions.gamma / transitions.n_states + tables
+        return self._transitions.gamma / self._transitions.n_states + tables
 
     def _accept(
-        self,
-        states: Places,
-        grouped: tuple[Splitter, Groups],
-        a: int,
-        b: int,
-        new: Floats,
-        old: Floats,
-        log_ratio: float,
+        self, splitter: Splitter, groups: tuple[Any, Any], a: int, b: int, log_ratio: float
     ) -> bool:
         """Propose weights for the states, then accept all or nothing.
 
         Parameters
         ----------
-        grouped : (Splitter, (n,) array)
-            What proposed the states, and the groups of its steps in them: 0 is a, 1 is b.
-        new, old : (2,) arrays
-            Parameters of the Beta laws from which the weights would come, there and back.
+        splitter : Splitter
+            What proposed the states.
+        groups : two groups of its steps
+            Those proposed and those of now: 0 is a, 1 is b.
         """
         transitions = self._transitions
         pair = [a, b]
+        among = [splitter.count(each) for each in groups]
+        new, old = (self._shapes(each) for each in among)
+        counts = regroup(self._counts, a, b, among[0])
         logs = np.array([draw_log_gamma(shape, self._rng) for shape in new])
         weights = transitions.weights.copy()
         total = weights[pair].sum()
@@ -338,26 +441,42 @@ class SplitMerge(Regrouping):
         log_ratio -= log_density_of_share(weights[pair], new)
         if self._similarity is None:
             log_ratio += transitions.log_ratio(
-                self._ptr, (states, self._states), (weights, transitions.weights), a, b
+                (counts, self._counts), (weights, transitions.weights), a, b
             )
         else:
-            splitter, groups = grouped
             proposal = self._similarity.propose_pair(
-                self._emission, splitter.emission, groups.astype(np.int64), pair, self._rng
+                self._emission, splitter.emission, groups[0].astype(np.int64), pair, self._rng
             )
             there = transitions.with_log_similarity(proposal.log_similarity)
-            log_ratio += there.log_probability_of(self._ptr, states, weights)
-            log_ratio -= transitions.log_probability_of(
-                self._ptr, self._states, transitions.weights
-            )
+            log_ratio += there.log_probability_of(counts, weights)
+            log_ratio -= transitions.log_probability_of(self._counts, transitions.weights)
         if not np.log1p(-next_double(self._rng)) < log_ratio:
             return False
         if self._similarity is not None:
             self._similarity.accept_pair(self._emission, proposal)
             transitions.log_similarity[:] = there.log_similarity
-        self._states[:] = states
+        splitter.write(self._states, groups[0], a, b)
+        self._counts = counts
         transitions.weights[:] = weights
         return True
+
+
+def regroup(counts: Places, a: int, b: int, among: tuple[Places, Places, Places]) -> Places:
+    """Return the transitions of all states when the steps of two of them are in other groups.
+
+    Parameters
+    ----------
+    counts : (J + 1, J) array
+    among : three arrays
+        Of `count_groups`: 0 is a, 1 is b.
+    """
+    into, out_of, within = among
+    pair = [a, b]
+    result = counts.copy()
+    result[pair] = out_of[:, :-1]
+    result[:, pair] = into
+    result[np.ix_(pair, pair)] = within
+    return result
 
 
 def pick(choices: Sequence[Any] | NDArray[Any], rng: NDArray[np.uint64]) -> Any:

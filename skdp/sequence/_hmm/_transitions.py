@@ -124,7 +124,18 @@ class Transitions(Part):
         rates_known : bool, default=True
             Whether the rates go with these states; if not, they are summed out.
         """
-        self._count(ptr, states, self.counts)
+        self.draw_given(self.count(ptr, states), rng, hold=hold, rates_known=rates_known)
+
+    def draw_given(
+        self,
+        counts: NDArray[np.int64],
+        rng: NDArray[np.uint64],
+        *,
+        hold: bool = False,
+        rates_known: bool = True,
+    ) -> None:
+        """Draw everything given the transitions, (J + 1, J): all that `draw` needs of states."""
+        self.counts[:] = counts
         if rates_known:
             kernels.draw_times(
                 self.counts, self.log_rates, self.log_similarity, self._log_times, rng
@@ -220,15 +231,7 @@ class Transitions(Part):
 
     def log_probability(self) -> float:
         """Return log p(transitions, beta given phi and the concentrations), rates summed out."""
-        return self._log_probability(self.counts, self.weights)
-
-    def log_probability_of(
-        self, ptr: NDArray[np.int64], states: NDArray[np.int64], weights: NDArray[np.float64]
-    ) -> float:
-        """Return what `log_probability` would return for other states and weights."""
-        counts = np.empty_like(self.counts)
-        self._count(ptr, states, counts)
-        return self._log_probability(counts, weights)
+        return self.log_probability_of(self.counts, self.weights)
 
     def with_log_similarity(self, log_similarity: NDArray[np.float64]) -> Self:
         """Return the same transitions with other similarities between states, log phi, (J, J)."""
@@ -239,38 +242,31 @@ class Transitions(Part):
 
     def log_ratio(
         self,
-        ptr: NDArray[np.int64],
-        states: tuple[NDArray[np.int64], NDArray[np.int64]],
+        counts: tuple[NDArray[np.int64], NDArray[np.int64]],
         weights: tuple[NDArray[np.float64], NDArray[np.float64]],
         a: int,
         b: int,
     ) -> float:
-        """Return log p(transitions, beta) of one choice of states and weights less that of another.
+        """Return log p(transitions, beta) of one choice of these less that of another.
 
         Parameters
         ----------
-        ptr : (n + 1,) array of int
-        states, weights : two arrays each
-            They may differ in steps of states a and b, and in how these two share their weights.
+        counts, weights : two arrays each
+            States may differ in steps of states a and b, and in how these share their weights.
         """
         if not self._plain:
             new, old = (
-                self.log_probability_of(ptr, *choice)
-                for choice in zip(states, weights, strict=True)
+                self.log_probability_of(*choice) for choice in zip(counts, weights, strict=True)
             )
             return new - old
-        counts = np.empty_like(self.counts)
-        terms = []
-        for z, beta in zip(states, weights, strict=True):
-            self._count(ptr, z, counts)
-            terms.append(
-                kernels.log_probability_of_pair(
-                    counts, beta, self.alpha, self.kappa, self.gamma, a, b
-                )
-            )
+        terms = [
+            kernels.log_probability_of_pair(n, beta, self.alpha, self.kappa, self.gamma, a, b)
+            for n, beta in zip(counts, weights, strict=True)
+        ]
         return float(terms[0] - terms[1])
 
-    def _log_probability(self, counts: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
+    def log_probability_of(self, counts: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
+        """Return what `log_probability` would return for other transitions and weights."""
         if self._plain:
             return kernels.log_probability_of_plain_transitions(
                 counts, weights, self.alpha, self.kappa, self.gamma, np.empty(self.n_states)
@@ -280,11 +276,12 @@ class Transitions(Part):
             *np.empty((2, self.n_states)),
         )  # fmt: skip
 
-    def _count(
-        self, ptr: NDArray[np.int64], states: NDArray[np.int64], counts: NDArray[np.int64]
-    ) -> None:
+    def count(self, ptr: NDArray[np.int64], states: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the transitions of states, (J + 1, J)."""
+        counts = np.empty_like(self.counts)
         count = kernels.count_transitions if self.self_transitions else kernels.count_changes
         count(ptr, states, counts)
+        return counts
 
     def _shapes(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a_jj', (J + 1, J)."""

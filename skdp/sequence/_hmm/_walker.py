@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.data import SequencePanel
-from skdp.emissions._protocol import CollapsedEmission, EmissionSampler, looks_back
+from skdp.emissions._protocol import CollapsedEmission, Coupling, EmissionSampler, looks_back
 from skdp.inference import Part
 from skdp.sequence._durations._protocol import DurationSampler
+from skdp.sequence._hmm._first_states import write_first_states
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._model import HMMModel, count_active
-from skdp.sequence._hmm._opening import Opening, find_order
 from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._split_merge import SplitMerge
 from skdp.sequence._hmm._state import HMMState
@@ -39,13 +39,13 @@ class HMMDraw(NamedTuple):
     Attributes
     ----------
     model : HMMModel
-    states : (N,) array of int32
-        Of the training data.
+    states : (N,) array of int32, or int
+        Of the training data; of partitions, the sweep that they know them by.
     log_joint : float
     """
 
     model: HMMModel
-    states: NDArray[np.int32]
+    states: Any
     log_joint: float
 
 
@@ -71,9 +71,11 @@ class HMMWalker(Part):
         where they began. Learned from the start, when states follow each other at random,
         concentrations leave few states, and similarities none that differ.
     init : {"auto", "random"} or (N,) array of int, default="auto"
-        First states. "auto": see `Opening`, if parameters of the observations can be summed out;
-        "random", and otherwise: as the emission starts them.
+        First states: see `write_first_states`.
     """
+
+    is_placed: ClassVar[bool] = False
+    """Whether its data are partitions that an executor has placed."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs")
 
@@ -101,15 +103,26 @@ class HMMWalker(Part):
         self.states = np.zeros(len(panel.values), dtype=np.int64)
         self.attach(panel)
         self.n_sweeps = 0
-        self._start(init_stream, init)
+        write_first_states(
+            panel, self.states, transitions, emission, init, init_stream, self._known_similarity()
+        )
+        self._begin(init_stream)
+
+    def _known_similarity(self) -> NDArray[np.float64] | None:
+        """Return log phi, (J, J), if it is known and fixed."""
+        is_fixed = isinstance(self.similarity, FixedSimilaritySampler)
+        return self.similarity.log_similarity if is_fixed else None  # type: ignore[union-attr]
+
+    def _begin(self, rng: NDArray[np.uint64]) -> None:
+        """Draw the first parameters, given the first states."""
         self._hold_emission()
-        emission.draw(self.states, init_stream)
-        if similarity is not None:
-            similarity.start(emission, init_stream)
-            transitions.take_similarity(similarity, emission)
-        if duration is not None:
-            duration.start(init_stream)
-        self._draw_parameters(init_stream)
+        self._draw_emission(rng)
+        if self.similarity is not None:
+            self.similarity.start(self.emission, rng)
+            self.transitions.take_similarity(self.similarity, self.emission)
+        if self.duration is not None:
+            self.duration.start(rng)
+        self._draw_parameters(rng)
 
     def attach(self, panel: SequencePanel) -> None:
         """Take the panel (again)."""
@@ -134,14 +147,7 @@ class HMMWalker(Part):
 
     def sweep(self) -> None:
         """Draw the states, then everything else."""
-        self.emission.write_log_obs(self._log_obs)
-        known = self._ptr, *self.transitions.matrix(), self._log_obs
-        if self.duration is not None:
-            segments = SegmentMessages(*known, *self.duration.tables())
-            impossible = segments.sample_states(self.states, self.stream)
-        else:
-            draw_states = STATE_SAMPLERS[self.state_sampler]
-            impossible = draw_states(HMMMessages(*known), self.states, self.stream)
+        impossible = self._draw_states()
         if impossible >= 0:
             raise ValueError(
                 f"Sequence {impossible} has probability 0 under the current parameters: its "
@@ -152,20 +158,19 @@ class HMMWalker(Part):
         self.n_held = max(self.n_held - 1, 0)
         self.n_sweeps += 1
 
-    def _start(self, rng: NDArray[np.uint64], init: Any) -> None:
-        """Write the first states."""
-        if isinstance(init, str):
-            emission: Any = self.emission
-            can_split = isinstance(emission, CollapsedEmission) and emission.starts_with_one_state
-            if init == "auto" and can_split:
-                Opening(self._ptr, self.states, self.transitions, emission, rng).run()
-            else:
-                emission.start(self.states, rng)
-            if isinstance(self.similarity, FixedSimilaritySampler):
-                known = self.similarity.log_similarity
-                self.states[:] = find_order(self._ptr, self.states, known)[self.states]
+    def _draw_states(self) -> int:
+        """Draw states and missing values; return the first impossible sequence, or -1."""
+        self.emission.write_log_obs(self._log_obs)
+        known = self._ptr, *self.transitions.matrix(), self._log_obs
+        if self.duration is not None:
+            segments = SegmentMessages(*known, *self.duration.tables())
+            impossible = segments.sample_states(self.states, self.stream)
         else:
-            self.states[:] = init
+            draw_states = STATE_SAMPLERS[self.state_sampler]
+            impossible = draw_states(HMMMessages(*known), self.states, self.stream)
+        if impossible < 0 and isinstance(self.emission, CollapsedEmission):
+            self.emission.complete(self.states, self.stream)
+        return impossible
 
     def _is_due(self) -> bool:
         """Tell whether to split or merge in this sweep."""
@@ -179,11 +184,9 @@ class HMMWalker(Part):
 
     def _split_or_merge(self) -> bool:
         """Return whether the states have changed, so that rates and parameters are out of date."""
-        emission: Any = self.emission
-        emission.complete(self.states, self.stream)
         similarity: Any = self.similarity if self._is_coupled else None
         return SplitMerge(
-            self._ptr, self.states, self.transitions, emission, self.stream, similarity
+            self._ptr, self.states, self.transitions, self.emission, self.stream, similarity
         ).try_once()
 
     @property
@@ -199,12 +202,12 @@ class HMMWalker(Part):
     def _draw_parameters(self, rng: NDArray[np.uint64], *, rates_known: bool = True) -> None:
         transitions, similarity = self.transitions, self.similarity
         hold = self.n_held > 0
-        transitions.draw(self._ptr, self.states, rng, hold=hold, rates_known=rates_known)
+        transitions.draw_given(self._count(), rng, hold=hold, rates_known=rates_known)
         if self.duration is not None:
             self.duration.draw(self._ptr, self.states, rng)
         self._hold_emission()
         if similarity is None:
-            self.emission.draw(self.states, rng)
+            self._draw_emission(rng)
             return
         if isinstance(similarity, EmissionCoupledSampler):
             similarity.draw_with_emission(transitions.timed(), self.states, self.emission, rng)
@@ -213,8 +216,16 @@ class HMMWalker(Part):
             return
         given = transitions.counts_and_rates()
         similarity.draw(*given, self.emission, rng, hold=hold)
-        self.emission.draw(self.states, rng, similarity.coupling(*given))
+        self._draw_emission(rng, similarity.coupling(*given))
         transitions.take_similarity(similarity, self.emission)
+
+    def _count(self) -> NDArray[np.int64]:
+        """Return the transitions of the current states, (J + 1, J)."""
+        return self.transitions.count(self._ptr, self.states)
+
+    def _draw_emission(self, rng: NDArray[np.uint64], coupling: Coupling | None = None) -> None:
+        """Draw the parameters of the observations given the states."""
+        self.emission.draw(self.states, rng, coupling)
 
     def log_joint(self) -> float:
         """Return log p(x, states, beta, parameters of similarities and durations).
@@ -262,7 +273,11 @@ class HMMWalker(Part):
             model = replace(model, similarity=similarity, geometry=geometry)
         if self.duration is not None:
             model = replace(model, duration=self.duration.model())
-        return HMMDraw(model, self.states.astype(np.int32), self.log_joint())
+        return HMMDraw(model, self._keep_states(), self.log_joint())
+
+    def _keep_states(self) -> Any:
+        """Return the current states, or what stands for them where states are elsewhere."""
+        return self.states.astype(np.int32)
 
     def state(self) -> HMMState:
         """Return a live view of the state."""

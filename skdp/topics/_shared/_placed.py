@@ -23,7 +23,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._executors import Executor
+from skdp._executors import Executor, Placed
 from skdp._executors._spool import zeros
 from skdp._part import Part as BasePart
 from skdp.callback._files import written_whole
@@ -412,7 +412,7 @@ def _drop(executor: Executor) -> None:
         Thread(target=executor.drop, daemon=True).start()
 
 
-class PlacedCorpus:
+class PlacedCorpus(Placed):
     """Partitions of documents that an executor has placed: the data of a fit.
 
     Parameters
@@ -426,21 +426,22 @@ class PlacedCorpus:
     sizes : list of Size
         Of the partitions.
     n_moved : int
-        Bytes of changes that were sent between processes in sweeps.
+        As in `Placed`, bytes of changes.
     """
 
     def __init__(self, X: PartitionedCorpus, executor: Executor):
-        self.n_features = X.n_features
-        self.n_partitions = X.n_partitions
-        self.n_moved = 0
+        super().__init__(X, executor, CorpusPart)
         self._source = ref(X)
         self._fit = uuid4().hex
         self._digests: list[str] | None = None
-        self._executor = executor
-        executor.place(X._parts, CorpusPart)
         finalize(self, _drop, executor).atexit = False  # then all of it is gone with the processes
         self.sizes: list[Size]
         (self.sizes,) = self.sum(measure_part)
+
+    @property
+    def n_units(self) -> int:
+        """Number of words, of which a sweep is made."""
+        return self.n_tokens
 
     @property
     def n_tokens(self) -> int:
@@ -481,18 +482,8 @@ class PlacedCorpus:
         self._executor.go_on(n_jobs)
 
     def write(self, folder: Path) -> None:
-        """Let all partitions write what chains have there to files in `folder`.
-
-        Raises
-        ------
-        OSError
-            If that fails, or this process does not find the files.
-        """
-        paths = self._paths(folder)
-        (sizes,) = self.sum(write_part, each=paths)
-        for path, size in zip(paths, sizes, strict=True):
-            if not path.exists() or path.stat().st_size != size:
-                raise FileNotFoundError(f"{path} is not there for all workers and this process")
+        """Let all partitions write what chains have there to files in `folder`."""
+        self.write_files(write_part, folder)
 
     def read(self, folder: Path) -> None:
         """Let all partitions take up what they wrote; `restored` has the counts of chains."""
@@ -502,52 +493,6 @@ class PlacedCorpus:
         """Return what stands for the counts of all words of chain `c`, which was taken up."""
         return self.share((self._restored[c],))
 
-    def _paths(self, folder: Path) -> list[Path]:
-        return [folder / f"part-{s:05d}" for s in range(self.n_partitions)]
-
-    def count_moved(self, n_sent: int, n_summed: int) -> None:
-        """Count the bytes of the changes of a sweep, and of their sum, that other processes need.
-
-        Of changes spread evenly, one in as many as there are processes is where it is summed.
-        """
-        if n_processes := self._executor.n_processes:
-            n_others = n_processes - 1
-            self.n_moved += n_others * (n_sent // n_processes + n_summed)
-
-    def share(self, value: Any) -> Any:
-        """Return what stands for a value in calls for all partitions."""
-        return self._executor.share(value)
-
-    def sum(
-        self, f: Callable[..., Any], *args: Any, each: list[Any] | None = None
-    ) -> tuple[Any, ...]:
-        """Return the sum of what `f` returns of all partitions, lists end to end.
-
-        Parameters
-        ----------
-        f : callable
-            It returns a tuple.
-        *args
-            After the partition.
-        each : list or None, default=None
-            A last argument for each partition.
-        """
-        return self._executor.sum(self._call_all(f, args, each))
-
-    def total(self, f: Callable[..., Any], *args: Any, each: list[Any] | None = None) -> Any:
-        """Return what stands for that sum in later calls; it stays where the partitions are."""
-        return self._executor.total(self._call_all(f, args, each))
-
     def keep(self, f: Callable[..., Any], *args: Any, shapes: list[tuple[int, ...]]) -> Any:
         """Return the arrays that `f` returns of all partitions as one, which stays there."""
         return self._executor.keep(f, *args, shapes=shapes)
-
-    def first(self, f: Callable[..., Any], *args: Any) -> Any:
-        """Return what `f` returns of the first partition."""
-        return self._executor.results([self._executor.call(0, f, *args)])[0]
-
-    def _call_all(
-        self, f: Callable[..., Any], args: tuple[Any, ...], each: list[Any] | None
-    ) -> list[Any]:
-        own: list[Any] = [()] * self.n_partitions if each is None else [(last,) for last in each]
-        return [self._executor.call(s, f, *args, *own[s]) for s in range(self.n_partitions)]

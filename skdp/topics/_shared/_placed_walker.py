@@ -37,6 +37,8 @@ class PlacedWalker(TopicWalker):
     Parameters are set before `_place` is called. Partitions are in `data`.
     """
 
+    is_placed = True
+
     topic_axes: ClassVar[dict[str, int]] = {"doc_topic_prior": 0}
 
     _data_attributes: ClassVar[tuple[str, ...]] = (

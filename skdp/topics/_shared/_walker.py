@@ -39,6 +39,9 @@ class TopicWalker(Part):
         For the shards.
     """
 
+    is_placed: ClassVar[bool] = False
+    """Whether its data are partitions that an executor has placed."""
+
     _data_attributes: ClassVar[tuple[str, ...]] = ("_whole", "_bounds", "_corpora", "_words")
 
     shards: list[Any]

@@ -33,8 +33,8 @@ MUTATIONS = [
     Mutation(
         "symbols-restricted-without-concentration",
         SYMBOLS,
-        "other = CategoricalSampler(n_states, self.prior)",
-        "other = CategoricalSampler(n_states, self._base)",
+        "return CategoricalSampler(n_states, self.prior)",
+        "return CategoricalSampler(n_states, self._base)",
         "Moves of states condition on the concentration.",
         f"{CONCENTRATION}::test_restricted_samplers_know_the_concentration",
     ),

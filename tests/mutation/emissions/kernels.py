@@ -25,7 +25,7 @@ MUTATIONS = [
     Mutation(
         "gaussian-missing-values-of-one-stream",
         GAUSSIANS,
-        "stream_of_number(key, t * n_blocks + b, rng)",
+        "stream_of_number(key, (first + t) * n_blocks + b, rng)",
         "stream_of_number(key, 0, rng)",
         "What is missing in one row says nothing of another.",
         f"{GAUSSIAN_TESTS}::test_missing_values_are_drawn_given_what_was_observed",

@@ -21,6 +21,11 @@ SEGMENT_DRAWS = "tests/exact/sequence/hmm/test_segment_draws.py"
 SIMILARITY_TESTS = "tests/exact/sequence/similarities/test_emission.py"
 SEGMENT_TESTS = "tests/exact/sequence/hmm/test_segments.py"
 
+FITS = "tests/unit/sequence/test_partitioned_fits.py"
+BITS = f"{FITS}::test_bits_are_those_of_the_whole"
+STARTS = f"{FITS}::test_starts_of_large_panels"
+PLACED_MOVES = f"{FITS}::test_states_are_split_and_merged"
+
 ALIGNMENT = "sequence/_hmm/_alignment.py"
 BEAM = "sequence/_hmm/_kernels_beam.py"
 CONCENTRATIONS = "sequence/_hmm/_transitions.py"
@@ -65,16 +70,16 @@ MUTATIONS = [
     Mutation(
         "emission-similarity-moves-with-old-phi",
         SPLIT_MERGE,
-        "log_ratio += there.log_probability_of(self._ptr, states, weights)",
-        "log_ratio += transitions.log_probability_of(self._ptr, states, weights)",
+        "log_ratio += there.log_probability_of(counts, weights)",
+        "log_ratio += transitions.log_probability_of(counts, weights)",
         "New parameters of two states are new similarities.",
         f"{SIMILARITY_TESTS}::test_posterior_by_many_splits_and_merges",
     ),
     Mutation(
         "emission-similarity-moves-with-swapped-names",
         SPLIT_MERGE,
-        "self._emission, splitter.emission, groups.astype(np.int64), pair, self._rng",
-        "self._emission, splitter.emission, 1 - groups.astype(np.int64), pair, self._rng",
+        "self._emission, splitter.emission, groups[0].astype(np.int64), pair, self._rng",
+        "self._emission, splitter.emission, 1 - groups[0].astype(np.int64), pair, self._rng",
         "Each of the two has parameters given its own steps.",
         f"{SIMILARITY_TESTS}::test_split_states_have_parameters_of_their_own_steps",
     ),
@@ -105,8 +110,8 @@ MUTATIONS = [
     Mutation(
         "moves-one-orientation",
         SPLIT_MERGE,
-        "        return float(np.logaddexp(*both) - np.log(2.0))",
-        "        return float(both[0])",
+        "    return float(np.logaddexp(*both) - np.log(2.0))",
+        "    return float(both[0])",
         "A coin decides which group keeps the name.",
         _moves("three states"),
     ),
@@ -369,8 +374,8 @@ MUTATIONS = [
     Mutation(
         "names-one-by-one",
         ALIGNMENT,
-        "    return linear_sum_assignment(pairs.reshape(n_states, n_states), maximize=True)[1]",
-        "    return linear_sum_assignment(-pairs.reshape(n_states, n_states), maximize=True)[1]",
+        "linear_sum_assignment(pairs[names], maximize=True)[1]",
+        "linear_sum_assignment(-pairs[names], maximize=True)[1]",
         "As many observations as possible keep their names.",
         f"{NAMES}::test_a_match_has_most_in_all",
     ),
@@ -525,5 +530,61 @@ MUTATIONS = [
         "weights = [own.sum(axis=0)[np.newaxis] for one, own in both]",
         "A transition comes before the next observation.",
         f"{LAG_TESTS}::test_simulated_quantiles[none]",
+    ),
+    Mutation(
+        "partitions-states-by-local-number",
+        "sequence/_hmm/_messages.py",
+        "ptr, number + first, self.reverse, own, filtered, states, weights, key, own_rng",
+        "ptr, first, self.reverse, own, filtered, states, weights, key, own_rng",
+        "The stream of a sequence is that of its number in the whole panel.",
+        f"{BITS}[gaussian]",
+    ),
+    Mutation(
+        "partitions-missing-by-local-number",
+        "sequence/_hmm/_placed.py",
+        "chain.emission.complete_with(states, orders.missing_key, part.first)",
+        "chain.emission.complete_with(states, orders.missing_key, 0)",
+        "Missing values have streams of the numbers of their steps in the whole panel.",
+        f"{BITS}[missing]",
+    ),
+    Mutation(
+        "partitions-groups-by-local-number",
+        "sequence/_hmm/_placed_moves.py",
+        "self._n_states, self._first, self._states = n_states, part.first, chain.states",
+        "self._n_states, self._first, self._states = n_states, 0, chain.states",
+        "A run has the stream of the number of its last step in the whole panel.",
+        f"{PLACED_MOVES}[gaussian]",
+    ),
+    Mutation(
+        "partitions-windows-of-one-partition",
+        "sequence/_hmm/_placed_moves.py",
+        "tuple(i - begin if begin <= i < end else -1 for i in windows)",
+        "tuple(i if begin <= i < end else -1 for i in windows)",
+        "A window has another number where it is.",
+        f"{PLACED_MOVES}[gaussian]",
+    ),
+    Mutation(
+        "partitions-start-of-local-numbers",
+        "sequence/_hmm/_placed.py",
+        "    chosen, _ = list_chosen(part.panel.ptr, stride, part.number)",
+        "    chosen, _ = list_chosen(part.panel.ptr, stride)",
+        "Every so many sequences of the whole panel are chosen.",
+        f"{STARTS}[poisson]",
+    ),
+    Mutation(
+        "partitions-old-counts-after-a-move",
+        "sequence/_hmm/_placed_walker.py",
+        "        if has_moved:\n            self._take_counts()\n",
+        "",
+        "A move changes the states, and all sums.",
+        f"{PLACED_MOVES}[gaussian]",
+    ),
+    Mutation(
+        "moves-transitions-of-before",
+        "sequence/_hmm/_split_merge.py",
+        "    result[np.ix_(pair, pair)] = within\n",
+        "",
+        "Transitions between the two states change, too.",
+        "tests/exact/sequence/hmm/test_split_merge.py::test_posterior_in_short[three states]",
     ),
 ]

@@ -13,7 +13,8 @@ from exact.oracles.autoregression import MatrixNormalInverseWishart
 from exact.oracles.hdp_hmm import NormalInverseWishart, Problem, expect
 from scipy import integrate, special
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._random import draw_key, make_seed_sequence, make_stream
+from skdp._sums import round_sum
 from skdp.data import SequencePanel
 from skdp.emissions import AutoregressiveEmission, CategoricalEmission, GaussianEmission
 from skdp.sequence import FixedSimilarity
@@ -171,6 +172,12 @@ def expected_of_groups(before, after, log_obs, log_into, log_out_of, log_within)
     return ways, np.exp(logs - special.logsumexp(logs))
 
 
+def log_probability(*args):
+    sums = np.zeros(3, dtype=np.int64)
+    kernels.log_probability_of_groups(*args, sums)
+    return round_sum(sums)
+
+
 @pytest.mark.parametrize("case", SURROUNDINGS)
 def test_probability_of_groups(case):
     before, after = (np.array(x) for x in SURROUNDINGS[case])
@@ -181,10 +188,7 @@ def test_probability_of_groups(case):
     odds = np.empty(len(before))
     kernels.filter_groups(log_obs, before, after, *tables, odds)
     for flip in (0, 1):
-        found = [
-            kernels.log_probability_of_groups(odds, after, tables[2], groups ^ flip, flip)
-            for groups in ways
-        ]
+        found = [log_probability(odds, after, tables[2], groups ^ flip, flip) for groups in ways]
         np.testing.assert_allclose(np.exp(found), expected, rtol=1e-10)
 
 
@@ -199,9 +203,11 @@ def test_draws_of_groups(case):
     odds = np.empty(len(before))
     kernels.filter_groups(log_obs, before, after, *tables, odds)
     rng, groups = make_stream(make_seed_sequence(0)), np.empty(len(before), dtype=np.int8)
+    steps, key = np.arange(len(before)), np.empty_like(rng)
     n_draws, found = 20_000, np.zeros(len(ways))
     for _ in range(n_draws):
-        kernels.draw_groups(odds, after, tables[2], groups, rng)
+        draw_key(rng, key)
+        kernels.draw_groups(odds, steps, after, tables[2], 0, groups, key, np.empty_like(rng))
         found[int((groups.astype(int) << np.arange(len(groups))).sum())] += 1.0
     error = np.sqrt(expected * (1.0 - expected) / n_draws)
     assert np.all(np.abs(found / n_draws - expected) < 5.0 * error + 1e-9)
@@ -214,9 +220,10 @@ def test_certain_steps():
     tables = np.zeros((3, 2)), np.zeros((2, 3)), np.log([[0.5, 0.5], [0.5, 0.5]])
     odds, groups = np.empty(3), np.empty(3, dtype=np.int8)
     kernels.filter_groups(log_obs, before, after, *tables, odds)
-    kernels.draw_groups(odds, after, tables[2], groups, make_stream(make_seed_sequence(0)))
+    key, rng = make_stream(make_seed_sequence(0)), np.empty(4, dtype=np.uint64)
+    kernels.draw_groups(odds, np.arange(3), after, tables[2], 0, groups, key, rng)
     assert groups.tolist() == [0, 0, 1]
-    assert kernels.log_probability_of_groups(odds, after, tables[2], groups, 0) > -1e-9
+    assert log_probability(odds, after, tables[2], groups, 0) > -1e-9
 
 
 def test_steps_and_windows():
@@ -291,9 +298,10 @@ def test_what_a_move_changes(kappa):
     before = rng.dirichlet(np.ones(5))
     after = before.copy()
     after[[1, 3]] = before[[1, 3]].sum() * np.array([0.3, 0.7])
-    expected = transitions.log_probability_of(ptr, new, after)
-    expected -= transitions.log_probability_of(ptr, old, before)
-    found = transitions.log_ratio(ptr, (new, old), (after, before), 1, 3)
+    counts = transitions.count(ptr, new), transitions.count(ptr, old)
+    expected = transitions.log_probability_of(counts[0], after)
+    expected -= transitions.log_probability_of(counts[1], before)
+    found = transitions.log_ratio(counts, (after, before), 1, 3)
     assert found == pytest.approx(expected, rel=1e-10)
 
 

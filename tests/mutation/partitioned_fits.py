@@ -1,4 +1,4 @@
-"""Wrong patches of fits of topic models to partitions."""
+"""Wrong patches of fits to partitions."""
 
 from mutation.mutation import Mutation
 
@@ -17,7 +17,7 @@ MUTATIONS = [
     ),
     Mutation(
         "losses-without-first-checkpoint",
-        "topics/_partitioned.py",
+        "_partitioned_fits.py",
         "            if checkpoint.path.exists():\n",
         "            if True:\n",
         "A source of random numbers has moved on when the fit begins again.",
@@ -25,7 +25,7 @@ MUTATIONS = [
     ),
     Mutation(
         "losses-are-never-too-many",
-        "topics/_partitioned.py",
+        "_partitioned_fits.py",
         "n_losses = 1 if self._n_written() > n_before else n_losses + 1",
         "n_losses = 1",
         "The third loss in a row is an error.",
@@ -33,7 +33,7 @@ MUTATIONS = [
     ),
     Mutation(
         "losses-add-up-over-checkpoints",
-        "topics/_partitioned.py",
+        "_partitioned_fits.py",
         "n_losses = 1 if self._n_written() > n_before else n_losses + 1",
         "n_losses += 1",
         "A new checkpoint makes up for the losses before.",

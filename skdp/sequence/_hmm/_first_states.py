@@ -1,0 +1,204 @@
+"""First states of a whole panel, found on some of its sequences where it is large."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._random import draw_key
+from skdp._typing import Floats, Places
+from skdp.data import SequencePanel
+from skdp.emissions._protocol import CollapsedEmission, SummedEmission
+from skdp.sequence._hmm._kernels_transitions import count_transitions
+from skdp.sequence._hmm._messages import HMMMessages
+from skdp.sequence._hmm._opening import Opening, find_order
+from skdp.sequence._hmm._transitions import Transitions
+
+MOST_STEPS = 100_000
+"""First states are sought on about so many steps, or up to twice as many."""
+
+
+class Start(NamedTuple):
+    """First states of some sequences, and a model that goes with them.
+
+    Attributes
+    ----------
+    states : (n,) array of int
+        Of the steps of these sequences.
+    emission : EmissionSampler
+        Without observations.
+    matrix : (J,), (J, J) arrays or None
+        Probabilities of first states and of transitions; None if there are no other sequences.
+    """
+
+    states: NDArray[Any]
+    emission: Any
+    matrix: tuple[Floats, Floats] | None
+
+
+def choose_stride(n_sequences: int, n_steps: int) -> int:
+    """Return how far apart in a panel the sequences are whose first states are sought."""
+    return max(n_steps // MOST_STEPS, 1) if n_sequences > 1 else 1
+
+
+def list_chosen(ptr: Places, stride: int, number: int = 0) -> tuple[Places, NDArray[np.bool_]]:
+    """Return which sequences of a panel are chosen, and which of its steps are theirs.
+
+    Parameters
+    ----------
+    ptr : (n + 1,) array
+    stride : int
+    number : int, default=0
+        Of the first of these sequences in the whole panel.
+    """
+    numbers = np.arange(number, number + len(ptr) - 1)
+    is_chosen = numbers % stride == 0
+    return np.flatnonzero(is_chosen), np.repeat(is_chosen, np.diff(ptr))
+
+
+def write_first_states(
+    panel: SequencePanel,
+    states: Places,
+    transitions: Transitions,
+    emission: Any,
+    init: Any,
+    rng: NDArray[np.uint64],
+    log_similarity: Floats | None = None,
+) -> None:
+    """Write the first states of a panel.
+
+    Where it is large and parameters can be summed out exactly, they are sought on every so many
+    sequences, and those of the others are drawn given what these teach.
+
+    Parameters
+    ----------
+    panel : SequencePanel
+    states : (N,) array of int64
+        Written to.
+    transitions : Transitions
+    emission : EmissionSampler
+    init : {"auto", "random"} or (N,) array of int
+        "auto": see `Opening`, if parameters of the observations can be summed out; "random", and
+        otherwise: as the emission starts them.
+    rng : (4,) array of uint64
+    log_similarity : (J, J) array or None
+        Known similarities, to which names of states are fitted.
+    """
+    if not isinstance(init, str):
+        states[:] = init
+        return
+    is_summed = isinstance(emission, SummedEmission)
+    stride = choose_stride(len(panel), len(states)) if is_summed else 1
+    if stride == 1:
+        seek_states(panel.ptr, states, transitions, emission, init, rng)
+    else:
+        chosen, is_chosen = list_chosen(panel.ptr, stride)
+        start = begin(panel[chosen], transitions, emission, init, rng)
+        key = np.empty_like(rng)
+        draw_key(rng, key)
+        impossible = follow(panel.ptr, states, emission, start, is_chosen, key)
+        check_followed(impossible)
+    if log_similarity is not None:
+        order = find_order(count(panel.ptr, states, transitions.n_states), log_similarity)
+        states[:] = order[states]
+
+
+def count(ptr: Places, states: Places, n_states: int) -> Places:
+    """Return the transitions of states, to itself, too, (J + 1, J)."""
+    counts = np.empty((n_states + 1, n_states), dtype=np.int64)
+    count_transitions(ptr, states, counts)
+    return counts
+
+
+def seek_states(
+    ptr: Places,
+    states: Places,
+    transitions: Transitions,
+    emission: Any,
+    init: str,
+    rng: NDArray[np.uint64],
+) -> None:
+    """Write states that are sought, or drawn."""
+    can_split = isinstance(emission, CollapsedEmission) and emission.starts_with_one_state
+    if init == "auto" and can_split:
+        Opening(ptr, states, transitions, emission, rng).run()
+    else:
+        emission.start(states, rng)
+
+
+def begin(
+    panel: SequencePanel,
+    transitions: Transitions,
+    emission: Any,
+    init: str,
+    rng: NDArray[np.uint64],
+    *,
+    are_all: bool = False,
+) -> Start:
+    """Return the first states of some sequences, or of all, and what others learn from them."""
+    sampler = emission.copy()
+    sampler.attach(panel.values)
+    states = np.zeros(len(panel.values), dtype=np.int64)
+    seek_states(panel.ptr, states, transitions, sampler, init, rng)
+    matrix = None
+    if not are_all:
+        if hasattr(sampler, "held"):
+            sampler.held = True
+        sampler.draw(states, rng)
+        rates = transitions.with_self_transitions().copy()
+        rates.draw(panel.ptr, states, rng, hold=True, rates_known=False)
+        matrix = rates.matrix()
+    sampler.detach()
+    return Start(states, sampler, matrix)
+
+
+def follow(
+    ptr: Places,
+    states: Places,
+    emission: Any,
+    start: Start,
+    is_chosen: NDArray[np.bool_],
+    key: NDArray[np.uint64],
+    number: int = 0,
+) -> int:
+    """Write the states of chosen sequences, and a draw of those of the others.
+
+    Parameters
+    ----------
+    ptr, states : arrays
+        Of the panel, or a part of it.
+    emission : SummedEmission
+        With the observations; its parameters become those of `start`.
+    start : Start
+        With the states of the chosen sequences of these.
+    is_chosen : (N,) array of bool
+        Which steps are theirs.
+    key : (4,) array of uint64
+    number : int, default=0
+        Of the first of these sequences in the whole panel.
+
+    Returns
+    -------
+    int
+        The first impossible sequence, or -1.
+    """
+    emission.adopt(start.emission.copy())
+    impossible = -1
+    if start.matrix is not None:
+        log_obs = np.empty((len(states), len(start.matrix[0])))
+        emission.write_log_obs(log_obs)
+        messages = HMMMessages(ptr, *start.matrix, log_obs)
+        impossible = messages.sample_states_with(states, key, number)
+    states[is_chosen] = start.states
+    return impossible
+
+
+def check_followed(impossible: int) -> None:
+    """Raise unless the number of the first impossible sequence is -1."""
+    if impossible >= 0:
+        raise ValueError(
+            f"Sequence {impossible} has probability 0 given the first states of others: its "
+            "observations are too far from theirs."
+        )

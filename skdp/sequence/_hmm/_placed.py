@@ -1,0 +1,380 @@
+"""A panel in partitions: what is kept where a partition is, and what travels.
+
+Where a partition is there are the observations and the states of every chain. What travels are
+parameters, and sums over steps whose bits do not depend on where the panel is cut: transitions,
+statistics of observations, log probabilities of proposals. States are drawn with one stream for
+each sequence, by its number in the whole panel.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._executors import Executor, Placed
+from skdp._random import draw_key
+from skdp._typing import Floats, Ints, Places
+from skdp.callback._files import written_whole
+from skdp.data import PartitionedPanel, SequencePanel, concatenate
+from skdp.sequence._hmm._alignment import count_pairs
+from skdp.sequence._hmm._first_states import (
+    Start,
+    begin,
+    check_followed,
+    choose_stride,
+    count,
+    follow,
+    list_chosen,
+)
+from skdp.sequence._hmm._messages import HMMMessages
+from skdp.sequence._hmm._transitions import Transitions
+
+
+@dataclass
+class PlacedChain:
+    """What a chain has where a partition is.
+
+    Attributes
+    ----------
+    emission : SummedEmission
+        With the observations.
+    states : (N,) array of int64
+    kept : dict
+        States of stored samples by their sweep.
+    move : object or None
+        What there is of a move under way: see `_placed_moves`.
+    """
+
+    emission: Any
+    states: Places
+    kept: dict[int, NDArray[np.int32]] = field(default_factory=dict)
+    move: Any = None
+
+
+@dataclass
+class PanelPart:
+    """A partition where it is.
+
+    Attributes
+    ----------
+    panel : SequencePanel
+    place : int
+        Its number.
+    number, first : int
+        Numbers of its first sequence and of its first step in the whole panel.
+    chains : dict
+        By their number.
+    start : Start or None
+        In the first partition, while first states are sought.
+    """
+
+    panel: SequencePanel
+    place: int = 0
+    number: int = 0
+    first: int = 0
+    chains: dict[int, PlacedChain] = field(default_factory=dict)
+    start: Start | None = None
+
+
+class Orders(NamedTuple):
+    """What a sweep needs to know.
+
+    Attributes
+    ----------
+    emission : SummedEmission
+        Parameters, without observations.
+    startprob, transmat : (J,), (J, J) arrays
+    key, missing_key : (4,) arrays of uint64
+        Of the streams of states and of missing values.
+    """
+
+    emission: Any
+    startprob: Floats
+    transmat: Floats
+    key: NDArray[np.uint64]
+    missing_key: NDArray[np.uint64]
+
+
+Found = tuple[list[int], Places, Any]
+"""Impossible sequences, transitions, and what the emission measures."""
+
+
+def measure_part(part: PanelPart) -> tuple[list[tuple[int, int]]]:
+    """Return the numbers of sequences and of steps."""
+    return ([(len(part.panel), len(part.panel.values))],)
+
+
+def number_part(part: PanelPart, numbers: tuple[int, int, int]) -> tuple[int]:
+    """Let a partition know its number and where it begins."""
+    part.place, part.number, part.first = numbers
+    return (0,)
+
+
+def list_lengths(part: PanelPart) -> tuple[list[int]]:
+    """Return the lengths of all sequences."""
+    return (np.diff(part.panel.ptr).tolist(),)
+
+
+def sum_part(part: PanelPart, f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what `f` makes of the observations."""
+    result: tuple[Any, ...] = f(part.panel.values, *args)
+    return result
+
+
+def check_part(part: PanelPart, check: Callable[[SequencePanel], None]) -> tuple[Places]:
+    """Raise unless the observations pass a check; return how many were observed of each column."""
+    try:
+        check(part.panel)
+    except ValueError as error:
+        raise ValueError(f"partition {part.place}: {error}") from None
+    return ((~np.isnan(part.panel.values)).sum(axis=0),)
+
+
+def digest_part(part: PanelPart) -> tuple[list[str]]:
+    """Return a hash of the observations."""
+    return ([joblib.hash(part.panel)],)
+
+
+# A chain
+
+
+def begin_part(part: PanelPart, c: int, emission: Any) -> tuple[list[bool]]:
+    """Make room for a chain; return whether values are missing that it has to draw."""
+    own = emission.copy()
+    own.attach(part.panel.values)
+    if c in part.chains:  # what was read from a checkpoint
+        part.chains[c].emission = own
+    else:
+        part.chains[c] = PlacedChain(own, np.zeros(len(part.panel.values), dtype=np.int64))
+    return ([own.is_incomplete],)
+
+
+def take_some(part: PanelPart, stride: int) -> tuple[list[SequencePanel]]:
+    """Return the sequences on which first states are sought."""
+    chosen, _ = list_chosen(part.panel.ptr, stride, part.number)
+    return ([part.panel[chosen]],)
+
+
+def seek_part(
+    part: PanelPart,
+    some: tuple[list[SequencePanel]],
+    transitions: Transitions,
+    emission: Any,
+    init: str,
+    rng: NDArray[np.uint64],
+    are_all: bool,
+) -> tuple[NDArray[np.uint64], Any]:
+    """Seek the first states of these sequences; return the stream, and what they teach."""
+    rng, (panels,) = rng.copy(), some
+    part.start = begin(concatenate(panels), transitions, emission, init, rng, are_all=are_all)
+    return rng, part.start._replace(states=np.empty(0, dtype=np.int64))
+
+
+def take_start(part: PanelPart) -> tuple[Ints]:
+    """Return the first states that were sought."""
+    assert part.start is not None
+    states, part.start = part.start.states.astype(np.int32), None
+    return (states,)
+
+
+def follow_part(
+    part: PanelPart,
+    c: int,
+    states: tuple[Ints],
+    learnt: Start,
+    key: NDArray[np.uint64],
+    stride: int,
+    begin_at: int,
+) -> tuple[list[int], int]:
+    """Take the first states of chosen sequences, and draw those of the others."""
+    chain = part.chains[c]
+    _, is_chosen = list_chosen(part.panel.ptr, stride, part.number)
+    own = states[0][begin_at : begin_at + np.count_nonzero(is_chosen)]
+    impossible = follow(
+        part.panel.ptr, chain.states, chain.emission, learnt._replace(states=own), is_chosen, key,
+        part.number,
+    )  # fmt: skip
+    return _list_impossible(part, impossible), 0
+
+
+def count_chosen(part: PanelPart, stride: int) -> tuple[list[int]]:
+    """Return the number of steps of chosen sequences."""
+    return ([int(np.count_nonzero(list_chosen(part.panel.ptr, stride, part.number)[1]))],)
+
+
+def set_part(part: PanelPart, c: int, states: Places) -> tuple[int]:
+    """Take first states."""
+    part.chains[c].states[:] = states
+    return (0,)
+
+
+def rename_part(part: PanelPart, c: int, order: Places) -> tuple[int]:
+    """Let state j be called ``order[j]``."""
+    states = part.chains[c].states
+    states[:] = order[states]
+    return (0,)
+
+
+def complete_part(part: PanelPart, c: int, emission: Any, key: NDArray[np.uint64]) -> tuple[int]:
+    """Draw the missing values, given parameters."""
+    chain = part.chains[c]
+    chain.emission.adopt(emission.copy())
+    chain.emission.complete_with(chain.states, key, part.first)
+    return (0,)
+
+
+def count_part(part: PanelPart, c: int, n_states: int) -> Found:
+    """Return the transitions, and what the emission measures."""
+    chain = part.chains[c]
+    counts = count(part.panel.ptr, chain.states, n_states)
+    return [], counts, chain.emission.measure(chain.states)
+
+
+def sweep_part(part: PanelPart, c: int, orders: Orders) -> Found:
+    """Draw the states and the missing values; return what `count_part` does."""
+    chain, states = part.chains[c], part.chains[c].states
+    chain.emission.adopt(orders.emission.copy())
+    n_states = len(orders.startprob)
+    log_obs = np.empty((len(states), n_states))
+    chain.emission.write_log_obs(log_obs)
+    messages = HMMMessages(part.panel.ptr, orders.startprob, orders.transmat, log_obs)
+    impossible = messages.sample_states_with(states, orders.key, part.number)
+    chain.emission.complete_with(states, orders.missing_key, part.first)
+    _, counts, measured = count_part(part, c, n_states)
+    return _list_impossible(part, impossible), counts, measured
+
+
+def _list_impossible(part: PanelPart, impossible: int) -> list[int]:
+    """Return the number in the whole panel of an impossible sequence, if there is one."""
+    return [part.number + impossible] if impossible >= 0 else []
+
+
+def add_part(part: PanelPart, c: int, found: Found) -> tuple[Any, ...]:
+    """Return the sums of the emission, given what all partitions measure."""
+    chain = part.chains[c]
+    sums: tuple[Any, ...] = chain.emission.add_up(chain.states, found[2])
+    return sums
+
+
+def keep_part(part: PanelPart, c: int, sweep: int) -> tuple[int]:
+    """Keep the current states."""
+    chain = part.chains[c]
+    chain.kept[sweep] = chain.states.astype(np.int32)
+    return (0,)
+
+
+def count_pairs_part(
+    part: PanelPart, c: int, first: int, second: int, n_states: int
+) -> tuple[Places]:
+    """Return how many steps have each state of one kept draw and each of another."""
+    kept = part.chains[c].kept
+    return (count_pairs(kept[first], kept[second], n_states),)
+
+
+def write_part(part: PanelPart, path: Path) -> tuple[list[int]]:
+    """Write what chains have here, without the observations; return the size of the file."""
+    chains = [(c, chain.states, chain.kept) for c, chain in part.chains.items()]
+    with written_whole(path) as file:
+        pickle.dump(chains, file, protocol=5)
+        size = file.tell()
+    return ([size],)
+
+
+def read_part(part: PanelPart, path: Path) -> tuple[int]:
+    """Take up what chains had."""
+    with open(path, "rb") as file:
+        try:
+            chains = pickle.load(file)
+        except Exception as error:
+            raise ValueError(f"The file {path} of a checkpoint is damaged.") from error
+    for c, states, kept in chains:
+        part.chains[c] = PlacedChain(None, states, kept)
+    return (0,)
+
+
+class PlacedPanel(Placed):
+    """Partitions of sequences that an executor has placed: the data of a fit.
+
+    Parameters
+    ----------
+    X : PartitionedPanel
+    executor : Executor
+
+    Attributes
+    ----------
+    n_features, n_partitions, n_moved : as in `Placed`
+    sizes : list of (int, int)
+        Numbers of sequences and steps of the partitions.
+    """
+
+    def __init__(self, X: PartitionedPanel, executor: Executor):
+        super().__init__(X, executor, PanelPart)
+        self.sizes: list[tuple[int, int]]
+        (self.sizes,) = self.sum(measure_part)
+        ends = np.cumsum([(0, 0), *self.sizes], axis=0)
+        self.sum(number_part, each=[(s, *row) for s, row in enumerate(ends[:-1].tolist())])
+
+    @property
+    def n_units(self) -> int:
+        """Number of steps, of which a sweep is made."""
+        return sum(n_steps for _, n_steps in self.sizes)
+
+    def observations(self) -> PlacedObservations:
+        """Return the observations for what is written for parts of them."""
+        return PlacedObservations(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what stands for the data where they are hashed."""
+        return str, (repr((self.n_features, self.sum(digest_part)[0])),)
+
+    def write(self, folder: Path) -> None:
+        """Let all partitions write what chains have there to files in `folder`."""
+        self.write_files(write_part, folder)
+
+    def read(self, folder: Path) -> None:
+        """Let all partitions take up what they wrote."""
+        self.sum(read_part, each=self._paths(folder))
+
+    def seek_first_states(
+        self, c: int, transitions: Transitions, emission: Any, init: str, rng: NDArray[np.uint64]
+    ) -> None:
+        """Let chain `c` have the first states that `write_first_states` writes.
+
+        They are sought where the first partition is, to which the others send some sequences.
+        """
+        stride = choose_stride(sum(n for n, _ in self.sizes), self.n_units)
+        some = self.total(take_some, stride)
+        rng[:], learnt = self.first(seek_part, some, transitions, emission, init, rng, stride == 1)
+        emission.adopt(learnt.emission)
+        (sizes,) = self.sum(count_chosen, stride)
+        key = np.zeros_like(rng)
+        if stride > 1:
+            draw_key(rng, key)
+        states = self._executor.call(0, take_start)
+        shared = self.share(learnt)
+        begins = (np.cumsum(sizes) - sizes).tolist()
+        impossible, _ = self.sum(follow_part, c, states, shared, key, stride, each=begins)
+        check_followed(min(impossible, default=-1))
+
+
+class PlacedObservations:
+    """Observations of a panel in partitions, as `Observations`."""
+
+    def __init__(self, data: PlacedPanel):
+        self._data = data
+
+    @property
+    def n_features(self) -> int:
+        """Number D of columns."""
+        return self._data.n_features
+
+    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over partitions of tuples ``f(values, *args)``."""
+        return self._data.sum(sum_part, f, args)

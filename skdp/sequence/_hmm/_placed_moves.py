@@ -1,0 +1,355 @@
+"""Moves that split and merge states of a panel in partitions.
+
+Steps of the two states, windows and groups stay where a partition is, where groups have numbers.
+What travels are sums: of windows, transitions, statistics and log probabilities.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._random import draw_key
+from skdp._typing import Floats, Places
+from skdp.sequence._hmm._placed import PanelPart, PlacedPanel
+from skdp.sequence._hmm._split_merge import (
+    LogTables,
+    SplitMerge,
+    Splitter,
+    TwoStates,
+    count_groups,
+    list_steps,
+    mean_of_orientations,
+)
+from skdp.sequence._hmm._transitions import Transitions
+
+About = tuple[Any, ...]
+"""Of groups: what the emission measures, and unless some steps are in none, transitions and sizes.
+"""
+
+
+class StepGroups(Splitter):
+    """Steps of two states in a partition, windows of them and ways to group them.
+
+    Parameters
+    ----------
+    part : PanelPart
+    c : int
+        Number of the chain.
+    n_states, a, b : int
+        J, and the states.
+    """
+
+    def __init__(self, part: PanelPart, c: int, n_states: int, a: int, b: int):
+        chain = part.chains[c]
+        self.steps = list_steps(part.panel.ptr, chain.states, n_states, a, b)
+        self.emission = chain.emission.restrict(self.steps.steps, 2)
+        self._n_states, self._first, self._states = n_states, part.first, chain.states
+        self._groups: list[Any] = []
+
+    def take(self, about: About, sums: tuple[Any, ...]) -> None:
+        """Learn what groups teach."""
+        self.emission.take(about[0], sums)
+
+    def add(self, groups: NDArray[np.int8], *, are_whole: bool = True) -> About:
+        """Give groups the next number; return what there is to know about them."""
+        self._groups.append(groups)
+        measured = self.emission.measure(groups.astype(np.int64))
+        if not are_whole:
+            return (measured,)
+        counts = count_groups(self.steps, groups, self._n_states)
+        return (measured, *counts, np.array(self.sizes(groups)))
+
+    def add_up(self, number: int, about: About) -> tuple[Any, ...]:
+        """Return the sums of the emission of groups."""
+        sums: tuple[Any, ...] = self.emission.add_up(
+            self._groups[number].astype(np.int64), about[0]
+        )
+        return sums
+
+    # Groups
+
+    def make_all_but(self, first: int) -> About:
+        """Make groups of one window and of all others."""
+        return self.add(self.all_but(first))
+
+    def make_anchors(self, windows: tuple[int, int]) -> About:
+        """Make groups of one window each."""
+        return self.add(self.anchor(*windows), are_whole=False)
+
+    def make_gathered(self, about: About, sums: tuple[Any, ...], windows: tuple[int, int]) -> About:
+        """Make groups of the windows that are more like one group or the other."""
+        self.take(about, sums)
+        return self.add(self.gather_windows(*windows))
+
+    def make_whole(self) -> About:
+        """Put all steps into group 0."""
+        return self.add(self.whole())
+
+    def make_exchanged(self, number: int) -> About:
+        """Make groups with other names."""
+        return self.add(self.exchange(self._groups[number]))
+
+    def make_of_state(self, b: int) -> About:
+        """Put the steps of one state into group 1."""
+        return self.add(self.group_by(self._states, b))
+
+    def make_drawn(self, key: NDArray[np.uint64]) -> About:
+        """Draw groups from the model."""
+        return self.add(self._two_states.draw_with(key))
+
+    # What else is asked
+
+    def cut(self, width: int) -> tuple[list[int]]:
+        """Cut windows; return how many there are."""
+        return ([self.cut_windows(width)],)
+
+    def find_gains(
+        self, about: About, sums: tuple[Any, ...], places: list[tuple[int, int]]
+    ) -> tuple[list[tuple[int, float]]]:
+        """Return by how much a step of windows is more likely in group 1, with their places."""
+        if not places:
+            return ([],)
+        self.take(about, sums)
+        gains = self.gains_of([window for _, window in places])
+        return ([(i, float(gain)) for (i, _), gain in zip(places, gains, strict=True)],)
+
+    def set_model(self, about: About, sums: tuple[Any, ...], tables: LogTables) -> tuple[int]:
+        """Make the model of two states that groups teach."""
+        self.take(about, sums)
+        self._two_states = TwoStates(self.steps, self.emission, tables, self._first)
+        return (0,)
+
+    def add_logs(self, number: int) -> tuple[Places]:
+        """Return the sums of log probabilities of groups under the model."""
+        return (self._two_states.add_logs(self._groups[number]),)
+
+    def accept(self, number: int, a: int, b: int) -> tuple[int]:
+        """Write states."""
+        self.write(self._states, self._groups[number], a, b)
+        return (0,)
+
+
+def split_part(part: PanelPart, c: int, n_states: int, a: int, b: int) -> tuple[int]:
+    """List the steps of two states, for a move."""
+    part.chains[c].move = StepGroups(part, c, n_states, a, b)
+    return (0,)
+
+
+def ask_part(part: PanelPart, c: int, question: str, *args: Any) -> tuple[Any, ...]:
+    """Return what a method of `StepGroups` does."""
+    result: tuple[Any, ...] = getattr(part.chains[c].move, question)(*args)
+    return result
+
+
+def settle_part(part: PanelPart, c: int) -> tuple[int]:
+    """Forget a move that is done."""
+    part.chains[c].move = None
+    return (0,)
+
+
+class Groups:
+    """Groups of steps in partitions.
+
+    Parameters
+    ----------
+    number : int
+        What partitions call them.
+    about : object
+        What stands for the sum of all that partitions know about them.
+    """
+
+    def __init__(self, data: PlacedPanel, number: int, about: Any):
+        self._data = data
+        self.number, self.about = number, about
+        self._found: About | None = None
+
+    @property
+    def found(self) -> About:
+        """What there is to know about them."""
+        if self._found is None:
+            self._found = self._data.result(self.about)
+        return self._found
+
+
+class PlacedTwoStates:
+    """A hidden Markov model of two groups of steps in partitions, as `TwoStates`."""
+
+    def __init__(self, splitter: PlacedSplitter, learnt: tuple[Any, Any], tables: LogTables):
+        self._splitter = splitter
+        splitter.ask("set_model", *learnt, tables)
+
+    def draw(self, rng: NDArray[np.uint64]) -> Groups:
+        """Return a draw of the groups of all steps."""
+        key = np.empty_like(rng)
+        draw_key(rng, key)
+        return self._splitter.make("make_drawn", key)
+
+    def log_probability(self, groups: Groups) -> float:
+        """Return the log probability of a draw if a coin says which group is called 0."""
+        (sums,) = self._splitter.ask("add_logs", groups.number)
+        return mean_of_orientations(sums)
+
+
+class PlacedSplitter(Splitter):
+    """What proposes how to split steps of one or two states in partitions.
+
+    Parameters
+    ----------
+    data : PlacedPanel
+    c : int
+        Number of the chain.
+    a, b : int
+        The states.
+    emission : SummedEmission
+        Without observations.
+    transitions, mass, rng : as for `Splitter`
+    """
+
+    def __init__(
+        self,
+        data: PlacedPanel,
+        c: int,
+        a: int,
+        b: int,
+        emission: Any,
+        transitions: Transitions,
+        mass: float,
+        rng: NDArray[np.uint64],
+    ):
+        self._data, self._c = data, c
+        self.emission = emission.of_states(2)
+        self.transitions, self.mass, self.rng = transitions, mass, rng
+        self._n_groups = 0
+        self._last: Groups | None = None
+        data.sum(split_part, c, transitions.n_states, a, b)
+
+    def ask(self, question: str, *args: Any, each: list[Any] | None = None) -> tuple[Any, ...]:
+        """Return the sum of what partitions answer."""
+        self._settle(args)
+        return self._data.sum(ask_part, self._c, question, *args, each=each)
+
+    def make(self, how: str, *args: Any, each: list[Any] | None = None) -> Groups:
+        """Return groups that partitions make."""
+        self._settle(args)
+        self._n_groups += 1
+        about = self._data.total(ask_part, self._c, how, *args, each=each)
+        self._last = Groups(self._data, self._n_groups - 1, about)
+        return self._last
+
+    def _settle(self, args: tuple[Any, ...]) -> None:
+        """Wait for the last groups, unless what comes next waits for them itself.
+
+        Workers may have several threads, which begin with any call that waits for nothing.
+        """
+        if self._last is not None and not any(arg is self._last.about for arg in args):
+            self._last.found  # noqa: B018
+
+    def _add_up(self, groups: Groups) -> tuple[Any, Any]:
+        """Return what stands for all that the emission learns of groups."""
+        sums = self._data.total(ask_part, self._c, "add_up", groups.number, groups.about)
+        return groups.about, sums
+
+    def _place(self, *windows: int) -> list[tuple[int, ...]]:
+        """Return the numbers of windows in each partition, -1 where they are not."""
+        return [
+            tuple(i - begin if begin <= i < end else -1 for i in windows)
+            for begin, end in zip(self._ends[:-1], self._ends[1:], strict=True)
+        ]
+
+    def cut_windows(self, width: int) -> int:
+        (sizes,) = self.ask("cut", width)
+        self._ends = [0, *np.cumsum(sizes).tolist()]
+        return int(self._ends[-1])
+
+    def compare_windows(self, first: int, others: list[int]) -> Floats:
+        groups = self.make("make_all_but", each=[places[0] for places in self._place(first)])
+        each = [
+            [(i, window) for i, window in enumerate(places) if window >= 0]
+            for places in self._place(*others)
+        ]
+        (found,) = self.ask("find_gains", *self._add_up(groups), each=each)
+        return np.array([gain for _, gain in sorted(found)])
+
+    def anchor(self, first: int, second: int) -> Groups:
+        return self.make("make_anchors", each=self._place(first, second))
+
+    def gather(self, groups: Groups, first: int, second: int) -> Groups:
+        return self.make("make_gathered", *self._add_up(groups), each=self._place(first, second))
+
+    def condition(self, groups: Groups) -> None:
+        self._learnt = self._add_up(groups)
+
+    def log_evidence(self, groups: Groups) -> float:
+        sums = self._data.result(self._add_up(groups)[1])
+        self.emission.take(groups.found[0], sums)
+        return float(self.emission.log_evidence())
+
+    def model(self, tables: LogTables) -> PlacedTwoStates:
+        return PlacedTwoStates(self, self._learnt, tables)
+
+    def count(self, groups: Groups) -> tuple[Places, Places, Places]:
+        into, out_of, within = groups.found[1:4]
+        return into, out_of, within
+
+    def sizes(self, groups: Groups) -> tuple[int, int]:
+        zeros, ones = groups.found[4].tolist()
+        return zeros, ones
+
+    def whole(self) -> Groups:
+        return self.make("make_whole")
+
+    def exchange(self, groups: Groups) -> Groups:
+        return self.make("make_exchanged", groups.number)
+
+    def group_by(self, states: Any, b: int) -> Groups:
+        return self.make("make_of_state", b)
+
+    def write(self, states: Any, groups: Groups, a: int, b: int) -> None:
+        self.ask("accept", groups.number, a, b)
+
+
+class PlacedSplitMerge(SplitMerge):
+    """Moves on the states of a panel in partitions, and on two weights beta.
+
+    Parameters
+    ----------
+    data : PlacedPanel
+    c : int
+        Number of the chain.
+    counts : (J + 1, J) array of int
+        Transitions of the current states.
+    transitions, emission, rng : as for `SplitMerge`
+        The emission has no observations.
+    """
+
+    def __init__(
+        self,
+        data: PlacedPanel,
+        c: int,
+        counts: Places,
+        transitions: Transitions,
+        emission: Any,
+        rng: NDArray[np.uint64],
+    ):
+        nowhere = np.empty(0, dtype=np.int64)
+        super().__init__(nowhere, nowhere, transitions, emission, rng)
+        self._data, self._c, self._now = data, c, counts
+
+    def try_once(self) -> bool:
+        """Propose a split or a merge; return whether it was accepted."""
+        is_accepted = super().try_once()
+        self._data.sum(settle_part, self._c)
+        return is_accepted
+
+    def _count(self) -> Places:
+        return self._now
+
+    def _splitter(self, a: int, b: int, other: int) -> PlacedSplitter:
+        transitions = self._transitions
+        mass = transitions.alpha * (transitions.weights[a] + transitions.weights[other])
+        return PlacedSplitter(
+            self._data, self._c, a, b, self._emission, transitions, mass, self._rng
+        )

@@ -1,0 +1,169 @@
+"""The chain of a hidden Markov model over a panel in partitions."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._part import Part
+from skdp._random import draw_key
+from skdp._typing import Places
+from skdp.emissions._protocol import Coupling
+from skdp.sequence._hmm._opening import find_order
+from skdp.sequence._hmm._placed import (
+    Orders,
+    PlacedPanel,
+    add_part,
+    begin_part,
+    complete_part,
+    count_pairs_part,
+    count_part,
+    keep_part,
+    rename_part,
+    set_part,
+    sweep_part,
+)
+from skdp.sequence._hmm._placed_moves import PlacedSplitMerge
+from skdp.sequence._hmm._transitions import Transitions
+from skdp.sequence._hmm._walker import HMMWalker
+from skdp.sequence._similarities._protocol import SimilaritySampler
+
+
+class PlacedHMMWalker(HMMWalker):
+    """Markov chain over a panel in partitions: bit for bit that of the whole panel.
+
+    It holds parameters, and has them drawn from sums over all partitions. States, missing values
+    and what follows from them are where the partitions are.
+
+    Parameters
+    ----------
+    data : PlacedPanel
+    c : int
+        Number of the chain.
+    emission : SummedEmission
+        Without observations.
+    transitions, init_stream, stream, similarity, n_held : as in `HMMWalker`
+    init : {"auto", "random"} or list of (N_s,) arrays of int
+        First states: a name, or those of each partition.
+    """
+
+    is_placed = True
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("data", "_found", "_sums")
+
+    def __init__(
+        self,
+        data: PlacedPanel,
+        c: int,
+        transitions: Transitions,
+        emission: Any,
+        init_stream: NDArray[np.uint64],
+        stream: NDArray[np.uint64],
+        *,
+        similarity: SimilaritySampler | None = None,
+        n_held: int = 0,
+        init: Any = "auto",
+    ):
+        self.c = c
+        self.n_held = n_held
+        self.n_sweeps = 0
+        self.transitions, self.emission = transitions, emission
+        self.similarity, self.duration = similarity, None
+        self.stream = stream
+        self.attach(data)
+        if isinstance(init, str):
+            data.seek_first_states(c, transitions, emission, init, init_stream)
+        else:
+            data.sum(set_part, c, each=init)
+        self._take_counts()
+        known = self._known_similarity()
+        if known is not None and isinstance(init, str):
+            data.result(self._sums)  # nothing else is at work on the partitions
+            data.sum(rename_part, c, find_order(self._count(), known))
+            self._take_counts()
+        self._begin(init_stream)
+
+    def attach(self, data: Any) -> None:
+        """Take the partitions, which may have read what they wrote."""
+        self.data: PlacedPanel = data
+        (flags,) = data.sum(begin_part, self.c, data.share(self._parameters()))
+        self._is_incomplete = any(flags)
+        self._is_complete = False
+
+    def detach(self) -> None:
+        """Drop the partitions."""
+        Part.detach(self)
+
+    def _parameters(self) -> Any:
+        """Return the sampler of the observations, for partitions to copy from."""
+        return self.emission.copy()
+
+    # What looks at steps
+
+    def _draw_states(self) -> int:
+        key, missing_key = np.empty((2, 4), dtype=np.uint64)
+        startprob, transmat = self.transitions.matrix()
+        draw_key(self.stream, key)
+        if self._is_incomplete:
+            draw_key(self.stream, missing_key)
+        orders = Orders(self._parameters(), startprob, transmat, key, missing_key)
+        self._find(self.data.total(sweep_part, self.c, self.data.share(orders)))
+        self._is_complete = True
+        self._count_moved(orders)
+        impossible: int = min(self._found[0], default=-1)
+        return impossible
+
+    def _count_moved(self, orders: Orders) -> None:
+        """Count the bytes of orders and of what comes back, which other processes need."""
+        if self.data._executor.n_processes:
+            n_bytes = len(pickle.dumps(orders)) + len(pickle.dumps(self._found))
+            self.data.count_moved(0, n_bytes)
+
+    def _take_counts(self) -> None:
+        """Count the transitions of states that are new, and what goes with them."""
+        self._find(self.data.total(count_part, self.c, self.transitions.n_states))
+
+    def _find(self, total: Any) -> None:
+        """Take what partitions found; what the emission sums up is under way."""
+        self._sums = self.data.total(add_part, self.c, total)
+        self._found = self.data.result(total)
+
+    def _count(self) -> Places:
+        counts: Places = self._found[1]
+        return counts
+
+    def _split_or_merge(self) -> bool:
+        self.data.result(self._sums)  # nothing else is at work on the partitions
+        has_moved = PlacedSplitMerge(
+            self.data, self.c, self._count(), self.transitions, self.emission, self.stream
+        ).try_once()
+        if has_moved:
+            self._take_counts()
+        return has_moved
+
+    def _draw_emission(self, rng: NDArray[np.uint64], coupling: Coupling | None = None) -> None:
+        if self._is_incomplete and not self._is_complete:
+            key = np.empty(4, dtype=np.uint64)
+            draw_key(rng, key)
+            self.data.result(self._sums)
+            self.data.sum(complete_part, self.c, self.data.share(self._parameters()), key)
+            self._take_counts()
+        self._is_complete = False
+        emission: Any = self.emission
+        emission.take(self._found[2], self.data.result(self._sums))
+        emission.draw_parameters(rng)
+
+    def _shares(self) -> NDArray[np.float64]:
+        shares: NDArray[np.float64] = self._count().sum(axis=0) / self.data.n_units
+        return shares
+
+    def _keep_states(self) -> int:
+        self.data.sum(keep_part, self.c, self.n_sweeps)
+        return self.n_sweeps
+
+    def count_pairs(self, first: int, second: int, n_states: int) -> Places:
+        """Return how many steps have each state of one kept draw and each of another, (J, J)."""
+        return self.data.sum(count_pairs_part, self.c, first, second, n_states)[0]

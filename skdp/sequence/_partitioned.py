@@ -1,0 +1,101 @@
+"""Fits of hidden Markov models to panels in partitions."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from skdp._executors import Executor
+from skdp._partitioned_fits import PartitionedFits
+from skdp._random import Role, derive_stream
+from skdp.data import PartitionedPanel
+from skdp.data._validation import check_partitions
+from skdp.sequence._base import CheckPanel, check_columns_observed
+from skdp.sequence._hmm._opening import check_init
+from skdp.sequence._hmm._placed import PlacedPanel, check_part, list_lengths
+from skdp.sequence._hmm._placed_walker import PlacedHMMWalker
+from skdp.sequence._hmm._predictions import HMMPredictions
+from skdp.sequence._hmm._transitions import Transitions
+from skdp.sequence._parts import make_part
+from skdp.sequence._similarities._protocol import EmissionCoupledSampler
+
+
+class PartitionedHMM(PartitionedFits, HMMPredictions):
+    """Base class of hidden Markov models that can be fitted to a panel in partitions.
+
+    A subclass gives `_emission_object`, `_priors`, `_check_size` and `_n_held`.
+    """
+
+    _unit = "steps"
+
+    n_components: int
+    duration: Any
+    state_sampler: str
+    init: Any
+
+    def _check_partitions(self, X: PartitionedPanel) -> None:
+        name = type(X).__name__
+        cure = f"takes no {name} yet: X.compute() gathers it in a SequencePanel."
+        emission = self._part("emission")
+        if getattr(emission, "make_sampler_of", None) is None:
+            raise TypeError(
+                f"{type(self).__name__} with {type(emission).__name__} {cure} Partitions are for "
+                "'gaussian', 'poisson' and 'categorical'."
+            )
+        if self.duration is not None:
+            raise TypeError(f"{type(self).__name__} with a duration {cure}")
+        if self.state_sampler == "beam":
+            raise TypeError(f"state_sampler='beam' {cure}")
+        self._check_no_warm_start(X)
+
+    def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
+        if executor is None:
+            return super()._check_input(X, y)
+        check_partitions(self, X, reset=True)
+        self.__dict__.pop("_n_words", None)
+        placed = PlacedPanel(X, executor)
+        check = CheckPanel(
+            type(self).__name__, self._part("emission"), allows_nan=self._allows_nan()
+        )
+        (n_seen,) = placed.sum(check_part, check)
+        if self._allows_nan():
+            check_columns_observed(n_seen == 0, None)
+        self._check_size(max(n_steps for _, n_steps in placed.sizes))
+        return placed
+
+    def _start_placed_walker(
+        self, data: PlacedPanel, root: np.random.SeedSequence, c: int
+    ) -> PlacedHMMWalker:
+        """Return the walker of a new chain over partitions."""
+        init_stream = derive_stream(root, Role.INIT, c)
+        part = self._part("similarity")
+        similarity = None if part is None else make_part(part, "similarity", self.n_components)
+        if isinstance(similarity, EmissionCoupledSampler):
+            raise TypeError(
+                f"{type(part).__name__} takes no PartitionedPanel yet: X.compute() gathers it in a "
+                "SequencePanel."
+            )
+        emission = self._emission_object()
+        return PlacedHMMWalker(
+            data,
+            c,
+            Transitions(self.n_components, self._priors(), init_stream),
+            emission.make_sampler_of(data.observations(), self.n_components),
+            init_stream,
+            derive_stream(root, Role.SWEEP, c),
+            similarity=similarity,
+            n_held=self._n_held(),
+            init=self._read_init(data),
+        )
+
+    def _read_init(self, data: PlacedPanel) -> Any:
+        """Return how states begin: a name, or the first states of each partition."""
+        if isinstance(self.init, str):
+            return self.init
+        (lengths,) = data.sum(list_lengths)
+        ptr = np.concatenate([[0], np.cumsum(lengths)])
+        states: Any = check_init(self.init, ptr, self.n_components)
+        ends = np.cumsum([0, *(n_steps for _, n_steps in data.sizes)])
+        return [states[begin:end] for begin, end in pairwise(ends)]

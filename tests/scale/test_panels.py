@@ -1,0 +1,164 @@
+"""Hidden Markov models on a cluster: the bits of one machine, bytes a sweep, lost workers."""
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scale.workers import assert_nothing_is_left, kill_a_worker
+
+from skdp._executors import LostWorkerError
+from skdp._sklearn_compat import has_callbacks
+from skdp.callback import Checkpoint
+from skdp.data import PartitionedPanel, SequencePanel
+from skdp.sequence import HDPHMMLT
+from skdp.sequence._hmm._placed_walker import PlacedHMMWalker
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+# Dask has warnings of its own, and models are fitted for too short a time.
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+LENGTHS = (40, 1, 70, 30, 55, 120, 9)
+
+
+def draw_panel(kind, lengths=LENGTHS):
+    """Return sequences of four states that last ten steps."""
+    rng = np.random.default_rng(1)
+    z = np.concatenate([np.repeat(rng.integers(0, 4, n // 10 + 1), 10)[:n] for n in lengths])
+    if kind == "poisson":
+        values = rng.poisson(np.array([[1, 9], [5, 2], [20, 1], [3, 3]])[z]).astype(float)
+    elif kind == "categorical":
+        values = (rng.integers(0, 3, len(z)) + 2.0 * z).reshape(-1, 1)
+    else:
+        values = rng.normal(size=(len(z), 2)) + 3.0 * rng.normal(size=(4, 2))[z]
+    if kind == "missing":
+        values[rng.random(values.shape) < 0.1] = np.nan
+    return SequencePanel(values, np.cumsum([0, *lengths]))
+
+
+EMISSIONS = {"gaussian": "gaussian", "missing": "gaussian", "poisson": "poisson"}
+
+
+def make(kind="gaussian", **params):
+    return HDPHMMLT(
+        5,
+        emission=EMISSIONS.get(kind, kind),
+        **{"max_iter": 12, "thin": 2, "random_state": 0, **params},
+    )
+
+
+def split(panel, n):
+    return PartitionedPanel.from_panel(panel, n)
+
+
+def here(kind="gaussian", **params):
+    """Return what this process alone fits to the whole panel."""
+    with joblib.parallel_config("threading"):
+        return make(kind, **params).fit(draw_panel(kind))
+
+
+def assert_same(found, expected):
+    assert found.trace_ == expected.trace_
+    for mine, theirs in zip(found.samples_, expected.samples_, strict=True):
+        for name in ("startprob", "transmat", "shares"):
+            assert_array_equal(getattr(mine, name), getattr(theirs, name), err_msg=name)
+        for name, value in vars(theirs.emission).items():
+            assert_array_equal(getattr(mine.emission, name), value, err_msg=name)
+
+
+EVERYTHING = {"stickiness": "auto", "similarity": "gaussian", "n_chains": 2}
+
+
+@pytest.mark.parametrize("n_partitions", [1, 2, 3])
+def test_bits_are_those_of_one_machine(client, n_partitions):
+    found = make("missing", **EVERYTHING).fit(split(draw_panel("missing"), n_partitions))
+    assert_same(found, here("missing", **EVERYTHING))
+    assert_nothing_is_left(client)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "poisson", "categorical"])
+def test_bits_of_emissions(client, kind):
+    assert_same(make(kind).fit(split(draw_panel(kind), 3)), here(kind))
+    assert_nothing_is_left(client)
+
+
+def test_one_worker_with_threads():
+    expected = here("missing")
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config("dask"),
+    ):
+        for n_partitions in (1, 3):
+            assert_same(make("missing").fit(split(draw_panel("missing"), n_partitions)), expected)
+
+
+def test_files_and_what_dask_computes(client, tmp_path):
+    expected, X = here("poisson"), split(draw_panel("poisson"), 3)
+    assert_same(make("poisson").fit(X.to_files(tmp_path)), expected)
+    parts = [dask.delayed(part) for part in X.partitions]
+    assert_same(make("poisson").fit(PartitionedPanel.from_delayed(parts, 2)), expected)
+    assert_nothing_is_left(client)
+
+
+def test_a_sweep_sends_sums_and_no_steps(client, monkeypatch):
+    """In a sweep of 160,000 steps the client unpacks some 60,000 bytes: no values, no states."""
+    received = []
+    loads = distributed.protocol.pickle.loads
+
+    def counted(sent, *args, **kwargs):
+        received.append(len(sent) + sum(map(len, kwargs.get("buffers", ()))))
+        return loads(sent, *args, **kwargs)
+
+    sweep, largest = PlacedHMMWalker.sweep, []
+
+    def watched(self):
+        received.clear()
+        sweep(self)
+        largest.append(sum(received))
+
+    monkeypatch.setattr(distributed.protocol.pickle, "loads", counted)
+    monkeypatch.setattr(PlacedHMMWalker, "sweep", watched)
+    make(max_iter=6).fit(split(draw_panel("gaussian", [8000] * 20), 4))
+    assert len(largest) == 6
+    assert 0 < max(largest) < 100_000
+
+
+def kill_at(monkeypatch, client, n_sweeps):
+    """Kill a worker before a sweep."""
+    sweep, done = PlacedHMMWalker.sweep, []
+
+    def interrupted(self):
+        done.append(1)
+        if len(done) == n_sweeps:
+            kill_a_worker(client)
+        sweep(self)
+
+    monkeypatch.setattr(PlacedHMMWalker, "sweep", interrupted)
+
+
+def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
+    kill_at(monkeypatch, client, 3)
+    model = make()
+    with pytest.raises(LostWorkerError, match=r"partitions 0, 1\. Their state .*Checkpoint it"):
+        model.fit(split(draw_panel("gaussian"), 4))
+    assert not hasattr(model, "transmat_")
+    client.wait_for_workers(2, timeout=120)
+    monkeypatch.undo()
+    assert_same(make().fit(split(draw_panel("gaussian"), 4)), here())
+    assert_nothing_is_left(client)
+
+
+@pytest.mark.skipif(not has_callbacks(), reason="callbacks came with scikit-learn 1.9")
+def test_a_fit_goes_on_from_its_checkpoint(client, monkeypatch, tmp_path):
+    """A worker is killed in sweep 10, after samples were kept."""
+    kill_at(monkeypatch, client, 10)
+    model = make("missing").set_callbacks(Checkpoint(tmp_path / "file", every_sweeps=4))
+    with pytest.warns(RuntimeWarning, match=r"partitions 0, 1\. The fit goes on from the"):
+        model.fit(split(draw_panel("missing"), 4))
+    assert_same(model, here("missing"))
+    client.wait_for_workers(2, timeout=120)
+    assert_nothing_is_left(client)

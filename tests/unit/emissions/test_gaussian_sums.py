@@ -1,0 +1,138 @@
+"""Statistics of Gaussian observations: exact in any order, as good as two passes of floats."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skdp._executors._base import add_changes
+from skdp.emissions._gaussian_sums import Ranges, find_moments
+from skdp.emissions._whole import Whole
+
+N_STATES = 4
+
+
+def draw_values(scale, n_steps=300, n_dims=3):
+    """Return steps of states that differ, some of them missing, and the states, some none."""
+    rng = np.random.default_rng(0)
+    states = rng.integers(-1, N_STATES - 1, n_steps)  # the last one has no steps
+    values = (rng.normal(size=(n_steps, n_dims)) + 10.0 * states[:, np.newaxis]) * scale
+    values[rng.random(n_steps) < 0.1] = np.nan
+    return values, states
+
+
+SCALES = {
+    "ones": np.ones(3),
+    "columns": np.array([1e-120, 1.0, 1e110]),
+    "tiny": np.array([1e-300, 5e-324, 1e-160]),
+}
+
+
+def exactly(values, states, n_blocks):
+    """Return counts, means and scatter by fractions."""
+    width = values.shape[1] // n_blocks
+    counts, means, scatter = [], [], []
+    for j in range(N_STATES):
+        for b in range(n_blocks):
+            rows = values[states == j, b * width : (b + 1) * width]
+            rows = [list(map(Fraction, row.tolist())) for row in rows if not np.isnan(row[0])]
+            n = len(rows)
+            mean = [sum(column) / n for column in zip(*rows, strict=True)] or [0] * width
+            counts.append(n)
+            means.append([float(m) for m in mean])
+            scatter.append(
+                [
+                    [
+                        float(sum((r[d] - mean[d]) * (r[e] - mean[e]) for r in rows))
+                        for e in range(width)
+                    ]
+                    for d in range(width)
+                ]
+            )
+    return map(np.array, (counts, means, scatter))
+
+
+def statistics(parts, n_blocks=1):
+    """Return counts, means and scatter of parts of a panel, the lower triangle."""
+    n_components, width = N_STATES * n_blocks, parts[0][0].shape[1] // n_blocks
+    ranges = [Ranges.of(*part, n_components, width) for part in parts]
+    whole = sum(ranges[1:], ranges[0])
+    sums = [whole.add_up(*part) for part in parts]
+    firsts, seconds = (sum(each) for each in zip(*sums, strict=True))
+    counts, centres = np.empty(n_components), np.empty((n_components, width))
+    scatter = np.zeros((n_components, width, width))
+    whole.settle((firsts, seconds), counts, centres, scatter)
+    return counts, centres, scatter
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("n_blocks", [1, 3])
+def test_statistics(scale, n_blocks):
+    values, states = draw_values(SCALES[scale])
+    found = statistics([(values, states)], n_blocks)
+    counts, means, scatter = exactly(values, states, n_blocks)
+    deviations = np.sqrt(np.einsum("kdd->kd", scatter))
+    assert_array_equal(found[0], counts)
+    assert_allclose(found[1], means, rtol=1e-14)
+    bounds = 1e-14 * deviations[:, :, np.newaxis] * deviations[:, np.newaxis]
+    assert np.all(np.abs(found[2] - np.tril(scatter)) <= bounds)
+
+
+@pytest.mark.parametrize("cuts", [[0], [100, 100], [7, 150, 299]])
+def test_parts_and_orders(cuts):
+    values, states = draw_values(np.array([1.0, 1e6, 1e-3]))
+    whole = statistics([(values, states)])
+    parts = list(zip(np.split(values, cuts), np.split(states, cuts), strict=True))
+    order = np.random.default_rng(1).permutation(len(values))
+    for found in (
+        statistics(parts),
+        statistics(parts[::-1]),
+        statistics([(values[order], states[order])]),
+    ):
+        for mine, theirs in zip(found, whole, strict=True):
+            assert_array_equal(mine, theirs)
+
+
+def test_outliers_of_another_state():
+    """They cost no digits of a state's own."""
+    values, states = draw_values(np.ones(3))
+    values[np.flatnonzero(states == 0)[0]] = 1e100
+    _, means, scatter = exactly(values, states, 1)
+    found = statistics([(values, states)])
+    assert_allclose(found[1][1:3], means[1:3], rtol=1e-14)
+    assert_allclose(found[2][1:3], np.tril(scatter)[1:3], rtol=1e-12)
+
+
+def test_steps_that_are_all_alike():
+    values, states = np.full((10, 2), 0.1), np.zeros(10, dtype=np.int64)
+    counts, centres, scatter = statistics([(values, states)])
+    assert counts.tolist() == [10, 0, 0, 0]
+    assert centres[0].tolist() == [0.1, 0.1]
+    assert not scatter.any()
+
+
+class Parts:
+    """Observations in parts."""
+
+    n_features = 3
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def sum(self, f, *args):
+        return add_changes(*(f(part, *args) for part in self.parts))
+
+
+def test_moments():
+    values, _ = draw_values(np.array([1.0, 1e6, 1e-3]))
+    values[5, 0] = values[9, 1] = np.nan
+    ranges, mean, products = find_moments(Whole(values))
+    assert_array_equal(ranges.numbers, (~np.isnan(values)).sum(axis=0))
+    assert_allclose(mean, np.nanmean(values, axis=0), rtol=1e-12)
+    known = np.nan_to_num(values - np.nanmean(values, axis=0))
+    assert_allclose(products, known.T @ known, rtol=1e-10)
+    for cuts in ([150], [0, 17, 200]):
+        _, *found = find_moments(Parts(np.split(values, cuts)))
+        assert_array_equal(found[0], mean)
+        assert_array_equal(found[1], products)

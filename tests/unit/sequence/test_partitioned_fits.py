@@ -1,0 +1,241 @@
+"""Fits to panels in partitions are those of the whole panel, bit for bit."""
+
+import re
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from skdp._executors import LostWorkerError
+from skdp._sklearn_compat import has_callbacks
+from skdp.callback import Checkpoint
+from skdp.data import PartitionedPanel, SequencePanel
+from skdp.sequence import (
+    HDPHMMLT,
+    AutoregressiveEmission,
+    EmissionSimilarity,
+    FixedSimilarity,
+    GaussianEmission,
+)
+from skdp.sequence._hmm._placed_walker import PlacedHMMWalker
+from skdp.sequence._hmm._split_merge import SplitMerge
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+LENGTHS = (40, 1, 70, 30, 55, 120, 9)
+N_STATES = 4
+
+
+def draw_panel(kind):
+    """Return sequences of four states that last ten steps."""
+    rng = np.random.default_rng(1)
+    states = [np.repeat(rng.integers(0, N_STATES, n // 10 + 1), 10)[:n] for n in LENGTHS]
+    z = np.concatenate(states)
+    if kind == "poisson":
+        values = rng.poisson(np.array([[1, 9], [5, 2], [20, 1], [3, 3]])[z]).astype(float)
+    elif kind == "categorical":
+        values = (rng.integers(0, 3, len(z)) + 2.0 * z).reshape(-1, 1)
+    else:
+        values = rng.normal(size=(len(z), 3)) + 3.0 * rng.normal(size=(N_STATES, 3))[z]
+    if kind == "missing":
+        values[rng.random(values.shape) < 0.1] = np.nan
+        values[50:53] = np.nan
+    return SequencePanel(values, np.cumsum([0, *LENGTHS]))
+
+
+PANELS = {kind: draw_panel(kind) for kind in ("gaussian", "missing", "poisson", "categorical")}
+ROUND = np.where(np.roll(np.eye(6), 1, axis=1) + np.eye(6) > 0.0, 1.0, 1e-12)
+CASES = {
+    "gaussian": ("gaussian", {}),
+    "missing": ("missing", {}),
+    "missing, diag": ("missing", {"emission": GaussianEmission("diag")}),
+    "poisson": ("poisson", {"emission": "poisson"}),
+    "categorical": ("categorical", {"emission": "categorical"}),
+    "sticky, chains": ("gaussian", {"stickiness": "auto", "n_chains": 2}),
+    "similar": ("gaussian", {"similarity": "gaussian"}),
+    "known similarities": ("gaussian", {"similarity": FixedSimilarity(ROUND)}),
+    "random start": ("missing", {"init": "random"}),
+    "states given": ("gaussian", {"init": [np.arange(n) % 6 for n in LENGTHS]}),
+}
+
+
+def make(**params):
+    return HDPHMMLT(6, **{"max_iter": 24, "thin": 4, "random_state": 0, **params})
+
+
+def split(panel, n):
+    return PartitionedPanel.from_panel(panel, n)
+
+
+def assert_same(found, expected):
+    assert found.trace_ == expected.trace_
+    assert len(found.samples_) == len(expected.samples_)
+    for mine, theirs in zip(found.samples_, expected.samples_, strict=True):
+        for name in ("startprob", "transmat", "shares"):
+            assert_array_equal(getattr(mine, name), getattr(theirs, name), err_msg=name)
+        for name, value in vars(theirs.emission).items():
+            assert_array_equal(getattr(mine.emission, name), value, err_msg=name)
+
+
+def count_moves(monkeypatch):
+    """Return a list that grows by each move that is accepted."""
+    accepted, try_once = [], SplitMerge.try_once
+
+    def counted(self):
+        has_moved = try_once(self)
+        accepted.extend([1] * has_moved)
+        return has_moved
+
+    monkeypatch.setattr(SplitMerge, "try_once", counted)
+    return accepted
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bits_are_those_of_the_whole(case):
+    kind, params = CASES[case]
+    whole = make(**params).fit(PANELS[kind])
+    for n_partitions, n_jobs in ((1, 2), (2, None), (7, 2)):
+        parts = make(**params, n_jobs=n_jobs).fit(split(PANELS[kind], n_partitions))
+        assert_same(parts, whole)
+    assert parts.n_features_in_ == PANELS[kind].n_features
+    assert_array_equal(parts.score_samples(PANELS[kind]), whole.score_samples(PANELS[kind]))
+
+
+@pytest.mark.parametrize("case", ["missing", "poisson", "categorical", "random start"])
+def test_starts_of_large_panels(case, monkeypatch):
+    """They come from every second or third sequence."""
+    kind, params = CASES[case]
+    usual = make(**params).fit(PANELS[kind])
+    monkeypatch.setattr("skdp.sequence._hmm._first_states.MOST_STEPS", 120)
+    whole = make(**params).fit(PANELS[kind])
+    assert whole.trace_ != usual.trace_
+    for n_partitions in (1, 3, 7):
+        assert_same(make(**params).fit(split(PANELS[kind], n_partitions)), whole)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "missing", "poisson", "categorical"])
+def test_states_are_split_and_merged(kind, monkeypatch):
+    """From states at random moves are accepted; the bits are those of the whole all the same."""
+    emission = kind if kind in ("poisson", "categorical") else "gaussian"
+    params = {
+        "emission": emission,
+        "init": [np.arange(n) // 5 % 3 for n in LENGTHS],
+        "max_iter": 60,
+        "top_concentration": 3.0,
+    }
+    accepted = count_moves(monkeypatch)
+    whole = make(**params).fit(PANELS[kind])
+    n_accepted = len(accepted)
+    assert n_accepted > 0
+    assert_same(make(**params).fit(split(PANELS[kind], 3)), whole)
+    assert len(accepted) == 2 * n_accepted
+
+
+def test_files_are_not_gathered(tmp_path):
+    X = split(PANELS["gaussian"], 3).to_files(tmp_path)
+    assert_same(make().fit(X), make().fit(PANELS["gaussian"]))
+
+
+REFUSED = {
+    "autoregressive": {"emission": AutoregressiveEmission()},
+    "student_t": {"emission": "student_t"},
+    "beam": {"state_sampler": "beam"},
+    "duration": {"duration": "poisson"},
+    "similarity": {"similarity": EmissionSimilarity()},
+    "warm start": {"warm_start": True},
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_takes_no_partitions(case):
+    model = make(**REFUSED[case])
+    with pytest.raises(TypeError, match=r"takes no PartitionedPanel.*X\.compute\(\)"):
+        model.fit(split(PANELS["gaussian"], 2))
+    assert not hasattr(model, "n_features_in_")
+
+
+def broken(place, value):
+    values = np.array(PANELS["poisson"].values)
+    values[place] = value
+    return split(SequencePanel(values, PANELS["poisson"].ptr), 7)
+
+
+def test_bad_input(tmp_path):
+    with pytest.raises(ValueError, match=r"partition 2: Input X contains NaN: sequence 0, step 3"):
+        make(emission="poisson").fit(broken(44, np.nan))
+    with pytest.raises(ValueError, match=r"partition 2: .*infinity"):
+        make().fit(broken(44, np.inf))
+    with pytest.raises(ValueError, match="column 1 holds nothing but missing values"):
+        make().fit(broken((slice(None), 1), np.nan))
+    with pytest.raises(ValueError, match=r"must hold counts.*-1"):
+        make(emission="poisson").fit(broken(44, -1.0))
+    empty = SequencePanel(np.zeros((3, 2)), [0, 3, 3])
+    with pytest.raises(ValueError, match=r"partition 1: Found sequence with 0 observation"):
+        make().fit(split(empty, 2))
+    with pytest.raises(ValueError, match="init must hold the states of 7 sequences"):
+        make(init=[np.zeros(3, dtype=int)] * 2).fit(split(PANELS["gaussian"], 2))
+    X = split(PANELS["gaussian"], 3).to_files(tmp_path)
+    (tmp_path / "part-00001" / "values.npy").unlink()
+    with pytest.raises(FileNotFoundError, match=r"partition 1 \(part-00001\)"):
+        make().fit(X)
+
+
+def test_an_outlier_that_nothing_explains():
+    values = np.concatenate([np.zeros((20, 1)), [[1e30]]])
+    ptr = np.array([0, 10, 20, 21])
+    emission = GaussianEmission(mean_prior=[0.0], covariance_prior=[[1e-8]])
+    params = {"emission": emission, "init": "random", "max_iter": 4}
+    errors = []
+    for X in (SequencePanel(values, ptr), split(SequencePanel(values, ptr), 3)):
+        try:
+            make(**params).fit(X)
+            errors.append("")
+        except ValueError as error:
+            errors.append(str(error))
+    assert errors[0] == errors[1]
+
+
+def test_progress(capsys):
+    make(verbose=12).fit(split(PANELS["gaussian"], 3))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert all(re.search(r"3 partitions, \S+ million steps a second", line) for line in lines)
+
+
+def lose_at(monkeypatch, n_sweeps):
+    """Let a worker be lost in a sweep."""
+    sweep, done = PlacedHMMWalker.sweep, []
+
+    def lost_once(self):
+        done.append(1)
+        if len(done) == n_sweeps:
+            raise LostWorkerError("A worker is gone.")
+        sweep(self)
+
+    monkeypatch.setattr(PlacedHMMWalker, "sweep", lost_once)
+
+
+def test_a_loss_without_a_checkpoint(monkeypatch):
+    lose_at(monkeypatch, 3)
+    with pytest.raises(LostWorkerError, match=r"has to begin anew.*callback\.Checkpoint"):
+        make().fit(split(PANELS["gaussian"], 2))
+
+
+@pytest.mark.skipif(not has_callbacks(), reason="callbacks came with scikit-learn 1.9")
+@pytest.mark.parametrize("case", ["missing", "sticky, chains"])
+def test_a_fit_goes_on_from_its_checkpoint(case, monkeypatch, tmp_path):
+    """After a loss in sweep 20, with samples kept before and after the checkpoint."""
+    kind, params = CASES[case]
+    params = {**params, "burn_in": 10}
+    straight = make(**params).fit(PANELS[kind])
+    lose_at(monkeypatch, 20 * params.get("n_chains", 1))
+    model = make(**params).set_callbacks(Checkpoint(tmp_path / "file", every_sweeps=6))
+    with pytest.warns(RuntimeWarning, match="goes on from the checkpoint"):
+        assert_same(model.fit(split(PANELS[kind], 3)), straight)
+    monkeypatch.undo()
+    longer = make(**{**params, "max_iter": 30}).fit(PANELS[kind])
+    model.set_params(max_iter=30)
+    found = model.fit(split(PANELS[kind], 3))
+    assert_same(found, longer)
+    with pytest.raises(ValueError, match="another X"):
+        model.fit(split(PANELS[kind], 2))
