@@ -4,17 +4,7 @@ from mutation.mutation import Mutation
 
 CHECKPOINTS = "tests/unit/topics/test_partitioned_checkpoints.py"
 
-WARM = "tests/unit/topics/test_partitioned_warm_starts.py"
-
 MUTATIONS = [
-    Mutation(
-        "warm-starts-keep-what-was-looked-at",
-        "topics/_partitioned.py",
-        "                chain.averages.drop()\n",
-        "                pass\n",
-        "What was made for a look at a chain is dropped.",
-        f"{WARM}::test_before_the_end_of_the_burn_in",
-    ),
     Mutation(
         "losses-without-first-checkpoint",
         "_partitioned_fits.py",
