@@ -34,7 +34,7 @@ MUTATIONS = [
         "    return total + add_words_of(f, text, prices, at, m, mask, rng) - frozen",
         "    add_words_of(f, text, prices, at, m, mask, rng)\n    return total",
         "The same for new words.",
-        f"{POSTERIOR}[two strings]",
+        f"{EXACT}::test_posterior_of_tables[['aa', 'aa', 'a']]",
     ),
     Mutation(
         "collocations-tables-close-without-their-words",
@@ -50,7 +50,7 @@ MUTATIONS = [
         "        total += (n_words - 1) * math.log(c.shares[2])",
         "        total += n_words * math.log(c.shares[2])",
         "n words have n - 1 links and one stop.",
-        f"{EXACT}::test_score",
+        f"{EXACT}::test_draws[0.6]",
     ),
     Mutation(
         "collocations-filter-with-a-link-too-many",
