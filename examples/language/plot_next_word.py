@@ -115,20 +115,30 @@ import matplotlib.pyplot as plt
 from skdp.inspection import LexiconDisplay, PerplexityDisplay
 
 figure, axes = plt.subplots(2, 2, figsize=(12, 7.5), layout="constrained")
-PerplexityDisplay.from_estimators(models, X_test, ax=axes[0, 0])
+
+
+def put_legend_inside(display):
+    """Move the legend of a display from beside the axes into a corner that is empty."""
+    labels = [label.get_text() for label in display.legend_.get_texts()]
+    handles = display.legend_.legend_handles
+    display.ax_.legend(handles, labels, loc="upper right", frameon=False)
+
+
+put_legend_inside(PerplexityDisplay.from_estimators(models, X_test, ax=axes[0, 0]))
 axes[0, 0].set_title("words of context")
 
 places = np.arange(len(words))
-for offset, (title, values) in zip((-0.2, 0.2), bits.items(), strict=True):
-    axes[0, 1].barh(places + offset, values, height=0.4, label=title)
+colors = ["#0072B2", "#E69F00"]
+for offset, color, (title, values) in zip((-0.2, 0.2), colors, bits.items(), strict=True):
+    axes[0, 1].barh(places + offset, values, height=0.4, color=color, label=title)
 axes[0, 1].set_yticks(places, words, fontsize=8)
 axes[0, 1].invert_yaxis()
-axes[0, 1].set(xlabel="bits", title="surprisal of each word", xlim=(0, 24))
-axes[0, 1].legend(title="given", loc="center right")
+axes[0, 1].set(xlabel="bits", title="surprisal of each word", xlim=(0, 22))
+axes[0, 1].legend(title="given", loc="lower right", frameon=False)
 
 for ax, model, title in zip(
     axes[1], [unigrams, plain], ["discount learned", "discount 0"], strict=True
 ):
-    LexiconDisplay.from_estimator(model, text, random_state=0, ax=ax)
+    put_legend_inside(LexiconDisplay.from_estimator(model, text, random_state=0, ax=ax))
     ax.set_title(f"words by rank, {title}")
 figure.savefig("next_word.png", dpi=100)

@@ -77,7 +77,7 @@ figure.savefig("words_without_spaces_cuts.png", dpi=100)
 # frequent words and very many rare ones are what it expects, and their number grows much as it
 # does here. Words that are found are shorter than true ones, since endings are cut off.
 
-figure, axes = plt.subplots(2, 3, figsize=(13, 6.5), layout="constrained")
+figure, axes = plt.subplots(2, 3, figsize=(12, 6.5), layout="constrained")
 model = models["none"]
 law = {
     "discount": model.word_discounts_,
@@ -90,5 +90,8 @@ for row, words, name in zip(axes, [model.predict(X), true], ["found", "true"], s
     display = LexiconDisplay(words, **law)
     for ax, kind in zip(row, ["rank-frequency", "growth", "lengths"], strict=True):
         display.plot(ax, kind=kind, name=name, random_state=0)
+        place = "upper left" if kind == "growth" else "upper right"
+        labels = [text.get_text() for text in display.legend_.get_texts()]
+        ax.legend(display.legend_.legend_handles, labels, loc=place, frameon=False)
         ax.set_title(f"{name} words")
 figure.savefig("words_without_spaces.png", dpi=100)
