@@ -75,7 +75,9 @@ class Watch:
 
 
 def fit(X, n_states, options, client=None):
-    model = HDPHMMLT(n_states, max_iter=options.sweeps, burn_in=0, thin=10**6, random_state=0)
+    model = HDPHMMLT(
+        n_states, init="random", max_iter=options.sweeps, burn_in=0, thin=10**6, random_state=0
+    )
     with Watch(client) as watch:
         model.fit(X)
     return watch
@@ -89,7 +91,7 @@ def main():
     parser.add_argument("--sweeps", type=int, default=13)
     parser.add_argument("--states", type=int, nargs="+", default=[10, 30])
     options = parser.parse_args()
-    print_header("numpy", "numba", "distributed")
+    print_header("distributed")
     rows = []
     for n_states in options.states:
         panel = make_sticky_panel(

@@ -74,8 +74,8 @@ def test_statistics(scale, n_blocks):
     counts, means, scatter = exactly(values, states, n_blocks)
     deviations = np.sqrt(np.einsum("kdd->kd", scatter))
     assert_array_equal(found[0], counts)
-    assert_allclose(found[1], means, rtol=1e-14)
-    bounds = 1e-14 * deviations[:, :, np.newaxis] * deviations[:, np.newaxis]
+    assert_allclose(found[1], means, rtol=1e-14, atol=1e-320)
+    bounds = 1e-14 * deviations[:, :, np.newaxis] * deviations[:, np.newaxis] + 1e-318
     assert np.all(np.abs(found[2] - np.tril(scatter)) <= bounds)
 
 
