@@ -420,8 +420,7 @@ class NestedPitmanYorLM(
         Warns
         -----
         ConvergenceWarning
-            If the log joint of a chain still climbs or there are fewer than 12 sweeps after the
-            burn-in (raise `max_iter`), or chains plainly disagree.
+            If chains climb, have under 12 sweeps after burn-in (raise `max_iter`), or disagree.
         """
         return self._fit(X, y)
 
