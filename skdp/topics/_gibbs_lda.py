@@ -11,9 +11,8 @@ from skdp._public import public
 from skdp._random import Role
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import StrOptions
-from skdp.data import PartitionedCorpus, SegmentedCorpus
+from skdp.data import SegmentedCorpus
 from skdp.topics._base import PRIOR, check_dirichlet
-from skdp.topics._lda._kernels_sweeps import SPARSE_FROM
 from skdp.topics._lda._model import LDAModel
 from skdp.topics._lda._placed_walker import PlacedLDAWalker
 from skdp.topics._lda._walker import LDAWalker
@@ -121,8 +120,7 @@ class GibbsLDA(LikelihoodMixin, PartitionedTopicModel):
 
     Notes
     -----
-    A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster, with
-    fewer than 400 topics.
+    A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster.
     The partitions are the shards: `n_shards` is 1 or their number. On a cluster `doc_topic_` and
     `segment_topic_` are dask arrays that stay there, and no pickle has them.
 
@@ -192,15 +190,6 @@ class GibbsLDA(LikelihoodMixin, PartitionedTopicModel):
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
         check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
-
-    def _check_partitions(self, X: PartitionedCorpus) -> None:
-        super()._check_partitions(X)
-        if self.n_components >= SPARSE_FROM:
-            raise TypeError(
-                f"n_components={self.n_components} takes no {type(X).__name__}: sweeps of "
-                f"{SPARSE_FROM} or more topics go by lists, which partitions do not share. Use "
-                "fewer topics, or X.compute()."
-            )
 
     def _start_placed_walker(
         self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any

@@ -111,16 +111,35 @@ def empty_sparse_scratch(n_topics: int) -> SparseScratch:
 
 def list_words(tokens: np.ndarray, topics: np.ndarray, n_words: int, n_topics: int) -> WordLists:
     """Return the counts of the seated words as lists with room for all words to be seated."""
-    room = np.minimum(np.bincount(tokens, minlength=n_words), n_topics)
-    row_ptr = np.zeros(n_words + 1, np.int64)
-    np.cumsum(-(-room // LANES) * LANES, out=row_ptr[1:])
-    ids = np.full(row_ptr[-1], n_topics, np.int32)
-    values = np.zeros(row_ptr[-1], np.float32)
     seated = topics >= 0
     pairs = tokens[seated].astype(np.int64) * n_topics + topics[seated]
     pairs, pair_counts = np.unique(pairs, return_counts=True)
     words, pair_topics = np.divmod(pairs, n_topics)
-    lengths = np.bincount(words, minlength=n_words)
+    frequencies = np.bincount(tokens, minlength=n_words)
+    return _make_lists(frequencies, words, pair_topics, pair_counts, n_topics)
+
+
+def lists_of_counts(counts: np.ndarray, n_topics: int) -> WordLists:
+    """Return counts (W, K or more) as the lists that `list_words` makes of their words."""
+    words, topics = np.nonzero(counts)
+    frequencies = counts.sum(axis=1, dtype=np.float64).astype(np.int64)
+    return _make_lists(frequencies, words, topics, counts[words, topics], n_topics)
+
+
+def _make_lists(
+    frequencies: np.ndarray,
+    words: np.ndarray,
+    pair_topics: np.ndarray,
+    pair_counts: np.ndarray,
+    n_topics: int,
+) -> WordLists:
+    """Return lists of pairs of a word and a topic, in order, with room for words of frequencies."""
+    room = np.minimum(frequencies, n_topics)
+    row_ptr = np.zeros(len(frequencies) + 1, np.int64)
+    np.cumsum(-(-room // LANES) * LANES, out=row_ptr[1:])
+    ids = np.full(row_ptr[-1], n_topics, np.int32)
+    values = np.zeros(row_ptr[-1], np.float32)
+    lengths = np.bincount(words, minlength=len(frequencies))
     at = row_ptr[words] + np.arange(len(words)) - (np.cumsum(lengths) - lengths)[words]
     ids[at], values[at] = pair_topics, pair_counts
     return WordLists(ids, values, row_ptr, lengths)

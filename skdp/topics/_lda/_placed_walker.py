@@ -30,7 +30,7 @@ def make_shard(
 
 
 class PlacedLDAWalker(PlacedWalker, LDAWalker):
-    """Markov chain of latent Dirichlet allocation over a corpus in partitions, without lists.
+    """Markov chain of latent Dirichlet allocation over a corpus in partitions.
 
     Parameters
     ----------

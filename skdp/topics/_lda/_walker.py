@@ -22,6 +22,7 @@ from skdp.topics._lda._kernels_sweeps import (
     empty_dense_scratch,
     empty_sparse_scratch,
     list_words,
+    lists_of_counts,
 )
 from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
 from skdp.topics._lda._shard import Listed, ListedWords, NodeSweep, NodeTopics, check_lists
@@ -109,7 +110,23 @@ class LDAWalker(TopicWalker):
         empty = empty_sparse_scratch if self._sparse else empty_dense_scratch
         self._scratch = [empty(self.n_topics) for _ in self._corpora]
 
-    # Words: as counts, or as lists
+    # Words: as counts, or as lists, whose order tells on the draws
+
+    _listed: ListedWords | None = None
+    """The lists of a single shard or partition that has no data at the moment, or only counts."""
+
+    def detach(self) -> None:
+        """Drop the data and what follows from them, which lists of a single shard do not."""
+        words = vars(self).get("_words")
+        super().detach()
+        if isinstance(words, ListedWords) and len(self.shards) == 1:
+            self._listed = words
+
+    def attach(self, corpus: SegmentedCorpus) -> None:
+        """Give the chain its corpus again and build what follows from it."""
+        super().attach(corpus)
+        if self._listed is not None and isinstance(self._words, ListedWords):
+            self._words, self._listed = self._listed, None
 
     def _count_words(self) -> None:
         if not self._sparse:
@@ -146,6 +163,33 @@ class LDAWalker(TopicWalker):
         super()._sweep_words(words, streams)
         if len(self.shards) > 1 and isinstance(words, ListedWords):
             self._count_words()
+
+    def hand_over(self, words: WordCounts) -> WordCounts:
+        """Return the words by topic; `words`, of the whole corpus, take their place."""
+        lists = self._words if self._sparse else None
+        counts = super().hand_over(words)
+        self._listed = lists
+        return counts
+
+    def sweep_placed(self, words: WordCounts) -> WordCounts:
+        """Draw what belongs to the words of a partition once; return the counts after that.
+
+        With many topics a partition lists the words of the whole corpus anew, as shards do; one
+        that has them all goes on with its lists, as a single shard does.
+        """
+        if not self._sparse:
+            return super().sweep_placed(words)
+        is_alone = words.totals.sum() == len(self._whole.tokens)
+        listed = self._listed if is_alone else None
+        if listed is None:
+            lists = lists_of_counts(words.counts, self.n_topics)
+            listed = ListedWords(lists, words.totals[: self.n_topics].copy())
+        before = self.topics.copy()
+        self._sweep_words(listed, self.streams)
+        self._listed = listed if is_alone else None
+        own = Counted.copy(words)
+        Counted.move(own, self._corpora[0].tokens, before, self.topics)
+        return own
 
     def _sweep_of(self, s: int, words: Any) -> NodeSweep:
         is_fixed = isinstance(words, WordCounts) and words.fixed

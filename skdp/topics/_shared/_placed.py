@@ -33,7 +33,7 @@ from skdp.topics._shared._kernels import WordCounts
 from skdp.topics._shared._kernels_changes import sum_codes
 from skdp.topics._shared._packing import decode, encode
 from skdp.topics._shared._priors import sum_rises
-from skdp.topics._shared._shards import Counted, pack_state, unpack_state
+from skdp.topics._shared._shards import pack_state, unpack_state
 
 
 @dataclass(frozen=True)
@@ -227,9 +227,7 @@ def _take_in(part: CorpusPart, fit: str, c: int, walker: Any, *, is_first: bool)
     replica = find_replica(fit, c, part.corpus.n_features, walker.n_columns)
     part.chains[c] = chain = PlacedChain(walker, replica, is_first=is_first)
     with chain.opened():
-        counts = walker._words
-        walker._words = replica.words
-    return CountChange.of(counts)
+        return CountChange.of(walker.hand_over(replica.words))
 
 
 def sweep_part(
@@ -253,8 +251,7 @@ def sweep_part(
     words = chain.replica.after(n_changes, last[0])
     with chain.opened(parameters) as walker:
         walker.streams = [stream.copy()]
-        own = Counted.copy(words)
-        walker._sweep_words(own, walker.streams)
+        own = walker.sweep_placed(words)
         statistics = walker.statistics(is_first=chain.is_first)
     change = CountChange.between(words, own)
     return change, walker.streams, change.n_bytes, *statistics

@@ -125,6 +125,24 @@ class TopicWalker(Part):
             ledger = Counted if isinstance(words, WordCounts) else self._ledger
             self.shards[:] = sweep_shards(sweeps, streams, words, ledger, self.n_jobs)
 
+    def hand_over(self, words: WordCounts) -> WordCounts:
+        """Return the words by topic; `words`, of the whole corpus, take their place."""
+        counts = self._dense_words()
+        self._words = words
+        return counts
+
+    def sweep_placed(self, words: WordCounts) -> WordCounts:
+        """Draw what belongs to the words of a partition once; return the counts after that.
+
+        Parameters
+        ----------
+        words : WordCounts
+            Of the whole corpus, left as they are.
+        """
+        own = Counted.copy(words)
+        self._sweep_words(own, self.streams)
+        return own
+
     def sweep(self) -> None:
         """Draw what belongs to the words once, then the parameters that are learned."""
         self._sweep_words(self._words, self.streams)

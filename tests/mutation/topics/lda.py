@@ -8,6 +8,33 @@ NODES = "topics/_lda/_kernels_nodes.py"
 
 MUTATIONS = [
     Mutation(
+        "lda-lists-lose-their-order",
+        "topics/_lda/_walker.py",
+        "            self._words, self._listed = self._listed, None\n",
+        "            self._listed = None\n",
+        "The order of a list tells on the draws.",
+        "tests/unit/topics/test_partitioned_warm_starts.py::"
+        "test_lists_go_on_in_their_order[False-1]",
+    ),
+    Mutation(
+        "lda-lists-of-a-partition-lose-their-order",
+        "topics/_lda/_walker.py",
+        "        listed = self._listed if is_alone else None\n",
+        "        listed = None\n",
+        "A partition that is alone goes on with its lists.",
+        "tests/unit/topics/test_partitioned.py::"
+        "test_partitions_of_lda_by_lists_have_the_bits_of_shards[learnt-1]",
+    ),
+    Mutation(
+        "lda-words-of-lists-do-not-move",
+        "topics/_lda/_walker.py",
+        "        Counted.move(own, self._corpora[0].tokens, before, self.topics)\n",
+        "",
+        "Other partitions hear of the words that moved.",
+        "tests/unit/topics/test_partitioned.py::"
+        "test_partitions_of_lda_by_lists_have_the_bits_of_shards[learnt-3]",
+    ),
+    Mutation(
         "counts-in-lists-that-were-full-are-forgotten",
         "topics/_lda/_shard.py",
         "    overflows = sums != words.totals\n",

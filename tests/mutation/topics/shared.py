@@ -132,7 +132,7 @@ MUTATIONS = [
     ),
     Mutation(
         "partitions-see-each-other",
-        "topics/_shared/_placed.py",
+        "topics/_shared/_walker.py",
         "        own = Counted.copy(words)\n",
         "        own = words\n",
         "Within a sweep a shard sees the words of the others as they were before.",

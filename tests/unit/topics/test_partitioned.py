@@ -29,6 +29,7 @@ from skdp.topics import (
     SegmentedTopicModel,
     SequentialLDA,
 )
+from skdp.topics._lda._kernels_sweeps import list_words, lists_of_counts
 from skdp.topics._shared._placed import PlacedChain, PlacedCorpus
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -112,9 +113,33 @@ def test_labels_of_two_kinds_are_followed(monkeypatch):
     assert_nothing_is_left()
 
 
-def test_lda_by_lists():
-    with pytest.raises(TypeError, match=r"n_components=400 .* X\.compute\(\)"):
-        GibbsLDA(400).fit(split(3))
+@pytest.mark.parametrize("n_partitions", [1, 3])
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"doc_topic_prior": "auto-symmetric", "init": RNG.random((6, 12)), "n_chains": 2}],
+    ids=["learnt", "symmetric, chains"],
+)
+def test_partitions_of_lda_by_lists_have_the_bits_of_shards(n_partitions, params, monkeypatch):
+    monkeypatch.setattr("skdp.topics._lda._walker.SPARSE_FROM", 6)
+    params = {"n_components": 6, **params}
+    found = make(GibbsLDA, n_jobs=2).set_params(**params).fit(split(n_partitions))
+    expected = make(GibbsLDA, n_shards=n_partitions).set_params(**params).fit(CORPUS)
+    assert_same(found, expected)
+    dense = make(GibbsLDA).set_params(**params)
+    monkeypatch.setattr("skdp.topics._lda._walker.SPARSE_FROM", 7)
+    assert np.any(dense.fit(split(n_partitions)).components_ != found.components_)
+    assert_nothing_is_left()
+
+
+def test_lists_of_counts():
+    tokens, topics = RNG.integers(0, 40, 900), RNG.integers(0, 20, 900)
+    tokens[tokens == 7] = 8
+    counts = np.zeros((40, 32), dtype=np.float32)
+    np.add.at(counts, (tokens, topics), 1.0)
+    expected = list_words(tokens.astype(np.int32), topics.astype(np.int32), 40, 20)
+    for found, array in zip(lists_of_counts(counts, 20), expected, strict=True):
+        assert_array_equal(found, array)
+        assert found.dtype == array.dtype
 
 
 def test_words_have_the_topics_that_they_have_in_shards():

@@ -176,3 +176,26 @@ def test_a_checkpoint_comes_first(tmp_path):
     assert_same(model, make(burn_in=3, thin=4, max_iter=9, n_shards=3).fit(CORPUS))
     del model
     assert_nothing_is_left()
+
+
+@pytest.mark.parametrize("n_partitions", [1, 3])
+@pytest.mark.parametrize("is_placed", [True, False])
+def test_lists_go_on_in_their_order(n_partitions, is_placed, monkeypatch):
+    """Also those of shards in this process: the order of a list tells on the draws."""
+    monkeypatch.setattr("skdp.topics._lda._walker.SPARSE_FROM", 3)
+    X = split(n_partitions) if is_placed else CORPUS
+    n_shards = 1 if is_placed else n_partitions
+    model = warm(GibbsLDA, max_iter=5, n_shards=n_shards).fit(X)
+    expected = make(GibbsLDA, burn_in=3, thin=4, max_iter=13, n_shards=n_partitions).fit(CORPUS)
+    assert_same(model.set_params(max_iter=13).fit(X), expected)
+
+
+@pytest.mark.skipif(not has_callbacks(), reason="callbacks of scikit-learn 1.9")
+@pytest.mark.parametrize("is_placed", [True, False])
+def test_lists_are_in_checkpoints(is_placed, monkeypatch, tmp_path):
+    monkeypatch.setattr("skdp.topics._lda._walker.SPARSE_FROM", 3)
+    X = split(1) if is_placed else CORPUS
+    for max_iter in (5, 13):
+        model = make(GibbsLDA, burn_in=3, thin=4, max_iter=max_iter)
+        model.set_callbacks(Checkpoint(tmp_path / "file", every_sweeps=1)).fit(X)
+    assert_same(model, make(GibbsLDA, burn_in=3, thin=4, max_iter=13).fit(CORPUS))
