@@ -17,6 +17,7 @@ from skdp.emissions import _kernels_events as kernels
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._marginals import BinaryMarginals, fill_by_means
 from skdp.emissions._protocol import Coupling
+from skdp.emissions._whole import Observations, Whole
 from skdp.inference import Part
 
 
@@ -67,9 +68,31 @@ class BernoulliEmission(EstimatorMixin, BaseEstimator):
         ValueError
             If a parameter is invalid or does not match the observations.
         """
+        return self.make_sampler_of(Whole(values), n_states)
+
+    def make_sampler_of(self, data: Observations, n_states: int) -> BernoulliSampler:
+        """Return the sampler that `make_sampler` does, for observations that may be in parts.
+
+        Parameters
+        ----------
+        data : object
+            With ``n_features`` and ``sum(f, *args)``, which returns the sum over parts of tuples
+            ``f(values, *args)``.
+        n_states : int
+            J.
+
+        Returns
+        -------
+        EmissionSampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid or does not match the observations.
+        """
         validate_parameters(self)
         prior = check_beta_prior(self.prior, "BernoulliEmission: prior")
-        return BernoulliSampler(n_states, values.shape[1], prior)
+        return BernoulliSampler(n_states, data.n_features, prior)
 
 
 def find_places(values: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -93,6 +116,7 @@ class BernoulliSampler(Part):
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_places",)
     starts_with_one_state = True
+    is_incomplete = False
 
     def __init__(self, n_states: int, n_columns: int, prior: tuple[float, float]):
         self.prior = prior
@@ -106,15 +130,38 @@ class BernoulliSampler(Part):
     def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Leave missing values out: those of a column tell of nothing else."""
 
+    def complete_with(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
+    ) -> None:
+        """Leave missing values out."""
+
+    def of_states(self, n_states: int) -> BernoulliSampler:
+        """Return a sampler with the same prior, without observations."""
+        return BernoulliSampler(n_states, len(self.counts) // 2, self.prior)
+
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> BernoulliSampler:
         """Return a sampler for some of the observations."""
-        other = BernoulliSampler(n_states, len(self.counts) // 2, self.prior)
+        other = self.of_states(n_states)
         other._places = self._places[steps]
         return other
 
     def condition(self, states: NDArray[np.int64]) -> None:
         """Take the states of the observations; -1: of no state."""
-        kernels.count_bits(self._places, states, self.counts)
+        self.take(0, self.add_up(states, 0))
+
+    def measure(self, states: NDArray[np.int64]) -> int:
+        """Return 0: sums of whole numbers are exact as they are."""
+        return 0
+
+    def add_up(self, states: NDArray[np.int64], measured: int) -> tuple[NDArray[np.int64]]:
+        """Return how often each state has each value of each column, (2 D + 1, J)."""
+        counts = np.empty_like(self.counts)
+        kernels.count_bits(self._places, states, counts)
+        return (counts,)
+
+    def take(self, measured: int, sums: tuple[NDArray[np.int64], ...]) -> None:
+        """Take the sums over all observations."""
+        (self.counts,) = sums
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
         """Write the log probabilities of all steps given the observations of each state."""
@@ -131,7 +178,11 @@ class BernoulliSampler(Part):
         coupling: Coupling | None = None,
     ) -> None:
         """Draw theta given the states."""
-        kernels.count_bits(self._places, states, self.counts)
+        self.condition(states)
+        self.draw_parameters(rng)
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw theta given what was taken."""
         kernels.draw_log_probs_of_bits(self.counts, *self.prior, self.log_probs, rng)
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:

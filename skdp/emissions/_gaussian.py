@@ -136,7 +136,25 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
         return self.make_sampler_of(Whole(values), n_states)
 
     def make_sampler_of(self, data: Observations, n_states: int) -> GaussianSampler:
-        """Return the sampler for observations that may be in parts; see `make_sampler`."""
+        """Return the sampler that `make_sampler` does, for observations that may be in parts.
+
+        Parameters
+        ----------
+        data : object
+            With ``n_features`` and ``sum(f, *args)``, which returns the sum over parts of tuples
+            ``f(values, *args)``.
+        n_states : int
+            J.
+
+        Returns
+        -------
+        EmissionSampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid or does not match the observations.
+        """
         validate_parameters(self)
         prior = self._make_prior(data.n_features, lambda: moments_of(data))
         return GaussianSampler(n_states, prior)

@@ -236,7 +236,12 @@ def test_missing_values_are_drawn_given_what_was_observed():
     sampler, rng = make_sampler(values, "full"), stream(10)
     sampler.draw(states, rng)
     covariances = [np.linalg.inv(u.T @ u) for u in sampler.precision_factors]
-    draws = np.array([sampler._completed(states, rng) for _ in range(20_000)])
+
+    def complete():
+        sampler.complete(states, rng)
+        return sampler._filled
+
+    draws = np.array([complete() for _ in range(20_000)])
     n_partial, firsts = 0, []
     for t, x in enumerate(values):
         gone = np.isnan(x)

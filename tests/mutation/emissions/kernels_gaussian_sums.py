@@ -33,9 +33,9 @@ MUTATIONS = [
     Mutation(
         "gaussian-sums-without-carry",
         KERNELS,
-        " - c0 * d1 + (low >> LIMB)",
-        " - c0 * d1",
-        "What the lower limb has too much belongs to the next.",
+        "high = a1 * b1 - c1 * d1 + (middle >> LIMB)",
+        "high = a1 * b1 - c1 * d1",
+        "What the middle limb has too much belongs to the next.",
         f"{TESTS}::test_statistics[1-ones]",
     ),
     Mutation(

@@ -33,6 +33,9 @@ def draw_panel(kind):
     z = np.concatenate(states)
     if kind == "poisson":
         values = rng.poisson(np.array([[1, 9], [5, 2], [20, 1], [3, 3]])[z]).astype(float)
+    elif kind == "bernoulli":
+        values = (rng.random((len(z), 5)) < rng.random((N_STATES, 5))[z]).astype(float)
+        values[rng.random(values.shape) < 0.1] = np.nan
     elif kind == "categorical":
         values = (rng.integers(0, 3, len(z)) + 2.0 * z).reshape(-1, 1)
     else:
@@ -43,13 +46,17 @@ def draw_panel(kind):
     return SequencePanel(values, np.cumsum([0, *LENGTHS]))
 
 
-PANELS = {kind: draw_panel(kind) for kind in ("gaussian", "missing", "poisson", "categorical")}
+PANELS = {
+    kind: draw_panel(kind)
+    for kind in ("gaussian", "missing", "poisson", "bernoulli", "categorical")
+}
 ROUND = np.where(np.roll(np.eye(6), 1, axis=1) + np.eye(6) > 0.0, 1.0, 1e-12)
 CASES = {
     "gaussian": ("gaussian", {}),
     "missing": ("missing", {}),
     "missing, diag": ("missing", {"emission": GaussianEmission("diag")}),
     "poisson": ("poisson", {"emission": "poisson"}),
+    "bernoulli": ("bernoulli", {"emission": "bernoulli"}),
     "categorical": ("categorical", {"emission": "categorical"}),
     "sticky, chains": ("gaussian", {"stickiness": "auto", "n_chains": 2}),
     "similar": ("gaussian", {"similarity": "gaussian"}),
@@ -113,10 +120,10 @@ def test_starts_of_large_panels(case, monkeypatch):
         assert_same(make(**params).fit(split(PANELS[kind], n_partitions)), whole)
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "missing", "poisson", "categorical"])
+@pytest.mark.parametrize("kind", ["gaussian", "missing", "poisson", "bernoulli", "categorical"])
 def test_states_are_split_and_merged(kind, monkeypatch):
     """From states at random moves are accepted; the bits are those of the whole all the same."""
-    emission = kind if kind in ("poisson", "categorical") else "gaussian"
+    emission = "gaussian" if kind == "missing" else kind
     params = {
         "emission": emission,
         "init": [np.arange(n) // 5 % 3 for n in LENGTHS],
