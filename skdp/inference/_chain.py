@@ -90,8 +90,7 @@ class Chain:
         )
         self.models = {s: model for s, model in self.models.items() if s in schedule.stored}
         self.last = schedule.last
-        if not schedule.watched:
-            self.watched = {}
+        self.watched = {s: row for s, row in self.watched.items() if s in schedule.watched}
         return schedule
 
     def advance(self, schedule: Schedule) -> None:

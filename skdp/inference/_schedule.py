@@ -37,9 +37,11 @@ N_WATCHED = 24
 def watched_sweeps(max_iter: int, burn_in: int) -> list[int]:
     """Return the sweeps to watch where few are kept: after the burn-in, evenly spaced.
 
-    They are `N_WATCHED` to twice as many, or all that there are.
+    They are `N_WATCHED` to about twice as many, or all that there are, and multiples of a power of
+    two: of a chain that goes on, what has been watched is of use, whatever its burn-in is then.
     """
-    return list(range(burn_in + 1, max_iter + 1, max((max_iter - burn_in) // N_WATCHED, 1)))
+    step = 1 << max(((max_iter - burn_in) // N_WATCHED).bit_length() - 1, 0)
+    return list(range((burn_in // step + 1) * step, max_iter + 1, step))
 
 
 class Schedule:

@@ -271,7 +271,7 @@ def test_one_text_for_one_parameter():
             for parameter, text in parameter_texts(found).items():
                 assert text, f"{name}: {parameter} has no text"
                 texts.setdefault(parameter, {})[name] = text
-    assert len(texts["random_state"]) == 18  # chains, and both grammars
+    assert len(texts["random_state"]) == 19  # chains, and both grammars
     for parameter, by_class in texts.items():
         others = OTHER_MEANING.get(parameter, {})
         shared = {text for name, text in by_class.items() if name not in others}
