@@ -110,6 +110,7 @@ OTHER_MEANING = {
         "HDPPCFG": "of concentrations that are learned by Gibbs sampling only",
     },
     "initial_components": dict.fromkeys(OPEN, "or not used"),
+    "word_length": {"CollocationPitmanYorLM": "if lengths are corrected"},
     "concentration_scope": {"HDPBackoffClassifier": "of contexts"},
     "topic_word_prior": {"HDPTopicModel": "gamma is the top concentration there"},
     "split_merge": {
