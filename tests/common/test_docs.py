@@ -111,6 +111,8 @@ OTHER_MEANING = {
     },
     "initial_components": dict.fromkeys(OPEN, "or not used"),
     "word_length": {"CollocationPitmanYorLM": "if lengths are corrected"},
+    "end_probability": {"CollocationPitmanYorLM": "a price of new collocations"},
+    "order": {"HierarchicalPitmanYorLM": "or without one"},
     "concentration_scope": {"HDPBackoffClassifier": "of contexts"},
     "topic_word_prior": {"HDPTopicModel": "gamma is the top concentration there"},
     "split_merge": {
