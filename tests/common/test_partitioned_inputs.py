@@ -37,6 +37,7 @@ TAKEN = {
     "GibbsLDA": (PartitionedCorpus,),
     "SequentialLDA": (PartitionedCorpus,),
     "AdaptiveTopicModel": (PartitionedCorpus,),
+    "LatentDirichletCoClustering": (PartitionedCorpus,),
 }
 MODULES = ("context", "grammar", "language", "mixture", "preprocessing", "sequence", "topics")
 ESTIMATORS = [

@@ -134,7 +134,11 @@ def test_observations(emission):
 
 
 def test_what_was_drawn_is_found():
-    """States, transitions and similarities of a long panel: the model is that of the estimator."""
+    """States, transitions and similarities of a long panel: the model is that of the estimator.
+
+    Transitions differ by what was drawn, and by what is drawn again given that: four standard
+    deviations are allowed.
+    """
     panel = make_lt_panel(10, n_steps=300, n_states=5, n_features=2, separation=6.0, random_state=2)
     model = HDPHMMLT(8, similarity=GaussianSimilarity(2), max_iter=150, random_state=0).fit(
         panel.data
@@ -147,7 +151,8 @@ def test_what_was_drawn_is_found():
         np.testing.assert_allclose(model.emission_.means[name], panel.means[j], atol=0.3)
         for k in np.unique(panel.states):
             other = np.bincount(found[panel.states == k]).argmax()
-            assert abs(model.transmat_[name, other] - panel.transmat[j, k]) < 0.1
+            difference = model.transmat_[name, other] - panel.transmat[j, k]
+            assert abs(difference) < 4.0 * np.sqrt(0.5 / np.sum(panel.states == j))
 
 
 @pytest.mark.parametrize("emission", list(PARAMETERS))

@@ -42,7 +42,7 @@ class TestBadInput:
             ({}, np.empty((0, 2)), "0 sample"),
             ({}, [np.zeros((2, 1)), np.zeros((0, 1))], "0 observation.*sequence 1"),
             ({}, SequencePanel(np.zeros((2, 1)), [0, 0, 2]), "0 observation.*sequence 0"),
-            ({}, np.array(["a", "b"]).reshape(-1, 1), "could not convert|dtype"),
+            ({}, np.array(["a", "b"]).reshape(-1, 1), "X must hold numbers, got text"),
             ({"emission": "categorical"}, arrays([0.0, np.nan]), "NaN: sequence 0"),
             ({"emission": "categorical"}, np.array([[0.0], [np.nan]]), "Input X contains NaN"),
             ({"emission": "poisson"}, arrays([0.0], [np.nan]), "NaN: sequence 1"),
