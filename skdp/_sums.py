@@ -17,8 +17,9 @@ import numpy as np
 
 from skdp._numba import njit_inner, njit_loop
 
-LARGEST = 2.0**32
-"""Numbers further from 0 count as this: so many as fit in memory do not overflow."""
+LARGEST = 2.0**36
+"""Numbers further from 0 count as this, such as a log probability of minus infinity; the largest
+are log factorials of counts up to three billion, of which 10^8 may be added up."""
 
 _RATIO = 2.0**30
 

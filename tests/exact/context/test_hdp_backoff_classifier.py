@@ -276,6 +276,8 @@ def test_one_column_is_a_bigram_model(discount):
     np.testing.assert_array_equal(classifier.discounts_, lm.discounts_)
     np.testing.assert_array_equal(classifier.concentrations_, lm.concentrations_)
     np.testing.assert_array_equal(classifier.n_tables_, lm.n_tables_)
+    for own, other in zip(classifier._models, lm._models, strict=True):
+        np.testing.assert_array_equal(own.tables, other.tables)
     np.testing.assert_allclose(
         classifier.predict_proba([[n_words], [0], [5]]),
         lm.predict_proba([[], [0], [0, 5]]),

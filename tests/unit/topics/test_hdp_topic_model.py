@@ -264,7 +264,8 @@ class TestTopicsComeAndGo:
             topic_word_prior=0.01, concentration=100.0, top_concentration=300.0,
             initial_components=1, split_merge=False, burn_in=0, thin=1,
         )  # fmt: skip
-        straight = clone(model).set_params(max_iter=6).fit(documents)
+        with pytest.warns(ConvergenceWarning, match="6 sweeps after the burn-in are too few"):
+            straight = clone(model).set_params(max_iter=6).fit(documents)
         model.set_params(max_iter=3, warm_start=True).fit(documents)
         model.set_params(max_iter=6).fit(documents)
         assert straight.trace_["n_components"].max() > 100
