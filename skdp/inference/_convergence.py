@@ -40,8 +40,9 @@ def warn_unconverged(message: str) -> None:
 
 def warn_of_few_sweeps(estimator: Any, n_sweeps: int) -> None:
     """Warn that so few sweeps after the burn-in do not tell whether chains have converged."""
+    are = "sweep after the burn-in is" if n_sweeps == 1 else "sweeps after the burn-in are"
     warn_unconverged(
-        f"{type(estimator).__name__}: {n_sweeps} sweeps after the burn-in are too few to tell "
+        f"{type(estimator).__name__}: {n_sweeps} {are} too few to tell "
         f"whether the chain has converged. Raise max_iter (now {estimator.max_iter})."
     )
 

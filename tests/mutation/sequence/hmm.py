@@ -559,8 +559,8 @@ MUTATIONS = [
         "partitions-windows-of-one-partition",
         "sequence/_hmm/_placed_moves.py",
         "tuple(i - begin if begin <= i < end else -1 for i in windows)",
-        "tuple(i if begin <= i < end else -1 for i in windows)",
-        "A window has another number where it is.",
+        "tuple(i - begin if begin < i < end else -1 for i in windows)",
+        "The first window of a partition is one of its windows.",
         f"{PLACED_MOVES}[gaussian]",
     ),
     Mutation(

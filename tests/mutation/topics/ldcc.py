@@ -131,11 +131,11 @@ MUTATIONS = [
         _ldcc("test_state_knows_its_joint[asymmetric-given]"),
     ),
     Mutation(
-        "ldcc-partitions-swap-labels",
+        "ldcc-partitions-leave-segments",
         "topics/_ldcc/_placed_walker.py",
         'return ("doc_topic",) if "document_topic_prior" in axes else ("segment_topic",)',
-        'return ("segment_topic",) if "document_topic_prior" in axes else ("doc_topic",)',
-        "Shares of documents are of document-topics, those of segments of word-topics.",
+        'return ("doc_topic",) if "document_topic_prior" in axes else ()',
+        "Shares of segments are of word-topics, which are called anew.",
         "tests/unit/topics/test_partitioned.py::test_labels_of_two_kinds_are_followed",
     ),
     Mutation(

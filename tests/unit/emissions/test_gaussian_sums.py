@@ -16,7 +16,7 @@ N_STATES = 4
 def draw_values(scale, n_steps=300, n_dims=3):
     """Return steps of states that differ, some of them missing, and the states, some none."""
     rng = np.random.default_rng(0)
-    states = rng.integers(-1, N_STATES - 1, n_steps)  # the last one has no steps
+    states = np.array([-1, 0, 1, 3])[rng.integers(0, 4, n_steps)]  # of 2 there are none
     values = (rng.normal(size=(n_steps, n_dims)) + 10.0 * states[:, np.newaxis]) * scale
     values[rng.random(n_steps) < 0.1] = np.nan
     return values, states
