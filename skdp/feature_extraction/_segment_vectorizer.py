@@ -238,7 +238,7 @@ class SegmentVectorizer(TextVectorizer):
         numbers, sizes, listed = WordNumbers(), list[int](), list[int]()
         counter = self._counter(_ANALYSIS).fit(self._read(X, numbers, sizes, listed))
         self.vocabulary_ = {word: int(i) for word, i in counter.vocabulary_.items()}
-        are_many = len(listed) == len(sizes) and sum(sizes) >= 5 * len(sizes)
+        are_many = 0 < len(listed) == len(sizes) and sum(sizes) >= 5 * len(sizes)
         if are_many and numbers.lengths().max() == 1:
             warnings.warn(
                 "No segment has more than one word: a document that is a list of strings is a list "

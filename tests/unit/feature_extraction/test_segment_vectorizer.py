@@ -46,6 +46,12 @@ def test_words_keep_their_order_and_place():
     )
 
 
+def test_a_given_vocabulary_needs_no_documents():
+    vectorizer = SegmentVectorizer(vocabulary=["dog", "fox"]).fit([])
+    assert vectorizer.vocabulary_ == {"dog": 0, "fox": 1}
+    assert vectorizer.transform(["fox fox dog"]).tokens.tolist() == [1, 1, 0]
+
+
 def test_words_outside_the_vocabulary_leave_empty_segments():
     vectorizer = SegmentVectorizer().fit(["fox dog"])
     corpus = vectorizer.transform(["a bird\n\nthe fox, a bird\n\n", "nothing known"])
