@@ -103,9 +103,10 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
             Each sequence in a list is a (T_i, n_features) or (T_i,) array, or a data frame. An
             array or data frame is one sequence of T observations. With
             ``emission="categorical"`` also `TokenSequences`: its vocabulary is the symbols. Or for
-            `HDPHMMLT` with Gaussian, Poisson, binary or categorical observations, PartitionedPanel:
-            the result has the same bits as that of a SequencePanel of all sequences, in threads
-            or, with ``joblib.parallel_config("dask")``, in the workers of a cluster.
+            `HDPHMMLT` with Gaussian, Poisson, binary, categorical or multinomial observations,
+            PartitionedPanel: the result has the same bits as that of a SequencePanel of all
+            sequences, in threads or, with ``joblib.parallel_config("dask")``, in the workers of a
+            cluster.
         y : ignored
             Present by scikit-learn's convention. Lengths of sequences are refused.
 

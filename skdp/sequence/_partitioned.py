@@ -42,7 +42,7 @@ class PartitionedHMM(PartitionedFits, HMMPredictions):
         if getattr(emission, "make_sampler_of", None) is None:
             raise TypeError(
                 f"{type(self).__name__} with {type(emission).__name__} {cure} Partitions are for "
-                "'gaussian', 'poisson', 'bernoulli' and 'categorical'."
+                "'gaussian', 'poisson', 'bernoulli', 'categorical' and 'multinomial'."
             )
         if self.duration is not None:
             raise TypeError(f"{type(self).__name__} with a duration {cure}")

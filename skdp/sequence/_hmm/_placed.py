@@ -9,7 +9,8 @@ each sequence, by its number in the whole panel.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -106,6 +107,15 @@ Found = tuple[list[int], Places, Any]
 """Impossible sequences, transitions, and what the emission measures."""
 
 
+@contextmanager
+def naming(part: PanelPart) -> Iterator[None]:
+    """Say in a ValueError in which partition the fault is."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"partition {part.place}: {error}") from None
+
+
 def measure_part(part: PanelPart) -> tuple[list[tuple[int, int]]]:
     """Return the numbers of sequences and of steps."""
     return ([(len(part.panel), len(part.panel.values))],)
@@ -124,16 +134,15 @@ def list_lengths(part: PanelPart) -> tuple[list[int]]:
 
 def sum_part(part: PanelPart, f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return what `f` makes of the observations."""
-    result: tuple[Any, ...] = f(part.panel.values, *args)
+    with naming(part):
+        result: tuple[Any, ...] = f(part.panel.values, *args)
     return result
 
 
 def check_part(part: PanelPart, check: Callable[[SequencePanel], None]) -> tuple[Places]:
     """Raise unless the observations pass a check; return how many were observed of each column."""
-    try:
+    with naming(part):
         check(part.panel)
-    except ValueError as error:
-        raise ValueError(f"partition {part.place}: {error}") from None
     return ((~np.isnan(part.panel.values)).sum(axis=0),)
 
 
@@ -148,7 +157,8 @@ def digest_part(part: PanelPart) -> tuple[list[str]]:
 def begin_part(part: PanelPart, c: int, emission: Any) -> tuple[list[bool]]:
     """Make room for a chain; return whether values are missing that it has to draw."""
     own = emission.copy()
-    own.attach(part.panel.values)
+    with naming(part):
+        own.attach(part.panel.values)
     if c in part.chains:  # what was read from a checkpoint
         part.chains[c].emission = own
     else:

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from unit.sequence.panels import EMISSIONS, KINDS, LENGTHS, draw_panel
 
 from skdp._executors import LostWorkerError
 from skdp._sklearn_compat import has_callbacks
@@ -22,42 +23,11 @@ from skdp.sequence._hmm._split_merge import SplitMerge
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-LENGTHS = (40, 1, 70, 30, 55, 120, 9)
-N_STATES = 4
-
-
-def draw_panel(kind):
-    """Return sequences of four states that last ten steps."""
-    rng = np.random.default_rng(1)
-    states = [np.repeat(rng.integers(0, N_STATES, n // 10 + 1), 10)[:n] for n in LENGTHS]
-    z = np.concatenate(states)
-    if kind == "poisson":
-        values = rng.poisson(np.array([[1, 9], [5, 2], [20, 1], [3, 3]])[z]).astype(float)
-    elif kind == "bernoulli":
-        values = (rng.random((len(z), 5)) < rng.random((N_STATES, 5))[z]).astype(float)
-        values[rng.random(values.shape) < 0.1] = np.nan
-    elif kind == "categorical":
-        values = (rng.integers(0, 3, len(z)) + 2.0 * z).reshape(-1, 1)
-    else:
-        values = rng.normal(size=(len(z), 3)) + 3.0 * rng.normal(size=(N_STATES, 3))[z]
-    if kind == "missing":
-        values[rng.random(values.shape) < 0.1] = np.nan
-        values[50:53] = np.nan
-    return SequencePanel(values, np.cumsum([0, *LENGTHS]))
-
-
-PANELS = {
-    kind: draw_panel(kind)
-    for kind in ("gaussian", "missing", "poisson", "bernoulli", "categorical")
-}
+PANELS = {kind: draw_panel(kind) for kind in KINDS}
 ROUND = np.where(np.roll(np.eye(6), 1, axis=1) + np.eye(6) > 0.0, 1.0, 1e-12)
 CASES = {
-    "gaussian": ("gaussian", {}),
-    "missing": ("missing", {}),
+    **{kind: (kind, {"emission": EMISSIONS[kind]}) for kind in KINDS},
     "missing, diag": ("missing", {"emission": GaussianEmission("diag")}),
-    "poisson": ("poisson", {"emission": "poisson"}),
-    "bernoulli": ("bernoulli", {"emission": "bernoulli"}),
-    "categorical": ("categorical", {"emission": "categorical"}),
     "sticky, chains": ("gaussian", {"stickiness": "auto", "n_chains": 2}),
     "similar": ("gaussian", {"similarity": "gaussian"}),
     "known similarities": ("gaussian", {"similarity": FixedSimilarity(ROUND)}),
@@ -108,7 +78,9 @@ def test_bits_are_those_of_the_whole(case):
     assert_array_equal(parts.score_samples(PANELS[kind]), whole.score_samples(PANELS[kind]))
 
 
-@pytest.mark.parametrize("case", ["missing", "poisson", "categorical", "random start"])
+@pytest.mark.parametrize(
+    "case", ["missing", "poisson", "categorical", "multinomial", "random start"]
+)
 def test_starts_of_large_panels(case, monkeypatch):
     """They come from every second or third sequence."""
     kind, params = CASES[case]
@@ -120,12 +92,11 @@ def test_starts_of_large_panels(case, monkeypatch):
         assert_same(make(**params).fit(split(PANELS[kind], n_partitions)), whole)
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "missing", "poisson", "bernoulli", "categorical"])
+@pytest.mark.parametrize("kind", PANELS)
 def test_states_are_split_and_merged(kind, monkeypatch):
     """From states at random moves are accepted; the bits are those of the whole all the same."""
-    emission = "gaussian" if kind == "missing" else kind
     params = {
-        "emission": emission,
+        "emission": EMISSIONS[kind],
         "init": [np.arange(n) // 5 % 3 for n in LENGTHS],
         "max_iter": 60,
         "top_concentration": 3.0,
@@ -174,7 +145,7 @@ def test_bad_input(tmp_path):
         make().fit(broken(44, np.inf))
     with pytest.raises(ValueError, match="column 1 holds nothing but missing values"):
         make().fit(broken((slice(None), 1), np.nan))
-    with pytest.raises(ValueError, match=r"must hold counts.*-1"):
+    with pytest.raises(ValueError, match=r"partition 2: X must hold counts.*-1"):
         make(emission="poisson").fit(broken(44, -1.0))
     empty = SequencePanel(np.zeros((3, 2)), [0, 3, 3])
     with pytest.raises(ValueError, match=r"partition 1: Found sequence with 0 observation"):

@@ -1,0 +1,38 @@
+"""Small panels of all kinds of observations, for fits to partitions."""
+
+import numpy as np
+
+from skdp.data import SequencePanel
+
+LENGTHS = (40, 1, 70, 30, 55, 120, 9)
+N_STATES = 4
+
+
+def draw_panel(kind, lengths=LENGTHS):
+    """Return sequences of four states that last ten steps."""
+    rng = np.random.default_rng(1)
+    states = [np.repeat(rng.integers(0, N_STATES, n // 10 + 1), 10)[:n] for n in lengths]
+    z = np.concatenate(states)
+    if kind == "poisson":
+        values = rng.poisson(np.array([[1, 9], [5, 2], [20, 1], [3, 3]])[z]).astype(float)
+    elif kind == "bernoulli":
+        values = (rng.random((len(z), 5)) < rng.random((N_STATES, 5))[z]).astype(float)
+        values[rng.random(values.shape) < 0.1] = np.nan
+    elif kind == "categorical":
+        values = (rng.integers(0, 3, len(z)) + 2.0 * z).reshape(-1, 1)
+    elif kind == "multinomial":
+        probs = rng.dirichlet(np.full(5, 0.5), N_STATES)
+        values = rng.multinomial(rng.integers(0, 9, len(z)), probs[z]).astype(float)
+        values[rng.random(len(z)) < 0.1] = np.nan
+    else:
+        values = rng.normal(size=(len(z), 3)) + 3.0 * rng.normal(size=(N_STATES, 3))[z]
+    if kind == "missing":
+        values[rng.random(values.shape) < 0.1] = np.nan
+        values[50:53] = np.nan
+    return SequencePanel(values, np.cumsum([0, *lengths]))
+
+
+KINDS = ("gaussian", "missing", "poisson", "bernoulli", "categorical", "multinomial")
+"""What `draw_panel` draws: observations that `EMISSIONS` name, or that are named alike."""
+
+EMISSIONS = {kind: kind for kind in KINDS} | {"missing": "gaussian"}
