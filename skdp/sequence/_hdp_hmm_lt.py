@@ -95,10 +95,9 @@ class HDPHMMLT(PartitionedHMM):
         parts again, as long as that explains the data better; for categories and binary factors as
         "random". "random": the emission's own start: the nearest of `n_components` k-means++
         centres for Gaussian observations, the regression of a random window that suits best for
-        autoregressive ones, random runs for categories. Where several sequences of Gaussian,
-        Poisson, binary, categorical or multinomial observations have 200,000 steps or more, both
-        look at every so many of them, about 100,000 steps; states of the others are drawn given
-        what these teach.
+        autoregressive ones, random runs for categories. Where several sequences have 200,000 steps
+        or more, of an emission that takes partitions, both look at every so many of them, about
+        100,000 steps; states of the others are drawn given what these teach.
         Or your own states, from 0 to ``n_components - 1``, one per step of each sequence; an array
         for a single one.
     max_iter : int, default=500

@@ -42,7 +42,8 @@ class PartitionedHMM(PartitionedFits, HMMPredictions):
         if getattr(emission, "make_sampler_of", None) is None:
             raise TypeError(
                 f"{type(self).__name__} with {type(emission).__name__} {cure} Partitions are for "
-                "'gaussian', 'poisson', 'bernoulli', 'categorical' and 'multinomial'."
+                "'gaussian', 'autoregressive', 'poisson', 'bernoulli', 'categorical' and "
+                "'multinomial'."
             )
         if self.duration is not None:
             raise TypeError(f"{type(self).__name__} with a duration {cure}")
@@ -57,7 +58,10 @@ class PartitionedHMM(PartitionedFits, HMMPredictions):
         self.__dict__.pop("_n_words", None)
         placed = PlacedPanel(X, executor)
         check = CheckPanel(
-            type(self).__name__, self._part("emission"), allows_nan=self._allows_nan()
+            type(self).__name__,
+            self._part("emission"),
+            allows_nan=self._allows_nan(),
+            n_given=self._n_given(),
         )
         (n_seen,) = placed.sum(check_part, check)
         if self._allows_nan():

@@ -2,9 +2,8 @@
 
 import joblib
 import pytest
-from numpy.testing import assert_array_equal
 from scale.workers import assert_nothing_is_left, kill_a_worker
-from unit.sequence.panels import EMISSIONS, KINDS, draw_panel
+from unit.sequence.panels import EMISSIONS, KINDS, assert_same, draw_panel
 
 from skdp._executors import LostWorkerError
 from skdp._sklearn_compat import has_callbacks
@@ -36,15 +35,6 @@ def here(kind="gaussian", **params):
     """Return what this process alone fits to the whole panel."""
     with joblib.parallel_config("threading"):
         return make(kind, **params).fit(draw_panel(kind))
-
-
-def assert_same(found, expected):
-    assert found.trace_ == expected.trace_
-    for mine, theirs in zip(found.samples_, expected.samples_, strict=True):
-        for name in ("startprob", "transmat", "shares"):
-            assert_array_equal(getattr(mine, name), getattr(theirs, name), err_msg=name)
-        for name, value in vars(theirs.emission).items():
-            assert_array_equal(getattr(mine.emission, name), value, err_msg=name)
 
 
 EVERYTHING = {"stickiness": "auto", "similarity": "gaussian", "n_chains": 2}

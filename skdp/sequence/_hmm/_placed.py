@@ -24,6 +24,7 @@ from skdp._random import draw_key
 from skdp._typing import Floats, Ints, Places
 from skdp.callback._files import written_whole
 from skdp.data import PartitionedPanel, SequencePanel, concatenate
+from skdp.emissions._protocol import values_for
 from skdp.sequence._hmm._alignment import count_pairs
 from skdp.sequence._hmm._first_states import (
     Start,
@@ -139,6 +140,13 @@ def sum_part(part: PanelPart, f: Callable[..., Any], args: tuple[Any, ...]) -> t
     return result
 
 
+def sum_sequences_part(
+    part: PanelPart, f: Callable[..., Any], args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Return what `f` makes of the sequences."""
+    return sum_part(part, f, (part.panel.ptr, *args))
+
+
 def check_part(part: PanelPart, check: Callable[[SequencePanel], None]) -> tuple[Places]:
     """Raise unless the observations pass a check; return how many were observed of each column."""
     with naming(part):
@@ -158,7 +166,7 @@ def begin_part(part: PanelPart, c: int, emission: Any) -> tuple[list[bool]]:
     """Make room for a chain; return whether values are missing that it has to draw."""
     own = emission.copy()
     with naming(part):
-        own.attach(part.panel.values)
+        own.attach(*values_for(own, part.panel.values, part.panel.ptr))
     if c in part.chains:  # what was read from a checkpoint
         part.chains[c].emission = own
     else:
@@ -375,7 +383,7 @@ class PlacedPanel(Placed):
 
 
 class PlacedObservations:
-    """Observations of a panel in partitions, as `Observations`."""
+    """Observations of a panel in partitions, as `ObservedSequences`."""
 
     def __init__(self, data: PlacedPanel):
         self._data = data
@@ -388,3 +396,7 @@ class PlacedObservations:
     def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
         """Return the sum over partitions of tuples ``f(values, *args)``."""
         return self._data.sum(sum_part, f, args)
+
+    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over partitions of tuples ``f(values, ptr, *args)``."""
+        return self._data.sum(sum_sequences_part, f, args)

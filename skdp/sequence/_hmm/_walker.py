@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.data import SequencePanel
-from skdp.emissions._protocol import CollapsedEmission, Coupling, EmissionSampler, looks_back
+from skdp.emissions._protocol import CollapsedEmission, Coupling, EmissionSampler, values_for
 from skdp.inference import Part
 from skdp.sequence._durations._protocol import DurationSampler
 from skdp.sequence._hmm._first_states import write_first_states
@@ -128,7 +128,7 @@ class HMMWalker(Part):
         """Take the panel (again)."""
         self._ptr = panel.ptr
         self._log_obs = np.empty((len(panel.values), self.transitions.n_states))
-        self.emission.attach(panel.values, *([panel.ptr] if looks_back(self.emission) else []))
+        self.emission.attach(*values_for(self.emission, panel.values, panel.ptr))
 
     def detach(self) -> None:
         """Drop the panel and what follows from it."""

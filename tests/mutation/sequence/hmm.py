@@ -572,6 +572,14 @@ MUTATIONS = [
         f"{STARTS}[poisson]",
     ),
     Mutation(
+        "partitions-joined-sequences",
+        "sequence/_hmm/_placed.py",
+        "    return sum_part(part, f, (part.panel.ptr, *args))\n",
+        "    return sum_part(part, f, (part.panel.ptr[[0, -1]], *args))\n",
+        "The prior comes from sequences, wherever partitions end.",
+        f"{BITS}[autoregressive]",
+    ),
+    Mutation(
         "partitions-old-counts-after-a-move",
         "sequence/_hmm/_placed_walker.py",
         "        if has_moved:\n            self._take_counts()\n",

@@ -1,6 +1,9 @@
 """Small panels of all kinds of observations, for fits to partitions."""
 
+from dataclasses import is_dataclass
+
 import numpy as np
+from numpy.testing import assert_array_equal
 
 from skdp.data import SequencePanel
 
@@ -10,6 +13,8 @@ N_STATES = 4
 
 def draw_panel(kind, lengths=LENGTHS):
     """Return sequences of four states that last ten steps."""
+    if kind == "autoregressive":  # something has to follow the first step
+        lengths = np.maximum(lengths, 2)
     rng = np.random.default_rng(1)
     states = [np.repeat(rng.integers(0, N_STATES, n // 10 + 1), 10)[:n] for n in lengths]
     z = np.concatenate(states)
@@ -24,6 +29,11 @@ def draw_panel(kind, lengths=LENGTHS):
         probs = rng.dirichlet(np.full(5, 0.5), N_STATES)
         values = rng.multinomial(rng.integers(0, 9, len(z)), probs[z]).astype(float)
         values[rng.random(len(z)) < 0.1] = np.nan
+    elif kind == "autoregressive":
+        maps = 0.9 * rng.choice([-1.0, 1.0], (N_STATES, 3))
+        values = rng.normal(size=(len(z), 3))
+        for t in range(1, len(z)):
+            values[t] += maps[z[t]] * values[t - 1]
     else:
         values = rng.normal(size=(len(z), 3)) + 3.0 * rng.normal(size=(N_STATES, 3))[z]
     if kind == "missing":
@@ -32,7 +42,35 @@ def draw_panel(kind, lengths=LENGTHS):
     return SequencePanel(values, np.cumsum([0, *lengths]))
 
 
-KINDS = ("gaussian", "missing", "poisson", "bernoulli", "categorical", "multinomial")
+KINDS = (
+    "gaussian",
+    "missing",
+    "autoregressive",
+    "poisson",
+    "bernoulli",
+    "categorical",
+    "multinomial",
+)
 """What `draw_panel` draws: observations that `EMISSIONS` name, or that are named alike."""
 
 EMISSIONS = {kind: kind for kind in KINDS} | {"missing": "gaussian"}
+
+
+def assert_same(found, expected):
+    """See that two fitted models have the same bits."""
+    assert found.trace_ == expected.trace_
+    assert len(found.samples_) == len(expected.samples_)
+    for mine, theirs in zip(found.samples_, expected.samples_, strict=True):
+        assert_same_values(mine, theirs, "sample")
+
+
+def assert_same_values(found, expected, name):
+    """See that arrays are equal, and those in dataclasses and dictionaries."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for key, value in expected.items():
+            assert_same_values(found[key], value, f"{name}.{key}")
+    elif is_dataclass(expected):
+        assert_same_values(vars(found), vars(expected), name)
+    else:
+        assert_array_equal(found, expected, err_msg=name)

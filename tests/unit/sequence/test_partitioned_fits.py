@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from unit.sequence.panels import EMISSIONS, KINDS, LENGTHS, draw_panel
+from unit.sequence.panels import EMISSIONS, KINDS, LENGTHS, assert_same, draw_panel
 
 from skdp._executors import LostWorkerError
 from skdp._sklearn_compat import has_callbacks
@@ -13,7 +13,6 @@ from skdp.callback import Checkpoint
 from skdp.data import PartitionedPanel, SequencePanel
 from skdp.sequence import (
     HDPHMMLT,
-    AutoregressiveEmission,
     EmissionSimilarity,
     FixedSimilarity,
     GaussianEmission,
@@ -42,16 +41,6 @@ def make(**params):
 
 def split(panel, n):
     return PartitionedPanel.from_panel(panel, n)
-
-
-def assert_same(found, expected):
-    assert found.trace_ == expected.trace_
-    assert len(found.samples_) == len(expected.samples_)
-    for mine, theirs in zip(found.samples_, expected.samples_, strict=True):
-        for name in ("startprob", "transmat", "shares"):
-            assert_array_equal(getattr(mine, name), getattr(theirs, name), err_msg=name)
-        for name, value in vars(theirs.emission).items():
-            assert_array_equal(getattr(mine.emission, name), value, err_msg=name)
 
 
 def count_moves(monkeypatch):
@@ -97,7 +86,7 @@ def test_states_are_split_and_merged(kind, monkeypatch):
     """From states at random moves are accepted; the bits are those of the whole all the same."""
     params = {
         "emission": EMISSIONS[kind],
-        "init": [np.arange(n) // 5 % 3 for n in LENGTHS],
+        "init": [np.arange(n) // 5 % 3 for n in np.diff(PANELS[kind].ptr)],
         "max_iter": 60,
         "top_concentration": 3.0,
     }
@@ -115,7 +104,6 @@ def test_files_are_not_gathered(tmp_path):
 
 
 REFUSED = {
-    "autoregressive": {"emission": AutoregressiveEmission()},
     "student_t": {"emission": "student_t"},
     "beam": {"state_sampler": "beam"},
     "duration": {"duration": "poisson"},
@@ -156,6 +144,17 @@ def test_bad_input(tmp_path):
     (tmp_path / "part-00001" / "values.npy").unlink()
     with pytest.raises(FileNotFoundError, match=r"partition 1 \(part-00001\)"):
         make().fit(X)
+
+
+def test_sequences_without_lags():
+    panel = PANELS["gaussian"]
+    with pytest.raises(ValueError, match=r"partition 1: Sequence 0 has 1 step.* n_lags=1"):
+        make(emission="autoregressive").fit(split(panel, 7))
+    values = np.array(panel[2:].values)
+    values[75] = np.nan
+    X = split(SequencePanel(values, panel[2:].ptr), 2)
+    with pytest.raises(ValueError, match=r"partition 0: X contains NaN, at step 5 of sequence 1:"):
+        make(emission="autoregressive").fit(X)
 
 
 def test_an_outlier_that_nothing_explains():
