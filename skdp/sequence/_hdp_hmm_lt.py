@@ -358,10 +358,7 @@ class HDPHMMLT(PartitionedHMM):
             return self._start_placed_walker(panel, root, c)
         self._check_size(len(panel.values))
         init_stream, emission = derive_stream(root, Role.INIT, c), self._emission_object()
-        similarity, duration = (
-            None if part is None else make_part(part, name, self.n_components)
-            for part, name in ((self._part(name), name) for name in ("similarity", "duration"))
-        )
+        similarity, duration = self._make_option("similarity"), self._make_option("duration")
         return HMMWalker(
             panel,
             Transitions(

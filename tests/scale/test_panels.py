@@ -53,6 +53,13 @@ def test_bits_of_emissions(client, kind):
     assert_nothing_is_left(client)
 
 
+@pytest.mark.parametrize("duration", ["poisson", "negative_binomial"])
+def test_bits_of_durations(client, duration):
+    panel, expected = draw_panel("missing"), here("missing", duration=duration)
+    assert_same(make("missing", duration=duration).fit(split(panel, 3)), expected)
+    assert_nothing_is_left(client)
+
+
 def test_one_worker_with_threads():
     expected = here("missing")
     with (

@@ -16,6 +16,8 @@ from skdp.sequence import (
     EmissionSimilarity,
     FixedSimilarity,
     GaussianEmission,
+    NegativeBinomialDuration,
+    PoissonDuration,
 )
 from skdp.sequence._hmm._placed_walker import PlacedHMMWalker
 from skdp.sequence._hmm._split_merge import SplitMerge
@@ -30,6 +32,16 @@ CASES = {
     "sticky, chains": ("gaussian", {"stickiness": "auto", "n_chains": 2}),
     "similar": ("gaussian", {"similarity": "gaussian"}),
     "known similarities": ("gaussian", {"similarity": FixedSimilarity(ROUND)}),
+    "poisson durations": ("missing", {"duration": "poisson"}),
+    "negative binomial durations": (
+        "poisson",
+        {
+            "emission": "poisson",
+            "duration": NegativeBinomialDuration(max_duration=12),
+            "similarity": FixedSimilarity(ROUND),
+            "n_chains": 2,
+        },
+    ),
     "random start": ("missing", {"init": "random"}),
     "states given": ("gaussian", {"init": [np.arange(n) % 6 for n in LENGTHS]}),
 }
@@ -68,7 +80,8 @@ def test_bits_are_those_of_the_whole(case):
 
 
 @pytest.mark.parametrize(
-    "case", ["missing", "poisson", "categorical", "multinomial", "random start"]
+    "case",
+    ["missing", "poisson", "categorical", "multinomial", "random start", "poisson durations"],
 )
 def test_starts_of_large_panels(case, monkeypatch):
     """They come from every second or third sequence."""
@@ -103,10 +116,19 @@ def test_files_are_not_gathered(tmp_path):
     assert_same(make().fit(X), make().fit(PANELS["gaussian"]))
 
 
+class UnsummedDuration(PoissonDuration):
+    """Durations whose sampler looks at all states in one place."""
+
+    def make_sampler(self, n_states):
+        sampler = super().make_sampler(n_states)
+        sampler.take = None
+        return sampler
+
+
 REFUSED = {
     "student_t": {"emission": "student_t"},
     "beam": {"state_sampler": "beam"},
-    "duration": {"duration": "poisson"},
+    "duration": {"duration": UnsummedDuration()},
     "similarity": {"similarity": EmissionSimilarity()},
     "warm start": {"warm_start": True},
 }
@@ -199,7 +221,7 @@ def test_a_loss_without_a_checkpoint(monkeypatch):
 
 
 @pytest.mark.skipif(not has_callbacks(), reason="callbacks came with scikit-learn 1.9")
-@pytest.mark.parametrize("case", ["missing", "sticky, chains"])
+@pytest.mark.parametrize("case", ["missing", "sticky, chains", "poisson durations"])
 def test_a_fit_goes_on_from_its_checkpoint(case, monkeypatch, tmp_path):
     """After a loss in sweep 20, with samples kept before and after the checkpoint."""
     kind, params = CASES[case]
