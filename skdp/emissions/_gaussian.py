@@ -295,6 +295,7 @@ class GaussianSampler(Part):
         "_values", "_missing", "_filled", "is_incomplete",
     )  # fmt: skip
     starts_with_one_state = True
+    is_incomplete = False  # without observations
 
     def __init__(
         self,

@@ -74,6 +74,10 @@ class Made:
 
     def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
         """Return the sum over parts of tuples ``f(rows, *args)``."""
+        return self.sum_sequences(without_ptr, f, args)
+
+    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over parts of tuples ``f(rows, ptr, *args)``."""
         return self._data.sum_sequences(apply_to_made, self._make, self._args, f, args)
 
 
@@ -86,4 +90,9 @@ def apply_to_made(
     args: tuple[Any, ...],
 ) -> Any:
     """Return what `f` makes of what `make` makes of observations."""
-    return f(make(values, ptr, *of), *args)
+    return f(make(values, ptr, *of), ptr, *args)
+
+
+def without_ptr(rows: Floats, ptr: Places, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """Return what `f`, which needs no offsets, makes of rows."""
+    return f(rows, *args)

@@ -12,6 +12,7 @@ from skdp._partitioned_fits import PartitionedFits
 from skdp._random import Role, derive_stream
 from skdp.data import PartitionedPanel
 from skdp.data._validation import check_partitions
+from skdp.emissions._independent import list_unsummed
 from skdp.sequence._base import CheckPanel, check_columns_observed
 from skdp.sequence._durations._protocol import SummedDuration
 from skdp.sequence._hmm._opening import check_init
@@ -38,12 +39,11 @@ class PartitionedHMM(PartitionedFits, HMMPredictions):
 
     def _check_partitions(self, X: PartitionedPanel) -> None:
         cure = f"takes no {type(X).__name__} yet: X.compute() gathers it in a SequencePanel."
-        emission = self._part("emission")
-        if getattr(emission, "make_sampler_of", None) is None:
+        for emission in list_unsummed(self._part("emission")):
             raise TypeError(
                 f"{type(self).__name__} with {type(emission).__name__} {cure} Partitions are for "
-                "'gaussian', 'autoregressive', 'poisson', 'bernoulli', 'categorical' and "
-                "'multinomial'."
+                "'gaussian', 'autoregressive', 'poisson', 'bernoulli', 'categorical', "
+                "'multinomial' and IndependentEmissions of these."
             )
         duration = self._make_option("duration")
         if duration is not None and not isinstance(duration, SummedDuration):

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from skdp.data import SequencePanel
+from skdp.emissions import IndependentEmissions
 
 LENGTHS = (40, 1, 70, 30, 55, 120, 9)
 N_STATES = 4
@@ -36,6 +37,12 @@ def draw_panel(kind, lengths=LENGTHS):
             values[t] += maps[z[t]] * values[t - 1]
     else:
         values = rng.normal(size=(len(z), 3)) + 3.0 * rng.normal(size=(N_STATES, 3))[z]
+    if kind == "mixed":
+        counts, bits = rng.poisson(1.0 + 4.0 * z), rng.random((len(z), 2)) < 0.2 + 0.2 * z[:, None]
+        others = rng.normal(size=(len(z), 2)) - 2.0 * z[:, None]
+        others[rng.random(others.shape) < 0.1] = np.nan
+        values[rng.random(values.shape) < 0.1] = np.nan
+        values = np.column_stack([values, others, z % 3, bits, counts])
     if kind == "missing":
         values[rng.random(values.shape) < 0.1] = np.nan
         values[50:53] = np.nan
@@ -50,10 +57,22 @@ KINDS = (
     "bernoulli",
     "categorical",
     "multinomial",
+    "mixed",
 )
-"""What `draw_panel` draws: observations that `EMISSIONS` name, or that are named alike."""
+"""What `draw_panel` draws."""
 
-EMISSIONS = {kind: kind for kind in KINDS} | {"missing": "gaussian"}
+MIXED = IndependentEmissions(
+    [
+        ("place", "gaussian", [0, 1, 2]),
+        ("counts", "poisson", [8]),
+        ("other place", "gaussian", [4, 3]),
+        ("symbol", "categorical", [5]),
+        ("bits", "bernoulli", [6, 7]),
+    ]
+)
+
+EMISSIONS = {kind: kind for kind in KINDS} | {"missing": "gaussian", "mixed": MIXED}
+"""What they may come from."""
 
 
 def assert_same(found, expected):
@@ -65,8 +84,11 @@ def assert_same(found, expected):
 
 
 def assert_same_values(found, expected, name):
-    """See that arrays are equal, and those in dataclasses and dictionaries."""
-    if isinstance(expected, dict):
+    """See that arrays are equal, and those in tuples, dictionaries and dataclasses."""
+    if isinstance(expected, tuple):
+        for i, (mine, theirs) in enumerate(zip(found, expected, strict=True)):
+            assert_same_values(mine, theirs, f"{name}[{i}]")
+    elif isinstance(expected, dict):
         assert found.keys() == expected.keys()
         for key, value in expected.items():
             assert_same_values(found[key], value, f"{name}.{key}")

@@ -16,6 +16,7 @@ from skdp.sequence import (
     EmissionSimilarity,
     FixedSimilarity,
     GaussianEmission,
+    IndependentEmissions,
     NegativeBinomialDuration,
     PoissonDuration,
 )
@@ -81,7 +82,15 @@ def test_bits_are_those_of_the_whole(case):
 
 @pytest.mark.parametrize(
     "case",
-    ["missing", "poisson", "categorical", "multinomial", "random start", "poisson durations"],
+    [
+        "missing",
+        "poisson",
+        "categorical",
+        "multinomial",
+        "mixed",
+        "random start",
+        "poisson durations",
+    ],
 )
 def test_starts_of_large_panels(case, monkeypatch):
     """They come from every second or third sequence."""
@@ -127,6 +136,9 @@ class UnsummedDuration(PoissonDuration):
 
 REFUSED = {
     "student_t": {"emission": "student_t"},
+    "a part": {
+        "emission": IndependentEmissions([("a", "gaussian", [0, 1]), ("b", "student_t", [2])])
+    },
     "beam": {"state_sampler": "beam"},
     "duration": {"duration": UnsummedDuration()},
     "similarity": {"similarity": EmissionSimilarity()},
