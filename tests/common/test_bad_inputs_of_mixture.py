@@ -238,7 +238,7 @@ def test_fault_of_groups(name):
 @pytest.mark.parametrize("method", ["fit", "score"])
 def test_sizes_of_groups_are_not_labels(method):
     model = HDPMixture(max_iter=4, random_state=0).fit(GROUPS)
-    with pytest.raises(ValueError, match="lengths of sequences"):
+    with pytest.raises(ValueError, match=r"lengths of groups.* one per group"):
         getattr(model, method)(X, [5, 7])
 
 
