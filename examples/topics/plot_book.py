@@ -3,7 +3,9 @@ Topics along a book
 ===================
 
 A book is a plain-text file, its chapters are documents, and its paragraphs are segments. A topic
-model that knows both shows what the book is about, from the first page to the last::
+model that knows both shows what the book is about, from the first page to the last.
+
+To take a book of your own, run::
 
     python examples/topics/plot_book.py book.txt
 

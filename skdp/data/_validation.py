@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from skdp._checks import check_unmasked
 from skdp._numba import frozen
+from skdp.data._parse_tree import ParseTree
 from skdp.data._partitioned import Partitioned
 from skdp.data._partitioned_sentences import PartitionedSentences
 from skdp.data._ragged import Ragged
@@ -214,8 +215,16 @@ def check_sentences(
     _check_kind(estimator, X)
     if _is_column_of_lists(X):
         X = list(X)
+    if isinstance(X, (list, tuple)) and any(isinstance(part, ParseTree) for part in X):
+        raise ValueError(
+            f"X holds trees, and {type(estimator).__name__} reads sentences of word ids. Turn the "
+            "words of the trees into them first: "
+            "skdp.feature_extraction.TokenVectorizer().fit_transform([tree.leaves for tree in X])."
+        )
     if _holds_text(X):
         how = "skdp.feature_extraction.TokenVectorizer().fit_transform(X)"
+        if not _is_list_of_lists(X):
+            how += ', or TokenVectorizer(analyzer="char") for characters'
         if not reset:
             how = "pass transform(X) of the vectorizer of the fit"
         raise ValueError(

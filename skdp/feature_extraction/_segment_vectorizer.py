@@ -26,6 +26,7 @@ from skdp.feature_extraction._text import (
     check_reading,
     check_vocabulary,
     check_words,
+    decode,
     read_bag,
     transform_bag,
 )
@@ -177,15 +178,15 @@ class SegmentVectorizer(TextVectorizer):
         """
         check_raw(X)
         check_reading(self)
-        decode = self._counter(_READING).decode
+        reader = self._counter(_READING)
         analyze = CountVectorizer.build_analyzer(self._counter(_ANALYSIS))
         cut = self.segmenter if callable(self.segmenter) else SEGMENTERS[self.segmenter]
         for d, document in enumerate(X):
             if isinstance(document, (list, tuple, np.ndarray)):
-                segments = [decode(segment) for segment in document]
+                segments = [decode(reader, segment) for segment in document]
                 listed.append(d)
             else:
-                text = decode(document)
+                text = decode(reader, document)
                 pieces = cut(text) if isinstance(text, str) else [text]
                 if isinstance(pieces, str):
                     raise ValueError(f"segmenter must return a list of texts, got {pieces!r:.60}.")

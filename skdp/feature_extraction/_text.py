@@ -154,6 +154,11 @@ def check_raw(X: Any) -> None:
     check_unmasked(X, "X")
 
 
+def decode(reader: Any, text: Any) -> Any:
+    """Return text as a CountVectorizer reads it; NaN as it is, since errors name its place."""
+    return text if isinstance(text, float) else reader.decode(text)
+
+
 def check_reading(vectorizer: Any) -> None:
     """Raise if a parameter that says how text is read is no pattern, or no encoding."""
     try:

@@ -27,6 +27,7 @@ from skdp.feature_extraction._text import (
     check_raw,
     check_reading,
     check_vocabulary,
+    decode,
     read_bag,
     transform_bag,
 )
@@ -166,7 +167,7 @@ class TokenVectorizer(TextVectorizer):
         numbers = WordNumbers()
         for i, sentence in enumerate(X):
             is_list = isinstance(sentence, (list, tuple, np.ndarray))
-            texts = [reader.decode(text) for text in (sentence if is_list else [sentence])]
+            texts = [decode(reader, text) for text in (sentence if is_list else [sentence])]
             if not all(isinstance(text, str) for text in texts):
                 raise ValueError(
                     f"sentence {i}: must be text or a list of words, got {sentence!r:.60}."

@@ -26,7 +26,10 @@ LEAST_SWEEPS = 12
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the user's line, below all of skdp's and scikit-learn's own."""
+    """Warn at the user's line, below all of skdp's, scikit-learn's and joblib's own.
+
+    A Pipeline fits its steps by way of joblib's Memory.
+    """
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and _is_internal(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
@@ -156,4 +159,4 @@ def warn_of_truncation(estimator: Any, n_active: NDArray[np.integer] | list[int]
 
 
 def _is_internal(module: str) -> bool:
-    return module.split(".")[0] in ("skdp", "sklearn")
+    return module.split(".")[0] in ("skdp", "sklearn", "joblib")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -73,6 +74,11 @@ class BaseMixture(ClusterMixin, DensityMixin, ComposedEstimator):
         raise NotImplementedError
 
     def _validate_parameters(self) -> None:
+        if isinstance(self.emission, Integral):
+            raise ValueError(
+                f"emission must be the name of a distribution or an emission object, got "
+                f"{self.emission}. If this was to be the number of components: it is inferred."
+            )
         check_part(self.emission, "emission")
         super()._validate_parameters()
         self._check_hyper()

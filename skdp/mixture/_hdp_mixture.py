@@ -20,6 +20,7 @@ from skdp._sklearn_compat import with_callbacks
 from skdp._typing import Floats, Places
 from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import check_no_lengths, split
+from skdp.inference import warn_user
 from skdp.mixture._base import BaseMixture
 from skdp.mixture._hdp._model import HDPMixtureModel
 from skdp.mixture._hdp._walker import HDPMixtureWalker
@@ -257,6 +258,13 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
         panel, is_single = check_panel(self, X, reset=True)
         check_no_lengths(y, panel, is_single, "group")
+        if is_single and len(panel.values) > 1 and np.shape(y) == (len(panel.values),):
+            warn_user(
+                f"{type(self).__name__}: X is one group, and y is ignored. If y says which group "
+                "each row is in, pass SequencePanel.from_frame(frame, by=column), or "
+                "[X[y == group] for group in np.unique(y)].",
+                UserWarning,
+            )
         self._is_single = is_single
         return panel
 
@@ -357,6 +365,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             If the log joint of a chain still climbs, the number of components still grows or falls,
             or there are fewer than 12 sweeps after the burn-in; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
+        UserWarning
+            If X is an array, one group, and y has a value for each of its rows.
         """
         return self._fit(X, y)
 

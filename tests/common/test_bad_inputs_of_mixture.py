@@ -39,6 +39,7 @@ FAULTS = {
     ),
     "two columns": ({"emission": "categorical"}, COUNTS, ValueError, "must have 1 feature"),
     "unknown emission": ({"emission": "gauss"}, X, ValueError, "'emission' parameter"),
+    "a number of components": ({"emission": 3}, X, ValueError, "got 3. If this was to be"),
     "a class": ({"emission": PoissonEmission}, COUNTS, TypeError, "got the class"),
     "bits": ({"emission": BernoulliEmission()}, COUNTS > 2, TypeError, "got BernoulliEmission"),
     "no closed form": ({"emission": StudentTEmission()}, X, TypeError, "got StudentTEmission"),
@@ -222,6 +223,14 @@ FAULTS_OF_GROUPS = {
     "short init": ({"init": [[0] * 5, [1]]}, GROUPS, ValueError, "7 for group 1, got"),
     "init of fractions": ({"init": [[0.0] * 5, [0] * 7]}, GROUPS, ValueError, "got float64"),
 }  # fmt: skip
+
+
+def test_groups_of_rows_are_no_y():
+    model = HDPMixture(max_iter=24, random_state=0)
+    with pytest.warns(UserWarning, match=r"one group, and y is ignored.*from_frame"):
+        model.fit(X, [0, 1] * 6)
+    model.fit(X)
+    model.fit([X, X], [0, 1])  # labels of groups
 
 
 @pytest.mark.parametrize("name", FAULTS_OF_GROUPS)

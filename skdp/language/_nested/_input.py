@@ -23,8 +23,13 @@ def holds_strings(X: Any) -> bool:
     )
 
 
-def _check_no_other_text(X: Any) -> None:
-    """Raise for text that is not in strings, one a sample, and say how to make them."""
+def _check_no_other_text(X: Any, cure: str) -> None:
+    """Raise for text that is not in strings, one a sample, and say how to make them.
+
+    `cure` is what to do with one string.
+    """
+    if isinstance(X, str):
+        raise ValueError(f"X must be a list of strings, got one string, {X!r:.60}. {cure}")
     if hasattr(X, "columns"):
         texts = [name for name in X.columns if holds_strings(X[name])]
         if texts:
@@ -62,13 +67,8 @@ def read_fit_input(estimator: Any, X: Any) -> TokenSequences:
 
     Sets `alphabet_`, a list of characters, or None where X holds ids.
     """
-    if isinstance(X, str):
-        raise ValueError(
-            f"X must be a list of strings, got one string, {X!r:.60}. Cut it into lines or at "
-            "punctuation, such as X.splitlines()."
-        )
     if not holds_strings(X):
-        _check_no_other_text(X)
+        _check_no_other_text(X, "Cut it into lines or at punctuation, such as X.splitlines().")
         sequences = check_sentences(estimator, X, reset=True)
         estimator.alphabet_ = None
         _warn_of_one_string(estimator, sequences.ptr)
@@ -100,7 +100,7 @@ def read_new_input(estimator: Any, X: Any) -> tuple[Ints, Places, Any]:
     Characters that were not in `fit` are numbered from ``len(alphabet_)`` up.
     """
     if not holds_strings(X):
-        _check_no_other_text(X)
+        _check_no_other_text(X, "Pass [X].")
         sequences = check_sentences(estimator, X, reset=False)
         return sequences.tokens, sequences.ptr, None
     if estimator.alphabet_ is None:

@@ -163,7 +163,7 @@ def test_a_text_is_its_segments(documents):
         (["text", None], "document 1: must be text"),
         ([["text", 3]], "document 0: must be text"),
         ([["text"], [["nested"]]], "document 1: must be text"),
-        ([np.nan], "np.nan is an invalid document"),
+        (["text", np.nan], "document 1: must be text or a list of texts, got nan"),
         ([], "empty vocabulary"),
         (["the"], "empty vocabulary"),
     ],

@@ -129,6 +129,7 @@ def test_no_word_is_lost(sentences):
     [
         ("one text", "Iterable over raw text documents expected"),
         (["text", 3], "sentence 1: must be text or a list of words, got 3"),
+        (["text", np.nan], "sentence 1: must be text or a list of words, got nan"),
         ([["text", 3]], "sentence 0: must be text"),
         ([["text", None]], "sentence 0: must be text"),
         ([], "empty vocabulary"),

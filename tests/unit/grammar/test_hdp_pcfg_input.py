@@ -110,7 +110,8 @@ class TestBadInput:
             (np.array([[0.0, np.inf]]), "infinity"),
             (np.array([[0.5, 1.0]]), "0.5|whole|integer"),
             ([["the", "dog"], ["a"]], "X holds text"),
-            (["the dog"], "X holds text"),
+            (["the dog"], r"X holds text.*or TokenVectorizer\(analyzer=\"char\"\)"),
+            ([ParseTree.from_brackets("(S (NP he))")], "X holds trees, and HDPPCFG reads"),
             ([[2**40], [0, 1]], "out of range"),
         ],
     )

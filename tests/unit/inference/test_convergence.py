@@ -167,11 +167,13 @@ def test_pieces_are_judged_by_what_was_kept():
     assert messages
 
 
-@pytest.mark.parametrize("in_pipeline", [False, True])
-def test_it_points_to_the_line_of_the_user(in_pipeline):
+@pytest.mark.parametrize("place", ["alone", "last step", "first step"])
+def test_it_points_to_the_line_of_the_user(place):
+    """A Pipeline fits all steps but the last by way of joblib."""
     model = GibbsLDA(50, **SHORT)
-    if in_pipeline:
-        model = make_pipeline(FunctionTransformer(), model)
+    if place != "alone":
+        steps = [FunctionTransformer(), model]
+        model = make_pipeline(*(steps if place == "last step" else reversed(steps)))
     with pytest.warns(ConvergenceWarning, match="climbs") as caught:
         model.fit(CORPUS)
     assert caught[0].filename == __file__

@@ -245,6 +245,11 @@ def test_wrong_data(data, message):
         model().fit(data)
 
 
+def test_one_string_to_predict(fitted):
+    with pytest.raises(ValueError, match=r"got one string, 'thedog'. Pass \[X\]"):
+        fitted.predict("thedog")
+
+
 @pytest.mark.parametrize(
     "params",
     [

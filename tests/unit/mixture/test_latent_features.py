@@ -195,7 +195,7 @@ def test_more_features_than_can_be_summed_over():
 
 def test_no_feature_at_all():
     rows = np.random.default_rng(0).normal(size=(8, 2))
-    model = IBPLatentFeatures(1e-8, max_iter=4, random_state=0).fit(rows)
+    model = IBPLatentFeatures(concentration=1e-8, max_iter=4, random_state=0).fit(rows)
     assert model.n_components_ == 0
     assert model.transform(rows).shape == (8, 0)
     np.testing.assert_allclose(model.inverse_transform(np.zeros((3, 0))), [rows.mean(axis=0)] * 3)
@@ -204,7 +204,8 @@ def test_no_feature_at_all():
 
 
 def test_given_numbers_are_kept():
-    model = IBPLatentFeatures(2.0, noise_variance=0.3, weights_variance=0.7, max_iter=4).fit(X)
+    params = {"concentration": 2.0, "noise_variance": 0.3, "weights_variance": 0.7}
+    model = IBPLatentFeatures(**params, max_iter=4).fit(X)
     assert (model.concentration_, model.noise_variance_, model.weights_variance_) == pytest.approx(
         (2.0, 0.3, 0.7)
     )
@@ -264,3 +265,8 @@ def test_not_fitted():
             getattr(IBPLatentFeatures(), name)(X)
     with pytest.raises(NotFittedError):
         IBPLatentFeatures().sample()
+
+
+def test_a_number_of_features_is_no_concentration():
+    with pytest.raises(TypeError, match="positional"):
+        IBPLatentFeatures(3)
