@@ -258,7 +258,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
         panel, is_single = check_panel(self, X, reset=True)
         check_no_lengths(y, panel, is_single, "group")
-        if is_single and len(panel.values) > 1 and np.shape(y) == (len(panel.values),):
+        if is_single and len(panel.values) > 1 and np.asarray(y).shape == (len(panel.values),):
             warn_user(
                 f"{type(self).__name__}: X is one group, and y is ignored. If y says which group "
                 "each row is in, pass SequencePanel.from_frame(frame, by=column), or "
