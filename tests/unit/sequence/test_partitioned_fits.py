@@ -84,6 +84,7 @@ def test_bits_are_those_of_the_whole(case):
     "case",
     [
         "missing",
+        "autoregressive",
         "poisson",
         "categorical",
         "multinomial",
