@@ -8,20 +8,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
-from sklearn.base import BaseEstimator
 
 from skdp._checks import check_beta_prior
-from skdp._sklearn_compat import EstimatorMixin, validate_parameters
+from skdp._public import public
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions import _kernels_events as kernels
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._marginals import BinaryMarginals, fill_by_means
 from skdp.emissions._protocol import Coupling
-from skdp.emissions._whole import Observations, Whole
+from skdp.emissions._whole import Observations, PartedEmission
 from skdp.inference import Part
 
 
-class BernoulliEmission(EstimatorMixin, BaseEstimator):
+@public
+class BernoulliEmission(PartedEmission):
     """Columns of 0 and 1: x_td ~ Bernoulli(theta_jd) in state j, with theta_jd ~ Beta(p, q).
 
     Columns are independent given the state.
@@ -49,48 +49,8 @@ class BernoulliEmission(EstimatorMixin, BaseEstimator):
     def __init__(self, prior: tuple[float, float] = (1.0, 1.0)):
         self.prior = prior
 
-    def make_sampler(self, values: NDArray[np.float64], n_states: int) -> BernoulliSampler:
-        """Return the sampler of this emission's parameters for these observations.
-
-        Parameters
-        ----------
-        values : (N, D) array
-            The observations, from which some priors are computed.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid or does not match the observations.
-        """
-        return self.make_sampler_of(Whole(values), n_states)
-
-    def make_sampler_of(self, data: Observations, n_states: int) -> BernoulliSampler:
-        """Return the sampler that `make_sampler` does, for observations that may be in parts.
-
-        Parameters
-        ----------
-        data : object
-            With ``n_features`` and ``sum(f, *args)``, which returns the sum over parts of tuples
-            ``f(values, *args)``.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid or does not match the observations.
-        """
-        validate_parameters(self)
+    def _make_sampler_of(self, data: Observations, n_states: int) -> BernoulliSampler:
+        """Return the sampler; parameters are valid."""
         prior = check_beta_prior(self.prior, "BernoulliEmission: prior")
         return BernoulliSampler(n_states, data.n_features, prior)
 

@@ -10,23 +10,24 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
-from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST, SMALLEST, as_floats, check_gamma_prior
 from skdp._memory import check_memory
 from skdp._numba import frozen
+from skdp._public import public
 from skdp._random import draw_slice
-from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions import _kernels_counts as kernels
 from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._protocol import Coupling
-from skdp.emissions._whole import Observations, Whole
+from skdp.emissions._whole import Observations, PartedEmission
 from skdp.inference import Part
 
 
-class CategoricalEmission(EstimatorMixin, BaseEstimator):
+@public
+class CategoricalEmission(PartedEmission):
     """Categories: theta_j ~ Dirichlet(A b) are the probabilities of the symbols in state j.
 
     A, the concentration, is shared by all states, and drawn by default; b is the base, a
@@ -84,48 +85,8 @@ class CategoricalEmission(EstimatorMixin, BaseEstimator):
         self.concentration_prior = concentration_prior
         self.base = base
 
-    def make_sampler(self, values: NDArray[np.float64], n_states: int) -> CategoricalSampler:
-        """Return the sampler of this emission's parameters for these observations.
-
-        Parameters
-        ----------
-        values : (N, D) array
-            The observations, from which some priors are computed.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid or does not match the observations.
-        """
-        return self.make_sampler_of(Whole(values), n_states)
-
-    def make_sampler_of(self, data: Observations, n_states: int) -> CategoricalSampler:
-        """Return the sampler that `make_sampler` does, for observations that may be in parts.
-
-        Parameters
-        ----------
-        data : object
-            With ``n_features`` and ``sum(f, *args)``, which returns the sum over parts of tuples
-            ``f(values, *args)``.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid or does not match the observations.
-        """
-        validate_parameters(self)
+    def _make_sampler_of(self, data: Observations, n_states: int) -> CategoricalSampler:
+        """Return the sampler; parameters are valid."""
         concentration_prior = check_gamma_prior(
             self.concentration_prior, "CategoricalEmission: concentration_prior"
         )

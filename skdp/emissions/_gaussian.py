@@ -9,12 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import multigammaln
-from sklearn.base import BaseEstimator
 
 from skdp._checks import as_floats
 from skdp._numba import frozen
+from skdp._public import public
 from skdp._random import draw_key
-from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions import _kernels_gaussian as kernels
 from skdp.emissions._clusters import ClusterTerms, gaussian_terms
@@ -29,7 +29,7 @@ from skdp.emissions._gaussian_model import (
 )
 from skdp.emissions._gaussian_sums import Ranges, Sums, find_moments
 from skdp.emissions._protocol import Coupling
-from skdp.emissions._whole import Observations, Whole
+from skdp.emissions._whole import Observations, PartedEmission, Whole
 from skdp.inference import Part
 
 # Priors from the data. A state is expected to have a share of their covariance, of one column this
@@ -44,7 +44,8 @@ _ROUNDING = 1e-12  # a column that varies by less, compared to its size, is cons
 _N_MOVES = 3  # of the first centres
 
 
-class GaussianEmission(EstimatorMixin, BaseEstimator):
+@public
+class GaussianEmission(PartedEmission):
     r"""Gaussian vectors: x_t ~ N(mu_j, Sigma_j) in state j, with a normal-inverse-Wishart prior.
 
     With "full", Sigma_j ~ IW(nu, S), with density proportional to \|Sigma\|^(-(nu + D + 1) / 2)
@@ -112,50 +113,12 @@ class GaussianEmission(EstimatorMixin, BaseEstimator):
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
 
-    def make_sampler(self, values: NDArray[np.float64], n_states: int) -> GaussianSampler:
-        """Return the sampler of this emission's parameters for these observations.
-
-        Parameters
-        ----------
-        values : (N, D) array
-            The observations, from which some priors are computed.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid or does not match the observations.
-        """
-        validate_parameters(self)
+    def _check_values(self, values: NDArray[np.float64]) -> None:
+        """Raise a ValueError for what cannot be observed."""
         check_numbers(values)
-        return self.make_sampler_of(Whole(values), n_states)
 
-    def make_sampler_of(self, data: Observations, n_states: int) -> GaussianSampler:
-        """Return the sampler that `make_sampler` does, for observations that may be in parts.
-
-        Parameters
-        ----------
-        data : object
-            With ``n_features`` and ``sum(f, *args)``, which returns the sum over parts of tuples
-            ``f(values, *args)``.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid or does not match the observations.
-        """
-        validate_parameters(self)
+    def _make_sampler_of(self, data: Observations, n_states: int) -> GaussianSampler:
+        """Return the sampler; parameters are valid."""
         prior = self._make_prior(data.n_features, lambda: moments_of(data))
         return GaussianSampler(n_states, prior)
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
-from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST, SMALLEST, as_floats
 from skdp._numba import frozen
-from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
+from skdp._public import public
+from skdp._sklearn_compat import Interval
 from skdp._sums import round_sum, sum_exactly
 from skdp.emissions import _kernels_counts as categories
 from skdp.emissions import _kernels_events as kernels
@@ -23,7 +23,7 @@ from skdp.emissions._event_marginals import EventMarginals, Totals, log_rising
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._marginals import fill_by_means
 from skdp.emissions._protocol import Coupling
-from skdp.emissions._whole import Observations, Whole
+from skdp.emissions._whole import Observations, PartedEmission
 from skdp.inference import Part
 
 _MOST = 2.0**53
@@ -36,7 +36,8 @@ _BLOCK = 1000
 """Rows at a time where arrays of all of them would be many."""
 
 
-class MultinomialEmission(EstimatorMixin, BaseEstimator):
+@public
+class MultinomialEmission(PartedEmission):
     """Rows of counts: x_t ~ Multinomial(n_t, theta_j) in state j, with theta_j ~ Dirichlet(prior).
 
     Each step has a bag of n_t events of V kinds: words of a sentence, purchases of a day, alleles.
@@ -71,48 +72,8 @@ class MultinomialEmission(EstimatorMixin, BaseEstimator):
     def __init__(self, prior: float | ArrayLike = 0.1):
         self.prior = prior
 
-    def make_sampler(self, values: NDArray[np.float64], n_states: int) -> MultinomialSampler:
-        """Return the sampler of this emission's parameters for these observations.
-
-        Parameters
-        ----------
-        values : (N, D) array
-            The observations, from which some priors are computed.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid or does not match the observations.
-        """
-        return self.make_sampler_of(Whole(values), n_states)
-
-    def make_sampler_of(self, data: Observations, n_states: int) -> MultinomialSampler:
-        """Return the sampler that `make_sampler` does, for observations that may be in parts.
-
-        Parameters
-        ----------
-        data : object
-            With ``n_features`` and ``sum(f, *args)``, which returns the sum over parts of tuples
-            ``f(values, *args)``.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid or does not match the observations.
-        """
-        validate_parameters(self)
+    def _make_sampler_of(self, data: Observations, n_states: int) -> MultinomialSampler:
+        """Return the sampler; parameters are valid."""
         n_kinds = data.n_features
         prior = as_floats(self.prior, "MultinomialEmission: prior")
         in_range = np.all((prior >= SMALLEST) & (prior <= LARGEST))

@@ -9,19 +9,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
-from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST, SMALLEST
 from skdp._numba import frozen
+from skdp._public import public
 from skdp._random import next_double
-from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
+from skdp._sklearn_compat import Interval
 from skdp._sums import round_sum, sum_exactly
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions import _kernels_counts as kernels
 from skdp.emissions._clusters import ClusterTerms, count_terms
 from skdp.emissions._marginals import CountMarginals
 from skdp.emissions._protocol import Coupling
-from skdp.emissions._whole import Observations, Whole
+from skdp.emissions._whole import Observations, PartedEmission
 from skdp.inference import Part
 
 _MOST = 2.0**53
@@ -37,7 +37,8 @@ _SMALL = 0.01
 """Below, x - log(1 + x) is a series of eight terms to rounding."""
 
 
-class PoissonEmission(EstimatorMixin, BaseEstimator):
+@public
+class PoissonEmission(PartedEmission):
     """Counts: x_td ~ Poisson(lambda_jd) in state j, independent, lambda_jd ~ Gamma(shape, rate).
 
     Parameters
@@ -64,48 +65,8 @@ class PoissonEmission(EstimatorMixin, BaseEstimator):
         self.shape = shape
         self.rate = rate
 
-    def make_sampler(self, values: NDArray[np.float64], n_states: int) -> PoissonSampler:
-        """Return the sampler of this emission's parameters for these observations.
-
-        Parameters
-        ----------
-        values : (N, D) array
-            The observations, from which some priors are computed.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid or does not match the observations.
-        """
-        return self.make_sampler_of(Whole(values), n_states)
-
-    def make_sampler_of(self, data: Observations, n_states: int) -> PoissonSampler:
-        """Return the sampler that `make_sampler` does, for observations that may be in parts.
-
-        Parameters
-        ----------
-        data : object
-            With ``n_features`` and ``sum(f, *args)``, which returns the sum over parts of tuples
-            ``f(values, *args)``.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid or does not match the observations.
-        """
-        validate_parameters(self)
+    def _make_sampler_of(self, data: Observations, n_states: int) -> PoissonSampler:
+        """Return the sampler; parameters are valid."""
         return PoissonSampler(n_states, data.n_features, float(self.shape), float(self.rate))
 
 

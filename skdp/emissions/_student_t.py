@@ -11,6 +11,7 @@ from scipy.special import gammaln
 
 from skdp._checks import check_gamma_prior
 from skdp._numba import frozen
+from skdp._public import public
 from skdp._random import draw_key, draw_slice
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_gaussian as gaussian
@@ -36,6 +37,7 @@ _GAIN, _MOST_FITS = 0.1, 50
 """When variational weights are good enough, in nats, or have been fitted often enough."""
 
 
+@public
 class StudentTEmission(GaussianEmission):
     r"""Vectors with outliers: x_t is multivariate Student t about mu_j, with a scale Sigma_j.
 

@@ -1,10 +1,13 @@
-"""Observations that are all in one place, for what is written for parts of them."""
+"""Observations in one part or in several, and emissions that take either."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from sklearn.base import BaseEstimator
+
+from skdp._sklearn_compat import EstimatorMixin, validate_parameters
 from skdp._typing import Floats, Places
 
 
@@ -96,3 +99,63 @@ def apply_to_made(
 def without_ptr(rows: Floats, ptr: Places, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Return what `f`, which needs no offsets, makes of rows."""
     return f(rows, *args)
+
+
+class PartedEmission(EstimatorMixin, BaseEstimator):
+    """Base class of emissions that take observations in parts, whatever sequences these are of.
+
+    A subclass gives `_make_sampler_of`, and `_check_values` if there is anything to check.
+    """
+
+    def make_sampler(self, values: Floats, n_states: int) -> Any:
+        """Return the sampler of this emission's parameters for these observations.
+
+        Parameters
+        ----------
+        values : (N, D) array
+            The observations, from which some priors are computed.
+        n_states : int
+            J.
+
+        Returns
+        -------
+        EmissionSampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid or does not match the observations.
+        """
+        validate_parameters(self)
+        self._check_values(values)
+        return self._make_sampler_of(Whole(values), n_states)
+
+    def make_sampler_of(self, data: Observations, n_states: int) -> Any:
+        """Return the sampler that `make_sampler` does, for observations that may be in parts.
+
+        Parameters
+        ----------
+        data : object
+            With ``n_features`` and ``sum(f, *args)``, which returns the sum over parts of tuples
+            ``f(values, *args)``.
+        n_states : int
+            J.
+
+        Returns
+        -------
+        EmissionSampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid or does not match the observations.
+        """
+        validate_parameters(self)
+        return self._make_sampler_of(data, n_states)
+
+    def _check_values(self, values: Floats) -> None:
+        """Raise a ValueError for what cannot be observed."""
+
+    def _make_sampler_of(self, data: Observations, n_states: int) -> Any:
+        """Return the sampler; parameters are valid."""
+        raise NotImplementedError
