@@ -1,11 +1,13 @@
 """scikit-learn's checks and ours, on mixtures."""
 
+import pytest
 from scikit_learn_checks import scikit_learn_checks
 
 from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
 from skdp.utils.estimator_checks import parametrize_with_ragged_checks
 
 
+@pytest.mark.filterwarnings("ignore:HDPMixture. X is one group, and y is ignored")
 @scikit_learn_checks(
     [
         PitmanYorMixture(max_iter=20),
