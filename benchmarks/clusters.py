@@ -5,7 +5,7 @@ device, from and to all processes, so nothing else may use it. Memory is anonymo
 that are mapped do not count. Sweeps are those after the first five.
 
     python benchmarks/clusters.py speed large text scheduler share --folder SCRATCH
-    python benchmarks/clusters.py shards --data DATA
+    python benchmarks/clusters.py shards flat --data DATA
 """
 
 import argparse
@@ -247,6 +247,25 @@ def compare_shards(options):
     print_table(["partitions", "perplexity by seed"], rows)
 
 
+def compare_flat(options):
+    """Print the same, by shards, of generated words that are all rare, in topics that overlap."""
+    corpus = make_segmented_corpus(
+        600, n_segments=10, segment_length=100, n_components=100, n_features=1000, random_state=0
+    ).data
+    train, test = corpus[:500], corpus[500:]
+    rows = []
+    for prior in ("auto", 0.15):
+        for n_shards in (1, 2, 8, 64):
+            model = SegmentedTopicModel(
+                100, topic_word_prior=prior, n_shards=n_shards, n_jobs=options.n_jobs,
+                max_iter=100, random_state=0,
+            ).fit(train)  # fmt: skip
+            learned, score = model.topic_word_prior_, model.perplexity(test)
+            rows.append([prior, n_shards, f"{learned:.2f}", f"{score:.1f}"])
+            report_done(rows[-1])
+    print_table(["topic-word prior", "shards", "at the end", "perplexity"], rows)
+
+
 def weigh_share(options):
     """Print what a worker has to do that has 10^7 of 10^9 tokens; K = 500, 100,000 words."""
     corpus = make_segmented_corpus(
@@ -289,6 +308,7 @@ TABLES = {
     "text": fit_texts,
     "scheduler": weigh_scheduler,
     "shards": compare_shards,
+    "flat": compare_flat,
 }
 
 if __name__ == "__main__":

@@ -5,14 +5,15 @@ from __future__ import annotations
 import copy
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
 import joblib
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 
+from skdp._executors import call_all
 from skdp._numba import listening_for_compilation
 from skdp._sklearn_compat import (
     CallbackSupportMixin,
@@ -319,10 +320,10 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         """Return all runs, some steps further."""
         if len(runs) == 1:
             return [self._advance(runs[0], plans[0], step)]
-        # Steps work in place: joblib's memory maps of large arrays could not be written.
-        return Parallel(n_jobs=self.n_jobs, prefer="threads", max_nbytes=None)(
-            delayed(self._advance)(run, plan, step) for run, plan in zip(runs, plans, strict=True)
-        )
+        tasks = [
+            partial(self._advance, run, plan, step) for run, plan in zip(runs, plans, strict=True)
+        ]
+        return call_all(tasks, self.n_jobs)
 
     def _steps_a_round(self, n_runs: int) -> int:
         """Return the steps that runs do between two reports, interrupts or checkpoints."""

@@ -1,6 +1,7 @@
 """Where partitions are worked on: in threads of this process, or in the workers of Dask."""
 
 from skdp._executors._base import Executor, LostWorkerError
+from skdp._executors._calls import call_all
 from skdp._executors._choose import choose_executor, find_client
 from skdp._executors._local import LocalExecutor
 from skdp._executors._pace import Pace
@@ -13,6 +14,7 @@ __all__ = [
     "LostWorkerError",
     "Pace",
     "Placed",
+    "call_all",
     "choose_executor",
     "find_client",
     "predict_parts",

@@ -10,8 +10,16 @@ from numpy.typing import NDArray
 from skdp.data._sequence_panel import SequencePanel
 
 
-def check_no_lengths(y: Any, panel: SequencePanel, is_single: bool) -> None:
-    """Raise if y is the lengths of sequences, as other libraries take them, and no labels."""
+def check_no_lengths(
+    y: Any, panel: SequencePanel, is_single: bool, sample: str = "sequence"
+) -> None:
+    """Raise if y is the lengths of sequences, as other libraries take them, and no labels.
+
+    Parameters
+    ----------
+    sample : str, default="sequence"
+        What a sample is called.
+    """
     n_samples = len(panel.values) if is_single else len(panel)
     try:
         lengths = np.asarray(y)
@@ -25,8 +33,8 @@ def check_no_lengths(y: Any, panel: SequencePanel, is_single: bool) -> None:
         and lengths.sum() == len(panel.values)
     ):
         raise ValueError(
-            "y holds what look like the lengths of sequences, and would be ignored: pass X as "
-            "SequencePanel(X, np.cumsum([0, *lengths])), or as a list of arrays, one per sequence."
+            f"y holds what look like the lengths of {sample}s, and would be ignored: pass X as "
+            f"SequencePanel(X, np.cumsum([0, *lengths])), or as a list of arrays, one per {sample}."
         )
 
 

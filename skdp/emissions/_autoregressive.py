@@ -21,10 +21,12 @@ from skdp.emissions._autoregressive_model import (
     StartingLags,
     write_predictives,
 )
-from skdp.emissions._gaussian import is_symmetric, moments, read_array
+from skdp.emissions._gaussian import find_covariance, is_symmetric, moments_of, read_array
+from skdp.emissions._gaussian_sums import Ranges, Sums, find_moments
 from skdp.emissions._kernels_gaussian import factorise
-from skdp.emissions._lags import check_lags, stack_lags
+from skdp.emissions._lags import check_lags
 from skdp.emissions._protocol import Coupling
+from skdp.emissions._whole import Made, Observations, ObservedSequences, Whole
 from skdp.inference import Part
 
 # Priors from the data. States are expected to move as the data do on the whole, and to have a share
@@ -142,14 +144,39 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
             If a parameter is invalid or does not match the observations, a value is missing, or a
             sequence is not longer than `n_lags`.
         """
+        return self.make_sampler_of(Whole(values, ptr), n_states)
+
+    def make_sampler_of(self, data: ObservedSequences, n_states: int) -> AutoregressiveSampler:
+        """Return the sampler that `make_sampler` does, for observations that may be in parts.
+
+        Parameters
+        ----------
+        data : object
+            With ``n_features``, ``sum(f, *args)``, which returns the sum over parts of tuples
+            ``f(values, *args)``, and ``sum_sequences(f, *args)`` for ``f(values, ptr, *args)``.
+        n_states : int
+            J.
+
+        Returns
+        -------
+        EmissionSampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid or does not match the observations, a value is missing, or a
+            sequence is not longer than `n_lags`.
+        """
         validate_parameters(self)
-        n_dims, n_lags = values.shape[1], int(self.n_lags)
-        width = n_dims * (n_lags + 1) + 1
+        n_dims, n_lags = data.n_features, int(self.n_lags)
+        n_lagged = n_dims * n_lags
+        width = n_lagged + n_dims + 1
+        (sizes,) = data.sum(count_steps)
         check_memory(
-            8.0 * n_states * 3.0 * width**2 + 8.0 * len(values) * width,
+            8.0 * n_states * 3.0 * width**2 + 8.0 * max(sizes) * width,
             f"n_lags={n_lags} of {n_dims} features in {n_states} states",
         )
-        check_lags(values, ptr, n_lags)
+        data.sum_sequences(check_sequences, n_lags)
         dof = self.degrees_of_freedom_prior
         dof = 2.0 * n_dims + 1.0 if dof is None else float(dof)
         if dof <= n_dims - 1:
@@ -157,20 +184,21 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
                 "AutoregressiveEmission: degrees_of_freedom_prior must be above the number of "
                 f"features minus 1, {n_dims - 1}; got {self.degrees_of_freedom_prior!r}."
             )
-        lags, has_lags = stack_lags(values, ptr, n_lags)
-        lags, explained = lags[has_lags], values[has_lags]
-        mean, covariance = moments(lags, _SHRINKAGE)
-        start = StartingLags(mean, self._factorise("X", covariance))
+        nothing = np.zeros((n_dims, n_lagged + 1))
+        ranges, means, products = find_moments(
+            Made(data, n_lagged + n_dims, make_rows, n_lags, nothing)
+        )
+        covariance = find_covariance(ranges, products, _SHRINKAGE)[:n_lagged, :n_lagged]
+        start = StartingLags(means[:n_lagged], self._factorise("X", covariance))
         if self.coef_prior is None:
-            coefs = regress(lags, explained, mean, covariance)
+            cross = products[n_lagged:, :n_lagged] / ranges.numbers[0]
+            coefs = regress(means, covariance, cross)
         else:
-            coefs = read_array(
-                self, "coef_prior", self.coef_prior, (n_dims, width - n_dims), n_dims
-            )
+            coefs = read_array(self, "coef_prior", self.coef_prior, nothing.shape, n_dims)
             coefs = np.hstack([coefs[:, -1:], coefs[:, :-1]])  # the intercepts come first
         if self.covariance_prior is None:
-            left = explained - coefs[:, 0] - lags @ coefs[:, 1:].T
-            scale = _SHARE ** (1.0 / n_dims) * max(dof - n_dims - 1.0, 1.0) * spread(left, values)
+            left = Made(data, n_dims, make_residuals, n_lags, coefs)
+            scale = _SHARE ** (1.0 / n_dims) * max(dof - n_dims - 1.0, 1.0) * spread(left, data)
         else:
             scale = read_array(
                 self, "covariance_prior", self.covariance_prior, (n_dims, n_dims), n_dims
@@ -205,26 +233,71 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
         return factor
 
 
-def regress(lags: Floats, values: Floats, mean: Floats, covariance: Floats) -> Floats:
+def count_steps(values: Floats) -> tuple[list[int]]:
+    """Return the number of steps."""
+    return ([len(values)],)
+
+
+def check_sequences(values: Floats, ptr: Places, n_lags: int) -> tuple[int]:
+    """Raise a ValueError as `check_lags` does."""
+    check_lags(values, ptr, n_lags)
+    return (0,)
+
+
+def make_rows(
+    values: Floats,
+    ptr: Places,
+    n_lags: int,
+    coefs: Floats,
+    precision_root: Floats | None = None,
+    scale_root: Floats | None = None,
+) -> Floats:
+    """Return lags, and what coefficients leave unexplained, in units of a prior; NaN if given.
+
+    Parameters
+    ----------
+    values, ptr, n_lags : as in `check_lags`
+    coefs, precision_root, scale_root : arrays
+        As in `AutoregressivePrior`; None: the units are those of the values.
+    """
+    roots = (
+        np.eye(n) if root is None else np.ascontiguousarray(root)
+        for root, n in ((precision_root, coefs.shape[1]), (scale_root, len(coefs)))
+    )
+    rows = np.empty((len(values), len(coefs) * (n_lags + 1)))
+    known = np.ascontiguousarray(coefs), *roots
+    kernels.write_rows(frozen(values), frozen(ptr), n_lags, *map(frozen, known), rows)
+    made: Floats = frozen(rows)
+    return made
+
+
+def make_residuals(values: Floats, ptr: Places, n_lags: int, coefs: Floats) -> Floats:
+    """Return what coefficients leave unexplained; NaN of steps that are given."""
+    return np.ascontiguousarray(make_rows(values, ptr, n_lags, coefs)[:, -len(coefs) :])
+
+
+def regress(means: Floats, covariance: Floats, cross: Floats) -> Floats:
     """Return the least-squares coefficients of values given lags, (D, K), the intercepts first.
 
     Parameters
     ----------
-    lags, values : (n, D L), (n, D) arrays
-    mean, covariance : (D L,), (D L, D L) arrays
+    means : (D L + D,) array
+        Of the lags and the values.
+    covariance : (D L, D L) array
         Of the lags; positive definite, so that collinear lags have coefficients, too.
+    cross : (D, D L) array
+        Covariances of the values with the lags.
     """
-    middle = values.mean(axis=0)
-    cross = (values - middle).T @ (lags - mean) / len(lags)
+    n = len(covariance)
     coefs = np.linalg.solve(covariance, cross.T).T
-    return np.hstack([(middle - coefs @ mean)[:, np.newaxis], coefs])
+    return np.hstack([(means[n:] - coefs @ means[:n])[:, np.newaxis], coefs])
 
 
-def spread(residuals: Floats, values: Floats) -> Floats:
+def spread(residuals: Observations, values: Observations) -> Floats:
     """Return a positive definite covariance of what a regression has left of values."""
-    _, covariance = moments(residuals)
+    _, covariance = moments_of(residuals)
     deviations = np.sqrt(np.diag(covariance))
-    least = _LEAST * np.sqrt(np.diag(moments(values)[1]))
+    least = _LEAST * np.sqrt(np.diag(moments_of(values)[1]))
     ratios = np.maximum(deviations, least) / deviations
     return covariance * np.multiply.outer(ratios, ratios)
 
@@ -257,6 +330,7 @@ class AutoregressiveSampler(Part):
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_rows",)
     starts_with_one_state = True
+    is_incomplete = False
 
     def __init__(self, n_states: int, n_lags: int, prior: AutoregressivePrior, start: StartingLags):
         self.prior, self.starting_lags = prior, start
@@ -274,27 +348,43 @@ class AutoregressiveSampler(Part):
         """Take the observations."""
         check_lags(values, ptr, self.n_lags)
         coefs, precision_root, _, scale_root = self.prior
-        lags, has_lags = stack_lags(values, ptr, self.n_lags)
-        left = values - coefs[:, 0] - lags @ coefs[:, 1:].T
-        away = lags - precision_root[1:, 0] * self._first
-        rows = np.empty((len(values), self.products.shape[1] - 1))
-        rows[:, : lags.shape[1]] = _divide(precision_root[1:, 1:], away)
-        rows[:, lags.shape[1] :] = _divide(scale_root, left)
-        rows[~has_lags] = np.nan
-        self._rows = frozen(rows)
+        self._rows = make_rows(values, ptr, self.n_lags, coefs, precision_root, scale_root)
+
+    def of_states(self, n_states: int) -> AutoregressiveSampler:
+        """Return a sampler with the same prior, without observations."""
+        return AutoregressiveSampler(n_states, self.n_lags, self.prior, self.starting_lags)
 
     def restrict(self, steps: Places, n_states: int) -> AutoregressiveSampler:
         """Return a sampler for some of the observations, each with the values before it."""
-        other = AutoregressiveSampler(n_states, self.n_lags, self.prior, self.starting_lags)
+        other = self.of_states(n_states)
         other._rows = frozen(self._rows[steps])
         return other
 
     def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
         """No value is missing."""
 
+    def complete_with(self, states: Places, key: NDArray[np.uint64], first: int = 0) -> None:
+        """No value is missing."""
+
     def condition(self, states: Places) -> None:
         """Take the states of the observations; -1: of no state."""
-        kernels.add_up(self._rows, self._first, frozen(states), self.counts, self.products)
+        measured = self.measure(states)
+        self.take(measured, self.add_up(states, measured))
+
+    def measure(self, states: Places) -> Ranges:
+        """Return what `add_up` has to know of all observations; that of parts adds up."""
+        return Ranges.of(self._rows, states, self.n_states, self.products.shape[1] - 1)
+
+    def add_up(self, states: Places, measured: Ranges) -> Sums:
+        """Return sums over the observations; those of parts add up, exactly."""
+        return measured.add_up(self._rows, states)
+
+    def take(self, measured: Ranges, sums: Sums) -> None:
+        """Take what all observations come to."""
+        firsts, seconds = sums
+        centres, scatter = np.empty(firsts.shape), np.empty(seconds.shape)
+        measured.settle(sums, self.counts, centres, scatter)
+        kernels.complete(self._first, self.counts, centres, scatter, self.products)
 
     def write_log_predictive(self, out: Floats) -> None:
         """Write the log predictive densities of all steps given the observations of each state."""
@@ -334,6 +424,10 @@ class AutoregressiveSampler(Part):
     ) -> None:
         """Draw A and Sigma given the states."""
         self.condition(states)
+        self.draw_parameters(rng)
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw A and Sigma given what was taken."""
         possible = kernels.draw_regressions(
             self.counts, self.products, self.prior.dof, self.maps, self.log_dets,
             np.empty(self.products.shape[1:]), rng,
@@ -388,9 +482,3 @@ class AutoregressiveSampler(Part):
             coef_factors,
             self.starting_lags,
         )
-
-
-def _divide(root: Floats, rows: Floats) -> Floats:
-    """Return the solutions y of root y = x for all rows x, (n, D)."""
-    solved: Floats = solve_triangular(root, rows.T, lower=True).T
-    return solved

@@ -251,6 +251,13 @@ def moments_of(
     Missing values count as means: correlations stay those of a positive definite matrix.
     """
     ranges, mean, squares = find_moments(data)
+    return mean, find_covariance(ranges, squares, shrinkage)
+
+
+def find_covariance(
+    ranges: Ranges, squares: NDArray[np.float64], shrinkage: float = _SHRINKAGE
+) -> NDArray[np.float64]:
+    """Return a positive definite covariance, given sums of products of distances from means."""
     sums = np.diag(squares)
     variances = sums / np.maximum(ranges.numbers, 1)
     largest = np.maximum(np.abs(ranges.lows), np.abs(ranges.highs))[:, 0]
@@ -262,7 +269,7 @@ def moments_of(
     correlations /= np.multiply.outer(lengths, lengths)
     np.fill_diagonal(correlations, 1.0)
     deviations = np.sqrt(np.where(varies, variances, 1.0))
-    return mean, correlations * np.multiply.outer(deviations, deviations)
+    return correlations * np.multiply.outer(deviations, deviations)
 
 
 class GaussianPrior(NamedTuple):
@@ -288,6 +295,7 @@ class GaussianSampler(Part):
         "_values", "_missing", "_filled", "is_incomplete",
     )  # fmt: skip
     starts_with_one_state = True
+    is_incomplete = False  # without observations
 
     def __init__(
         self,

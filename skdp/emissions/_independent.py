@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._random import draw_key, stream_of_number
 from skdp._sklearn_compat import BaseComposition, EstimatorMixin, validate_parameters
 from skdp.emissions._binary_factors import BinaryFactorEmission
 from skdp.emissions._columns import check_shared_out, find_columns
 from skdp.emissions._independent_model import Block, IndependentModel, naming
 from skdp.emissions._names import EMISSIONS
-from skdp.emissions._protocol import CollapsedEmission, ComparableEmission, Coupling
+from skdp.emissions._protocol import (
+    CollapsedEmission,
+    ComparableEmission,
+    Coupling,
+    SummedEmission,
+)
+from skdp.emissions._whole import Made, ObservedSequences
 from skdp.inference import Part
 
 
@@ -33,6 +41,8 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
     Log densities and log evidences are sums over the parts. If the parameters of all parts can be
     summed out (`CollapsedEmission`), states are split and merged. They begin as one state if any
     part would begin so, otherwise as the first part begins them.
+
+    A panel may be in partitions if all parts take them.
 
     NaN marks a missing value in the columns of emissions that take it. `BinaryFactorEmission` and
     emissions that look back in time cannot be parts.
@@ -167,9 +177,48 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
         TypeError
             If a part is no emission, or one that cannot be a part.
         """
+        return self._make_sampler(
+            values.shape[1],
+            n_states,
+            lambda emission, block: emission.make_sampler(block.of(values), n_states),
+        )
+
+    def make_sampler_of(self, data: ObservedSequences, n_states: int) -> IndependentSampler:
+        """Return the sampler that `make_sampler` does, for observations that may be in parts.
+
+        All emissions must have this method.
+
+        Parameters
+        ----------
+        data : object
+            With ``n_features``, and ``sum_sequences(f, *args)``, which returns the sum over parts
+            of tuples ``f(values, ptr, *args)``.
+        n_states : int
+            J.
+
+        Returns
+        -------
+        EmissionSampler
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `make_sampler` does.
+        """
+        return self._make_sampler(
+            data.n_features,
+            n_states,
+            lambda emission, block: emission.make_sampler_of(
+                Made(data, len(block.columns), take_columns, block), n_states
+            ),
+        )
+
+    def _make_sampler(
+        self, n_columns: int, n_states: int, make_part: Callable[[Any, Block], Any]
+    ) -> IndependentSampler:
+        """Return the sampler, given what makes that of an emission for its columns."""
         validate_parameters(self)
         names: list[str] | None = vars(self).get("_names")
-        n_columns = values.shape[1]
         emissions = self._read_emissions()
         columns = {
             name: find_columns(own, n_columns, names, f"IndependentEmissions: emission {name!r}")
@@ -182,15 +231,18 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
             if names is not None and hasattr(emission, "with_feature_names"):
                 emission = emission.with_feature_names([names[d] for d in block.columns])
             with naming(name, block.columns):
-                samplers.append(emission.make_sampler(block.of(values), n_states))
+                samplers.append(make_part(emission, block))
             blocks.append(block)
-        collapsed = all(isinstance(sampler, CollapsedEmission) for sampler in samplers)
-        kind: type[IndependentSampler] = IndependentSampler
-        if collapsed:
-            kind = CollapsedIndependentSampler
-        if collapsed and all(isinstance(sampler, ComparableEmission) for sampler in samplers):
-            kind = ComparableIndependentSampler
+        collapsed, summed, comparable = (
+            all(isinstance(sampler, protocol) for sampler in samplers)
+            for protocol in (CollapsedEmission, SummedEmission, ComparableEmission)
+        )
+        kind = _KINDS[summed, comparable] if collapsed else IndependentSampler
         return kind(n_states, tuple(blocks), samplers)
+
+    def unsummed(self) -> list[Any]:
+        """Return the emissions that take no observations in parts."""
+        return [part for own in self._read_emissions().values() for part in list_unsummed(own)]
 
     def _read_emissions(self) -> dict[str, Any]:
         """Return the emissions by name, or raise."""
@@ -243,6 +295,18 @@ def _check_emission(name: str, emission: Any) -> Any:
             f"{where} must not be a {kind}: it looks back in time, over all columns. Use it alone."
         )
     return emission
+
+
+def list_unsummed(emission: Any) -> list[Any]:
+    """Return an emission, or those of its parts, that take no observations in parts."""
+    if isinstance(emission, IndependentEmissions):
+        return emission.unsummed()
+    return [emission] if getattr(emission, "make_sampler_of", None) is None else []
+
+
+def take_columns(values: NDArray[np.float64], ptr: Any, block: Block) -> NDArray[np.float64]:
+    """Return the columns of a block."""
+    return block.of(values)
 
 
 class IndependentSampler(Part):
@@ -359,6 +423,97 @@ class CollapsedIndependentSampler(IndependentSampler):
         self._add_up("write_log_predictive", out)
 
 
+@dataclass(frozen=True, eq=False)
+class Several:
+    """What each part measures or adds up, which is added up one by one."""
+
+    values: tuple[Any, ...]
+
+    def __add__(self, other: Several) -> Several:
+        return Several(tuple(a + b for a, b in zip(self.values, other.values, strict=True)))
+
+
+class SummedIndependentSampler(CollapsedIndependentSampler):
+    """Samplers of parts whose statistics are all exact sums."""
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_scratch", "_is_complete")
+
+    def attach(self, values: NDArray[np.float64]) -> None:
+        """Take the observations."""
+        super().attach(values)
+        self._is_complete = False
+
+    def adopt(self, other: Self) -> None:
+        """Take the values of another one, which are not to be changed, and keep the data."""
+        for sampler, own in zip(self.samplers, other.samplers, strict=True):
+            sampler.adopt(own)
+
+    def of_states(self, n_states: int) -> Self:
+        """Return a sampler with the same prior, without observations."""
+        samplers = [sampler.of_states(n_states) for sampler in self.samplers]
+        return type(self)(n_states, self.blocks, samplers)
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether `complete` draws anything."""
+        return any(sampler.is_incomplete for sampler in self.samplers)
+
+    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Draw the missing values of all parts."""
+        key = np.empty_like(rng)
+        if self.is_incomplete:
+            draw_key(rng, key)
+        self.complete_with(states, key)
+
+    def complete_with(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
+    ) -> None:
+        """Draw the missing values that a key stands for: each part has a key that comes of it."""
+        own = np.empty_like(key)
+        for i, sampler in enumerate(self.samplers):
+            stream_of_number(key, i, own)
+            sampler.complete_with(states, own, first)
+        self._is_complete = True
+
+    def draw(
+        self,
+        states: NDArray[np.int64],
+        rng: NDArray[np.uint64],
+        coupling: Coupling | None = None,
+    ) -> None:
+        """Draw the missing values, then the parameters of all parts, given the states."""
+        if not self._is_complete:
+            self.complete(states, rng)
+        super().draw(states, rng)
+        self._is_complete = False
+
+    def restrict(self, steps: NDArray[np.int64], n_states: int) -> Self:
+        """Return a sampler for some of the observations."""
+        other = super().restrict(steps, n_states)
+        other._is_complete = False
+        return other
+
+    def measure(self, states: NDArray[np.int64]) -> Several:
+        """Return what `add_up` has to know of all observations; that of parts adds up."""
+        return Several(tuple(sampler.measure(states) for sampler in self.samplers))
+
+    def add_up(self, states: NDArray[np.int64], measured: Several) -> tuple[Several]:
+        """Return sums over the observations; those of parts add up, exactly."""
+        each = zip(self.samplers, measured.values, strict=True)
+        sums = (Several(sampler.add_up(states, own)) for sampler, own in each)
+        return (Several(tuple(sums)),)
+
+    def take(self, measured: Several, sums: tuple[Several]) -> None:
+        """Take what all observations come to."""
+        for sampler, own, added in zip(self.samplers, measured.values, sums[0].values, strict=True):
+            sampler.take(own, added.values)
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw the parameters of all parts given what was taken."""
+        for sampler in self.samplers:
+            sampler.draw_parameters(rng)
+
+
 class ComparableIndependentSampler(CollapsedIndependentSampler):
     """Samplers of parts whose drawn parameters can all say how similar states are."""
 
@@ -404,3 +559,16 @@ class ComparableIndependentSampler(CollapsedIndependentSampler):
         for sampler, own in zip(self.samplers, before, strict=True):
             if own is not None:
                 sampler.restore_shared(own)
+
+
+class SummedComparableIndependentSampler(SummedIndependentSampler, ComparableIndependentSampler):
+    """Samplers of parts that can do all of this."""
+
+
+_KINDS: dict[tuple[bool, bool], type[CollapsedIndependentSampler]] = {
+    (False, False): CollapsedIndependentSampler,
+    (True, False): SummedIndependentSampler,
+    (False, True): ComparableIndependentSampler,
+    (True, True): SummedComparableIndependentSampler,
+}
+"""By whether all parts are summed and whether all are comparable."""

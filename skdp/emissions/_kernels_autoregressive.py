@@ -14,10 +14,11 @@ which maps y_t to D independent standard normal numbers.
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
+| values, ptr | x_t | (N, D), (n + 1,) | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
 | rows | y_t | (N, Y - 1) float64 | without the constant; the first is NaN: not to be explained |
 | first | | float | the constant |
 | states | z_t | (N,) integers | -1: of no state |
-| counts | n_j | (J,) | observations of a state |
+| counts, centres, scatter | | (J,), (J, Y - 1), (J, Y - 1, Y - 1) | of the rows of a state |
 | products | | (J, Y, Y) | sum of y y^T; lower triangle |
 | dof | nu | float | |
 | maps | U [-M, I] | (J, D, Y) | of a draw; lower triangular in its last D columns |
@@ -47,29 +48,59 @@ from skdp.emissions._kernels_student import fast_log_1p, log_normaliser
 # Statistics
 
 
+@njit_section
+def solve(root, first, x):
+    """Replace x by the solution y of root y = x, root being the rest of a triangle from `first`."""
+    for d in range(x.shape[0]):
+        y = x[d]
+        for e in range(d):
+            y -= root[first + d, first + e] * x[e]
+        x[d] = y / root[first + d, first + d]
+
+
 @njit_loop
-def add_up(rows, first, states, counts, products):
-    """Write the statistics of all states."""
-    n_states, width = products.shape[0], products.shape[1]
-    for j in range(n_states):
-        counts[j] = 0.0
-        for d in range(width):
+def write_rows(values, ptr, n_lags, coefs, precision_root, scale_root, rows):
+    """Write the lags of all steps, and what the prior leaves unexplained of them, in its units.
+
+    The numbers of a step are the same whatever is done with others.
+
+    Parameters
+    ----------
+    coefs, precision_root, scale_root : (D, K), (K, K), (D, D) float64
+        Of the prior: M, and the factors of C and S.
+    """
+    n_dims, n_lagged = values.shape[1], n_lags * values.shape[1]
+    for s in range(ptr.shape[0] - 1):
+        for t in range(ptr[s], ptr[s + 1]):
+            row = rows[t]
+            if t - ptr[s] < n_lags:
+                for d in range(row.shape[0]):
+                    row[d] = math.nan
+                continue
+            for lag in range(n_lags):
+                for d in range(n_dims):
+                    row[lag * n_dims + d] = values[t - 1 - lag, d]
+            for d in range(n_dims):
+                left = values[t, d] - coefs[d, 0]
+                for e in range(n_lagged):
+                    left -= coefs[d, e + 1] * row[e]
+                row[n_lagged + d] = left
+            for e in range(n_lagged):
+                row[e] -= precision_root[e + 1, 0] / precision_root[0, 0]
+            solve(precision_root, 1, row[:n_lagged])
+            solve(scale_root, 0, row[n_lagged:])
+
+
+@njit_loop
+def complete(first, counts, centres, scatter, products):
+    """Write the sums of products that numbers, means and products about the means stand for."""
+    for j in range(products.shape[0]):
+        n = counts[j]
+        products[j, 0, 0] = n * first * first
+        for d in range(centres.shape[1]):
+            products[j, d + 1, 0] = n * centres[j, d] * first
             for e in range(d + 1):
-                products[j, d, e] = 0.0
-    for t in range(rows.shape[0]):
-        j = states[t]
-        if j < 0 or math.isnan(rows[t, 0]):
-            continue
-        counts[j] += 1.0
-        for d in range(width - 1):
-            x = rows[t, d]
-            products[j, d + 1, 0] += x
-            for e in range(d + 1):
-                products[j, d + 1, e + 1] += x * rows[t, e]
-    for j in range(n_states):
-        products[j, 0, 0] = counts[j] * first * first
-        for d in range(1, width):
-            products[j, d, 0] *= first
+                products[j, d + 1, e + 1] = scatter[j, d, e] + n * centres[j, d] * centres[j, e]
 
 
 @njit_inner

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from skdp._checks import LARGEST, SMALLEST, as_floats
 from skdp._numba import frozen
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
+from skdp._sums import round_sum, sum_exactly
 from skdp.emissions import _kernels_counts as categories
 from skdp.emissions import _kernels_events as kernels
 from skdp.emissions._categorical import compare_probabilities, log_density_of_probabilities
@@ -22,6 +23,7 @@ from skdp.emissions._event_marginals import EventMarginals, Totals, log_rising
 from skdp.emissions._first_states import start_in_runs
 from skdp.emissions._marginals import fill_by_means
 from skdp.emissions._protocol import Coupling
+from skdp.emissions._whole import Observations, Whole
 from skdp.inference import Part
 
 _MOST = 2.0**53
@@ -88,8 +90,30 @@ class MultinomialEmission(EstimatorMixin, BaseEstimator):
         ValueError
             If a parameter is invalid or does not match the observations.
         """
+        return self.make_sampler_of(Whole(values), n_states)
+
+    def make_sampler_of(self, data: Observations, n_states: int) -> MultinomialSampler:
+        """Return the sampler that `make_sampler` does, for observations that may be in parts.
+
+        Parameters
+        ----------
+        data : object
+            With ``n_features`` and ``sum(f, *args)``, which returns the sum over parts of tuples
+            ``f(values, *args)``.
+        n_states : int
+            J.
+
+        Returns
+        -------
+        EmissionSampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid or does not match the observations.
+        """
         validate_parameters(self)
-        n_kinds = values.shape[1]
+        n_kinds = data.n_features
         prior = as_floats(self.prior, "MultinomialEmission: prior")
         in_range = np.all((prior >= SMALLEST) & (prior <= LARGEST))
         if prior.shape not in ((), (n_kinds,)) or not in_range:
@@ -97,19 +121,30 @@ class MultinomialEmission(EstimatorMixin, BaseEstimator):
                 f"MultinomialEmission: prior must be a positive number or {n_kinds} of them, one "
                 f"per column, from {SMALLEST:g} to {LARGEST:g}, got {self.prior!r}."
             )
-        totals = values[~np.isnan(values).any(axis=1)].sum(axis=1)
-        return MultinomialSampler(n_states, np.full(n_kinds, prior), summarise(totals))
+        return MultinomialSampler(n_states, np.full(n_kinds, prior), summarise(data))
 
 
-def summarise(totals: NDArray[np.float64]) -> Totals:
+def summarise(data: Observations) -> Totals:
     """Return which numbers of events there are, and their shares of the steps."""
-    if len(totals) == 0:
+    found, sizes = data.sum(count_totals)
+    if len(found) == 0:
         return Totals(np.zeros(1), np.ones(1))
-    numbers, counts = np.unique(totals, return_counts=True)
+    numbers, places = np.unique(found, return_inverse=True)
+    counts = np.bincount(places, sizes).astype(np.int64)
     if len(numbers) > _N_TOTALS:
-        places = (np.arange(_N_TOTALS) + 0.5) / _N_TOTALS * len(totals)
-        numbers, counts = np.unique(np.sort(totals)[places.astype(int)], return_counts=True)
+        ends = np.cumsum(counts)
+        chosen = ((np.arange(_N_TOTALS) + 0.5) / _N_TOTALS * ends[-1]).astype(int)
+        numbers, counts = np.unique(
+            numbers[np.searchsorted(ends, chosen, side="right")], return_counts=True
+        )
     return Totals(numbers, counts / counts.sum())
+
+
+def count_totals(values: NDArray[np.float64]) -> tuple[list[float], list[int]]:
+    """Return the numbers of events of steps that are not missing, and how often each occurs."""
+    totals = values[~np.isnan(values).any(axis=1)].sum(axis=1)
+    numbers, counts = np.unique(totals, return_counts=True)
+    return numbers.tolist(), counts.tolist()
 
 
 class Events(NamedTuple):
@@ -159,41 +194,66 @@ def list_events(values: NDArray[np.float64]) -> Events:
 class MultinomialSampler(Part):
     """Sampler of the probabilities of kinds of events in all states."""
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_events", "_log_coefficient", "_sums")
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_events", "_all_coefficients")
     starts_with_one_state = True
+    is_incomplete = False
 
     def __init__(self, n_states: int, prior: NDArray[np.float64], totals: Totals):
         self.prior = prior
         self.totals = totals
         self.counts = np.zeros((len(prior), n_states), dtype=np.int64)
         self.log_probs = np.empty(self.counts.shape)
+        self._log_coefficients = np.zeros(3, dtype=np.int64)
+
+    def of_states(self, n_states: int) -> MultinomialSampler:
+        """Return a sampler with the same prior, without observations."""
+        return MultinomialSampler(n_states, self.prior, self.totals)
 
     def attach(self, values: NDArray[np.float64]) -> None:
         """Take the observations."""
-        self._take(list_events(values))
+        self._take_events(list_events(values))
 
-    def _take(self, events: Events) -> None:
+    def _take_events(self, events: Events) -> None:
         self._events = events
-        self._log_coefficient = float(events.log_coefficients.sum())
-        self._sums = np.empty((2, self.counts.shape[1]))
+        self._all_coefficients = sum_exactly(events.log_coefficients)
 
     def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Leave missing steps out: they tell of nothing."""
 
+    def complete_with(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
+    ) -> None:
+        """Leave missing steps out."""
+
     def restrict(self, steps: NDArray[np.int64], n_states: int) -> MultinomialSampler:
         """Return a sampler for some of the observations."""
-        other = MultinomialSampler(n_states, self.prior, self.totals)
-        other._take(self._events.take(steps))
+        other = self.of_states(n_states)
+        other._take_events(self._events.take(steps))
         return other
 
     def condition(self, states: NDArray[np.int64]) -> None:
         """Take the states of the observations; -1: of no state."""
-        self._count(states)
-        self._log_coefficient = float(self._events.log_coefficients[states >= 0].sum())
+        self.take(0, self.add_up(states, 0))
 
-    def _count(self, states: NDArray[np.int64]) -> None:
-        ptr, kinds, amounts, _ = self._events
-        kernels.count_events(ptr, kinds, amounts, states, self.counts)
+    def measure(self, states: NDArray[np.int64]) -> int:
+        """Return 0: sums of whole numbers are exact as they are."""
+        return 0
+
+    def add_up(
+        self, states: NDArray[np.int64], measured: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many events of each kind each state has, (V, J), and sums of coefficients."""
+        ptr, kinds, amounts, log_coefficients = self._events
+        counts = np.empty_like(self.counts)
+        kernels.count_events(ptr, kinds, amounts, states, counts)
+        known = states >= 0
+        if known.all():
+            return counts, self._all_coefficients
+        return counts, sum_exactly(log_coefficients[known])
+
+    def take(self, measured: int, sums: tuple[NDArray[np.int64], ...]) -> None:
+        """Take the sums over all observations."""
+        self.counts, self._log_coefficients = sums
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
         """Write the log probabilities of all steps at the probabilities expected for each state."""
@@ -211,8 +271,13 @@ class MultinomialSampler(Part):
         coupling: Coupling | None = None,
     ) -> None:
         """Draw theta given the states."""
-        self._count(states)
-        categories.draw_log_probs(self.counts, self.prior, self.log_probs, self._sums, rng)
+        self.condition(states)
+        self.draw_parameters(rng)
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw theta given what was taken."""
+        sums = np.empty((2, self.counts.shape[1]))
+        categories.draw_log_probs(self.counts, self.prior, self.log_probs, sums, rng)
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
         """Write the log probabilities of all steps."""
@@ -221,7 +286,7 @@ class MultinomialSampler(Part):
     def log_evidence(self) -> float:
         """Return log p(x | z)."""
         events = categories.log_evidence_of_symbols(self.counts, self.prior)
-        return float(events) + self._log_coefficient
+        return float(events) + round_sum(self._log_coefficients)
 
     def model(self) -> MultinomialModel:
         """Return what the next observation follows given the states."""

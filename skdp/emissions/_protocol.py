@@ -34,6 +34,11 @@ def looks_back(part: Any) -> bool:
     return getattr(part, "n_lags", None) is not None
 
 
+def values_for(part: Any, values: NDArray[Any], ptr: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Return what a method that takes values takes: with offsets, if its part looks back."""
+    return (values, ptr) if looks_back(part) else (values,)
+
+
 class EmissionModel(Protocol):
     """Distributions of the next observation, one per state, in a stored sample.
 
@@ -254,7 +259,7 @@ class SummedEmission(CollapsedEmission, Protocol):
 
     All that they need to know of observations and states is a sum over steps, whose bits do not
     depend on how it is cut. Their emission has a method ``make_sampler_of(data, n_states)``, which
-    does what `make_sampler` does for `Observations`.
+    does what `make_sampler` does for `Observations`, or for `ObservedSequences` if it looks back.
     """
 
     is_incomplete: bool

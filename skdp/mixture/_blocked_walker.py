@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from skdp._executors import call_all
 from skdp._numba import frozen
 from skdp._random import draw_key
 from skdp._typing import Floats
@@ -167,13 +169,9 @@ class BlockedWalker(MixtureWalker):
         n_threads = min(effective_n_jobs(self.n_jobs), n_blocks)
         ends = np.linspace(0, n_blocks, n_threads + 1).astype(int)
         parts = [(int(a), int(b - a)) for a, b in pairwise(ends)]
-        if n_threads == 1:
-            return [function(*parts[0])]
         # Threads write to arrays of the walker, which other processes could not.
-        found: Any = Parallel(n_jobs=n_threads, require="sharedmem")(
-            delayed(function)(*part) for part in parts
-        )
-        return list(found)
+        tasks = [partial(function, *part) for part in parts]
+        return call_all(tasks, n_threads, require="sharedmem")
 
 
 def _widen(array: NDArray[Any]) -> NDArray[Any]:

@@ -39,9 +39,10 @@ class DPMixture(RowMixture):
     point_estimate : {"binder", "vi"}, default="binder"
         The loss of which the representative partition, that of `labels_`, has the least posterior
         mean. "binder": the number of pairs of rows that only one of two partitions has together.
-        "vi": the variation of information. It is the best of the stored partitions, improved row by
-        row until few rows move, if tables of the clusters that two of them share take less than a
-        gigabyte. It has no more clusters than one of them.
+        "vi": the variation of information, which puts components together where rows could be in
+        either. It is the best of the stored partitions, improved by moves of rows and merges until
+        few rows move, if tables of the clusters that two of them share take less than a gigabyte.
+        It has no more clusters than the median of them.
     init : {"sequential"} or (n_samples,) array of int, default="sequential"
         First partition of each chain. "sequential": one row after the other, in random order, joins
         a component given the rows before; with ``sampler="blocked"`` and more than 5,000 rows, so

@@ -71,9 +71,10 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     point_estimate : {"binder", "vi"}, default="binder"
         The loss of which the representative partition, that of `labels_`, has the least posterior
         mean. "binder": the number of pairs of rows that only one of two partitions has together.
-        "vi": the variation of information. It is the best of the stored partitions, improved row by
-        row until few rows move, if tables of the clusters that two of them share take less than a
-        gigabyte. It has no more clusters than one of them.
+        "vi": the variation of information, which puts components together where rows could be in
+        either. It is the best of the stored partitions, improved by moves of rows and merges until
+        few rows move, if tables of the clusters that two of them share take less than a gigabyte.
+        It has no more clusters than the median of them.
     init : {"sequential"} or list of (n_rows_j,) arrays of int, default="sequential"
         First partition of each chain. "sequential": one row after the other, in random order, joins
         a component given the rows before. Or your own labels, an array for each group (for a single
@@ -256,7 +257,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
 
     def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
         panel, is_single = check_panel(self, X, reset=True)
-        check_no_lengths(y, panel, is_single)
+        check_no_lengths(y, panel, is_single, "group")
         if is_single and len(panel.values) > 1 and holds_labels(y, len(panel.values)):
             warn_user(
                 f"{type(self).__name__}: X is one group, and y is ignored. If y says which group "
@@ -340,7 +341,9 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             Each group in a list is a (n_rows_j, n_features) or (n_rows_j,) array, or a data frame.
             An array or data frame is one group.
         y : ignored
-            Present by scikit-learn's convention. Sizes of groups are refused.
+            Present by scikit-learn's convention. Sizes of groups are refused. Names of the groups
+            of rows are not seen, either: pass ``SequencePanel.from_frame(df, by="group")``, or
+            ``[X[names == name] for name in np.unique(names)]``, as X.
 
         Returns
         -------
@@ -475,7 +478,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             If every group has only one row, or X is invalid.
         """
         logs, n_scored, panel, is_single = self._score_rows(X)
-        check_no_lengths(y, panel, is_single)
+        check_no_lengths(y, panel, is_single, "group")
         if n_scored == 0:
             raise ValueError(
                 "X has no rows to score: of each group those at odd places are scored given those "

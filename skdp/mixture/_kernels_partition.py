@@ -86,3 +86,43 @@ def improve(begin, end, labels, samples, is_vi, sizes, tables, changes):
         for s in range(n_samples):
             tables[s, samples[s, i], best] += 1
     return n_moved
+
+
+@njit_loop
+def merge(k, labels, is_vi, sizes, tables, changes):
+    """Give the rows of cluster k of a tabulated partition to another one; False if none is better.
+
+    They join the one with which the loss is least.
+    """
+    n_samples, n = tables.shape[0], sizes.shape[0]
+    for other in range(n):
+        changes[other] = 0.0
+    for s in range(n_samples):
+        for m in range(tables.shape[1]):
+            shared = tables[s, m]
+            if shared[k] > 0:
+                alone = growth(shared[k], is_vi)
+                for other in range(n):
+                    if shared[other] > 0:
+                        both = growth(shared[k] + shared[other], is_vi)
+                        changes[other] += both - alone - growth(shared[other], is_vi)
+    best, least = k, 0.0
+    for other in range(n):
+        if other != k and sizes[other] > 0:
+            both = growth(sizes[k] + sizes[other], is_vi)
+            change = both - growth(sizes[k], is_vi) - growth(sizes[other], is_vi)
+            change -= 2.0 * changes[other] / n_samples
+            if change < least - 1e-9 * both:
+                best, least = other, change
+    if best == k:
+        return False
+    for i in range(labels.shape[0]):
+        if labels[i] == k:
+            labels[i] = best
+    sizes[best] += sizes[k]
+    sizes[k] = 0
+    for s in range(n_samples):
+        for m in range(tables.shape[1]):
+            tables[s, m, best] += tables[s, m, k]
+            tables[s, m, k] = 0
+    return True

@@ -26,15 +26,17 @@ _MOST_PAIRS = 10_000_000
 
 
 def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
-    """Return the sampled partition of least mean loss to all of them, improved row by row.
+    """Return the sampled partition of least mean loss to all of them, improved.
 
     With g(x) = x^2 / 2 (Binder) or x log x (variation of information, times N), the loss of a
     partition of sizes n_k against one of sizes m_l is sum_k g(n_k) + sum_l g(m_l)
-    - 2 sum_kl g(n_kl), n_kl the rows in cluster k of one and l of the other.
+    - 2 sum_kl g(n_kl), n_kl the rows in cluster k of one and l of the other. Rows move one by one,
+    and after each pass clusters are merged that single rows would leave slowly, or not at all.
 
-    It has no more clusters than the sample that has most. Without that bound Binder's loss takes
-    rows that components share out of both, to clusters of their own: where many overlap, it is
-    least for a partition into twice as many clusters as any sample has.
+    It has no more clusters than the median of the samples. Without a bound Binder's loss takes rows
+    that components share out of both, to clusters of their own: where many overlap, it is least for
+    a partition into twice as many clusters as any sample has. Under the bound of the sample that
+    has most, such rows take the places of clusters that come and go.
 
     Once an `InterruptGuard` holds back a Ctrl-C, what has been found so far is returned.
 
@@ -50,15 +52,16 @@ def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
         Clusters by falling size, equal ones by their first rows.
     """
     is_vi, samples = loss == "vi", frozen(samples)
+    counts = np.array([len(np.unique(labels)) for labels in samples])
+    n_samples, n_places, n_labels = len(samples), int(np.median(counts)), int(samples.max()) + 1
+    few = samples[counts <= n_places]
     losses: list[float] = []
-    for labels in samples:
+    for labels in few:
         if losses and is_interrupted():
             break
         shared = [_growth(_count_pairs(labels, other), is_vi) for other in samples]
         losses.append(_growth(np.bincount(labels), is_vi) - 2.0 * float(np.mean(shared)))
-    labels = by_size(samples[int(np.argmin(losses))])
-    n_samples, n_labels = len(samples), int(samples.max()) + 1
-    n_places = max(np.count_nonzero(np.bincount(sample)) for sample in samples)
+    labels = by_size(few[int(np.argmin(losses))])
     if n_samples * n_places * n_labels <= _MOST_NUMBERS and not is_interrupted():
         scratch = (
             np.empty(n_places, dtype=np.int64),
@@ -67,7 +70,8 @@ def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
         kernels.tabulate(labels, samples, *scratch)
         for _ in range(_MOST_PASSES):
             n_moved = _improve(labels, samples, is_vi, *scratch)
-            if n_moved <= _FEW * len(labels):
+            has_merged = _merge(labels, is_vi, *scratch)
+            if n_moved <= _FEW * len(labels) and not has_merged:
                 break
     return by_size(labels)
 
@@ -89,6 +93,19 @@ def _improve(
             begin, end, labels, samples, is_vi, sizes, tables, np.empty(len(sizes))
         )
     return n_moved
+
+
+def _merge(
+    labels: Places, is_vi: bool, sizes: NDArray[np.int64], tables: NDArray[np.int64]
+) -> bool:
+    """Give all rows of a cluster to another one where that lowers the loss; return whether."""
+    has_merged = False
+    for k in np.argsort(sizes):
+        if is_interrupted():
+            return False
+        if sizes[k] > 0:
+            has_merged |= kernels.merge(k, labels, is_vi, sizes, tables, np.empty(len(sizes)))
+    return has_merged
 
 
 def _growth(counts: NDArray[np.int64], is_vi: bool) -> float:

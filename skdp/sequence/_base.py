@@ -71,10 +71,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
         panel, is_single = check_panel(
             self, X, reset=reset, ensure_all_finite="allow-nan", accept_tokens=accept_tokens
         )
-        if n_given > 0:
-            check_lags(panel.values, panel.ptr, n_given)
-        elif not self._allows_nan():
-            check_complete(panel, is_single, self._part("emission"))
+        check_observed(panel, is_single, self._part("emission"), self._allows_nan(), n_given)
         return panel, is_single
 
     def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
@@ -103,9 +100,9 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
             Each sequence in a list is a (T_i, n_features) or (T_i,) array, or a data frame. An
             array or data frame is one sequence of T observations. With
             ``emission="categorical"`` also `TokenSequences`: its vocabulary is the symbols. Or for
-            `HDPHMMLT` with Gaussian, Poisson, binary or categorical observations, PartitionedPanel:
-            the result has the same bits as that of a SequencePanel of all sequences, in threads
-            or, with ``joblib.parallel_config("dask")``, in the workers of a cluster.
+            `HDPHMMLT`, with most emissions, PartitionedPanel: the result has the same bits as that
+            of a SequencePanel of all sequences, in threads or, with
+            ``joblib.parallel_config("dask")``, in the workers of a cluster.
         y : ignored
             Present by scikit-learn's convention. Lengths of sequences are refused.
 
@@ -263,6 +260,16 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
         return steps, panel
 
 
+def check_observed(
+    panel: SequencePanel, is_single: bool, emission: Any, allows_nan: bool, n_given: int
+) -> None:
+    """Raise if values are missing, or sequences too short, for an emission."""
+    if n_given > 0:
+        check_lags(panel.values, panel.ptr, n_given)
+    elif not allows_nan:
+        check_complete(panel, is_single, emission)
+
+
 def check_complete(panel: SequencePanel, is_single: bool, emission: Any) -> None:
     """Raise if X holds NaN, which the emission does not take, and say which emissions do."""
     rows = np.isnan(panel.values).any(axis=1)
@@ -287,17 +294,19 @@ class CheckPanel:
         Of the estimator.
     emission : object
     allows_nan : bool
+    n_given : int
+        First steps of each sequence that count as given.
     """
 
-    def __init__(self, name: str, emission: Any, *, allows_nan: bool):
-        self._name, self._emission, self._allows_nan = name, emission, allows_nan
+    def __init__(self, name: str, emission: Any, *, allows_nan: bool, n_given: int):
+        self._name, self._emission = name, emission
+        self._allows_nan, self._n_given = allows_nan, n_given
 
     def __call__(self, panel: SequencePanel) -> None:
         """Raise a ValueError where `check_panel`, or a model without missing values, would."""
         check_lengths(self._name, panel)
         check_finite(panel, allow_nan=True)
-        if not self._allows_nan:
-            check_complete(panel, False, self._emission)
+        check_observed(panel, False, self._emission, self._allows_nan, self._n_given)
 
 
 def check_columns_observed(empty: NDArray[np.bool_], names: Any) -> None:

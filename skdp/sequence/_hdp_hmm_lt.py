@@ -95,9 +95,9 @@ class HDPHMMLT(PartitionedHMM):
         parts again, as long as that explains the data better; for categories and binary factors as
         "random". "random": the emission's own start: the nearest of `n_components` k-means++
         centres for Gaussian observations, the regression of a random window that suits best for
-        autoregressive ones, random runs for categories. Where several sequences of Gaussian,
-        Poisson, binary or categorical observations have 200,000 steps or more, both look at every
-        so many of them, about 100,000 steps; states of the others are drawn given what these teach.
+        autoregressive ones, random runs for categories. Where several sequences have 200,000 steps
+        or more, of an emission that takes partitions, both look at every so many of them, about
+        100,000 steps; states of the others are drawn given what these teach.
         Or your own states, from 0 to ``n_components - 1``, one per step of each sequence; an array
         for a single one.
     max_iter : int, default=500
@@ -358,10 +358,7 @@ class HDPHMMLT(PartitionedHMM):
             return self._start_placed_walker(panel, root, c)
         self._check_size(len(panel.values))
         init_stream, emission = derive_stream(root, Role.INIT, c), self._emission_object()
-        similarity, duration = (
-            None if part is None else make_part(part, name, self.n_components)
-            for part, name in ((self._part(name), name) for name in ("similarity", "duration"))
-        )
+        similarity, duration = self._make_option("similarity"), self._make_option("duration")
         return HMMWalker(
             panel,
             Transitions(

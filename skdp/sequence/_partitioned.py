@@ -12,7 +12,9 @@ from skdp._partitioned_fits import PartitionedFits
 from skdp._random import Role, derive_stream
 from skdp.data import PartitionedPanel
 from skdp.data._validation import check_partitions
+from skdp.emissions._independent import list_unsummed
 from skdp.sequence._base import CheckPanel, check_columns_observed
+from skdp.sequence._durations._protocol import SummedDuration
 from skdp.sequence._hmm._opening import check_init
 from skdp.sequence._hmm._placed import PlacedPanel, check_part, list_lengths
 from skdp.sequence._hmm._placed_walker import PlacedHMMWalker
@@ -36,16 +38,17 @@ class PartitionedHMM(PartitionedFits, HMMPredictions):
     init: Any
 
     def _check_partitions(self, X: PartitionedPanel) -> None:
-        name = type(X).__name__
-        cure = f"takes no {name} yet: X.compute() gathers it in a SequencePanel."
-        emission = self._part("emission")
-        if getattr(emission, "make_sampler_of", None) is None:
+        cure = f"takes no {type(X).__name__} yet: X.compute() gathers it in a SequencePanel."
+        for emission in list_unsummed(self._part("emission")):
             raise TypeError(
                 f"{type(self).__name__} with {type(emission).__name__} {cure} Partitions are for "
-                "'gaussian', 'poisson', 'bernoulli' and 'categorical'."
+                "'gaussian', 'autoregressive', 'poisson', 'bernoulli', 'categorical', "
+                "'multinomial' and IndependentEmissions of these."
             )
-        if self.duration is not None:
-            raise TypeError(f"{type(self).__name__} with a duration {cure}")
+        duration = self._make_option("duration")
+        if duration is not None and not isinstance(duration, SummedDuration):
+            name = type(self._part("duration")).__name__
+            raise TypeError(f"{type(self).__name__} with {name} {cure}")
         if self.state_sampler == "beam":
             raise TypeError(f"state_sampler='beam' {cure}")
         self._check_no_warm_start(X)
@@ -57,7 +60,10 @@ class PartitionedHMM(PartitionedFits, HMMPredictions):
         self.__dict__.pop("_n_words", None)
         placed = PlacedPanel(X, executor)
         check = CheckPanel(
-            type(self).__name__, self._part("emission"), allows_nan=self._allows_nan()
+            type(self).__name__,
+            self._part("emission"),
+            allows_nan=self._allows_nan(),
+            n_given=self._n_given(),
         )
         (n_seen,) = placed.sum(check_part, check)
         if self._allows_nan():
@@ -65,27 +71,34 @@ class PartitionedHMM(PartitionedFits, HMMPredictions):
         self._check_size(max(n_steps for _, n_steps in placed.sizes))
         return placed
 
+    def _make_option(self, name: str) -> Any:
+        """Return the sampler of the similarity or the duration, or None."""
+        part = self._part(name)
+        return None if part is None else make_part(part, name, self.n_components)
+
     def _start_placed_walker(
         self, data: PlacedPanel, root: np.random.SeedSequence, c: int
     ) -> PlacedHMMWalker:
         """Return the walker of a new chain over partitions."""
         init_stream = derive_stream(root, Role.INIT, c)
-        part = self._part("similarity")
-        similarity = None if part is None else make_part(part, "similarity", self.n_components)
+        similarity, duration = self._make_option("similarity"), self._make_option("duration")
         if isinstance(similarity, EmissionCoupledSampler):
+            name = type(self._part("similarity")).__name__
             raise TypeError(
-                f"{type(part).__name__} takes no PartitionedPanel yet: X.compute() gathers it in a "
-                "SequencePanel."
+                f"{name} takes no PartitionedPanel yet: X.compute() gathers it in a SequencePanel."
             )
         emission = self._emission_object()
         return PlacedHMMWalker(
             data,
             c,
-            Transitions(self.n_components, self._priors(), init_stream),
+            Transitions(
+                self.n_components, self._priors(), init_stream, self_transitions=duration is None
+            ),
             emission.make_sampler_of(data.observations(), self.n_components),
             init_stream,
             derive_stream(root, Role.SWEEP, c),
             similarity=similarity,
+            duration=duration,
             n_held=self._n_held(),
             init=self._read_init(data),
         )

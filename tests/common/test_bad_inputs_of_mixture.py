@@ -231,6 +231,7 @@ def test_groups_of_rows_are_no_y():
         model.fit(X, [0, 1] * 6)
     model.fit(X)
     model.fit([X, X], [0, 1])  # labels of groups
+    model.fit(X, [[0], [0, 1]])  # ignored like anything else
 
 
 @pytest.mark.parametrize("name", FAULTS_OF_GROUPS)
@@ -247,7 +248,7 @@ def test_fault_of_groups(name):
 @pytest.mark.parametrize("method", ["fit", "score"])
 def test_sizes_of_groups_are_not_labels(method):
     model = HDPMixture(max_iter=4, random_state=0).fit(GROUPS)
-    with pytest.raises(ValueError, match="lengths of sequences"):
+    with pytest.raises(ValueError, match=r"lengths of groups.* one per group"):
         getattr(model, method)(X, [5, 7])
 
 

@@ -7,7 +7,8 @@ from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixt
 from skdp.utils.estimator_checks import parametrize_with_ragged_checks
 
 
-@pytest.mark.filterwarnings("ignore:HDPMixture. X is one group, and y is ignored")
+# The checks give labels to everyone, which to HDPMixture are a mistake worth a warning.
+@pytest.mark.filterwarnings("ignore:HDPMixture. X is one group, and y is ignored:UserWarning")
 @scikit_learn_checks(
     [
         PitmanYorMixture(max_iter=20),

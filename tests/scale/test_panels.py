@@ -1,15 +1,14 @@
 """Hidden Markov models on a cluster: the bits of one machine, bytes a sweep, lost workers."""
 
 import joblib
-import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 from scale.workers import assert_nothing_is_left, kill_a_worker
+from unit.sequence.panels import EMISSIONS, KINDS, assert_same, draw_panel
 
 from skdp._executors import LostWorkerError
 from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
-from skdp.data import PartitionedPanel, SequencePanel
+from skdp.data import PartitionedPanel
 from skdp.sequence import HDPHMMLT
 from skdp.sequence._hmm._placed_walker import PlacedHMMWalker
 
@@ -19,31 +18,11 @@ distributed = pytest.importorskip("distributed")
 # Dask has warnings of its own, and models are fitted for too short a time.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
-LENGTHS = (40, 1, 70, 30, 55, 120, 9)
-
-
-def draw_panel(kind, lengths=LENGTHS):
-    """Return sequences of four states that last ten steps."""
-    rng = np.random.default_rng(1)
-    z = np.concatenate([np.repeat(rng.integers(0, 4, n // 10 + 1), 10)[:n] for n in lengths])
-    if kind == "poisson":
-        values = rng.poisson(np.array([[1, 9], [5, 2], [20, 1], [3, 3]])[z]).astype(float)
-    elif kind == "categorical":
-        values = (rng.integers(0, 3, len(z)) + 2.0 * z).reshape(-1, 1)
-    else:
-        values = rng.normal(size=(len(z), 2)) + 3.0 * rng.normal(size=(4, 2))[z]
-    if kind == "missing":
-        values[rng.random(values.shape) < 0.1] = np.nan
-    return SequencePanel(values, np.cumsum([0, *lengths]))
-
-
-EMISSIONS = {"gaussian": "gaussian", "missing": "gaussian", "poisson": "poisson"}
-
 
 def make(kind="gaussian", **params):
     return HDPHMMLT(
         5,
-        emission=EMISSIONS.get(kind, kind),
+        emission=EMISSIONS[kind],
         **{"max_iter": 12, "thin": 2, "random_state": 0, **params},
     )
 
@@ -58,15 +37,6 @@ def here(kind="gaussian", **params):
         return make(kind, **params).fit(draw_panel(kind))
 
 
-def assert_same(found, expected):
-    assert found.trace_ == expected.trace_
-    for mine, theirs in zip(found.samples_, expected.samples_, strict=True):
-        for name in ("startprob", "transmat", "shares"):
-            assert_array_equal(getattr(mine, name), getattr(theirs, name), err_msg=name)
-        for name, value in vars(theirs.emission).items():
-            assert_array_equal(getattr(mine.emission, name), value, err_msg=name)
-
-
 EVERYTHING = {"stickiness": "auto", "similarity": "gaussian", "n_chains": 2}
 
 
@@ -77,9 +47,16 @@ def test_bits_are_those_of_one_machine(client, n_partitions):
     assert_nothing_is_left(client)
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "poisson", "categorical"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_bits_of_emissions(client, kind):
     assert_same(make(kind).fit(split(draw_panel(kind), 3)), here(kind))
+    assert_nothing_is_left(client)
+
+
+@pytest.mark.parametrize("duration", ["poisson", "negative_binomial"])
+def test_bits_of_durations(client, duration):
+    panel, expected = draw_panel("missing"), here("missing", duration=duration)
+    assert_same(make("missing", duration=duration).fit(split(panel, 3)), expected)
     assert_nothing_is_left(client)
 
 

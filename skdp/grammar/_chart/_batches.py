@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from skdp._executors import call_all
 from skdp.data import TokenSequences
 
 _CHUNK_WORDS = 2000
@@ -104,5 +105,5 @@ class SentenceBatches(NamedTuple):
             end = begin + max(multiple, n // multiple * multiple)
             parts.append(places[begin:end])
             begin = end
-        found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(part) for part in parts)
+        found = call_all([partial(work, part) for part in parts], n_jobs)
         return zip(parts, found, strict=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._memory import check_memory
 from skdp.inference import Part
+from skdp.sequence._durations import _kernels as kernels
 
 
 def check_tables(n_states: int, max_duration: int) -> None:
@@ -37,6 +40,27 @@ class SegmentCounts(Part):
         self.at_least = np.zeros((n_states, max_duration), dtype=np.int64)
         self.counts = np.zeros(n_states)
         self.totals = np.zeros(n_states)
+
+    def draw(self, ptr: NDArray[Any], states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Draw what was cut off from segments, and the parameters given all of them."""
+        self.take(self.add_up(ptr, states))
+        self.draw_parameters(rng)
+
+    def add_up(
+        self, ptr: NDArray[Any], states: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the numbers of segments by state and length: complete ones, and others."""
+        exact, at_least = np.empty_like(self.exact), np.empty_like(self.at_least)
+        kernels.count_segments(ptr, states, exact, at_least)
+        return exact, at_least
+
+    def take(self, sums: tuple[NDArray[np.int64], ...]) -> None:
+        """Take the numbers of all segments."""
+        self.exact, self.at_least = sums
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw what was cut off from segments, and the parameters given all of them."""
+        raise NotImplementedError
 
     def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the tables of the current parameters."""

@@ -108,9 +108,8 @@ class NegativeBinomialDurationSampler(SegmentCounts):
         for j in range(len(self.log_p)):
             self.log_p[j], self.log_q[j] = draw_log_beta(self.a, self.b, rng)
 
-    def draw(self, ptr: NDArray[Any], states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         """Draw what was cut off from segments, and p given all of them."""
-        kernels.count_segments(ptr, states, self.exact, self.at_least)
         kernels.draw_probabilities(
             self.exact, self.at_least, self.n_phases, self.a, self.b, self.log_p, self.log_q,
             self.counts, self.totals, rng,

@@ -102,9 +102,8 @@ class PoissonDurationSampler(SegmentCounts):
             draw_log_gamma(self.shape, rng) - log(self.rate) for _ in self.log_means
         ]
 
-    def draw(self, ptr: NDArray[Any], states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         """Draw what was cut off from segments, and omega given all of them."""
-        kernels.count_segments(ptr, states, self.exact, self.at_least)
         kernels.draw_means(
             self.exact, self.at_least, self.shape, self.rate, self.log_means, self.counts,
             self.totals, rng,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,4 +133,36 @@ class DurationSampler(Protocol):
         Returns
         -------
         DurationSampler
+        """
+
+
+@runtime_checkable
+class SummedDuration(DurationSampler, Protocol):
+    """What samplers offer that go by sums over sequences: a panel may then be in partitions."""
+
+    def add_up(self, ptr: NDArray[Any], states: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+        """Return sums over sequences, whose bits do not depend on how a panel is cut.
+
+        They do not depend on the parameters.
+
+        Parameters
+        ----------
+        ptr, states : arrays
+            As in `draw`.
+        """
+
+    def take(self, sums: tuple[NDArray[Any], ...]) -> None:
+        """Take the sums over all sequences.
+
+        Parameters
+        ----------
+        sums : tuple of arrays
+        """
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw the parameters given what was taken: the rest of `draw`.
+
+        Parameters
+        ----------
+        rng : (4,) array of uint64
         """

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skdp._random import draw_key
 from skdp._typing import Floats, Places
 from skdp.data import SequencePanel
-from skdp.emissions._protocol import CollapsedEmission, SummedEmission
+from skdp.emissions._protocol import CollapsedEmission, SummedEmission, values_for
 from skdp.sequence._hmm._kernels_transitions import count_transitions
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._opening import Opening, find_order
@@ -139,7 +139,7 @@ def begin(
 ) -> Start:
     """Return the first states of some sequences, or of all, and what others learn from them."""
     sampler = emission.copy()
-    sampler.attach(panel.values)
+    sampler.attach(*values_for(sampler, panel.values, panel.ptr))
     states = np.zeros(len(panel.values), dtype=np.int64)
     seek_states(panel.ptr, states, transitions, sampler, init, rng)
     matrix = None

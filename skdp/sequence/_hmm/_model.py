@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp.emissions._protocol import EmissionModel, looks_back
+from skdp.emissions._protocol import EmissionModel, looks_back, values_for
 from skdp.sequence._durations._protocol import DurationModel
 from skdp.sequence._hmm._forecast import follow, log_tables_to_leaving
 from skdp.sequence._hmm._messages import HMMMessages
@@ -59,7 +59,7 @@ class HMMModel:
     def _log_obs(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log density of every step in every state, (N, J)."""
         emission: Any = self.emission
-        return emission.log_obs(values, *([ptr] if looks_back(emission) else []))
+        return emission.log_obs(*values_for(emission, values, ptr))
 
     def log_likelihoods(
         self, ptr: NDArray[np.int64], values: NDArray[np.float64]

@@ -9,7 +9,8 @@ each sequence, by its number in the whole panel.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from skdp._random import draw_key
 from skdp._typing import Floats, Ints, Places
 from skdp.callback._files import written_whole
 from skdp.data import PartitionedPanel, SequencePanel, concatenate
+from skdp.emissions._protocol import values_for
 from skdp.sequence._hmm._alignment import count_pairs
 from skdp.sequence._hmm._first_states import (
     Start,
@@ -34,6 +36,7 @@ from skdp.sequence._hmm._first_states import (
     list_chosen,
 )
 from skdp.sequence._hmm._messages import HMMMessages
+from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._transitions import Transitions
 
 
@@ -45,6 +48,7 @@ class PlacedChain:
     ----------
     emission : SummedEmission
         With the observations.
+    duration : SummedDuration or None
     states : (N,) array of int64
     kept : dict
         States of stored samples by their sweep.
@@ -53,6 +57,7 @@ class PlacedChain:
     """
 
     emission: Any
+    duration: Any
     states: Places
     kept: dict[int, NDArray[np.int32]] = field(default_factory=dict)
     move: Any = None
@@ -91,6 +96,8 @@ class Orders(NamedTuple):
     emission : SummedEmission
         Parameters, without observations.
     startprob, transmat : (J,), (J, J) arrays
+    tables : tuple of arrays or None
+        Of durations.
     key, missing_key : (4,) arrays of uint64
         Of the streams of states and of missing values.
     """
@@ -98,12 +105,22 @@ class Orders(NamedTuple):
     emission: Any
     startprob: Floats
     transmat: Floats
+    tables: tuple[Floats, Floats] | None
     key: NDArray[np.uint64]
     missing_key: NDArray[np.uint64]
 
 
-Found = tuple[list[int], Places, Any]
-"""Impossible sequences, transitions, and what the emission measures."""
+Found = tuple[Any, ...]
+"""Impossible sequences, transitions, what the emission measures, and sums of the duration."""
+
+
+@contextmanager
+def naming(part: PanelPart) -> Iterator[None]:
+    """Say in a ValueError in which partition the fault is."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"partition {part.place}: {error}") from None
 
 
 def measure_part(part: PanelPart) -> tuple[list[tuple[int, int]]]:
@@ -124,16 +141,22 @@ def list_lengths(part: PanelPart) -> tuple[list[int]]:
 
 def sum_part(part: PanelPart, f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return what `f` makes of the observations."""
-    result: tuple[Any, ...] = f(part.panel.values, *args)
+    with naming(part):
+        result: tuple[Any, ...] = f(part.panel.values, *args)
     return result
+
+
+def sum_sequences_part(
+    part: PanelPart, f: Callable[..., Any], args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Return what `f` makes of the sequences."""
+    return sum_part(part, f, (part.panel.ptr, *args))
 
 
 def check_part(part: PanelPart, check: Callable[[SequencePanel], None]) -> tuple[Places]:
     """Raise unless the observations pass a check; return how many were observed of each column."""
-    try:
+    with naming(part):
         check(part.panel)
-    except ValueError as error:
-        raise ValueError(f"partition {part.place}: {error}") from None
     return ((~np.isnan(part.panel.values)).sum(axis=0),)
 
 
@@ -145,14 +168,16 @@ def digest_part(part: PanelPart) -> tuple[list[str]]:
 # A chain
 
 
-def begin_part(part: PanelPart, c: int, emission: Any) -> tuple[list[bool]]:
+def begin_part(part: PanelPart, c: int, emission: Any, duration: Any) -> tuple[list[bool]]:
     """Make room for a chain; return whether values are missing that it has to draw."""
     own = emission.copy()
-    own.attach(part.panel.values)
+    with naming(part):
+        own.attach(*values_for(own, part.panel.values, part.panel.ptr))
     if c in part.chains:  # what was read from a checkpoint
-        part.chains[c].emission = own
+        part.chains[c].emission, part.chains[c].duration = own, duration
     else:
-        part.chains[c] = PlacedChain(own, np.zeros(len(part.panel.values), dtype=np.int64))
+        states = np.zeros(len(part.panel.values), dtype=np.int64)
+        part.chains[c] = PlacedChain(own, duration, states)
     return ([own.is_incomplete],)
 
 
@@ -234,7 +259,10 @@ def count_part(part: PanelPart, c: int, n_states: int) -> Found:
     """Return the transitions, and what the emission measures."""
     chain = part.chains[c]
     counts = count(part.panel.ptr, chain.states, n_states)
-    return [], counts, chain.emission.measure(chain.states)
+    lengths = ()
+    if chain.duration is not None:
+        lengths = chain.duration.add_up(part.panel.ptr, chain.states)
+    return [], counts, chain.emission.measure(chain.states), *lengths
 
 
 def sweep_part(part: PanelPart, c: int, orders: Orders) -> Found:
@@ -244,11 +272,14 @@ def sweep_part(part: PanelPart, c: int, orders: Orders) -> Found:
     n_states = len(orders.startprob)
     log_obs = np.empty((len(states), n_states))
     chain.emission.write_log_obs(log_obs)
-    messages = HMMMessages(part.panel.ptr, orders.startprob, orders.transmat, log_obs)
+    known = part.panel.ptr, orders.startprob, orders.transmat, log_obs
+    messages: HMMMessages | SegmentMessages = (
+        HMMMessages(*known) if orders.tables is None else SegmentMessages(*known, *orders.tables)
+    )
     impossible = messages.sample_states_with(states, orders.key, part.number)
     chain.emission.complete_with(states, orders.missing_key, part.first)
-    _, counts, measured = count_part(part, c, n_states)
-    return _list_impossible(part, impossible), counts, measured
+    _, *found = count_part(part, c, n_states)
+    return _list_impossible(part, impossible), *found
 
 
 def _list_impossible(part: PanelPart, impossible: int) -> list[int]:
@@ -295,7 +326,7 @@ def read_part(part: PanelPart, path: Path) -> tuple[int]:
         except Exception as error:
             raise ValueError(f"The file {path} of a checkpoint is damaged.") from error
     for c, states, kept in chains:
-        part.chains[c] = PlacedChain(None, states, kept)
+        part.chains[c] = PlacedChain(None, None, states, kept)
     return (0,)
 
 
@@ -365,7 +396,7 @@ class PlacedPanel(Placed):
 
 
 class PlacedObservations:
-    """Observations of a panel in partitions, as `Observations`."""
+    """Observations of a panel in partitions, as `ObservedSequences`."""
 
     def __init__(self, data: PlacedPanel):
         self._data = data
@@ -378,3 +409,7 @@ class PlacedObservations:
     def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
         """Return the sum over partitions of tuples ``f(values, *args)``."""
         return self._data.sum(sum_part, f, args)
+
+    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over partitions of tuples ``f(values, ptr, *args)``."""
+        return self._data.sum(sum_sequences_part, f, args)

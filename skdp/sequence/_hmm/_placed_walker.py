@@ -12,6 +12,7 @@ from skdp._part import Part
 from skdp._random import draw_key
 from skdp._typing import Places
 from skdp.emissions._protocol import Coupling
+from skdp.sequence._durations._protocol import SummedDuration
 from skdp.sequence._hmm._opening import find_order
 from skdp.sequence._hmm._placed import (
     Orders,
@@ -46,6 +47,7 @@ class PlacedHMMWalker(HMMWalker):
     emission : SummedEmission
         Without observations.
     transitions, init_stream, stream, similarity, n_held : as in `HMMWalker`
+    duration : SummedDuration or None
     init : {"auto", "random"} or list of (N_s,) arrays of int
         First states: a name, or those of each partition.
     """
@@ -64,6 +66,7 @@ class PlacedHMMWalker(HMMWalker):
         stream: NDArray[np.uint64],
         *,
         similarity: SimilaritySampler | None = None,
+        duration: SummedDuration | None = None,
         n_held: int = 0,
         init: Any = "auto",
     ):
@@ -71,7 +74,7 @@ class PlacedHMMWalker(HMMWalker):
         self.n_held = n_held
         self.n_sweeps = 0
         self.transitions, self.emission = transitions, emission
-        self.similarity, self.duration = similarity, None
+        self.similarity, self.duration = similarity, duration
         self.stream = stream
         self.attach(data)
         if isinstance(init, str):
@@ -82,14 +85,15 @@ class PlacedHMMWalker(HMMWalker):
         known = self._known_similarity()
         if known is not None and isinstance(init, str):
             data.result(self._sums)  # nothing else is at work on the partitions
-            data.sum(rename_part, c, find_order(self._count(), known))
+            data.sum(rename_part, c, find_order(self._found[1], known))
             self._take_counts()
         self._begin(init_stream)
 
     def attach(self, data: Any) -> None:
         """Take the partitions, which may have read what they wrote."""
         self.data: PlacedPanel = data
-        (flags,) = data.sum(begin_part, self.c, data.share(self._parameters()))
+        parameters = data.share(self._parameters())
+        (flags,) = data.sum(begin_part, self.c, parameters, data.share(self.duration))
         self._is_incomplete = any(flags)
         self._is_complete = False
 
@@ -109,7 +113,8 @@ class PlacedHMMWalker(HMMWalker):
         draw_key(self.stream, key)
         if self._is_incomplete:
             draw_key(self.stream, missing_key)
-        orders = Orders(self._parameters(), startprob, transmat, key, missing_key)
+        tables = None if self.duration is None else self.duration.tables()
+        orders = Orders(self._parameters(), startprob, transmat, tables, key, missing_key)
         self._find(self.data.total(sweep_part, self.c, self.data.share(orders)))
         self._is_complete = True
         self._count_moved(orders)
@@ -132,8 +137,7 @@ class PlacedHMMWalker(HMMWalker):
         self._found = self.data.result(total)
 
     def _count(self) -> Places:
-        counts: Places = self._found[1]
-        return counts
+        return self.transitions.without_stays(self._found[1])
 
     def _split_or_merge(self) -> bool:
         self.data.result(self._sums)  # nothing else is at work on the partitions
@@ -143,6 +147,11 @@ class PlacedHMMWalker(HMMWalker):
         if has_moved:
             self._take_counts()
         return has_moved
+
+    def _draw_duration(self, rng: NDArray[np.uint64]) -> None:
+        duration: Any = self.duration
+        duration.take(self._found[3:])
+        duration.draw_parameters(rng)
 
     def _draw_emission(self, rng: NDArray[np.uint64], coupling: Coupling | None = None) -> None:
         if self._is_incomplete and not self._is_complete:
@@ -157,7 +166,7 @@ class PlacedHMMWalker(HMMWalker):
         emission.draw_parameters(rng)
 
     def _shares(self) -> NDArray[np.float64]:
-        shares: NDArray[np.float64] = self._count().sum(axis=0) / self.data.n_units
+        shares: NDArray[np.float64] = self._found[1].sum(axis=0) / self.data.n_units
         return shares
 
     def _keep_states(self) -> int:

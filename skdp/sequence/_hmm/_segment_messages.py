@@ -121,17 +121,30 @@ class SegmentMessages:
         states : (N,) array of int64, output
         rng : (4,) array of uint64
         """
-        key, own_rng = np.empty_like(rng), np.empty_like(rng)
+        key = np.empty_like(rng)
         draw_key(rng, key)
+        return self.sample_states_with(states, key)
+
+    def sample_states_with(self, states: Places, key: np.ndarray, number: int = 0) -> int:
+        """Draw the states that a key stands for; return the first impossible sequence, or -1.
+
+        Parameters
+        ----------
+        states : (N,) array of int64, output
+        key : (4,) array of uint64
+        number : int, default=0
+            Of the first of these sequences in the whole panel.
+        """
+        own_rng = np.empty_like(key)
         norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
         for first, last in self._batches:
             n_done = self._filter(first, last, norms, likelihoods)
             if first + n_done < last:
                 return first + n_done
             kernels.sample_segments(
-                self.ptr[first : last + 1], first, self.reverse, self.log_obs, self.durations,
-                self._scratch, self._log_enter, self._log_end, norms, self._log_filtered,
-                states, key, own_rng,
+                self.ptr[first : last + 1], number + first, self.reverse, self.log_obs,
+                self.durations, self._scratch, self._log_enter, self._log_end, norms,
+                self._log_filtered, states, key, own_rng,
             )  # fmt: skip
         return -1
 

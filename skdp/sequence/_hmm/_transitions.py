@@ -283,6 +283,14 @@ class Transitions(Part):
         count(ptr, states, counts)
         return counts
 
+    def without_stays(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return transitions that were counted from step to step, as `count` counts them."""
+        if self.self_transitions:
+            return counts
+        changes = counts.copy()
+        np.fill_diagonal(changes[:-1], 0)
+        return changes
+
     def _shapes(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a_jj', (J + 1, J)."""
         shapes = np.tile(self.alpha * weights, (self.n_states + 1, 1))

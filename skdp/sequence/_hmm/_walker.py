@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.data import SequencePanel
-from skdp.emissions._protocol import CollapsedEmission, Coupling, EmissionSampler, looks_back
+from skdp.emissions._protocol import CollapsedEmission, Coupling, EmissionSampler, values_for
 from skdp.inference import Part
 from skdp.sequence._durations._protocol import DurationSampler
 from skdp.sequence._hmm._first_states import write_first_states
@@ -128,7 +128,7 @@ class HMMWalker(Part):
         """Take the panel (again)."""
         self._ptr = panel.ptr
         self._log_obs = np.empty((len(panel.values), self.transitions.n_states))
-        self.emission.attach(panel.values, *([panel.ptr] if looks_back(self.emission) else []))
+        self.emission.attach(*values_for(self.emission, panel.values, panel.ptr))
 
     def detach(self) -> None:
         """Drop the panel and what follows from it."""
@@ -204,7 +204,7 @@ class HMMWalker(Part):
         hold = self.n_held > 0
         transitions.draw_given(self._count(), rng, hold=hold, rates_known=rates_known)
         if self.duration is not None:
-            self.duration.draw(self._ptr, self.states, rng)
+            self._draw_duration(rng)
         self._hold_emission()
         if similarity is None:
             self._draw_emission(rng)
@@ -222,6 +222,11 @@ class HMMWalker(Part):
     def _count(self) -> NDArray[np.int64]:
         """Return the transitions of the current states, (J + 1, J)."""
         return self.transitions.count(self._ptr, self.states)
+
+    def _draw_duration(self, rng: NDArray[np.uint64]) -> None:
+        """Draw the parameters of the durations given the states."""
+        assert self.duration is not None
+        self.duration.draw(self._ptr, self.states, rng)
 
     def _draw_emission(self, rng: NDArray[np.uint64], coupling: Coupling | None = None) -> None:
         """Draw the parameters of the observations given the states."""

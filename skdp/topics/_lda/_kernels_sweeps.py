@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit_loop, njit_step
+from skdp._numba import njit, njit_loop, njit_step
 from skdp._random import next_double
 from skdp._simd import (
     LANES,
@@ -111,46 +111,83 @@ def empty_sparse_scratch(n_topics: int) -> SparseScratch:
 
 def list_words(tokens: np.ndarray, topics: np.ndarray, n_words: int, n_topics: int) -> WordLists:
     """Return the counts of the seated words as lists with room for all words to be seated."""
+    lists = _empty_lists(np.bincount(tokens, minlength=n_words), n_topics)
     seated = topics >= 0
-    pairs = tokens[seated].astype(np.int64) * n_topics + topics[seated]
-    pairs, pair_counts = np.unique(pairs, return_counts=True)
-    words, pair_topics = np.divmod(pairs, n_topics)
-    frequencies = np.bincount(tokens, minlength=n_words)
-    return _make_lists(frequencies, words, pair_topics, pair_counts, n_topics)
+    numbers = np.bincount(tokens[seated], minlength=n_words)
+    begins = np.zeros(n_words + 1, np.int64)
+    np.cumsum(numbers, out=begins[1:])
+    _fill_lists(tokens, topics, begins, np.zeros(n_topics, np.int32), *lists)
+    return lists
 
 
 def lists_of_counts(counts: np.ndarray, n_topics: int) -> WordLists:
     """Return counts (W, K or more) as the lists that `list_words` makes of their words."""
+    lists = _empty_lists(counts.sum(axis=1, dtype=np.float64).astype(np.int64), n_topics)
     words, topics = np.nonzero(counts)
-    frequencies = counts.sum(axis=1, dtype=np.float64).astype(np.int64)
-    return _make_lists(frequencies, words, topics, counts[words, topics], n_topics)
+    lists.lengths[:] = np.bincount(words, minlength=len(counts))
+    at = _places(lists, words)
+    lists.ids[at], lists.values[at] = topics, counts[words, topics]
+    return lists
 
 
-def _make_lists(
-    frequencies: np.ndarray,
-    words: np.ndarray,
-    pair_topics: np.ndarray,
-    pair_counts: np.ndarray,
-    n_topics: int,
-) -> WordLists:
-    """Return lists of pairs of a word and a topic, in order, with room for words of frequencies."""
+def _empty_lists(frequencies: np.ndarray, n_topics: int) -> WordLists:
+    """Return lists with room for words of these frequencies, all entries free."""
     room = np.minimum(frequencies, n_topics)
     row_ptr = np.zeros(len(frequencies) + 1, np.int64)
     np.cumsum(-(-room // LANES) * LANES, out=row_ptr[1:])
-    ids = np.full(row_ptr[-1], n_topics, np.int32)
-    values = np.zeros(row_ptr[-1], np.float32)
-    lengths = np.bincount(words, minlength=len(frequencies))
-    at = row_ptr[words] + np.arange(len(words)) - (np.cumsum(lengths) - lengths)[words]
-    ids[at], values[at] = pair_topics, pair_counts
-    return WordLists(ids, values, row_ptr, lengths)
+    return WordLists(
+        np.full(row_ptr[-1], n_topics, np.int32),
+        np.zeros(row_ptr[-1], np.float32),
+        row_ptr,
+        np.zeros(len(frequencies), np.int64),
+    )
+
+
+def _places(lists: WordLists, words: np.ndarray) -> np.ndarray:
+    """Return the entries of lists, given the word of each, in rising order."""
+    before = np.cumsum(lists.lengths) - lists.lengths
+    return lists.row_ptr[words] + np.arange(len(words)) - before[words]
+
+
+@njit
+def _fill_lists(tokens, topics, begins, times, ids, values, row_ptr, lengths):
+    """Write the topics of every word, in rising order, and how often it has them, to empty lists.
+
+    Parameters
+    ----------
+    tokens, topics : (n,) int32
+        Topic -1: not seated.
+    begins : (W + 1,) int64
+        The seated words before each word of the vocabulary.
+    times : (K,) int32, zero on entry
+    ids, values, row_ptr, lengths : as in `WordLists`
+    """
+    grouped = np.empty(begins[-1], np.int32)  # the topics of the first word, of the second, ...
+    ends = begins[:-1].copy()
+    for i in range(tokens.shape[0]):
+        if topics[i] >= 0:
+            grouped[ends[tokens[i]]] = topics[i]
+            ends[tokens[i]] += 1
+    for w in range(lengths.shape[0]):
+        row, length = row_ptr[w], 0
+        for i in range(begins[w], ends[w]):
+            k = grouped[i]
+            if times[k] == 0:
+                ids[row + length] = k
+                length += 1
+            times[k] += 1
+        ids[row : row + length].sort()
+        for i in range(row, row + length):
+            values[i] = times[ids[i]]
+            times[ids[i]] = 0
+        lengths[w] = length
 
 
 def counts_of_lists(lists: WordLists, out: np.ndarray) -> None:
     """Write the counts that `lists` hold to `out` (W, K or more)."""
     out[...] = 0.0
     words = np.repeat(np.arange(len(lists.lengths)), lists.lengths)
-    before = np.cumsum(lists.lengths) - lists.lengths
-    at = lists.row_ptr[words] + np.arange(len(words)) - before[words]
+    at = _places(lists, words)
     out[words, lists.ids[at]] = lists.values[at]
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import add
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -213,12 +212,14 @@ class LDAWalker(TopicWalker):
 
     def _node_frequencies(self) -> Frequencies:
         """Return the frequencies of the words of nodes by topic."""
-        found = []
-        for node_ptr, shard in zip(self._node_ptr, self.shards, strict=True):
-            counts = np.zeros((len(node_ptr) - 1, self.n_topics), dtype=np.int32)
-            count_nodes(node_ptr, shard.topics, counts)
-            found.append(count_frequencies(counts))
-        return reduce(add, found)
+
+        def count() -> Iterator[NDArray[np.int32]]:
+            for node_ptr, shard in zip(self._node_ptr, self.shards, strict=True):
+                counts = np.zeros((len(node_ptr) - 1, self.n_topics), dtype=np.int32)
+                count_nodes(node_ptr, shard.topics, counts)
+                yield counts
+
+        return count_frequencies(count(), self.n_topics)
 
     def _log_prior(self) -> float:
         n_k = np.zeros(self.n_topics, dtype=np.int64)

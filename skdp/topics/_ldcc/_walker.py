@@ -172,7 +172,7 @@ class CoClusterWalker(TopicWalker):
         counts = np.zeros((len(self._whole), self.n_clusters), dtype=np.int64)
         for s, shard in enumerate(self.shards):
             count_documents(self._corpora[s], shard.clusters, counts[slice(*self._bounds[s])])
-        return count_frequencies(counts)
+        return count_frequencies([counts], self.n_clusters)
 
     def _updated_rows(self) -> NDArray[np.float64]:
         """Return alpha, each row re-estimated from the words of its segments.
@@ -198,7 +198,7 @@ class CoClusterWalker(TopicWalker):
             count_nodes(self._corpora[s].segment_ptr, self.shards[s].topics, counts[begin:end])
         clusters, found = self.clusters, np.empty(self.n_clusters, dtype=object)
         for y in range(self.n_clusters):
-            found[y] = count_frequencies(counts[clusters == y])
+            found[y] = count_frequencies([counts[clusters == y]], self.n_topics)
         return found
 
     def _log_prior(self) -> float:

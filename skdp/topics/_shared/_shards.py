@@ -15,9 +15,10 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from skdp._executors import call_all
 from skdp.topics._shared._arrays import check_counts
 from skdp.topics._shared._kernels import Corpus, WordCounts
 from skdp.topics._shared._kernels_changes import add_change, move_words
@@ -219,13 +220,7 @@ def sweep_shards(
         Group(sweeps[begin:end], streams[begin:end], words, ledger)
         for begin, end in pairwise(bounds.tolist())
     ]
-    if n_groups == 1:
-        swept = [groups[0].run()]
-    else:
-        # Sweeps work in place: joblib's memory maps of large arrays could not be written.
-        swept = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None)(
-            delayed(group.run)() for group in groups
-        )
+    swept = call_all([group.run for group in groups], n_jobs)
     moved = [stream for each in swept for stream in each.streams]
     for stream, new in zip(streams, moved, strict=True):
         stream[:] = new

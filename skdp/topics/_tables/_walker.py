@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import add
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -234,7 +232,8 @@ class TableWalker(TopicWalker):
 
     def _document_frequencies(self) -> Frequencies:
         """Return the frequencies of the tables of documents."""
-        return reduce(add, (count_frequencies(shard.document_tables) for shard in self.shards))
+        tables = [shard.document_tables for shard in self.shards]
+        return count_frequencies(tables, tables[0].shape[1])
 
     def _update_parents(self) -> None:
         """Re-estimate lambda from the tables that segments ordered from either parent.
@@ -256,9 +255,8 @@ class TableWalker(TopicWalker):
             later = np.ones(len(corpus.segment_ptr) - 1, dtype=bool)
             doc_ptr = np.asarray(corpus.doc_ptr)
             later[doc_ptr[:-1][np.diff(doc_ptr) > 0]] = False
-            tables = np.column_stack([state.segment_tables, state.segment_to_previous])[later]
-            found.append(count_frequencies(tables))
-        return reduce(add, found)
+            found.append(np.column_stack([state.segment_tables, state.segment_to_previous])[later])
+        return count_frequencies(found, 2)
 
     def _update_discount(self, stream: NDArray[np.uint64]) -> None:
         """Draw the discount, and make the ratios anew."""

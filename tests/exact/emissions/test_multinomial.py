@@ -85,7 +85,7 @@ def test_steps_of_no_state():
     sampler, _ = start()
     some = np.array([1, 2, 3, 5, 7])
     part = sampler.restrict(some, 2)
-    states = np.array([0, 1, 1, -1, 0])
+    states = np.array([0, 1, 1, 0, -1])
     part.condition(states)
     expected = sum(log_row_evidence(ROWS[some][states == j], PRIOR) for j in range(2))
     assert_allclose(part.log_evidence(), expected)

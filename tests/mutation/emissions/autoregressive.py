@@ -9,14 +9,6 @@ REGRESSION_MODEL = "emissions/_autoregressive_model.py"
 
 MUTATIONS = [
     Mutation(
-        "regressions-lags-across-sequences",
-        REGRESSION_SAMPLER,
-        "        rows[~has_lags] = np.nan\n        self._rows",
-        "        self._rows",
-        "A sequence does not go on in the next.",
-        f"{REGRESSION_TESTS}::test_sequences_have_boundaries",
-    ),
-    Mutation(
         "regressions-freedom-of-one-column",
         REGRESSION_SAMPLER,
         "        freedoms = dofs - (n_dims - 1.0)\n",

@@ -217,8 +217,8 @@ MUTATIONS = [
     Mutation(
         "frequencies-of-large-counts-forgotten",
         PRIORS,
-        "    if n_large:\n",
-        "    if False:\n",
+        "        if _count_small(counts, small):\n",
+        "        if _count_small(counts, small) < 0:\n",
         "Counts beyond the array are sorted.",
         "tests/unit/topics/shared/test_priors.py"
         "::test_frequencies_of_parts_add_up_to_those_of_the_whole[large-int32]",

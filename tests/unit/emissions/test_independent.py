@@ -20,6 +20,7 @@ from skdp.emissions import (
     IndependentEmissions,
     PoissonEmission,
 )
+from skdp.emissions._protocol import SummedEmission
 from skdp.sequence import LaplacianSimilarity, PoissonDuration
 
 RNG = np.random.default_rng(0)
@@ -322,3 +323,18 @@ def test_concentrations_of_parts():
     sampler.held = True
     assert sampler.held is True
     assert [getattr(part, "held", None) for part in sampler.samplers] == [None, None, True, None]
+
+
+def test_missing_values_of_parts_are_drawn_apart():
+    """Two parts of the same columns draw other values for what both of them miss."""
+    x = RNG.normal(size=(30, 2))
+    x[::3, 1] = np.nan
+    emission = IndependentEmissions([("one", "gaussian", [0, 1]), ("two", "gaussian", [2, 3])])
+    x = np.hstack([x, x])
+    sampler = emission.make_sampler(x, 2)
+    sampler.attach(x)
+    assert isinstance(sampler, SummedEmission)
+    assert sampler.is_incomplete
+    sampler.complete(np.zeros(30, dtype=np.int64), make_stream(make_seed_sequence(0)))
+    one, two = (part._known()[::3, 1] for part in sampler.samplers)
+    assert np.all(np.abs(one - two) > 0.0)

@@ -11,6 +11,7 @@ from skdp._random import make_seed_sequence, make_stream
 from skdp.emissions import CollapsedEmission, MultinomialEmission
 from skdp.emissions._event_marginals import Totals
 from skdp.emissions._multinomial import MultinomialModel, list_events, summarise
+from skdp.emissions._whole import Whole
 
 RNG = np.random.default_rng(0)
 PROBS = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
@@ -31,13 +32,13 @@ def test_models(concentrations):
 
 
 def test_numbers_of_events():
-    found = summarise(np.array([3.0, 0.0, 3.0, 1.0]))
+    found = summarise(Whole(np.array([[3.0], [0.0], [np.nan], [3.0], [1.0]])))
     assert_array_equal(found.numbers, [0.0, 1.0, 3.0])
     assert_allclose(found.shares, [0.25, 0.25, 0.5])
-    many = summarise(np.arange(5000.0))
+    many = summarise(Whole(np.arange(5000.0)[:, np.newaxis]))
     assert len(many.numbers) == 100
     assert many.shares @ many.numbers == pytest.approx(2499.5, rel=0.01)
-    assert_array_equal(summarise(np.empty(0)).numbers, [0.0])
+    assert_array_equal(summarise(Whole(np.empty((0, 1)))).numbers, [0.0])
 
 
 def test_events_of_some_steps():

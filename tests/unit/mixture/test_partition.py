@@ -38,6 +38,11 @@ def count_clusters(labels):
     return len(np.unique(labels))
 
 
+def median_count(samples):
+    """Return the most clusters that the representative partition may have."""
+    return int(np.median([count_clusters(sample) for sample in samples]))
+
+
 def mean_loss(labels, samples, loss):
     return np.mean([LOSSES[loss](labels, sample) for sample in samples])
 
@@ -51,15 +56,20 @@ def test_loss_is_never_above_that_of_a_sample_and_a_local_minimum(loss):
         noise = rng.random((8, 6)) < 0.25
         samples = np.where(noise, rng.integers(0, 4, (8, 6)), truth).astype(np.int32)
         found = representative_partition(samples, loss)
-        least, most = mean_loss(found, samples, loss), max(map(count_clusters, samples))
+        least, most = mean_loss(found, samples, loss), median_count(samples)
+        few = [sample for sample in samples if count_clusters(sample) <= most]
         assert count_clusters(found) <= most
-        assert least <= min(mean_loss(s, samples, loss) for s in samples) + 1e-9
+        assert least <= min(mean_loss(s, samples, loss) for s in few) + 1e-9
         for i in range(6):
             for k in range(found.max() + 2):
                 moved = found.copy()
                 moved[i] = k
                 if count_clusters(moved) <= most:
                     assert least <= mean_loss(moved, samples, loss) + 1e-9
+        for k in range(found.max() + 1):
+            for other in range(k):
+                merged = np.where(found == k, other, found)
+                assert least <= mean_loss(merged, samples, loss) + 1e-9
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -72,7 +82,7 @@ def test_the_best_of_all_is_found_nearly_always(loss):
         noise = rng.random((9, 5)) < 0.2
         samples = np.where(noise, rng.integers(0, 3, (9, 5)), truth).astype(np.int32)
         found = mean_loss(representative_partition(samples, loss), samples, loss)
-        most = max(map(count_clusters, samples))
+        most = median_count(samples)
         few = [labels for labels in every if count_clusters(labels) <= most]
         n_best += found <= min(mean_loss(labels, samples, loss) for labels in few) + 1e-9
     assert n_best >= 27
@@ -87,8 +97,25 @@ def test_binders_loss_breaks_no_pieces_off():
     samples = samples[:, rng.permutation(300)]
     found = representative_partition(samples, "binder")
     assert count_clusters(found) == 2
-    pieces = representative_partition(np.vstack([samples, np.arange(300) % 12]), "binder")
-    assert count_clusters(pieces) > 3  # as one sample has as many
+    odd = np.arange(300, dtype=np.int32) % 12
+    found = representative_partition(np.vstack([samples, odd]), "binder")
+    assert count_clusters(found) == 2
+    pieces = representative_partition(np.vstack([samples, *[odd] * 21]), "binder")
+    assert count_clusters(pieces) > 3  # as more than half of the samples have as many
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_pieces_of_a_cluster_are_put_together(loss):
+    """No row leaves its piece alone, which is as large as the other one."""
+    samples = np.zeros((4, 40), dtype=np.int32)
+    labels = np.repeat([0, 1], 20)
+    sizes, tables = np.empty(2, dtype=np.int64), np.empty((4, 1, 2), dtype=np.int64)
+    _partition.kernels.tabulate(labels, samples, sizes, tables)
+    assert _partition._merge(labels, loss == "vi", sizes, tables)
+    assert count_clusters(labels) == 1
+    np.testing.assert_array_equal(np.sort(sizes), [0, 40])
+    np.testing.assert_array_equal(np.sort(tables[:, 0]), [[0, 40]] * 4)
+    assert not _partition._merge(labels, loss == "vi", sizes, tables)
 
 
 def test_clusters_are_named_by_size():

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from unit.sequence.panels import EMISSIONS, KINDS, LENGTHS, assert_same, draw_panel
 
 from skdp._executors import LostWorkerError
 from skdp._sklearn_compat import has_callbacks
@@ -12,55 +13,36 @@ from skdp.callback import Checkpoint
 from skdp.data import PartitionedPanel, SequencePanel
 from skdp.sequence import (
     HDPHMMLT,
-    AutoregressiveEmission,
     EmissionSimilarity,
     FixedSimilarity,
     GaussianEmission,
+    IndependentEmissions,
+    NegativeBinomialDuration,
+    PoissonDuration,
 )
 from skdp.sequence._hmm._placed_walker import PlacedHMMWalker
 from skdp.sequence._hmm._split_merge import SplitMerge
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-LENGTHS = (40, 1, 70, 30, 55, 120, 9)
-N_STATES = 4
-
-
-def draw_panel(kind):
-    """Return sequences of four states that last ten steps."""
-    rng = np.random.default_rng(1)
-    states = [np.repeat(rng.integers(0, N_STATES, n // 10 + 1), 10)[:n] for n in LENGTHS]
-    z = np.concatenate(states)
-    if kind == "poisson":
-        values = rng.poisson(np.array([[1, 9], [5, 2], [20, 1], [3, 3]])[z]).astype(float)
-    elif kind == "bernoulli":
-        values = (rng.random((len(z), 5)) < rng.random((N_STATES, 5))[z]).astype(float)
-        values[rng.random(values.shape) < 0.1] = np.nan
-    elif kind == "categorical":
-        values = (rng.integers(0, 3, len(z)) + 2.0 * z).reshape(-1, 1)
-    else:
-        values = rng.normal(size=(len(z), 3)) + 3.0 * rng.normal(size=(N_STATES, 3))[z]
-    if kind == "missing":
-        values[rng.random(values.shape) < 0.1] = np.nan
-        values[50:53] = np.nan
-    return SequencePanel(values, np.cumsum([0, *LENGTHS]))
-
-
-PANELS = {
-    kind: draw_panel(kind)
-    for kind in ("gaussian", "missing", "poisson", "bernoulli", "categorical")
-}
+PANELS = {kind: draw_panel(kind) for kind in KINDS}
 ROUND = np.where(np.roll(np.eye(6), 1, axis=1) + np.eye(6) > 0.0, 1.0, 1e-12)
 CASES = {
-    "gaussian": ("gaussian", {}),
-    "missing": ("missing", {}),
+    **{kind: (kind, {"emission": EMISSIONS[kind]}) for kind in KINDS},
     "missing, diag": ("missing", {"emission": GaussianEmission("diag")}),
-    "poisson": ("poisson", {"emission": "poisson"}),
-    "bernoulli": ("bernoulli", {"emission": "bernoulli"}),
-    "categorical": ("categorical", {"emission": "categorical"}),
     "sticky, chains": ("gaussian", {"stickiness": "auto", "n_chains": 2}),
     "similar": ("gaussian", {"similarity": "gaussian"}),
     "known similarities": ("gaussian", {"similarity": FixedSimilarity(ROUND)}),
+    "poisson durations": ("missing", {"duration": "poisson"}),
+    "negative binomial durations": (
+        "poisson",
+        {
+            "emission": "poisson",
+            "duration": NegativeBinomialDuration(max_duration=12),
+            "similarity": FixedSimilarity(ROUND),
+            "n_chains": 2,
+        },
+    ),
     "random start": ("missing", {"init": "random"}),
     "states given": ("gaussian", {"init": [np.arange(n) % 6 for n in LENGTHS]}),
 }
@@ -72,16 +54,6 @@ def make(**params):
 
 def split(panel, n):
     return PartitionedPanel.from_panel(panel, n)
-
-
-def assert_same(found, expected):
-    assert found.trace_ == expected.trace_
-    assert len(found.samples_) == len(expected.samples_)
-    for mine, theirs in zip(found.samples_, expected.samples_, strict=True):
-        for name in ("startprob", "transmat", "shares"):
-            assert_array_equal(getattr(mine, name), getattr(theirs, name), err_msg=name)
-        for name, value in vars(theirs.emission).items():
-            assert_array_equal(getattr(mine.emission, name), value, err_msg=name)
 
 
 def count_moves(monkeypatch):
@@ -108,7 +80,19 @@ def test_bits_are_those_of_the_whole(case):
     assert_array_equal(parts.score_samples(PANELS[kind]), whole.score_samples(PANELS[kind]))
 
 
-@pytest.mark.parametrize("case", ["missing", "poisson", "categorical", "random start"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        "missing",
+        "autoregressive",
+        "poisson",
+        "categorical",
+        "multinomial",
+        "mixed",
+        "random start",
+        "poisson durations",
+    ],
+)
 def test_starts_of_large_panels(case, monkeypatch):
     """They come from every second or third sequence."""
     kind, params = CASES[case]
@@ -120,13 +104,12 @@ def test_starts_of_large_panels(case, monkeypatch):
         assert_same(make(**params).fit(split(PANELS[kind], n_partitions)), whole)
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "missing", "poisson", "bernoulli", "categorical"])
+@pytest.mark.parametrize("kind", PANELS)
 def test_states_are_split_and_merged(kind, monkeypatch):
     """From states at random moves are accepted; the bits are those of the whole all the same."""
-    emission = "gaussian" if kind == "missing" else kind
     params = {
-        "emission": emission,
-        "init": [np.arange(n) // 5 % 3 for n in LENGTHS],
+        "emission": EMISSIONS[kind],
+        "init": [np.arange(n) // 5 % 3 for n in np.diff(PANELS[kind].ptr)],
         "max_iter": 60,
         "top_concentration": 3.0,
     }
@@ -143,11 +126,22 @@ def test_files_are_not_gathered(tmp_path):
     assert_same(make().fit(X), make().fit(PANELS["gaussian"]))
 
 
+class UnsummedDuration(PoissonDuration):
+    """Durations whose sampler looks at all states in one place."""
+
+    def make_sampler(self, n_states):
+        sampler = super().make_sampler(n_states)
+        sampler.take = None
+        return sampler
+
+
 REFUSED = {
-    "autoregressive": {"emission": AutoregressiveEmission()},
     "student_t": {"emission": "student_t"},
+    "a part": {
+        "emission": IndependentEmissions([("a", "gaussian", [0, 1]), ("b", "student_t", [2])])
+    },
     "beam": {"state_sampler": "beam"},
-    "duration": {"duration": "poisson"},
+    "duration": {"duration": UnsummedDuration()},
     "similarity": {"similarity": EmissionSimilarity()},
     "warm start": {"warm_start": True},
 }
@@ -174,7 +168,7 @@ def test_bad_input(tmp_path):
         make().fit(broken(44, np.inf))
     with pytest.raises(ValueError, match="column 1 holds nothing but missing values"):
         make().fit(broken((slice(None), 1), np.nan))
-    with pytest.raises(ValueError, match=r"must hold counts.*-1"):
+    with pytest.raises(ValueError, match=r"partition 2: X must hold counts.*-1"):
         make(emission="poisson").fit(broken(44, -1.0))
     empty = SequencePanel(np.zeros((3, 2)), [0, 3, 3])
     with pytest.raises(ValueError, match=r"partition 1: Found sequence with 0 observation"):
@@ -185,6 +179,17 @@ def test_bad_input(tmp_path):
     (tmp_path / "part-00001" / "values.npy").unlink()
     with pytest.raises(FileNotFoundError, match=r"partition 1 \(part-00001\)"):
         make().fit(X)
+
+
+def test_sequences_without_lags():
+    panel = PANELS["gaussian"]
+    with pytest.raises(ValueError, match=r"partition 1: Sequence 0 has 1 step.* n_lags=1"):
+        make(emission="autoregressive").fit(split(panel, 7))
+    values = np.array(panel[2:].values)
+    values[75] = np.nan
+    X = split(SequencePanel(values, panel[2:].ptr), 2)
+    with pytest.raises(ValueError, match=r"partition 0: X contains NaN, at step 5 of sequence 1:"):
+        make(emission="autoregressive").fit(X)
 
 
 def test_an_outlier_that_nothing_explains():
@@ -229,7 +234,7 @@ def test_a_loss_without_a_checkpoint(monkeypatch):
 
 
 @pytest.mark.skipif(not has_callbacks(), reason="callbacks came with scikit-learn 1.9")
-@pytest.mark.parametrize("case", ["missing", "sticky, chains"])
+@pytest.mark.parametrize("case", ["missing", "sticky, chains", "poisson durations"])
 def test_a_fit_goes_on_from_its_checkpoint(case, monkeypatch, tmp_path):
     """After a loss in sweep 20, with samples kept before and after the checkpoint."""
     kind, params = CASES[case]

@@ -150,12 +150,16 @@ def test_prior_given_is_left_alone():
 @every_counts
 def test_frequencies_of_parts_add_up_to_those_of_the_whole(counts, dtype):
     counts = counts.astype(dtype)
-    whole = count_frequencies(counts)
-    first, *others = (count_frequencies(counts[i::3]) for i in range(min(3, len(counts))))
+    n_columns = counts.shape[1]
+    whole = count_frequencies([counts], n_columns)
+    parts = [counts[i::3] for i in range(min(3, len(counts)))]
+    together = count_frequencies(iter(parts), n_columns)
+    added, *others = (count_frequencies([part], n_columns) for part in parts)
     for other in others:
-        first = other + first
-    for mine, theirs in ((first.keys, whole.keys), (first.times, whole.times)):
-        np.testing.assert_array_equal(mine, theirs)
+        added = other + added
+    for found in (together, added):
+        np.testing.assert_array_equal(found.keys, whole.keys)
+        np.testing.assert_array_equal(found.times, whole.times)
     for k, column in enumerate([*counts.T, counts.sum(axis=1)]):
         values, times = np.unique(column[column > 0], return_counts=True)
         here = whole.keys >> 40 == k

@@ -1,0 +1,24 @@
+"""Wrong patches: the representative partition (mixture)."""
+
+from mutation.mutation import Mutation
+
+PARTITION = "tests/unit/mixture/test_partition.py"
+
+MUTATIONS = [
+    Mutation(
+        "mixture-partition-merges-count-half-of-the-shared-rows",
+        "mixture/_kernels_partition.py",
+        "            change -= 2.0 * changes[other] / n_samples\n",
+        "            change -= 1.0 * changes[other] / n_samples\n",
+        "The loss has - 2 sum_kl g(n_kl), for merges as for single rows.",
+        f"{PARTITION}::test_pieces_of_a_cluster_are_put_together[binder]",
+    ),
+    Mutation(
+        "mixture-partition-bounded-by-the-largest-sample",
+        "mixture/_partition.py",
+        "int(np.median(counts))",
+        "int(np.max(counts))",
+        "Binder's loss takes all places that there are.",
+        f"{PARTITION}::test_binders_loss_breaks_no_pieces_off",
+    ),
+]

@@ -1,0 +1,33 @@
+"""Wrong patches of forecasts of observations that look back."""
+
+from mutation.mutation import Mutation
+
+LAGGED = "sequence/_hmm/_lagged_forecast.py"
+LAG_TESTS = "tests/exact/sequence/hmm/test_lagged_forecast.py"
+
+MUTATIONS = [
+    Mutation(
+        "lags-certain-coefficients",
+        LAGGED,
+        'weights = shares + np.einsum("ajkl,jkl->aj", moments, steps.precisions)',
+        "weights = shares",
+        "What is not known of coefficients widens forecasts.",
+        f"{LAG_TESTS}::test_moments[2-1-none]",
+    ),
+    Mutation(
+        "lags-ages-stand-still",
+        LAGGED,
+        "np.where(leaves, 0, ages + 1)",
+        "np.where(leaves, 0, ages)",
+        "A segment that goes on is a step older.",
+        f"{LAG_TESTS}::test_simulated_quantiles[Poisson]",
+    ),
+    Mutation(
+        "lags-first-step-at-the-last-state",
+        LAGGED,
+        "weights = [one.move(own).sum(axis=0)[np.newaxis] for one, own in both]",
+        "weights = [own.sum(axis=0)[np.newaxis] for one, own in both]",
+        "A transition comes before the next observation.",
+        f"{LAG_TESTS}::test_simulated_quantiles[none]",
+    ),
+]

@@ -1,0 +1,33 @@
+"""Wrong patches of the walker of hidden Markov models."""
+
+from mutation.mutation import Mutation
+
+WALKER = "sequence/_hmm/_walker.py"
+
+MUTATIONS = [
+    Mutation(
+        "emission-similarity-old-rates",
+        WALKER,
+        "            transitions.redraw_rates(rng)\n",
+        "",
+        "Rates were summed out when phi was drawn: those of before know the old one.",
+        "tests/unit/sequence/similarities/test_emission.py"
+        "::test_rates_are_drawn_given_the_new_similarities",
+    ),
+    Mutation(
+        "emission-similarity-joint-without-parameters",
+        WALKER,
+        "result += emission.log_posterior()",
+        "result += 0.0",
+        "Parameters that phi depends on are not summed out.",
+        "tests/exact/sequence/test_log_joint.py::test_log_joint_with_similarities_of_observations",
+    ),
+    Mutation(
+        "symbols-concentration-not-held",
+        "sequence/_hmm/_walker.py",
+        "self.emission.held = self.n_held > 0",
+        "self.emission.held = False",
+        "Random states, which all have all symbols, call for a large concentration.",
+        "tests/unit/emissions/test_categorical.py::test_the_walker_holds_the_concentration",
+    ),
+]

@@ -1,0 +1,98 @@
+"""Small panels of all kinds of observations, for fits to partitions."""
+
+from dataclasses import is_dataclass
+
+import numpy as np
+from numpy.testing import assert_array_equal
+
+from skdp.data import SequencePanel
+from skdp.emissions import IndependentEmissions
+
+LENGTHS = (40, 1, 70, 30, 55, 120, 9)
+N_STATES = 4
+
+
+def draw_panel(kind, lengths=LENGTHS):
+    """Return sequences of four states that last ten steps."""
+    if kind == "autoregressive":  # something has to follow the first step
+        lengths = np.maximum(lengths, 2)
+    rng = np.random.default_rng(1)
+    states = [np.repeat(rng.integers(0, N_STATES, n // 10 + 1), 10)[:n] for n in lengths]
+    z = np.concatenate(states)
+    if kind == "poisson":
+        values = rng.poisson(np.array([[1, 9], [5, 2], [20, 1], [3, 3]])[z]).astype(float)
+    elif kind == "bernoulli":
+        values = (rng.random((len(z), 5)) < rng.random((N_STATES, 5))[z]).astype(float)
+        values[rng.random(values.shape) < 0.1] = np.nan
+    elif kind == "categorical":
+        values = (rng.integers(0, 3, len(z)) + 2.0 * z).reshape(-1, 1)
+    elif kind == "multinomial":
+        probs = rng.dirichlet(np.full(5, 0.5), N_STATES)
+        values = rng.multinomial(rng.integers(0, 9, len(z)), probs[z]).astype(float)
+        values[rng.random(len(z)) < 0.1] = np.nan
+    elif kind == "autoregressive":
+        maps = 0.9 * rng.choice([-1.0, 1.0], (N_STATES, 3))
+        values = rng.normal(size=(len(z), 3))
+        for t in range(1, len(z)):
+            values[t] += maps[z[t]] * values[t - 1]
+    else:
+        values = rng.normal(size=(len(z), 3)) + 3.0 * rng.normal(size=(N_STATES, 3))[z]
+    if kind == "mixed":
+        counts, bits = rng.poisson(1.0 + 4.0 * z), rng.random((len(z), 2)) < 0.2 + 0.2 * z[:, None]
+        others = rng.normal(size=(len(z), 2)) - 2.0 * z[:, None]
+        others[rng.random(others.shape) < 0.1] = np.nan
+        values[rng.random(values.shape) < 0.1] = np.nan
+        values = np.column_stack([values, others, z % 3, bits, counts])
+    if kind == "missing":
+        values[rng.random(values.shape) < 0.1] = np.nan
+        values[50:53] = np.nan
+    return SequencePanel(values, np.cumsum([0, *lengths]))
+
+
+KINDS = (
+    "gaussian",
+    "missing",
+    "autoregressive",
+    "poisson",
+    "bernoulli",
+    "categorical",
+    "multinomial",
+    "mixed",
+)
+"""What `draw_panel` draws."""
+
+MIXED = IndependentEmissions(
+    [
+        ("place", "gaussian", [0, 1, 2]),
+        ("counts", "poisson", [8]),
+        ("other place", "gaussian", [4, 3]),
+        ("symbol", "categorical", [5]),
+        ("bits", "bernoulli", [6, 7]),
+    ]
+)
+
+EMISSIONS = {kind: kind for kind in KINDS} | {"missing": "gaussian", "mixed": MIXED}
+"""What they may come from."""
+
+
+def assert_same(found, expected):
+    """See that two fitted models have the same bits."""
+    assert found.trace_ == expected.trace_
+    assert len(found.samples_) == len(expected.samples_)
+    for mine, theirs in zip(found.samples_, expected.samples_, strict=True):
+        assert_same_values(mine, theirs, "sample")
+
+
+def assert_same_values(found, expected, name):
+    """See that arrays are equal, and those in tuples, dictionaries and dataclasses."""
+    if isinstance(expected, tuple):
+        for i, (mine, theirs) in enumerate(zip(found, expected, strict=True)):
+            assert_same_values(mine, theirs, f"{name}[{i}]")
+    elif isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for key, value in expected.items():
+            assert_same_values(found[key], value, f"{name}.{key}")
+    elif is_dataclass(expected):
+        assert_same_values(vars(found), vars(expected), name)
+    else:
+        assert_array_equal(found, expected, err_msg=name)
