@@ -19,7 +19,7 @@ from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import with_callbacks
 from skdp._typing import Floats, Places
 from skdp.data import SequencePanel, check_panel
-from skdp.data._panels import check_no_lengths, split
+from skdp.data._panels import check_no_lengths, holds_labels, split
 from skdp.inference import warn_user
 from skdp.mixture._base import BaseMixture
 from skdp.mixture._hdp._model import HDPMixtureModel
@@ -258,7 +258,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
         panel, is_single = check_panel(self, X, reset=True)
         check_no_lengths(y, panel, is_single, "group")
-        if is_single and len(panel.values) > 1 and np.asarray(y).shape == (len(panel.values),):
+        if is_single and len(panel.values) > 1 and holds_labels(y, len(panel.values)):
             warn_user(
                 f"{type(self).__name__}: X is one group, and y is ignored. If y says which group "
                 "each row is in, pass SequencePanel.from_frame(frame, by=column), or "

@@ -231,6 +231,7 @@ def test_groups_of_rows_are_no_y():
         model.fit(X, [0, 1] * 6)
     model.fit(X)
     model.fit([X, X], [0, 1])  # labels of groups
+    model.fit(X, [[0], [0, 1]])  # ignored like anything else
 
 
 @pytest.mark.parametrize("name", FAULTS_OF_GROUPS)
