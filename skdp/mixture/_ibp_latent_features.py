@@ -197,8 +197,8 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
 
     def __init__(
         self,
-        *,
         concentration: float | str = "auto",
+        *,
         concentration_prior: tuple[float, float] = (1.0, 1.0),
         noise_variance: float | str = "auto",
         noise_prior: tuple[float, float] = (1.0, 1.0),

@@ -265,8 +265,3 @@ def test_not_fitted():
             getattr(IBPLatentFeatures(), name)(X)
     with pytest.raises(NotFittedError):
         IBPLatentFeatures().sample()
-
-
-def test_a_number_of_features_is_no_concentration():
-    with pytest.raises(TypeError, match="positional"):
-        IBPLatentFeatures(3)
