@@ -54,9 +54,11 @@ def tabulate(labels, samples, sizes, tables):
 def improve(begin, end, labels, samples, is_vi, sizes, tables, changes):
     """Move some rows of a tabulated partition to where the loss is least; return how many moved.
 
-    A place k of size 0 is a new cluster.
+    A place k of size 0 is a new cluster. A row does not join rows none of which it is with in any
+    sample, whatever the loss, which may have it so where there is no place for a new cluster.
     """
     n_samples, n_moved = samples.shape[0], 0
+    apart = n_samples * step(0, is_vi)
     for i in range(begin, end):
         own = labels[i]
         sizes[own] -= 1
@@ -76,7 +78,7 @@ def improve(begin, end, labels, samples, is_vi, sizes, tables, changes):
             change = step(sizes[k], is_vi) - 2.0 * changes[k] / n_samples
             if k == own:
                 stay = change
-            if change < least:
+            if change < least and (k == own or sizes[k] == 0 or changes[k] > apart):
                 best, least = k, change
         if not least < stay - 1e-9 * max(1.0, abs(stay)):  # or rounding could go round in circles
             best = own

@@ -36,7 +36,8 @@ def representative_partition(samples: NDArray[np.int32], loss: str) -> Places:
     It has no more clusters than the median of the samples. Without a bound Binder's loss takes rows
     that components share out of both, to clusters of their own: where many overlap, it is least for
     a partition into twice as many clusters as any sample has. Under the bound of the sample that
-    has most, such rows take the places of clusters that come and go.
+    has most, such rows take the places of clusters that come and go. No row joins a cluster none of
+    whose rows it is with in any sample.
 
     Once an `InterruptGuard` holds back a Ctrl-C, what has been found so far is returned.
 

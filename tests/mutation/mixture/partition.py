@@ -14,6 +14,14 @@ MUTATIONS = [
         f"{PARTITION}::test_pieces_of_a_cluster_are_put_together[binder]",
     ),
     Mutation(
+        "mixture-partition-rows-join-those-they-are-never-with",
+        "mixture/_kernels_partition.py",
+        "changes[k] > apart)",
+        "changes[k] >= apart)",
+        "Rows of two outcomes are never together in a sample.",
+        "tests/unit/context/test_distance_dependent_crp_classifier.py::test_what_is_fitted",
+    ),
+    Mutation(
         "mixture-partition-bounded-by-the-largest-sample",
         "mixture/_partition.py",
         "int(np.median(counts))",
