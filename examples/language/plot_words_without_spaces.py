@@ -72,9 +72,9 @@ figure.savefig("words_without_spaces_cuts.png", dpi=100)
 # Phrases, and words in parts
 # ---------------------------
 #
-# :class:`~skdp.language.CollocationPitmanYorLM` has a level between words and strings, of words that
-# often come together. It finds a few more words, with 0.70, and says which cuts may not be those of
-# writing: its collocations are phrases, and words in parts.
+# :class:`~skdp.language.CollocationPitmanYorLM` has a level between words and strings, of words
+# that often come together. It finds a few more words, with 0.70, and says which cuts may not be
+# those of writing: its collocations are phrases, and words in parts.
 
 from skdp.language import CollocationPitmanYorLM
 
