@@ -82,8 +82,8 @@ class SequentialLDA(BaseTableModel):
         from the chain with the highest mean log joint, scores from all chains.
     n_shards : int, default=1
         Number of shards: runs of documents that are swept at the same time, each with the words of
-        the others as they were before the sweep. This is approximate (AD-LDA), and faster with
-        `n_jobs`. 1: exact.
+        the others as they were before the sweep. This is approximate (AD-LDA; where words are rare
+        in all topics, give `topic_word_prior` as a number), and faster with `n_jobs`. 1: exact.
     transform_max_iter : int, default=100
         Number of sweeps over each document in `transform` and `score`.
     transform_burn_in : int or None, default=None

@@ -243,7 +243,7 @@ def test_invalid_estimators(lm, nested):
         LexiconDisplay.from_estimator(KneserNeyLM(2, discount=0.5).fit(IDS), IDS)
     with pytest.raises(ValueError, match="X holds text"):
         LexiconDisplay.from_estimator(lm, TEXTS)
-    with pytest.raises(ValueError, match="X holds text"):
+    with pytest.raises(ValueError, match=r"Pass \[X\]"):
         LexiconDisplay.from_estimator(nested, "thedog")
     with pytest.raises(ValueError, match="at least one word"):
         LexiconDisplay.from_estimator(lm, [[]])
