@@ -16,11 +16,11 @@ MUTATIONS = [
         f"{TESTS}::test_tasks_run_at_the_same_time_and_come_back_in_order",
     ),
     Mutation(
-        "calls-memory-is-not-shared",
+        "calls-threads-in-place-of-processes",
         CALLS,
-        'get_active_backend(prefer="threads", require=require)',
-        'get_active_backend(prefer="threads")',
-        "Processes would change copies.",
+        "if type(backend) is ThreadingBackend:",
+        "if backend is not None:",
+        "Other backends are used as they are.",
         f"{TESTS}::test_a_backend_of_processes_is_used_unless_memory_is_shared",
     ),
 ]

@@ -11,16 +11,20 @@ from skdp._executors import call_all
 
 
 def meet(barrier, i):
-    """Wait until another task has begun, too; return who was called where."""
-    barrier.wait(timeout=30)
-    return i, threading.get_ident()
+    """Wait for another task to begin, too; return who was called, where, and whether they met."""
+    try:
+        barrier.wait(timeout=20)
+    except threading.BrokenBarrierError:
+        return i, threading.get_ident(), False
+    return i, threading.get_ident(), True
 
 
 def test_tasks_run_at_the_same_time_and_come_back_in_order():
     barrier = threading.Barrier(2)
     found = call_all([partial(meet, barrier, i) for i in range(2)], n_jobs=2)
-    assert [i for i, _ in found] == [0, 1]
-    assert len({thread for _, thread in found}) == 2
+    assert [i for i, _, _ in found] == [0, 1]
+    assert len({thread for _, thread, _ in found}) == 2
+    assert all(have_met for _, _, have_met in found)
 
 
 def test_no_more_threads_than_jobs():
@@ -57,4 +61,5 @@ def test_a_backend_of_processes_is_used_unless_memory_is_shared():
 def test_jobs_of_a_backend_in_force():
     barrier = threading.Barrier(2)
     with joblib.parallel_config("threading", n_jobs=2):
-        assert len(set(call_all([partial(meet, barrier, i) for i in range(2)], None))) == 2
+        found = call_all([partial(meet, barrier, i) for i in range(2)], None)
+    assert all(have_met for _, _, have_met in found)
