@@ -15,6 +15,7 @@ from skdp._executors import call_all
 from skdp._numba import frozen
 from skdp._random import draw_key
 from skdp._typing import Floats
+from skdp.inference import check_interrupts
 from skdp.mixture import _kernels_blocked as kernels
 from skdp.mixture import _kernels_large_moves as large_moves
 from skdp.mixture._cluster_walker import IMPOSSIBLE
@@ -77,6 +78,7 @@ class BlockedWalker(MixtureWalker):
             None, rng, rng, split_merge=self.split_merge,
         )  # fmt: skip
         for _ in range(_N_FIRST_SWEEPS):
+            check_interrupts()
             part.sweep()
         self.discount, self.concentration = part.discount, part.concentration
         self.labels[rows], self.n_clusters = part.labels, part.n_clusters

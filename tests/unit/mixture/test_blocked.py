@@ -1,6 +1,9 @@
 """Blocked sweeps of mixtures: many rows, threads, resumed chains, statistics that are kept up."""
 
+import os
 import pickle
+import signal
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from sklearn.metrics import adjusted_rand_score, homogeneity_score
 from skdp.mixture import DPMixture, PitmanYorMixture
 from skdp.mixture._blocked_walker import BlockedWalker
 from skdp.mixture._kernels_blocked import BLOCK
+from skdp.mixture._walker import MixtureWalker
 
 N = 3 * BLOCK + 100
 """Rows of four blocks, more than the first partition begins with."""
@@ -121,3 +125,22 @@ def test_no_cluster_is_left_empty(model):
     """Rows are drawn, but the first one of each cluster stays."""
     for state in clone(model).set_params(max_iter=3, burn_in=0).iter_sweeps(X):
         assert np.bincount(state.labels).min() > 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill would end the process")
+def test_the_start_can_be_interrupted(monkeypatch):
+    """A hundred sweeps over the first rows take seconds: a Ctrl-C does not wait for all of them."""
+    sweep, n_sweeps = MixtureWalker.sweep, 0
+
+    def interrupted(self):
+        nonlocal n_sweeps
+        n_sweeps += 1
+        if n_sweeps == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        sweep(self)
+
+    monkeypatch.setattr(MixtureWalker, "sweep", interrupted)
+    rows = np.random.default_rng(0).normal(size=(5_100, 1))
+    with pytest.raises(KeyboardInterrupt):
+        DPMixture(sampler="blocked", split_merge=False, max_iter=2, random_state=0).fit(rows)
+    assert n_sweeps == 3
