@@ -21,10 +21,11 @@ from skdp.emissions._autoregressive_model import (
     StartingLags,
     write_predictives,
 )
-from skdp.emissions._gaussian import find_covariance, is_symmetric, moments_of, read_array
+from skdp.emissions._gaussian import is_symmetric, read_array
 from skdp.emissions._gaussian_sums import Ranges, Sums, find_moments
 from skdp.emissions._kernels_gaussian import factorise
 from skdp.emissions._lags import check_lags
+from skdp.emissions._moments import find_covariance, moments_of
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Made, Observations, ObservedSequences, Whole
 from skdp.inference import Part

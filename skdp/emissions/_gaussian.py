@@ -16,8 +16,10 @@ from skdp._public import public
 from skdp._random import draw_key
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions import _kernels_affinity as affinities
+from skdp.emissions import _kernels_drawn_scale as drawn
 from skdp.emissions import _kernels_gaussian as kernels
 from skdp.emissions._clusters import ClusterTerms, gaussian_terms
+from skdp.emissions._drawn_scale import ScalePrior
 from skdp.emissions._gaussian_model import (
     LARGEST,
     GaussianModel,
@@ -28,8 +30,9 @@ from skdp.emissions._gaussian_model import (
     write_log_densities,
 )
 from skdp.emissions._gaussian_sums import Ranges, Sums, find_moments
+from skdp.emissions._moments import find_varying, moments_of
 from skdp.emissions._protocol import Coupling
-from skdp.emissions._whole import Observations, PartedEmission, Whole
+from skdp.emissions._whole import Observations, PartedEmission
 from skdp.inference import Part
 
 # Priors from the data. A state is expected to have a share of their covariance, of one column this
@@ -39,9 +42,12 @@ from skdp.inference import Part
 # them is cheap.
 _SHARE = 0.2
 _MEAN_PRECISION = 0.01
-_SHRINKAGE = 1e-4  # of the data's correlations: collinear columns leave a positive definite matrix
-_ROUNDING = 1e-12  # a column that varies by less, compared to its size, is constant
 _N_MOVES = 3  # of the first centres
+
+IMPOSSIBLE = (
+    "The covariance of a state is not positive definite to rounding: scale the columns of X, or "
+    "give a larger covariance_prior."
+)
 
 
 @public
@@ -65,12 +71,13 @@ class GaussianEmission(PartedEmission):
     degrees_of_freedom_prior : float or None, default=None
         nu > D - 1 ("full") or nu > 0 ("diag"). None: 2 D + 1 or 3. With fewer, small states of many
         columns claim to have found combinations of columns that hardly vary.
-    covariance_prior : (D, D) or (D,) array or None, default=None
+    covariance_prior : "auto", (D, D) or (D,) array or None, default=None
         S: symmetric and positive definite ("full"), or positive numbers ("diag"). The prior mean of
         a covariance is S / (nu - D - 1), or S_d / (nu - 2). None: this mean is 0.2^(1 / D) times
         the covariance (or the variances) of the observations, since a state is expected to be
         tighter than all the data; it may be much tighter. (S for nu below D + 2, or 3, is that for
-        D + 2, or 3.) Columns that do not vary are given a variance of 1.
+        D + 2, or 3.) Columns that do not vary are given a variance of 1. "auto": S is drawn, so
+        that states tell each other how tight they are; that of None is its prior mean.
 
     Notes
     -----
@@ -79,12 +86,23 @@ class GaussianEmission(PartedEmission):
     partly observed row are drawn as well, once per sweep; the log evidence is that of the
     observations completed in this way.
 
+    A drawn S has a Wishart prior of D degrees of freedom; with "diag", each S_d is Gamma(1 / 2)
+    about its mean. It is drawn once a sweep: covariances given the states and S, then S given
+    these. Where columns are constant or collinear, S stays what it is with None, and altogether it
+    does not fall below about 1e-4 of that. The `trace_` records `emission_scale`, the D-th root of
+    the determinant of S over that of its prior mean.
+
     A stored sample holds the posterior means of mu and Sigma given the states; if that of Sigma
     does not exist (nu + n_j <= D + 1), the inverse of the posterior mean of Sigma^-1. Scores,
     probabilities and samples are those of the posterior predictive distribution: given the states,
     the next observation of state j follows a Student t distribution with nu + n_j - D + 1 degrees
     of freedom (with "diag", each column on its own, D = 1), which also tells how little is known
     of small states.
+
+    References
+    ----------
+    C. E. Rasmussen (2000), The infinite Gaussian mixture model, NIPS 12: a prior of the scale that
+    components share.
     """
 
     allows_nan = True
@@ -95,7 +113,7 @@ class GaussianEmission(PartedEmission):
         "mean_prior": ["array-like", None],
         "mean_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), None],
         "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
-        "covariance_prior": ["array-like", None],
+        "covariance_prior": [StrOptions({"auto"}), "array-like", None],
     }
 
     def __init__(
@@ -105,7 +123,7 @@ class GaussianEmission(PartedEmission):
         mean_prior: ArrayLike | None = None,
         mean_precision_prior: float | None = None,
         degrees_of_freedom_prior: float | None = None,
-        covariance_prior: ArrayLike | None = None,
+        covariance_prior: str | ArrayLike | None = None,
     ):
         self.covariance_type = covariance_type
         self.mean_prior = mean_prior
@@ -120,7 +138,16 @@ class GaussianEmission(PartedEmission):
     def _make_sampler_of(self, data: Observations, n_states: int) -> GaussianSampler:
         """Return the sampler; parameters are valid."""
         prior = self._make_prior(data.n_features, lambda: moments_of(data))
-        return GaussianSampler(n_states, prior)
+        return GaussianSampler(n_states, prior, self._make_scale_prior(prior, data))
+
+    def _make_scale_prior(self, prior: GaussianPrior, data: Observations) -> ScalePrior | None:
+        """Return the prior of S if it is drawn; that of `prior` is its mean."""
+        if not isinstance(self.covariance_prior, str):
+            return None
+        ranges, _, squares = find_moments(data)
+        return ScalePrior.about(
+            prior.scale, find_varying(ranges, squares).reshape(prior.mean.shape)
+        )
 
     def _make_prior(
         self,
@@ -159,7 +186,7 @@ class GaussianEmission(PartedEmission):
         mean = scale = None
         if self.mean_prior is not None:
             mean = read_array(self, "mean_prior", self.mean_prior, (n_dims,), n_dims)
-        if self.covariance_prior is not None:
+        if self.covariance_prior is not None and not isinstance(self.covariance_prior, str):
             full = self.covariance_type == "full"
             shape = (n_dims, n_dims) if full else (n_dims,)
             scale = read_array(self, "covariance_prior", self.covariance_prior, shape, n_dims)
@@ -199,42 +226,6 @@ def read_array(
     return array
 
 
-def moments(
-    values: NDArray[np.float64], shrinkage: float = _SHRINKAGE
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean and a positive definite covariance of what was observed."""
-    return moments_of(Whole(values), shrinkage)
-
-
-def moments_of(
-    data: Observations, shrinkage: float = _SHRINKAGE
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the moments of observations that may be in parts.
-
-    Missing values count as means: correlations stay those of a positive definite matrix.
-    """
-    ranges, mean, squares = find_moments(data)
-    return mean, find_covariance(ranges, squares, shrinkage)
-
-
-def find_covariance(
-    ranges: Ranges, squares: NDArray[np.float64], shrinkage: float = _SHRINKAGE
-) -> NDArray[np.float64]:
-    """Return a positive definite covariance, given sums of products of distances from means."""
-    sums = np.diag(squares)
-    variances = sums / np.maximum(ranges.numbers, 1)
-    largest = np.maximum(np.abs(ranges.lows), np.abs(ranges.highs))[:, 0]
-    roundings = (_ROUNDING * np.where(ranges.numbers > 0, largest, 0.0)) ** 2
-    varies = variances > roundings
-    lengths = np.sqrt(np.where(varies, sums, 1.0))
-    both = np.multiply.outer(varies, varies)
-    correlations = (1.0 - shrinkage) * np.where(both, squares, 0.0)
-    correlations /= np.multiply.outer(lengths, lengths)
-    np.fill_diagonal(correlations, 1.0)
-    deviations = np.sqrt(np.where(varies, variances, 1.0))
-    return correlations * np.multiply.outer(deviations, deviations)
-
-
 class GaussianPrior(NamedTuple):
     """Parameters of the prior, in B blocks of W columns: see `_kernels_gaussian`.
 
@@ -252,7 +243,23 @@ class GaussianPrior(NamedTuple):
 
 
 class GaussianSampler(Part):
-    """Sampler of the means and covariances of all states."""
+    """Sampler of the means and covariances of all states, and of the scale of the covariances.
+
+    Parameters
+    ----------
+    n_states : int
+    prior : GaussianPrior
+        Its `scale` S is where it begins, if it is drawn.
+    scale_prior : ScalePrior or None, default=None
+        Prior of S, which is drawn then. None: it is known.
+    start_factors : (B, W, W) array or None, default=None
+        Factors of the precisions before the first draw. None: of the expected ones.
+
+    Attributes
+    ----------
+    held : bool
+        Whether `draw` leaves S as it is.
+    """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         "_values", "_missing", "_filled", "is_incomplete",
@@ -264,9 +271,11 @@ class GaussianSampler(Part):
         self,
         n_states: int,
         prior: GaussianPrior,
+        scale_prior: ScalePrior | None = None,
         start_factors: NDArray[np.float64] | None = None,
     ):
-        self.prior = prior
+        self.prior, self.scale_prior = prior, scale_prior
+        self.held = False
         self.n_states = n_states
         n_blocks, width = prior.mean.shape
         n_components = n_states * n_blocks
@@ -308,8 +317,8 @@ class GaussianSampler(Part):
         return other
 
     def of_states(self, n_states: int) -> GaussianSampler:
-        """Return a sampler with the same prior, without observations."""
-        return GaussianSampler(n_states, self.prior, self._start_factors)
+        """Return a sampler with the current prior as one that is known, without observations."""
+        return GaussianSampler(n_states, self.prior, None, self._start_factors)
 
     def condition(self, states: NDArray[np.int64]) -> None:
         """Take the states of the observations; -1: of no state."""
@@ -376,17 +385,31 @@ class GaussianSampler(Part):
         self.draw_parameters(rng)
 
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw mu and Sigma given the statistics."""
+        """Draw S, unless it is known or held, then mu and Sigma, given the statistics."""
+        if self.scale_prior is not None and not self.held:
+            self._draw_scale(self.scale_prior, self._statistics(), rng)
         width = self.means.shape[1]
         possible = kernels.draw_gaussians(
             *self._statistics(), *self.prior, self.means, self.precision_factors, self.log_dets,
             np.empty((2, width, width)), rng,
         )  # fmt: skip
         if not possible:
-            raise ValueError(
-                "The covariance of a state is not positive definite to rounding: "
-                "scale the columns of X, or give a larger covariance_prior."
-            )
+            raise ValueError(IMPOSSIBLE)
+
+    def _draw_scale(
+        self,
+        scale_prior: ScalePrior,
+        statistics: tuple[NDArray[np.float64], ...],
+        rng: NDArray[np.uint64],
+    ) -> None:
+        """Draw S given the statistics of states, mu and Sigma summed out."""
+        out = self.prior.scale.copy()
+        possible = drawn.draw_scale(
+            *statistics, *self.prior, *scale_prior[:3], np.empty((5, *out.shape[1:])), rng, out
+        )
+        if not possible:
+            raise ValueError(IMPOSSIBLE)
+        self.prior = self.prior._replace(scale=out)
 
     def _statistics(self) -> tuple[NDArray[np.float64], ...]:
         """Return counts, masses, centers and scatter."""
@@ -433,11 +456,20 @@ class GaussianSampler(Part):
         )
 
     def log_evidence(self) -> float:
-        """Return log p(x | z), missing values as last drawn."""
+        """Return log p(x | z), missing values as last drawn, plus the log density of a drawn S."""
         width = self.prior.mean.shape[1]
-        return kernels.log_evidence_of_gaussians(
+        result = kernels.log_evidence_of_gaussians(
             *self._statistics(), *self.prior, np.empty((width, width))
         )
+        if self.scale_prior is not None:
+            result += self.scale_prior.log_density(self.prior.scale)
+        return float(result)
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        if self.scale_prior is None:
+            return {}
+        return {"emission_scale": self.scale_prior.ratio(self.prior.scale)}
 
     def model(self) -> GaussianModel:
         """Return what the next observation follows given the states.
@@ -474,6 +506,36 @@ class GaussianSampler(Part):
     def cluster_terms(self) -> ClusterTerms:
         """Return the rows and the prior as kernels of clusters take them."""
         return gaussian_terms(self._values, *self.prior)
+
+    def draw_shared(
+        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
+    ) -> None:
+        """Draw S given the clusters of the rows, unless it is known."""
+        if self.scale_prior is not None:
+            part = self.restrict(np.arange(len(labels)), n_clusters)
+            part.condition(labels)
+            self._draw_scale(self.scale_prior, part._statistics(), rng)
+
+    def move_shared(self, rng: NDArray[np.uint64]) -> GaussianPrior | None:
+        """Draw S given all Sigma, which stay; return the prior before.
+
+        None: S is known or held.
+        """
+        if self.scale_prior is None or self.held:
+            return None
+        before, out = self.prior, self.prior.scale.copy()
+        possible = drawn.draw_scale_given_precisions(
+            self.precision_factors, before.dof, *self.scale_prior[:3],
+            np.empty((5, *out.shape[1:])), rng, out,
+        )  # fmt: skip
+        if not possible:
+            raise ValueError(IMPOSSIBLE)
+        self.prior = before._replace(scale=out)
+        return before
+
+    def restore_shared(self, before: GaussianPrior) -> None:
+        """Put back the prior that `move_shared` returned."""
+        self.prior = before
 
     def parameters(self) -> tuple[NDArray[np.float64], ...]:
         """Return mu, factors of Sigma^-1 and the logs of their determinants, (J, B, ...) each."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
 
-def resolve_part(part: Any, classes: Mapping[str, type]) -> Any:
-    """Return the part that a name stands for, with its defaults; anything else as it is."""
-    return classes[part]() if isinstance(part, str) and part in classes else part
+def resolve_part(part: Any, named: Mapping[str, Callable[[], Any]]) -> Any:
+    """Return a new part that a name stands for; anything else as it is."""
+    return named[part]() if isinstance(part, str) and part in named else part
 
 
 def check_part(part: Any, name: str) -> None:

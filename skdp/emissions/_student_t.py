@@ -16,10 +16,13 @@ from skdp._random import draw_key, draw_slice
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions import _kernels_gaussian as gaussian
 from skdp.emissions import _kernels_scale_mixture as kernels
-from skdp.emissions._gaussian import GaussianEmission, GaussianPrior, GaussianSampler, moments
+from skdp.emissions._drawn_scale import ScalePrior
+from skdp.emissions._gaussian import GaussianEmission, GaussianPrior, GaussianSampler
 from skdp.emissions._gaussian_model import check_numbers, write_student_log_densities
+from skdp.emissions._moments import moments
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._student_t_model import StudentTModel
+from skdp.emissions._whole import Whole
 
 FIRST_FREEDOM = 4.0
 """Degrees of freedom, where these are drawn, until they are drawn."""
@@ -68,10 +71,11 @@ class StudentTEmission(GaussianEmission):
     degrees_of_freedom_prior : float or None, default=None
         Those of the inverse Wishart prior of Sigma, above D - 1 ("full") or 0 ("diag"). None: 2 D +
         1 or 3.
-    covariance_prior : (D, D) or (D,) array or None, default=None
+    covariance_prior : "auto", (D, D) or (D,) array or None, default=None
         S: symmetric and positive definite ("full"), or positive numbers ("diag"). None: as for
         `GaussianEmission`, but from a covariance of the observations that outliers do not stretch:
-        median absolute deviations, and correlations of values cut off at three of them.
+        median absolute deviations, and correlations of values cut off at three of them. "auto":
+        drawn, as for `GaussianEmission`; this is its prior mean.
 
     Notes
     -----
@@ -112,7 +116,7 @@ class StudentTEmission(GaussianEmission):
         mean_prior: ArrayLike | None = None,
         mean_precision_prior: float | None = None,
         degrees_of_freedom_prior: float | None = None,
-        covariance_prior: ArrayLike | None = None,
+        covariance_prior: str | ArrayLike | None = None,
     ):
         super().__init__(
             covariance_type,
@@ -147,9 +151,10 @@ class StudentTEmission(GaussianEmission):
         tail_prior = check_gamma_prior(self.tail_prior, "StudentTEmission: tail_prior")
         check_numbers(values)
         prior = self._make_prior(values.shape[1], lambda: robust_moments(values))
+        scale_prior = self._make_scale_prior(prior, Whole(values))
         if isinstance(self.degrees_of_freedom, str):
-            return StudentTSampler(n_states, prior, FIRST_FREEDOM, tail_prior)
-        return StudentTSampler(n_states, prior, float(self.degrees_of_freedom))
+            return StudentTSampler(n_states, prior, FIRST_FREEDOM, tail_prior, scale_prior)
+        return StudentTSampler(n_states, prior, float(self.degrees_of_freedom), None, scale_prior)
 
 
 def robust_moments(
@@ -187,6 +192,8 @@ class StudentTSampler(GaussianSampler):
         nu.
     tail_prior : (shape, rate) or None
         Gamma prior of nu; None: it is known.
+    scale_prior, start_factors
+        As of `GaussianSampler`.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
@@ -205,9 +212,10 @@ class StudentTSampler(GaussianSampler):
         prior: GaussianPrior,
         freedom: float,
         tail_prior: tuple[float, float] | None = None,
+        scale_prior: ScalePrior | None = None,
         start_factors: NDArray[np.float64] | None = None,
     ):
-        super().__init__(n_states, prior, start_factors)
+        super().__init__(n_states, prior, scale_prior, start_factors)
         self.freedom = freedom
         self.tail_prior = tail_prior
         self.masses = np.zeros(len(self.counts))
@@ -242,7 +250,7 @@ class StudentTSampler(GaussianSampler):
         """
         part = super().restrict(steps, n_states)
         other = StudentTSampler(
-            n_states, self.prior, self.freedom, self.tail_prior, self._start_factors
+            n_states, self.prior, self.freedom, self.tail_prior, None, self._start_factors
         )
         other._values, other._filled, other._missing = part._values, None, part._missing
         other.is_incomplete = part.is_incomplete
@@ -415,7 +423,8 @@ class StudentTSampler(GaussianSampler):
 
     def scalars(self) -> dict[str, float]:
         """Return what the trace records."""
-        return {} if self.tail_prior is None else {"degrees_of_freedom": self.freedom}
+        freedom = {} if self.tail_prior is None else {"degrees_of_freedom": self.freedom}
+        return {**super().scalars(), **freedom}
 
     def model(self) -> StudentTModel:  # type: ignore[override]
         """Return what the next observation follows given the states and the weights."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -25,13 +26,13 @@ from skdp.emissions._protocol import EmissionSampler
 from skdp.inference import NoAverages, Trace, warn_of_drifts
 from skdp.mixture._partition import representative_partition
 
-EMISSIONS: Mapping[str, type] = {
-    "gaussian": GaussianEmission,
+EMISSIONS: Mapping[str, Callable[[], Any]] = {
+    "gaussian": partial(GaussianEmission, covariance_prior="auto"),
     "categorical": CategoricalEmission,
     "poisson": PoissonEmission,
     "multinomial": MultinomialEmission,
 }
-"""What names stand for, with defaults."""
+"""What names stand for."""
 
 
 class BaseMixture(ClusterMixin, DensityMixin, ComposedEstimator):

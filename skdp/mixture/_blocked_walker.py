@@ -12,22 +12,12 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from skdp._executors import call_all
-from skdp._numba import frozen
 from skdp._random import draw_key
-from skdp._typing import Floats
-from skdp.inference import check_interrupts
+from skdp._typing import Floats, Places
 from skdp.mixture import _kernels_blocked as kernels
 from skdp.mixture import _kernels_large_moves as large_moves
 from skdp.mixture._cluster_walker import IMPOSSIBLE
-from skdp.mixture._kernels import shuffle
 from skdp.mixture._walker import MixtureWalker
-
-_N_FIRST_ROWS = 5000
-"""Of more rows, so many at random are clustered before the others are looked at."""
-
-_N_FIRST_SWEEPS = 100
-"""One by one, over these."""
-
 
 _FIVE = 5
 
@@ -51,8 +41,7 @@ class BlockedWalker(MixtureWalker):
     n_jobs : int or None
         Number of threads over blocks of rows.
     others
-        As of `MixtureWalker`. Of many rows, the first partition is that of a part of them, and the
-        others are drawn given it.
+        As of `MixtureWalker`.
     """
 
     def __init__(self, *args: Any, n_jobs: int | None = None, **params: Any):
@@ -63,28 +52,8 @@ class BlockedWalker(MixtureWalker):
     def _blocked(self) -> kernels.BlockedKernels:
         return kernels.blocked_kernels_of(self._terms.kind)
 
-    def _begin(self, rng: NDArray[np.uint64]) -> None:
-        """Draw the first partition."""
-        n_rows = len(self.labels)
-        if n_rows <= _N_FIRST_ROWS:
-            super()._begin(rng)
-            return
-        order = np.arange(n_rows)
-        shuffle(order, rng)
-        rows = np.sort(order[:_N_FIRST_ROWS])
-        emission = self.emission.copy()
-        part = MixtureWalker(
-            frozen(self._values[rows]), emission, self.prior, self.discount, self.concentration,
-            None, rng, rng, split_merge=self.split_merge,
-        )  # fmt: skip
-        for _ in range(_N_FIRST_SWEEPS):
-            check_interrupts()
-            part.sweep()
-        self.discount, self.concentration = part.discount, part.concentration
-        self.labels[rows], self.n_clusters = part.labels, part.n_clusters
-        if hasattr(emission, "draw_shared"):
-            self.emission.prior = emission.prior
-            self._take_prior()
+    def _seat_others(self, order: Places, rng: NDArray[np.uint64]) -> None:
+        """Draw the clusters of rows that have none yet, all at once."""
         drawn = self._draw_parameters(self._move(0, 0, rng), rng)
         self._draw_rows(drawn, rng, others=True)
 

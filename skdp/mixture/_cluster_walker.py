@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats
+from skdp._typing import Floats, Places
 from skdp.emissions._clusters import ClusterTerms
-from skdp.inference import Part
-from skdp.mixture._kernels import kernels_of
+from skdp.inference import Part, check_interrupts
+from skdp.mixture._kernels import kernels_of, shuffle
 from skdp.mixture._kernels_moves import Company
 
 _FIRST_CAPACITY = 16
 _THREE = 3
+
+_STAGES = (2000, 100), (20_000, 50)
+"""Of twice as many rows or more, so many at random are clustered, by so many sweeps, before the
+others are looked at: few rows take a move that many would hardly ever take."""
 
 IMPOSSIBLE = (
     "The covariance of a cluster is not positive definite to rounding: scale the columns of X, or "
@@ -66,6 +70,42 @@ class ClusterWalker(Part):
         self._order = np.arange(len(values))
         self.emission.attach(values)
         self._take_prior()
+
+    def _begin(self, rng: NDArray[np.uint64]) -> None:
+        """Draw the first partition: rows choose their clusters one by one, in random order.
+
+        Of many rows, some are clustered first.
+        """
+        order = np.arange(len(self.labels))
+        shuffle(order, rng)
+        stages = [stage for stage in _STAGES if 2 * stage[0] <= len(order)]
+        if not stages:
+            self._seat(order, rng)
+            return
+        n_rows, n_sweeps = stages[-1]
+        rows = np.sort(order[:n_rows])
+        part = self._part(rows, self.emission.copy(), rng)
+        for _ in range(n_sweeps):
+            check_interrupts()
+            part.sweep()
+        self.labels[rows], self.n_clusters = part.labels, part.n_clusters
+        self._take_above(part)
+        if hasattr(self.emission, "draw_shared"):
+            self.emission.prior = part.emission.prior
+            self._take_prior()
+        self._seat_others(order[n_rows:], rng)
+
+    def _part(self, rows: Places, emission: Any, rng: NDArray[np.uint64]) -> Self:
+        """Return a walker of the same kind over some of the rows, without first clusters."""
+        raise NotImplementedError
+
+    def _take_above(self, part: Self) -> None:
+        """Take what a walker over some of the rows has drawn above the clusters."""
+        raise NotImplementedError
+
+    def _seat_others(self, order: Places, rng: NDArray[np.uint64]) -> None:
+        """Draw the clusters of rows that have none yet."""
+        self._seat(order, rng)
 
     def _take_prior(self) -> None:
         """Compute what follows from the rows and the prior of the parameters."""

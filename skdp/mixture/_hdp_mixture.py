@@ -54,7 +54,9 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         Distribution of the rows of a component: `GaussianEmission` ("full" or "diag"),
         `PoissonEmission`, `CategoricalEmission` (X is one column of integers),
         `MultinomialEmission` (rows of counts), or its name: "gaussian", "poisson", "categorical" or
-        "multinomial". A name stands for the object with default settings.
+        "multinomial". "gaussian" stands for ``GaussianEmission(covariance_prior="auto")``, with
+        which components tell each other how tight they are; the others for the object with default
+        settings.
     concentration : float or "auto", default="auto"
         Concentration alpha of the shares of groups, in [1e-8, 1e8]: the larger, the more they are
         like beta. "auto": drawn.
@@ -77,8 +79,10 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         It has no more clusters than the median of them.
     init : {"sequential"} or list of (n_rows_j,) arrays of int, default="sequential"
         First partition of each chain. "sequential": one row after the other, in random order, joins
-        a component given the rows before. Or your own labels, an array for each group (for a single
-        array X: one array).
+        a component given the rows before. From 4,000 rows on, 2,000 come first and are moved by
+        a hundred sweeps, and the others join what these have found; from 40,000 on, 20,000 do that
+        for fifty sweeps. Or your own labels, an array
+        for each group (for a single array X: one array).
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None

@@ -25,7 +25,9 @@ class PitmanYorMixture(RowMixture):
         Distribution of the rows of a component: `GaussianEmission` ("full" or "diag"),
         `PoissonEmission`, `CategoricalEmission` (X is one column of integers),
         `MultinomialEmission` (rows of counts), or its name: "gaussian", "poisson", "categorical" or
-        "multinomial". A name stands for the object with default settings.
+        "multinomial". "gaussian" stands for ``GaussianEmission(covariance_prior="auto")``, with
+        which components tell each other how tight they are; the others for the object with default
+        settings.
     discount : float or "auto", default="auto"
         a, in [0, 1): the larger, the more small components. "auto": drawn.
     discount_prior : (p, q), default=(1.0, 1.0)
@@ -53,9 +55,9 @@ class PitmanYorMixture(RowMixture):
         It has no more clusters than the median of them.
     init : {"sequential"} or (n_samples,) array of int, default="sequential"
         First partition of each chain. "sequential": one row after the other, in random order, joins
-        a component given the rows before; with ``sampler="blocked"`` and more than 5,000 rows, so
-        many of them, which a hundred collapsed sweeps then move, and the others join what these
-        have found. Or your own labels.
+        a component given the rows before. From 4,000 rows on, 2,000 come first and are moved by
+        a hundred sweeps, and the others join what these have found; from 40,000 on, 20,000 do that
+        for fifty sweeps. Or your own labels.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats
+from skdp._numba import frozen
+from skdp._typing import Floats, Places
 from skdp.mixture._cluster_walker import IMPOSSIBLE, ClusterWalker, count_tries
 from skdp.mixture._hyper import PartitionPrior, log_partition
-from skdp.mixture._kernels import shuffle
 from skdp.mixture._kernels_moves import Company, empty_company
 from skdp.mixture._model import MixtureModel, log_shares
 from skdp.mixture._state import MixtureState
@@ -29,7 +29,7 @@ class MixtureWalker(ClusterWalker):
         What they are, or where they begin.
     init : (N,) array of int or None
         First clusters, named from 0 without gaps. None: one row after the other, in random order,
-        joins a cluster given the rows before.
+        joins a cluster given the rows before; of many rows, some are clustered first.
     init_stream, stream : (4,) uint64 arrays
         Streams of the first partition and of the sweeps.
     split_merge : bool, default=True
@@ -64,11 +64,14 @@ class MixtureWalker(ClusterWalker):
             self.labels[:] = init
             self.n_clusters = int(init.max()) + 1
 
-    def _begin(self, rng: NDArray[np.uint64]) -> None:
-        """Draw the first partition."""
-        order = np.arange(len(self.labels))
-        shuffle(order, rng)
-        self._seat(order, rng)
+    def _part(self, rows: Places, emission: Any, rng: NDArray[np.uint64]) -> MixtureWalker:
+        return MixtureWalker(
+            frozen(self._values[rows]), emission, self.prior, self.discount, self.concentration,
+            None, rng, rng, split_merge=self.split_merge,
+        )  # fmt: skip
+
+    def _take_above(self, part: MixtureWalker) -> None:
+        self.discount, self.concentration = part.discount, part.concentration
 
     def attach(self, values: Floats) -> None:
         """Take the observations (again)."""

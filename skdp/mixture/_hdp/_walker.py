@@ -15,7 +15,6 @@ from skdp.mixture._hdp._kernels import kernels_of_groups
 from skdp.mixture._hdp._kernels_sections import Groups
 from skdp.mixture._hdp._model import HDPMixtureModel
 from skdp.mixture._hdp._state import HDPMixtureState
-from skdp.mixture._kernels import shuffle
 from skdp.mixture._kernels_moves import empty_company
 from skdp.processes._kernels_top_level import log_density_of_weights
 from skdp.processes._top_level import TopLevel, TopPriors
@@ -38,7 +37,7 @@ class HDPMixtureWalker(ClusterWalker):
         What they are, or where they begin.
     init : (N,) array of int or None
         First components, named from 0 without gaps. None: one row after the other, in random order,
-        joins a component given the rows before.
+        joins a component given the rows before; of many rows, some are seated first.
     init_stream, stream : (4,) uint64 arrays
         Streams of the first partition and of the sweeps.
     split_merge : bool, default=True
@@ -76,15 +75,25 @@ class HDPMixtureWalker(ClusterWalker):
         self.top = TopLevel(np.empty(0), 1.0, concentration, top_concentration)
         self.attach(panel)
         if init is None:
-            order = np.arange(len(panel.values))
-            shuffle(order, init_stream)
-            self._seat(order, init_stream)
+            self._begin(init_stream)
         else:
             self.labels[:] = init
             self.n_clusters = n = int(init.max()) + 1
             even = np.full(n, 1.0 / (n + 1.0))
             self.top = TopLevel(even, 1.0 / (n + 1.0), concentration, top_concentration)
         self._draw_hyper()
+
+    def _part(self, rows: Places, emission: Any, rng: NDArray[np.uint64]) -> HDPMixtureWalker:
+        n_groups = len(self.ptr) - 1
+        lengths = np.bincount(self._groups[rows], minlength=n_groups)
+        ptr = np.concatenate([[0], np.cumsum(lengths)])
+        return HDPMixtureWalker(
+            SequencePanel(self._values[rows], ptr), emission, self.priors, self.top.concentration,
+            self.top.top_concentration, None, rng, rng, split_merge=self.split_merge,
+        )  # fmt: skip
+
+    def _take_above(self, part: HDPMixtureWalker) -> None:
+        self.top = part.top
 
     def attach(self, panel: SequencePanel) -> None:
         """Take the observations (again)."""

@@ -83,6 +83,17 @@ CLOSE = Problem(
 )  # fmt: skip
 """Rows that hardly say which of them are together: the sizes of the clusters tell the prior."""
 
+AUTO = Problem(
+    CLOSE.rows[:5],
+    [],
+    GaussianEmission(
+        mean_prior=[0.2], mean_precision_prior=0.3, degrees_of_freedom_prior=3.5,
+        covariance_prior="auto",
+    ),
+    lambda scale: mixtures.Gaussian([0.2], 0.3, 3.5, [[scale]]),
+)  # fmt: skip
+"""Of which the scale is drawn: the family is one for each."""
+
 A, B = 0.4, 0.7
 
 

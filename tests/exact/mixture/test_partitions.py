@@ -7,7 +7,7 @@ taken together: too few visits to tell their spread.
 
 import numpy as np
 import pytest
-from exact.mixture.problems import CLOSE, PAIRS, PROBLEMS, A, B, in_order, make_walker
+from exact.mixture.problems import AUTO, CLOSE, PAIRS, PROBLEMS, A, B, in_order, make_walker
 from exact.oracles import mixtures
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 
@@ -188,6 +188,23 @@ def test_learned_concentration_without_a_discount(kind):
     assert_means(draws[:, 0], np.array(log_b), "log concentration")
     numbers = np.array([max(labels) + 1 for labels in EVERY])
     assert_means(draws[:, 1], np.array(numbers @ weights), "number of clusters")
+
+
+@pytest.mark.parametrize("kind", [MixtureWalker, BlockedWalker])
+def test_drawn_scale(kind):
+    """Clusters tell each other how wide they are; |z| < 5 of at most 53 figures."""
+    rows = np.array(AUTO.rows)
+    expected_scale = 0.2 * 1.5 * rows.var()
+    walker = make_walker(AUTO, walker=kind)
+    draws = np.empty((N_SWEEPS // 2, 1 + len(EVERY)))
+    for row in draws:
+        walker.sweep()
+        row[0] = np.log(walker.emission.prior.scale[0, 0, 0])
+        row[1:] = np.eye(len(EVERY))[INDEX[in_order(walker.labels)]]
+    weights, log_scale = mixtures.posterior_of_scales(AUTO.rows, AUTO.family, expected_scale, A, B)
+    assert_means(draws[:, 0], np.array(log_scale), "log S")
+    found, expected = take_together(draws[:, 1:], weights), take_together(weights, weights)
+    assert_means(found, expected, "partitions")
 
 
 @pytest.mark.parametrize("name", ["diag", "poisson"])

@@ -117,6 +117,21 @@ def posterior(rows, family, a, b):
     return weights / weights.sum()
 
 
+def posterior_of_scales(rows, family, expected, a, b):
+    """Return P(partition) and E[log S] of one column, S / expected chi-square above 1e-4."""
+    every = partitions(len(rows))
+    priors = np.array([log_prior(labels, a, b) for labels in every])
+    logs, log_scales = [], []
+    for log_q in np.linspace(log(1e-4), log(100.0), 400):
+        scale = expected * exp(log_q)
+        likelihoods = np.array([log_likelihood(rows, labels, family(scale)) for labels in every])
+        logs.append(priors + likelihoods + 0.5 * log_q - 0.5 * exp(log_q))
+        log_scales.append(log(scale))
+    weights = np.exp(np.array(logs) - np.max(logs))
+    weights /= weights.sum()
+    return weights.sum(axis=0), weights.sum(axis=1) @ np.array(log_scales)
+
+
 def log_predictive(row, rows, labels, family, a, b):
     """Return the log density of one more row given the partition of the others."""
     before = log_prior(labels, a, b) + log_likelihood(rows, labels, family)

@@ -322,7 +322,7 @@ def test_concentrations_of_parts():
     assert sampler.held is False
     sampler.held = True
     assert sampler.held is True
-    assert [getattr(part, "held", None) for part in sampler.samplers] == [None, None, True, None]
+    assert [getattr(part, "held", None) for part in sampler.samplers] == [True, None, True, None]
 
 
 def test_missing_values_of_parts_are_drawn_apart():

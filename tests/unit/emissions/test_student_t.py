@@ -11,7 +11,7 @@ from unit.sequence.hmm_models import GAUSSIAN, quick
 
 from skdp._random import make_seed_sequence, make_stream
 from skdp.emissions import CollapsedEmission, GaussianEmission, StudentTEmission
-from skdp.emissions._gaussian import moments
+from skdp.emissions._moments import moments
 from skdp.emissions._student_t import robust_moments
 from skdp.sequence import HDPHMMLT
 

@@ -12,10 +12,10 @@ from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score, homogeneity_score
 
-from skdp.mixture import DPMixture, PitmanYorMixture
+from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
 from skdp.mixture._blocked_walker import BlockedWalker
+from skdp.mixture._cluster_walker import ClusterWalker
 from skdp.mixture._kernels_blocked import BLOCK
-from skdp.mixture._walker import MixtureWalker
 
 N = 3 * BLOCK + 100
 """Rows of four blocks, more than the first partition begins with."""
@@ -47,7 +47,9 @@ def test_components_of_many_rows(model):
     large = model.weights_ > 0.01
     assert large.sum() == 9
     assert adjusted_rand_score(Z, model.labels_) > 0.99
-    assert set(model.trace_) == {"log_joint", "n_components", "discount", "concentration"}
+    assert set(model.trace_) == {
+        "log_joint", "n_components", "discount", "concentration", "emission_scale",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
@@ -128,9 +130,14 @@ def test_no_cluster_is_left_empty(model):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill would end the process")
-def test_the_start_can_be_interrupted(monkeypatch):
+@pytest.mark.parametrize(
+    "model",
+    [DPMixture(), DPMixture(sampler="blocked"), HDPMixture()],
+    ids=["collapsed", "blocked", "groups"],
+)
+def test_the_start_can_be_interrupted(model, monkeypatch):
     """A hundred sweeps over the first rows take seconds: a Ctrl-C does not wait for all of them."""
-    sweep, n_sweeps = MixtureWalker.sweep, 0
+    sweep, n_sweeps = ClusterWalker.sweep, 0
 
     def interrupted(self):
         nonlocal n_sweeps
@@ -139,8 +146,8 @@ def test_the_start_can_be_interrupted(monkeypatch):
             os.kill(os.getpid(), signal.SIGINT)
         sweep(self)
 
-    monkeypatch.setattr(MixtureWalker, "sweep", interrupted)
+    monkeypatch.setattr(ClusterWalker, "sweep", interrupted)
     rows = np.random.default_rng(0).normal(size=(5_100, 1))
     with pytest.raises(KeyboardInterrupt):
-        DPMixture(sampler="blocked", split_merge=False, max_iter=2, random_state=0).fit(rows)
+        model.set_params(split_merge=False, max_iter=2, random_state=0).fit(rows)
     assert n_sweeps == 3

@@ -54,7 +54,7 @@ class TestAttributes:
 
     def test_numbers(self, model):
         assert set(model.trace_) == {
-            "log_joint", "n_components", "concentration", "top_concentration",
+            "log_joint", "n_components", "concentration", "top_concentration", "emission_scale",
         }  # fmt: skip
         for name in ("concentration", "top_concentration"):
             assert getattr(model, f"{name}_") == pytest.approx(model.trace_[name].mean())

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 from sklearn.base import clone
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, homogeneity_score
 from sklearn.model_selection import GridSearchCV
 
+from skdp._numba import frozen
 from skdp.emissions import GaussianEmission
 from skdp.mixture import DPMixture, PitmanYorMixture
 
@@ -48,7 +49,9 @@ def test_attributes(model):
     means = [X[model.labels_ == k].mean(axis=0) for k in range(3)]
     np.testing.assert_allclose(model.means_, means, atol=0.02)
     assert model.covariances_.shape == (3, 2, 2)
-    assert set(model.trace_) == {"log_joint", "n_components", "discount", "concentration"}
+    assert set(model.trace_) == {
+        "log_joint", "n_components", "discount", "concentration", "emission_scale",
+    }  # fmt: skip
 
 
 def test_probabilities(model):
@@ -164,3 +167,43 @@ def test_counts(emission, sampler):
 def test_one_point_estimate_or_the_other():
     model = DPMixture(point_estimate="vi", **QUICK).fit(X)
     assert adjusted_rand_score(Z, model.labels_) == 1.0
+
+
+@pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
+def test_many_rows_begin_with_some(sampler):
+    """Components are there at once, and so is their scale, about a fiftieth of what is expected."""
+    rng = np.random.default_rng(0)
+    z = rng.integers(9, size=6000)
+    rows = 10.0 * np.column_stack([z // 3, z % 3]) + rng.normal(size=(6000, 2))
+    walker = make_walker(rows, sampler)
+    assert walker.n_clusters >= 9
+    assert homogeneity_score(z, walker.labels) > 0.98
+    assert np.unique(walker.labels).tolist() == list(range(walker.n_clusters))
+    assert walker.emission.scalars()["emission_scale"] < 0.1
+
+
+def make_walker(rows, sampler):
+    model = DPMixture(sampler=sampler, random_state=0)
+    return model._start_walker(frozen(rows), np.random.SeedSequence(0), 0)
+
+
+def test_clear_components_of_many_columns():
+    """Under a prior as wide as the data fifty rows each would be shared by two components or so."""
+    rng = np.random.default_rng(0)
+    z = rng.integers(12, size=600)
+    rows = 4.0 * rng.normal(size=(12, 10))[z] + rng.normal(size=(600, 10))
+    model = DPMixture(max_iter=60, random_state=0).fit(rows)
+    assert model.n_components_ == 12
+    assert adjusted_rand_score(z, model.labels_) > 0.98
+
+
+@pytest.mark.parametrize("kind", ["constant", "collinear"])
+def test_columns_that_tell_nothing(kind):
+    """They change nothing in what the others say."""
+    rng = np.random.default_rng(0)
+    z = rng.integers(3, size=200)
+    rows = 8.0 * rng.normal(size=(3, 2))[z] + rng.normal(size=(200, 2))
+    more = np.ones(200) if kind == "constant" else rows.sum(axis=1)
+    model = DPMixture(max_iter=60, random_state=0).fit(np.column_stack([rows, more]))
+    assert adjusted_rand_score(z, model.labels_) > 0.98
+    assert np.isfinite(model.score(np.column_stack([rows, more])))

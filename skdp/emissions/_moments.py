@@ -1,0 +1,56 @@
+"""Means and covariances of observations, from which priors are made."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.emissions._gaussian_sums import Ranges, find_moments
+from skdp.emissions._whole import Observations, Whole
+
+SHRINKAGE = 1e-4
+"""Of the data's correlations: collinear columns leave a positive definite matrix."""
+
+_ROUNDING = 1e-12
+"""A column that varies by less, compared to its size, is constant."""
+
+
+def moments(
+    values: NDArray[np.float64], shrinkage: float = SHRINKAGE
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean and a positive definite covariance of what was observed."""
+    return moments_of(Whole(values), shrinkage)
+
+
+def moments_of(
+    data: Observations, shrinkage: float = SHRINKAGE
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the moments of observations that may be in parts.
+
+    Missing values count as means: correlations stay those of a positive definite matrix.
+    """
+    ranges, mean, squares = find_moments(data)
+    return mean, find_covariance(ranges, squares, shrinkage)
+
+
+def find_covariance(
+    ranges: Ranges, squares: NDArray[np.float64], shrinkage: float = SHRINKAGE
+) -> NDArray[np.float64]:
+    """Return a positive definite covariance, given sums of products of distances from means."""
+    sums, varies = np.diag(squares), find_varying(ranges, squares)
+    variances = sums / np.maximum(ranges.numbers, 1)
+    lengths = np.sqrt(np.where(varies, sums, 1.0))
+    both = np.multiply.outer(varies, varies)
+    correlations = (1.0 - shrinkage) * np.where(both, squares, 0.0)
+    correlations /= np.multiply.outer(lengths, lengths)
+    np.fill_diagonal(correlations, 1.0)
+    deviations = np.sqrt(np.where(varies, variances, 1.0))
+    return correlations * np.multiply.outer(deviations, deviations)
+
+
+def find_varying(ranges: Ranges, squares: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which columns vary, (D,), given sums of products of distances from means."""
+    variances = np.diag(squares) / np.maximum(ranges.numbers, 1)
+    largest = np.maximum(np.abs(ranges.lows), np.abs(ranges.highs))[:, 0]
+    roundings = (_ROUNDING * np.where(ranges.numbers > 0, largest, 0.0)) ** 2
+    return np.asarray(variances > roundings)
