@@ -86,7 +86,7 @@ def bayesian(seed):
 
 def ours(cls, kind, options, **params):
     return cls(
-        GaussianEmission(kind),
+        GaussianEmission(kind, covariance_prior=options.scale),
         max_iter=options.sweeps,
         n_chains=options.chains,
         random_state=options.seed,
@@ -147,7 +147,8 @@ def measure(options):
     X = 4.0 * rng.normal(size=(20, 10))[z] + rng.normal(size=(10_000, 10))
     rows = []
     for kind in KINDS:
-        model = DPMixture(GaussianEmission(kind), max_iter=30, init=z, random_state=0)
+        emission = GaussianEmission(kind, covariance_prior=options.scale)
+        model = DPMixture(emission, max_iter=30, init=z, random_state=0)
         states = model.iter_sweeps(X)
         next(states)
         begin = time.process_time()
@@ -231,6 +232,10 @@ def main():
     parser.add_argument("--sweeps", type=int, default=500)
     parser.add_argument("--chains", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--given-scale", dest="scale", action="store_const", const=None, default="auto",
+        help="the scale of the covariances is not drawn",
+    )  # fmt: skip
     parser.add_argument("--columns", type=int, nargs="+", default=[10, 60], help="of part large")
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 20_000])
     parser.add_argument("--no-grid", dest="grid", action="store_false")

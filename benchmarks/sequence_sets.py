@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from skdp.emissions import CategoricalEmission, GaussianEmission, PoissonEmission
-from skdp.emissions._gaussian import moments
+from skdp.emissions._moments import moments
 from skdp.sequence import HDPHMMLT
 
 N_STATES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
@@ -26,7 +26,7 @@ N_STARTS = 3
 
 
 def make_emission(prior, held_out_kind, train):
-    """Return an emission: "default", "diag", or the prior's degrees of freedom and share.
+    """Return an emission: "default", "auto", "diag", or the prior's degrees of freedom and share.
 
     "2 * D + 1 : 0.2" are formulas in the number D of columns; the prior mean of covariances is the
     share times the covariance of the training data. With "diag :" before, columns are independent;
@@ -36,6 +36,8 @@ def make_emission(prior, held_out_kind, train):
         return PoissonEmission()
     if held_out_kind == "categorical":
         return CategoricalEmission(int(train.values.max()) + 1)
+    if prior == "auto":
+        return GaussianEmission(covariance_prior="auto")
     if prior in ("default", "diag"):
         return GaussianEmission("full" if prior == "default" else "diag")
     formulas = prior.split(":")

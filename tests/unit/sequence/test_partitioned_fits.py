@@ -30,6 +30,7 @@ ROUND = np.where(np.roll(np.eye(6), 1, axis=1) + np.eye(6) > 0.0, 1.0, 1e-12)
 CASES = {
     **{kind: (kind, {"emission": EMISSIONS[kind]}) for kind in KINDS},
     "missing, diag": ("missing", {"emission": GaussianEmission("diag")}),
+    "missing, scale drawn": ("missing", {"emission": GaussianEmission(covariance_prior="auto")}),
     "sticky, chains": ("gaussian", {"stickiness": "auto", "n_chains": 2}),
     "similar": ("gaussian", {"similarity": "gaussian"}),
     "known similarities": ("gaussian", {"similarity": FixedSimilarity(ROUND)}),
