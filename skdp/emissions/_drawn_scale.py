@@ -52,14 +52,15 @@ class ScalePrior(NamedTuple):
         for b in range(len(varies)):
             lengths = np.sqrt(np.diag(expected[b]))
             correlations = expected[b] / np.multiply.outer(lengths, lengths)
-            eigenvalues, directions = np.linalg.eigh(correlations)
-            # A constant column is not correlated: it is a direction of its own.
-            is_constant = (directions**2 * ~varies[b][:, np.newaxis]).sum(axis=0) > 0.5
-            is_free = (eigenvalues > _SMALLEST_EIGENVALUE) & ~is_constant
-            columns = lengths[:, np.newaxis] * directions * np.sqrt(eigenvalues)
+            d = np.flatnonzero(varies[b])
+            eigenvalues, directions = np.linalg.eigh(correlations[np.ix_(d, d)])
+            columns = np.zeros((len(lengths), len(d)))
+            columns[d] = lengths[d, np.newaxis] * directions * np.sqrt(eigenvalues)
+            is_free = eigenvalues > _SMALLEST_EIGENVALUE
             n_free[b] = is_free.sum()
             roots[b, :, : n_free[b]] = columns[:, is_free]
-            fixed[b] = columns[:, ~is_free] @ columns[:, ~is_free].T
+            fixed[b] = np.diag(np.where(varies[b], 0.0, lengths**2))  # uncorrelated
+            fixed[b] += columns[:, ~is_free] @ columns[:, ~is_free].T
         log_dets = np.linalg.slogdet(expected)[1]
         return cls(n_free, roots, fixed, log_dets, np.asarray(np.linalg.inv(expected)))
 
