@@ -81,8 +81,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         First partition of each chain. "sequential": one row after the other, in random order, joins
         a component given the rows before. From 4,000 rows on, 2,000 come first and are moved by
         a hundred sweeps, and the others join what these have found; from 40,000 on, 20,000 do that
-        for fifty sweeps. Or your own labels, an array
-        for each group (for a single array X: one array).
+        for fifty sweeps. Or your own labels, an array for each group (for a single array X: one
+        array).
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None

@@ -41,6 +41,17 @@ def same(model, other):
     assert model.trace_ == other.trace_
 
 
+@pytest.mark.parametrize("length", [2, 500])
+def test_many_rows_begin_with_some(length):
+    """Of small groups, most have no row among the first ones."""
+    rng = np.random.default_rng(0)
+    z = rng.integers(4, size=6000)
+    rows = 10.0 * np.column_stack([z // 2, z % 2]) + rng.normal(size=(6000, 2))
+    groups = [rows[i : i + length] for i in range(0, 6000, length)]
+    labels = np.concatenate(HDPMixture(max_iter=4, random_state=0).fit(groups).labels_)
+    assert adjusted_rand_score(z, labels) > 0.95
+
+
 class TestAttributes:
     def test_partition(self, model):
         assert model.n_components_ == 4
