@@ -1,19 +1,17 @@
 """The one door to numba: how every kernel of skdp is compiled."""
 
-import contextlib
-import os
-import pickle
 import platform
-import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numba
 import numpy as np
 from llvmlite import binding as llvm
-from numba.core import config, sigutils, types
+from numba.core import config, types
 from numba.core.errors import TypingError
+
+from skdp._kernel_cache import KernelCache
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """No kernel is handed to C, and what would allow that takes a twenty-fifth of all compile time."""
@@ -27,142 +25,6 @@ def _find_known_options() -> frozenset[str]:
 
 _KNOWN_OPTIONS = _find_known_options()
 """numba promises few options. Kernels compile without what it no longer knows: only slower."""
-
-_DAMAGES = (
-    AttributeError, EOFError, ImportError, IndexError, KeyError, OSError, RuntimeError, TypeError,
-    ValueError, pickle.PickleError,
-)  # fmt: skip
-"""What numba raises over a cache that it cannot read or write, or cannot make sense of."""
-
-_reported: set[str] = set()
-
-_listeners: list[Callable[[], None]] = []
-"""Who wants to know that a kernel is about to be compiled."""
-
-
-@contextlib.contextmanager
-def listening_for_compilation(tell: Callable[[], None]) -> Iterator[None]:
-    """Call `tell` once if a kernel has to be compiled meanwhile, just before the first one is.
-
-    Parameters
-    ----------
-    tell : callable without arguments
-    """
-
-    def tell_once() -> None:
-        try:
-            _listeners.remove(tell_once)
-        except ValueError:  # another thread was quicker
-            return
-        tell()
-
-    _listeners.append(tell_once)
-    try:
-        yield
-    finally:
-        if tell_once in _listeners:
-            _listeners.remove(tell_once)
-
-
-def is_safe_in_python(result: Any) -> bool:
-    """Tell whether a kernel may return values of a type to Python: numbers and tuples of them.
-
-    numba makes arrays and named tuples with the help of Python code (it unpickles their classes),
-    and does not look whether that has worked. Signal handlers run as soon as Python code does, and
-    if one raises there, numba goes on with a null pointer.
-
-    Parameters
-    ----------
-    result : numba type
-    """
-    if isinstance(result, types.BaseNamedTuple):
-        return False
-    if isinstance(result, types.Tuple | types.UniTuple):
-        return all(is_safe_in_python(part) for part in result.types)
-    return isinstance(result, types.Number | types.Boolean | types.NoneType)
-
-
-class KernelCache:
-    """The cache of a kernel's machine code, through which all that is compiled goes.
-
-    Its faults cost no more than the time to compile again. numba lets errors of its cache through:
-    a full disk or a file that was cut would end a fit. Here what cannot be read is discarded and
-    compiled anew, what cannot be written is not kept, and each of the two is reported once in a
-    process.
-
-    It also sees to it that no kernel hands Python what cannot be handed over safely: see
-    `is_safe_in_python`.
-
-    Parameters
-    ----------
-    cache : numba's cache of one function
-    called_from_python : bool
-        Whether the function can be.
-    """
-
-    def __init__(self, cache: Any, *, called_from_python: bool):
-        self._numba_cache = cache
-        self._called_from_python = called_from_python
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._numba_cache, name)
-
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the compiled function, or None if there is none that can be read."""
-        try:
-            compiled = self._numba_cache.load_overload(signature, target_context)
-        except _DAMAGES as error:
-            self._forgive(error, "read", "The kernel is compiled anew")
-            compiled = None
-        if compiled is not None and not _has_arguments(compiled, signature):
-            compiled = None  # two processes wrote at once, and one's code has the other's name
-        if compiled is None:
-            for tell in list(_listeners):
-                tell()
-        else:
-            self._check_result(compiled)
-        return compiled
-
-    def save_overload(self, signature: Any, data: Any) -> None:
-        """Write a compiled function, if that can be done."""
-        self._check_result(data)
-        try:
-            self._numba_cache.save_overload(signature, data)
-        except _DAMAGES as error:
-            self._forgive(error, "written", "Every process has to compile what it cannot keep")
-
-    def _check_result(self, compiled: Any) -> None:
-        result = compiled.signature.return_type
-        if self._called_from_python and not is_safe_in_python(result):
-            raise TypeError(
-                f"{compiled.fndesc.qualname} returns {result}: a signal handler that raises while "
-                "it is handed to Python would end the interpreter. A kernel that Python calls "
-                "returns numbers and writes the rest to arrays it is given; one that kernels alone "
-                "call is made by njit_part, njit_inner or njit_inlined."
-            )
-
-    def _forgive(self, error: Exception, verb: str, consequence: str) -> None:
-        if isinstance(error, TimeoutError) and error.errno is None:
-            raise error  # no file's fault: a signal handler's
-        # numba writes the index before the code: it may name code that was never written.
-        path = self.index_path
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-        if verb not in _reported:
-            _reported.add(verb)
-            warnings.warn(
-                f"numba's cache of compiled code could not be {verb} ({error!r}): {path}. "
-                f"{consequence}. If this goes on, look for room on the disk, or delete that "
-                "folder's files *.nbi and *.nbc.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-
-    @property
-    def index_path(self) -> str:
-        """The file that lists what is cached; the folder where numba does not tell."""
-        index = getattr(getattr(self._numba_cache, "_cache_file", None), "_index_path", None)
-        return str(index or self._numba_cache.cache_path)
 
 
 def frozen(array: Any) -> Any:
@@ -182,29 +44,21 @@ def njit(function: Callable[..., Any], **options: Any) -> Any:
 
     ``error_model="numpy"`` spares a branch in every division. Neither fast-math (it would make
     results depend on the compiler's mood) nor ``prange`` (joblib owns the threads) is used.
-    Where neither the package's folder nor the user's cache folder can be written, numba refuses
-    to set up its cache; the kernel is then compiled once in every process.
     """
     _name_by_constants(function)
-    known = _known({**_OPTIONS, **options})
-    try:
-        kernel = numba.njit(function, cache=True, **known)
-    except RuntimeError:  # "cannot cache function ...: no locator available"
-        kernel = numba.njit(function, **known)
-    return _watched(kernel, options)
-
-
-def _has_arguments(compiled: Any, signature: Any) -> bool:
-    """Tell whether compiled code is for the arguments of a signature."""
-    return tuple(compiled.signature.args) == tuple(sigutils.normalize_signature(signature)[0])
+    kernel = numba.njit(function, **_known({**_OPTIONS, **options}))
+    if hasattr(kernel, "_cache"):  # numba still asks a cache there, and compiles at all
+        called_from_python = not options.get("no_cpython_wrapper", False)
+        kernel._cache = KernelCache(kernel, called_from_python=called_from_python)
+    return kernel
 
 
 def _name_by_constants(function: Callable[..., Any]) -> None:
-    """Give a kernel that encloses constants a name of its own, by which numba names its files.
+    """Give a kernel that encloses constants a name of its own.
 
-    Kernels that one function makes with different constants have the same name and signature. Two
-    processes that compile two of them at once may choose the same file: one would load the
-    machine code of the other.
+    Kernels that one function makes with different constants have the same name and signature.
+    numba names their machine code by both: a process that loads two of them, compiled by other
+    processes, could run one in the place of the other.
     """
     if function.__closure__:
         constants = repr([cell.cell_contents for cell in function.__closure__])
@@ -213,15 +67,6 @@ def _name_by_constants(function: Callable[..., Any]) -> None:
 
 def _known(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name in _KNOWN_OPTIONS}
-
-
-def _watched(kernel: Any, options: dict[str, Any]) -> Any:
-    """Put a `KernelCache` around the cache of a kernel, where numba still has it there."""
-    cache = getattr(kernel, "_cache", None)
-    if hasattr(cache, "load_overload") and hasattr(cache, "save_overload"):
-        called_from_python = not options.get("no_cpython_wrapper", False)
-        kernel._cache = KernelCache(cache, called_from_python=called_from_python)
-    return kernel
 
 
 def njit_part(function: Callable[..., Any], **options: Any) -> Any:

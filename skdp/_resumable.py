@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skdp._executors import call_all
-from skdp._numba import listening_for_compilation
+from skdp._kernel_cache import listening_for_compilation
 from skdp._sklearn_compat import (
     CallbackSupportMixin,
     EstimatorMixin,

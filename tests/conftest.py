@@ -1,9 +1,8 @@
-"""The cache of kernels, the order of files, and which fits are too short on purpose."""
+"""The order of files, and which fits are too short on purpose."""
 
 import signal
 from pathlib import Path
 
-import kernel_cache
 import pytest
 from schedule import make_scheduler
 
@@ -12,8 +11,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
-
-kernel_cache.use(HERE.parent / ".pytest_cache")  # before skdp is imported
 
 SHORT_ASCENTS = [
     HERE / place

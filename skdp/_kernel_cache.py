@@ -1,0 +1,494 @@
+"""The cache of machine code: each compiled kernel in a file that is named by its ingredients.
+
+A kernel's machine code depends on the kernel's own code, on the code and the constants that it
+refers to, directly or not, on the types of its arguments, and on the compiler and the processor.
+The file name is a hash of all of these. A file is therefore never out of date, two versions of a
+kernel have two files, and all clones, environments and installed versions share the code that they
+have in common. An edit compiles the kernels that it changes; comments and docstrings are no
+ingredients.
+"""
+
+import contextlib
+import hashlib
+import inspect
+import os
+import pickle
+import platform
+import re
+import sys
+import time
+import types as python_types
+import uuid
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import config, sigutils, types
+from numba.core.compiler import CompileResult
+from numba.core.dispatcher import Dispatcher
+from numba.core.serialize import dumps
+from numba.extending import intrinsic
+from numba.misc.appdirs import AppDirs
+
+MEGABYTE = 2**20
+DEFAULT_SIZE = 1024
+"""How many megabytes the files may take, where SKDP_CACHE_SIZE does not say otherwise."""
+
+HOUR = 3600.0
+"""No file that was written or read within the last hour is deleted."""
+
+PRUNE_EVERY = 256
+"""A process looks at the size of the folder when it writes its first file, and so often after."""
+
+_VERSIONED = {"numpy", "numba", "llvmlite", *sys.stdlib_module_names}
+"""Packages whose version stands for all that they hold."""
+
+_OUTPUT_ONLY = re.compile("CACHE|THREAD|DUMP|TRACE|WARN|HIGHLIGHT|COLOR|CUDA|GDB|DEVELOPER_MODE")
+"""Options of numba that do not change machine code."""
+
+_DAMAGES = (
+    AttributeError, EOFError, ImportError, IndexError, KeyError, OSError, RuntimeError, TypeError,
+    ValueError, pickle.PickleError,
+)  # fmt: skip
+"""Errors of files that cannot be read or written, and of a numba that rebuilds code differently."""
+
+_reported: set[str] = set()
+
+_listeners: list[Callable[[], None]] = []
+"""Functions to call when a kernel is about to be compiled."""
+
+_Intrinsic: Any = type(intrinsic(lambda context: None))
+
+
+@contextlib.contextmanager
+def listening_for_compilation(tell: Callable[[], None]) -> Iterator[None]:
+    """Call `tell` once if a kernel is compiled within the context, just before the first one is.
+
+    Parameters
+    ----------
+    tell : callable without arguments
+    """
+
+    def tell_once() -> None:
+        try:
+            _listeners.remove(tell_once)
+        except ValueError:  # another thread was quicker
+            return
+        tell()
+
+    _listeners.append(tell_once)
+    try:
+        yield
+    finally:
+        if tell_once in _listeners:
+            _listeners.remove(tell_once)
+
+
+def is_safe_in_python(result: Any) -> bool:
+    """Tell whether a kernel may return values of a type to Python: numbers and tuples of them.
+
+    numba makes arrays and named tuples with the help of Python code (it unpickles their classes),
+    and does not check whether that has worked. Signal handlers run as soon as Python code does, and
+    if one raises there, numba goes on with a null pointer.
+
+    Parameters
+    ----------
+    result : numba type
+    """
+    if isinstance(result, types.BaseNamedTuple):
+        return False
+    if isinstance(result, types.Tuple | types.UniTuple):
+        return all(is_safe_in_python(part) for part in result.types)
+    return isinstance(result, types.Number | types.Boolean | types.NoneType)
+
+
+def _is_versioned(module: str) -> bool:
+    return module.partition(".")[0] in _VERSIONED
+
+
+class UnknownIngredientError(Exception):
+    """A kernel refers to an object whose content has no hash here."""
+
+
+class _Ingredients:
+    """A hash of functions and of all that they refer to by name.
+
+    The global names of a function are looked up in its module as it is now, so that the hash is of
+    the code and the constants that numba compiles, not of files, which may have been edited since.
+
+    Attributes
+    ----------
+    functions : dict
+        The functions that went in, each with the number of its turn.
+    """
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self.functions: dict[Any, int] = {}
+
+    def hexdigest(self) -> str:
+        return self._hash.hexdigest()
+
+    def _write(self, kind: str, text: str = "") -> None:
+        self._hash.update(f"{kind} {len(text)} {text}\n".encode("utf-8", "surrogatepass"))
+
+    def add(self, value: Any) -> None:
+        """Put in a value that code refers to.
+
+        Raises
+        ------
+        UnknownIngredientError
+        """
+        if isinstance(value, Dispatcher):
+            self._write("kernel", repr(sorted(value.targetoptions.items())))
+            self.add(value.py_func)
+        elif isinstance(value, _Intrinsic):
+            self._write("intrinsic")
+            self.add(value._defn)
+        elif isinstance(value, (tuple, list, frozenset, set, dict)):
+            self._add_collection(value)
+        elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            self._write("array", f"{value.dtype.descr} {value.shape}")
+            self._hash.update(np.ascontiguousarray(value).tobytes())
+        elif value is None or isinstance(value, (str, bytes, int, float, complex, np.generic)):
+            self._write(type(value).__name__, repr(value))
+        elif isinstance(value, (types.Type, ir.Type, np.dtype)):
+            self._write(type(value).__name__, str(value))
+        elif isinstance(value, ir.Constant):
+            self._write("constant", f"{value.type} {value.constant}")
+        elif isinstance(value, property):
+            self.add([value.fget, value.fset, value.fdel])
+        else:
+            self._add_object(value)
+
+    def _add_collection(self, value: Any) -> None:
+        self._write(type(value).__name__, str(len(value)))
+        if isinstance(value, (set, frozenset)):
+            value = sorted(value, key=repr)
+        elif isinstance(value, dict):
+            value = [part for item in value.items() for part in item]
+        for part in value:
+            self.add(part)
+
+    def _add_object(self, value: Any) -> None:
+        """Put in a module, class or function: by its name if a version stands for the rest."""
+        is_module = isinstance(value, python_types.ModuleType)
+        module = value.__name__ if is_module else getattr(value, "__module__", None)
+        name = getattr(value, "__qualname__", getattr(value, "__name__", ""))
+        if module is None and isinstance(value, python_types.BuiltinFunctionType | np.ufunc):
+            module = "builtins"
+        if module is not None and _is_versioned(module) and name:
+            self._write("name", f"{module} {name}")
+        elif isinstance(value, python_types.FunctionType):
+            self._add_function(value)
+        elif isinstance(value, type):
+            self._add_class(value)
+        else:
+            raise UnknownIngredientError(f"{type(value).__qualname__} {module}.{name}")
+
+    def _add_class(self, made: type) -> None:
+        """Put in a class of ours: its bases, its fields if it is a named tuple, its methods."""
+        self._write("class", f"{made.__module__}.{made.__qualname__}")
+        self.add([*made.__bases__, getattr(made, "_fields", ())])
+        for name, part in sorted(vars(made).items()):
+            part = getattr(part, "__func__", part)  # of a class method, or a static one
+            if isinstance(part, python_types.FunctionType | property):
+                self._write("method", name)
+                self.add(part)
+
+    def _add_function(self, function: Any) -> None:
+        if function in self.functions:
+            self._write("again", str(self.functions[function]))
+            return
+        self.functions[function] = len(self.functions)
+        text, names = _summarize(function.__code__)
+        self._write("function", f"{function.__module__}.{function.__qualname__} {text}")
+        self.add([function.__defaults__, function.__kwdefaults__])
+        for cell in function.__closure__ or ():
+            self.add(cell.cell_contents)
+        for name in names:
+            if name in function.__globals__:
+                self._add_global(name, function.__globals__[name], names)
+
+    def _add_global(self, name: str, value: Any, names: tuple[str, ...]) -> None:
+        """Put in a value by its name; of a module of ours, what the names may refer to."""
+        self._write("global", name)
+        if isinstance(value, python_types.ModuleType) and not _is_versioned(value.__name__):
+            for attribute in names:
+                if hasattr(value, attribute):
+                    self._write("attribute", attribute)
+                    self.add(getattr(value, attribute))
+        else:
+            self.add(value)
+
+
+@cache
+def _summarize(code: python_types.CodeType) -> tuple[str, tuple[str, ...]]:
+    """Return the text of code without line numbers and docstrings, and the names that it uses."""
+    parts, names = _Ingredients(), set(code.co_names)
+    parts._write("code", repr((code.co_code, code.co_varnames, code.co_freevars)))
+    parts._write("names", repr((code.co_names, code.co_cellvars, code.co_flags)))
+    parts._write("catch", repr(code.co_exceptiontable))
+    docstring = code.co_consts[:1] if _may_have_docstring(code) else ()
+    if not (docstring and isinstance(docstring[0], str | None)):
+        docstring = ()
+    for constant in code.co_consts[len(docstring) :]:
+        if isinstance(constant, python_types.CodeType):
+            text, more = _summarize(constant)
+            parts._write("inner", text)
+            names.update(more)
+        else:
+            parts.add(constant)
+    return parts.hexdigest(), tuple(sorted(names))
+
+
+def _may_have_docstring(code: python_types.CodeType) -> bool:
+    """Tell whether the first constant of a function is its docstring, or None without one."""
+    if sys.version_info >= (3, 13):
+        return bool(code.co_flags & inspect.CO_HAS_DOCSTRING)
+    return code.co_name != "<lambda>"
+
+
+def fingerprint(function: Any) -> str:
+    """Return a hash of a function's code and of all code and constants that it refers to.
+
+    Parameters
+    ----------
+    function : function or kernel
+
+    Raises
+    ------
+    UnknownIngredientError
+        If it refers to an object that is no code, no number, no text and no collection of these.
+    """
+    ingredients = _Ingredients()
+    ingredients.add(function)
+    return ingredients.hexdigest()
+
+
+def _describe_type(kind: Any) -> str:
+    """Return the text of a type; that of numba leaves out the modules of named tuples."""
+    if isinstance(kind, types.NamedTuple | types.NamedUniTuple):
+        made = kind.instance_class
+        parts = ", ".join(_describe_type(part) for part in kind.types)
+        return f"{made.__module__}.{made.__qualname__}{made._fields}({parts})"
+    if isinstance(kind, types.Tuple | types.UniTuple):
+        return f"({', '.join(_describe_type(part) for part in kind.types)})"
+    if isinstance(kind, types.Callable):
+        raise UnknownIngredientError(f"an argument that is a function: {kind}")
+    return f"{type(kind).__name__} {kind}"
+
+
+def describe_compiler() -> list[str]:
+    """Return the versions and numba's options on which machine code depends."""
+    versions = [sys.implementation.cache_tag, platform.python_version(), numba.__version__]
+    options = [
+        f"{name}={value!r}"
+        for name, value in sorted(vars(config).items())
+        if name.isupper() and not _OUTPUT_ONLY.search(name)
+        if isinstance(value, str | int | float | None)
+    ]
+    return [*versions, llvmlite.__version__, np.__version__, *options]
+
+
+def cache_folder() -> Path | None:
+    """Return the folder of the files, or None if there is no place for one.
+
+    It is within numba's: NUMBA_CACHE_DIR, else the user's cache folder.
+    """
+    chosen = vars(config)["CACHE_DIR"]
+    if chosen:
+        return Path(chosen).absolute() / "skdp"
+    users = Path(AppDirs(appname="numba", appauthor=False).user_cache_dir)
+    return users / "skdp" if users.is_absolute() else None  # "~" where nobody is at home
+
+
+def largest_size() -> float:
+    """Return how many bytes the files may take: SKDP_CACHE_SIZE, in megabytes, or the default."""
+    text = os.environ.get("SKDP_CACHE_SIZE", "")
+    try:
+        megabytes = float(text or DEFAULT_SIZE)
+        if not megabytes >= 0.0:
+            raise ValueError
+    except ValueError:
+        _warn_once("size", f"SKDP_CACHE_SIZE must be megabytes, got {text!r}: {DEFAULT_SIZE} used.")
+        megabytes = DEFAULT_SIZE
+    return megabytes * MEGABYTE
+
+
+def prune(folder: Path, size: float) -> None:
+    """Delete the files that have not been used for longest, until the others fit into a size.
+
+    Parameters
+    ----------
+    folder : Path
+    size : float
+        In bytes. Files that were used within the last hour stay, whatever they take.
+    """
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):  # another process deletes, too
+                status = entry.stat()
+                if entry.is_file():
+                    found.append((status.st_mtime, status.st_size, entry.path))
+    total = sum(n_bytes for _, n_bytes, _ in found)
+    now = time.time()
+    for last_used, n_bytes, path in sorted(found):
+        is_unfinished = path.endswith(".tmp")  # by a process that was killed
+        if now - last_used > HOUR and (total > size or is_unfinished):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+                total -= n_bytes
+
+
+def _warn_once(subject: str, message: str) -> None:
+    if subject not in _reported:
+        _reported.add(subject)
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
+
+
+class KernelCache:
+    """The cache of one kernel, through which all its machine code passes.
+
+    A fault costs no more than the time to compile again. A file that cannot be read or is damaged
+    is compiled again and replaced; where no file can be written, code stays in memory. Each of the
+    two is reported once in a process.
+
+    The cache also refuses kernels whose results are not safe in Python: see `is_safe_in_python`.
+
+    Parameters
+    ----------
+    kernel : numba's dispatcher
+    called_from_python : bool
+        Whether Python can call the kernel.
+    """
+
+    _n_written = 0
+
+    def __init__(self, kernel: Any, *, called_from_python: bool):
+        self._kernel = kernel
+        self._called_from_python = called_from_python
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder of the files, as numba's own caches have it."""
+        folder = cache_folder()
+        return None if folder is None else str(folder)
+
+    def flush(self) -> None:
+        """Do nothing: no file is out of date."""
+
+    def path_of(self, signature: Any, target_context: Any) -> Path | None:
+        """Return the file for arguments of some types, or None if there can be no file."""
+        folder = cache_folder()
+        if folder is None:
+            _warn_once("folder", _NO_FOLDER)
+            return None
+        try:
+            arguments = [_describe_type(kind) for kind in _arguments(signature)]
+            made_of = fingerprint(self._kernel)
+        except UnknownIngredientError:
+            return None
+        target = map(str, target_context.codegen().magic_tuple())
+        text = "\n".join([made_of, *arguments, *target, *describe_compiler()])
+        function = self._kernel.py_func
+        name = re.sub(r"[^\w.-]", "", f"{function.__module__}.{function.__qualname__}")[-120:]
+        return folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:32]}.nbc"
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the compiled function, or None if there is none that can be read."""
+        target_context.refresh()
+        compiled, path = None, self.path_of(signature, target_context)
+        if path is not None:
+            try:
+                compiled = _read(path, target_context)
+            except FileNotFoundError:
+                pass
+            except _DAMAGES as error:
+                _forgive(error, path, "read", "The kernel is compiled again")
+        if compiled is not None and tuple(compiled.signature.args) != _arguments(signature):
+            compiled = None
+        if compiled is None:
+            for tell in list(_listeners):
+                tell()
+        else:
+            self._check_result(compiled)
+        return compiled
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Write a compiled function, if that can be done."""
+        self._check_result(compiled)
+        path = self.path_of(signature, compiled.target_context)
+        if path is None or compiled.library.has_dynamic_globals:
+            return
+        try:
+            _write(path, dumps(compiled._reduce()))
+            if KernelCache._n_written % PRUNE_EVERY == 0:
+                prune(path.parent, largest_size())
+            KernelCache._n_written += 1
+        except _DAMAGES as error:
+            _forgive(error, path, "written", "Every process has to compile what it cannot keep")
+
+    def _check_result(self, compiled: Any) -> None:
+        result = compiled.signature.return_type
+        if self._called_from_python and not is_safe_in_python(result):
+            raise TypeError(
+                f"{compiled.fndesc.qualname} returns {result}: a signal handler that raises while "
+                "it is handed to Python would end the interpreter. A kernel that Python calls "
+                "returns numbers and writes the rest to arrays it is given; one that kernels alone "
+                "call is made by njit_part, njit_inner or njit_inlined."
+            )
+
+
+_NO_FOLDER = (
+    "Compiled code is kept in memory only, since there is no home directory for a cache. Every "
+    "process has to compile again; set NUMBA_CACHE_DIR to a folder that can be written."
+)
+
+
+def _arguments(signature: Any) -> tuple[Any, ...]:
+    return tuple(sigutils.normalize_signature(signature)[0])
+
+
+def _read(path: Path, target_context: Any) -> Any:
+    """Return the compiled function in a file.
+
+    The file begins with a checksum, since damaged machine code would end the interpreter.
+    """
+    content = path.read_bytes()
+    checksum, content = content[:32], content[32:]
+    if hashlib.sha256(content).digest() != checksum:
+        raise ValueError("the file is damaged")
+    with contextlib.suppress(OSError):  # of another user, or on a disk that cannot be written
+        os.utime(path)
+    return CompileResult._rebuild(target_context, *pickle.loads(content))
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file under another name and rename it, so that no process reads half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{uuid.uuid4().hex}.tmp")
+    try:
+        unfinished.write_bytes(hashlib.sha256(content).digest() + content)
+        os.replace(unfinished, path)
+    finally:
+        with contextlib.suppress(OSError):
+            unfinished.unlink()
+
+
+def _forgive(error: Exception, path: Path, verb: str, consequence: str) -> None:
+    if isinstance(error, TimeoutError) and error.errno is None:
+        raise error  # by a signal handler, not by a file
+    _warn_once(
+        verb,
+        f"The cache of compiled code could not be {verb} ({error!r}): {path}. {consequence}. If "
+        "this goes on, make room on the disk, delete that folder, or set NUMBA_CACHE_DIR to a "
+        "folder that can be written.",
+    )
