@@ -90,24 +90,6 @@ def listening_for_compilation(tell: Callable[[], None]) -> Iterator[None]:
             _listeners.remove(tell_once)
 
 
-def is_safe_in_python(result: Any) -> bool:
-    """Tell whether a kernel may return values of a type to Python: numbers and tuples of them.
-
-    numba makes arrays and named tuples with the help of Python code (it unpickles their classes),
-    and does not check whether that has worked. Signal handlers run as soon as Python code does, and
-    if one raises there, numba goes on with a null pointer.
-
-    Parameters
-    ----------
-    result : numba type
-    """
-    if isinstance(result, types.BaseNamedTuple):
-        return False
-    if isinstance(result, types.Tuple | types.UniTuple):
-        return all(is_safe_in_python(part) for part in result.types)
-    return isinstance(result, types.Number | types.Boolean | types.NoneType)
-
-
 def _is_versioned(module: str) -> bool:
     return module.partition(".")[0] in _VERSIONED
 
@@ -361,20 +343,18 @@ class KernelCache:
     is compiled again and replaced; where no file can be written, code stays in memory. Each of the
     two is reported once in a process.
 
-    The cache also refuses kernels whose results are not safe in Python: see `is_safe_in_python`.
-
     Parameters
     ----------
     kernel : numba's dispatcher
-    called_from_python : bool
-        Whether Python can call the kernel.
+    is_for_python : callable without arguments
+        Whether the code that is compiled now will be called from Python.
     """
 
     _n_written = 0
 
-    def __init__(self, kernel: Any, *, called_from_python: bool):
+    def __init__(self, kernel: Any, *, is_for_python: Callable[[], bool]):
         self._kernel = kernel
-        self._called_from_python = called_from_python
+        self._is_for_python = is_for_python
 
     @property
     def cache_path(self) -> str | None:
@@ -397,7 +377,8 @@ class KernelCache:
         except UnknownIngredientError:
             return None
         target = map(str, target_context.codegen().magic_tuple())
-        text = "\n".join([made_of, *arguments, *target, *describe_compiler()])
+        entry = "entry" if self._is_for_python() else "no entry"
+        text = "\n".join([made_of, entry, *arguments, *target, *describe_compiler()])
         function = self._kernel.py_func
         name = re.sub(r"[^\w.-]", "", f"{function.__module__}.{function.__qualname__}")[-120:]
         return folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:32]}.nbc"
@@ -418,13 +399,10 @@ class KernelCache:
         if compiled is None:
             for tell in list(_listeners):
                 tell()
-        else:
-            self._check_result(compiled)
         return compiled
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Write a compiled function, if that can be done."""
-        self._check_result(compiled)
         path = self.path_of(signature, compiled.target_context)
         if path is None or compiled.library.has_dynamic_globals:
             return
@@ -435,16 +413,6 @@ class KernelCache:
             KernelCache._n_written += 1
         except _DAMAGES as error:
             _forgive(error, path, "written", "Every process has to compile what it cannot keep")
-
-    def _check_result(self, compiled: Any) -> None:
-        result = compiled.signature.return_type
-        if self._called_from_python and not is_safe_in_python(result):
-            raise TypeError(
-                f"{compiled.fndesc.qualname} returns {result}: a signal handler that raises while "
-                "it is handed to Python would end the interpreter. A kernel that Python calls "
-                "returns numbers and writes the rest to arrays it is given; one that kernels alone "
-                "call is made by njit_part, njit_inner or njit_inlined."
-            )
 
 
 _NO_FOLDER = (

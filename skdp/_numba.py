@@ -1,14 +1,17 @@
 """The one door to numba: how every kernel of skdp is compiled."""
 
+import contextlib
+import gc
 import platform
+import threading
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
 import numpy as np
 from llvmlite import binding as llvm
-from numba.core import config, types
+from numba.core import config, sigutils, types
 from numba.core.errors import TypingError
 
 from skdp._kernel_cache import KernelCache
@@ -47,10 +50,113 @@ def njit(function: Callable[..., Any], **options: Any) -> Any:
     """
     _name_by_constants(function)
     kernel = numba.njit(function, **_known({**_OPTIONS, **options}))
-    if hasattr(kernel, "_cache"):  # numba still asks a cache there, and compiles at all
-        called_from_python = not options.get("no_cpython_wrapper", False)
-        kernel._cache = KernelCache(kernel, called_from_python=called_from_python)
+    if hasattr(kernel, "_cache"):  # numba compiles at all, and asks a cache there
+        entry = _Entry(kernel)
+        kernel._cache = KernelCache(kernel, is_for_python=entry.is_needed)
     return kernel
+
+
+def is_safe_in_python(result: Any) -> bool:
+    """Tell whether a kernel may return values of a type to Python: numbers and tuples of them.
+
+    numba makes arrays and named tuples with the help of Python code (it unpickles their classes),
+    and does not check whether that has worked. Signal handlers run as soon as Python code does, and
+    if one raises there, numba goes on with a null pointer.
+
+    Parameters
+    ----------
+    result : numba type
+    """
+    if isinstance(result, types.BaseNamedTuple):
+        return False
+    if isinstance(result, types.Tuple | types.UniTuple):
+        return all(is_safe_in_python(part) for part in result.types)
+    return isinstance(result, types.Number | types.Boolean | types.NoneType)
+
+
+@contextlib.contextmanager
+def _collecting_no_garbage() -> Iterator[None]:
+    """Do not look for garbage: compilers make many objects that stay, a tenth of their time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class _Entry:
+    """The entry point of a kernel for Python, which is compiled when Python calls the kernel.
+
+    It takes as long to compile as many a kernel itself, and most calls come from kernels.
+
+    Parameters
+    ----------
+    kernel : numba's dispatcher
+    """
+
+    _calls = threading.local()
+
+    def __init__(self, kernel: Any):
+        self._kernel = kernel
+        self._missing: set[tuple[Any, ...]] = set()
+        self._compile_for_args = kernel._compile_for_args
+        self._compile, self._add_overload = kernel.compile, kernel.add_overload
+        self._set_flags = kernel._compiler._customize_flags
+        kernel._compile_for_args = self.compile_for_args
+        kernel.compile, kernel.add_overload = self.compile, self.add_overload
+        kernel._compiler._customize_flags = self.set_flags
+
+    def is_needed(self) -> bool:
+        """Tell whether the kernel is compiled because Python has called it."""
+        return getattr(self._calls, "kernel", None) is self._kernel
+
+    def compile_for_args(self, *args: Any, **params: Any) -> Any:
+        """Compile the kernel for a call from Python, and run it."""
+        before = getattr(self._calls, "kernel", None)
+        self._calls.kernel = self._kernel
+        try:
+            return self._compile_for_args(*args, **params)
+        finally:
+            self._calls.kernel = before
+
+    def compile(self, signature: Any) -> Any:
+        """Compile the kernel for arguments of some types, again if the entry point is missing."""
+        arguments = tuple(sigutils.normalize_signature(signature)[0])
+        if self.is_needed() and arguments in self._missing:
+            self._missing.discard(arguments)
+            self._kernel.overloads.pop(arguments, None)
+        with _collecting_no_garbage():
+            return self._compile(signature)
+
+    def set_flags(self, flags: Any) -> Any:
+        """Tell numba whether to compile an entry point."""
+        if not self.is_needed():
+            flags.no_cpython_wrapper = True
+        return self._set_flags(flags)
+
+    def add_overload(self, compiled: Any) -> None:
+        """Register compiled code, for Python only if it has an entry point.
+
+        Raises
+        ------
+        TypeError
+            If Python is to get what it cannot be handed safely.
+        """
+        if self.is_needed():
+            result = compiled.signature.return_type
+            if not is_safe_in_python(result):
+                raise TypeError(
+                    f"{compiled.fndesc.qualname} returns {result}: a signal handler that raises "
+                    "while it is handed to Python would end the interpreter. A kernel that Python "
+                    "calls returns numbers and writes the rest to arrays it is given."
+                )
+            self._add_overload(compiled)
+        else:
+            arguments = tuple(compiled.signature.args)
+            self._missing.add(arguments)
+            self._kernel.overloads[arguments] = compiled
 
 
 def _name_by_constants(function: Callable[..., Any]) -> None:
@@ -70,19 +176,8 @@ def _known(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def njit_part(function: Callable[..., Any], **options: Any) -> Any:
-    """Compile a part of a kernel, which kernels alone may call: from Python it is a TypeError.
-
-    What would make it callable from Python takes as long to compile as many a kernel itself.
-    """
-    return _closed_to_python(njit(function, no_cpython_wrapper=True, **options))
-
-
-def _closed_to_python(part: Any) -> Any:
-    """Have numba's dispatcher raise where Python calls it.
-
-    Compiled without a wrapper, its entry point for Python is a null pointer. numba's table of entry
-    points would be asked before any code in Python is, so nothing is written to it.
-    """
+    """Compile a part of a kernel, which kernels alone may call: from Python it is a TypeError."""
+    part = njit(function, no_cpython_wrapper=True, **options)
 
     def refuse(*args: Any, **params: Any) -> Any:
         raise TypeError(
@@ -90,11 +185,8 @@ def _closed_to_python(part: Any) -> Any:
             "kernels that can."
         )
 
-    def add_overload(compiled: Any) -> None:
-        part.overloads[tuple(compiled.signature.args)] = compiled
-
-    if hasattr(part, "add_overload") and hasattr(part, "_compile_for_args"):
-        part.add_overload, part._compile_for_args = add_overload, refuse
+    if hasattr(part, "_compile_for_args"):
+        part._compile_for_args = refuse
     return part
 
 

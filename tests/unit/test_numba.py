@@ -1,5 +1,6 @@
 """How kernels are compiled: the kinds of them, and processors other than this one."""
 
+import gc
 import os
 import platform
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from llvmlite import binding as llvm
+from numba.core.errors import TypingError
 
 import skdp
 from skdp import _numba
@@ -175,3 +177,50 @@ def test_parts_refuse_python(part):
             part(3)
         assert add_both(3) == 15
     assert double_it.py_func(3) == 6
+
+
+def test_entries_for_python_are_compiled_on_demand():
+    """A kernel that kernels alone have called is compiled again when Python calls it."""
+
+    @njit
+    def halve(x):
+        return x / 2
+
+    @njit
+    def make_pair(x):
+        return np.array([x, halve(x)])
+
+    @njit
+    def add_halves(x):
+        return make_pair(x)[0] + make_pair(x)[1]
+
+    assert add_halves(4.0) == 6.0
+    assert [len(kernel.overloads) for kernel in (halve, make_pair, add_halves)] == [1, 1, 1]
+    assert [bool(kernel.nopython_signatures) for kernel in (halve, make_pair)] == [True, True]
+    before = list(halve.overloads.values())
+    assert halve(4.0) == 2.0
+    assert list(halve.overloads.values()) != before
+    for _ in range(2):
+        with pytest.raises(TypeError, match="signal handler"):
+            make_pair(4.0)
+        assert add_halves(4.0) == 6.0
+        assert add_halves(4) == 6.0
+
+
+def test_garbage_is_collected_after_compiling():
+    @njit
+    def double(x):
+        return 2 * x
+
+    assert gc.isenabled()
+    double(1)
+    assert gc.isenabled()
+    with pytest.raises(TypingError):
+        double(None)
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        double(1.0)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
