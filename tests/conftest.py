@@ -4,6 +4,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from budget import find_slow_instances, read_table
 from schedule import make_scheduler
 
 # A shell lets what it runs in the background ignore Ctrl-C, which some tests press.
@@ -31,7 +32,27 @@ LONG_CHAINS = [HERE / place for place in ("common/test_docs.py", "statistical", 
 examples, and the others are about warnings or long chains."""
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    parser.addoption(
+        "--all-instances",
+        action="store_true",
+        help="take instances of tests as fast ones that tests/budget.txt leaves out",
+    )
+
+
+def mark_slow_instances(config, items):
+    """Mark the instances of tests for which the fast run has no time."""
+    if config.getoption("--all-instances"):
+        return
+    fast = [item for item in items if item.get_closest_marker("slow") is None]
+    slow = find_slow_instances([item.nodeid for item in fast], read_table())
+    for item in fast:
+        if item.nodeid in slow:
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_modifyitems(config, items):
+    mark_slow_instances(config, items)
     mark = pytest.mark.filterwarnings(
         "ignore:.*the lower bound has not converged:sklearn.exceptions.ConvergenceWarning"
     )

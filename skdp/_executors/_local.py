@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -42,12 +42,15 @@ class LocalExecutor(Executor):
         return self._pool.submit(f, self._states[partition], *known)
 
     def results(self, calls: Sequence[Future[Any]]) -> list[Any]:
-        """Return what the threads return; after an error, what has not begun does not begin."""
+        """Return the results of calls.
+
+        After an error, calls that have not begun are cancelled and the others come to their end:
+        whoever handles the error finds no thread at work.
+        """
         try:
             return [call.result() for call in calls]
         except BaseException:
-            for call in calls:
-                call.cancel()
+            wait([call for call in calls if not call.cancel()])
             raise
 
     def _add(self, changes: Sequence[Future[Any]]) -> Future[Change]:

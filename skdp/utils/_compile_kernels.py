@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
@@ -62,13 +63,13 @@ _SHORT = {
 """Several sweeps are kept, or labels of theirs would not be aligned."""
 
 
-def compile_kernels(estimators: Any = None) -> None:
-    """Compile what estimators run, so that no later fit has to wait for it.
+def compile_kernels(estimators: Any = None, *, n_jobs: int | None = None) -> None:
+    """Compile the kernels of estimators now, so that no later fit has to wait for the compiler.
 
-    numba compiles a kernel when it is first called, which takes seconds, and keeps the machine
-    code on disk, beside the package or in the folder ``NUMBA_CACHE_DIR``. Call this function when
-    you build an image or set up a cluster, as the user and on the kind of machine that will run
-    the fits: code is kept by the kind of CPU.
+    A kernel is compiled when it is first called, which takes seconds, and its machine code is kept
+    in the user's cache folder, or in the folder that ``NUMBA_CACHE_DIR`` names. Call this function
+    when you build an image or set up a cluster, as the user and on the kind of machine that will
+    run the fits: code is kept by the kind of CPU.
 
     Parameters
     ----------
@@ -76,13 +77,17 @@ def compile_kernels(estimators: Any = None) -> None:
         Every estimator is fitted to a few generated samples, and all its methods are called, with
         your settings; it is not changed. None: all estimators of skdp in the settings that compile
         kernels of their own, which takes some minutes.
+    n_jobs : int or None, default=None
+        The number of processes that compile at the same time. Each compiles the kernels of a
+        family, such as all topic models. None means 1, unless a ``joblib.parallel_config`` context
+        sets another number, and -1 means one for every processor.
 
     Raises
     ------
     TypeError
         If something is no estimator of skdp.
     ValueError
-        If a parameter is invalid.
+        If a parameter is invalid, or `n_jobs` is 0.
 
     Examples
     --------
@@ -94,6 +99,15 @@ def compile_kernels(estimators: Any = None) -> None:
         estimators = _all_estimators()
     elif isinstance(estimators, BaseEstimator):
         estimators = [estimators]
+    families: dict[str, list[Any]] = {}
+    for estimator in estimators:
+        family = ".".join(type(estimator).__module__.split(".")[:2])
+        families.setdefault(family, []).append(estimator)
+    largest_first = sorted(families.values(), key=len, reverse=True)
+    joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(_run_all)(each) for each in largest_first)
+
+
+def _run_all(estimators: list[Any]) -> None:
     for estimator in estimators:
         _run(estimator)
 

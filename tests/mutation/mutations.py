@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 HERE = Path(__file__).parent
-_NOT_LISTS = {"mutation", "mutations"}
+_NOT_LISTS = {"child", "mutation", "mutations"}
 
 
 def _modules() -> Iterator[tuple[str, ModuleType]]:

@@ -4,15 +4,14 @@ Compiling takes most of the time. A patched copy compiles the kernels that the p
 takes the others from the cache.
 """
 
-import os
 import re
 import shutil
-import subprocess
-import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 
 import pytest
+from mutation.child import run_test
 from mutation.mutation import Mutation
 from mutation.mutations import EQUIVALENTS, MUTATIONS
 
@@ -21,37 +20,11 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow
 
 
-def run_test(package: Path, test: str) -> tuple[int, str]:
-    """Run a test of the project on the package in a folder."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(package.parent),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    # -P keeps the project's own root, the working directory, out of sys.path.
-    command = [sys.executable, "-P", "-c", RUN, "-q", "-p", "no:cacheprovider", "-m", "", test]
-    result = subprocess.run(
-        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, timeout=600,
-    )  # fmt: skip
-    where, _, output = result.stdout.partition("\n")
-    assert Path(where).is_relative_to(package), result.stdout
-    return result.returncode, output
-
-
-RUN = """
-import sys
-import pytest
-import skdp
-print(skdp.__file__, flush=True)
-sys.exit(pytest.main(sys.argv[1:]))
-"""
-
-
 @cache
 def run_unchanged(test: str) -> None:
     """See that a test is green: otherwise red would prove nothing. What it compiles is kept."""
-    code, output = run_test(ROOT / "skdp", test)
+    with tempfile.TemporaryDirectory() as folder:
+        code, output = run_test(ROOT / "skdp", test, Path(folder))
     assert code == 0, output
 
 
@@ -61,7 +34,7 @@ def run_patched(mutation: Mutation, folder: Path) -> tuple[int, str]:
     package, copy = ROOT / "skdp", folder / "skdp"
     shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
     (copy / mutation.file).write_text(mutation.apply((package / mutation.file).read_text()))
-    return run_test(copy, mutation.test)
+    return run_test(copy, mutation.test, folder)
 
 
 def marked(mutations):

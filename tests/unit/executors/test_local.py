@@ -1,6 +1,8 @@
 """The executor of this process, and the tree in which changes are summed."""
 
 import operator
+import threading
+import time
 from functools import reduce
 
 import numpy as np
@@ -58,6 +60,28 @@ def test_errors_pass():
             executor.results([executor.call(3, refuse)])
         with pytest.raises(ValueError, match="not 5"):
             executor.sum([executor.call(5, refuse), executor.call(6, refuse)])
+
+
+def test_no_thread_is_at_work_after_an_error():
+    begun, ended = threading.Event(), []
+
+    def work(state):
+        begun.set()
+        time.sleep(0.1)
+        ended.append(True)
+
+    def fail(state):
+        assert begun.wait(10)
+        raise ValueError("failed")
+
+    with LocalExecutor(2) as executor:
+        executor.place(PARTS, lambda container: container)
+        calls = [executor.call(0, fail), executor.call(1, work), executor.call(2, work)]
+        with pytest.raises(ValueError, match="failed"):
+            executor.results(calls)
+        n_ended = len(ended)
+        assert calls[1].done()
+    assert n_ended == len(ended) > 0
 
 
 def test_it_is_the_default():

@@ -71,8 +71,10 @@ def test_nothing_is_left_to_compile(tmp_path):
     from skdp.topics import GibbsLDA
     from skdp.utils import compile_kernels
 
+    from skdp.language import KneserNeyLM
+
     model = GibbsLDA(7, warm_start=True, max_iter=10**6)
-    compile_kernels([model])
+    compile_kernels([model, KneserNeyLM()], n_jobs=2)
     assert not hasattr(model, "components_")
     """
     assert run(prepare, tmp_path) == ""
@@ -86,6 +88,8 @@ def test_what_is_no_estimator_with_kernels():
         compile_kernels(GaussianEmission())
     with pytest.raises(TypeError, match="got str"):
         compile_kernels(["HDPHMMLT"])
+    with pytest.raises(ValueError, match="n_jobs"):
+        compile_kernels([], n_jobs=0)
 
 
 @pytest.mark.parametrize(
