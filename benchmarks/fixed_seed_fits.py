@@ -19,8 +19,21 @@ import numpy as np
 import scipy.sparse
 
 import skdp
+from skdp.context import (
+    CollinsBackoffClassifier,
+    DistanceDependentCRPClassifier,
+    HDPBackoffClassifier,
+)
+from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree, inside_outside
 from skdp.inference import Trace
+from skdp.language import (
+    CollocationPitmanYorLM,
+    HierarchicalPitmanYorLM,
+    KneserNeyLM,
+    NestedPitmanYorLM,
+)
+from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
 from skdp.processes import sample_table_counts
 from skdp.sequence import (
     HDPHMMLT,
@@ -101,6 +114,28 @@ def make_trees():
     return [tree.leaves for tree in trees], trees
 
 
+def make_rows():
+    return (np.concatenate(make_panel()[0]),)
+
+
+def make_rows_with_holes():
+    return (np.concatenate(make_holes()[0]),)
+
+
+def make_rows_of_counts():
+    return (np.concatenate(make_counts()[0]),)
+
+
+def make_strings():
+    rng = np.random.default_rng(0)
+    return (["".join(rng.choice(["the", "cat", "sat", "on", "mat"], 5)) for _ in range(20)],)
+
+
+def make_events():
+    X = np.random.default_rng(0).integers(0, 4, (150, 3))
+    return X, X[:, 0] % 3
+
+
 def topic_models():
     n = {"max_iter": 24}
     for sampler in ("btigs", "cmgs", "ssa"):
@@ -174,11 +209,46 @@ def grammars():
     yield make_trees, HDPPCFGRefiner(4, inference="em", **n)
 
 
+def mixtures():
+    n = {"max_iter": 24}
+    yield make_rows, PitmanYorMixture(**n)
+    yield make_rows, PitmanYorMixture(GaussianEmission(covariance_type="diag"), n_chains=2, **n)
+    yield make_rows, DPMixture(sampler="blocked", **n)
+    yield make_rows_of_counts, PitmanYorMixture("poisson", discount=0.3, concentration=2.0, **n)
+    yield make_panel, HDPMixture(**n)
+    yield make_counts, HDPMixture("poisson", concentration=2.0, split_merge=False, **n)
+    yield make_rows_with_holes, IBPLatentFeatures(**n)
+    yield make_rows, IBPLatentFeatures(n_chains=2, **n)
+
+
+def language_models():
+    n = {"max_iter": 24}
+    yield make_sentences, HierarchicalPitmanYorLM(**n)
+    yield make_sentences, HierarchicalPitmanYorLM(2, n_chains=2, **n)
+    yield make_sentences, HierarchicalPitmanYorLM(order=None, **n)
+    yield make_sentences, KneserNeyLM()
+    yield make_strings, NestedPitmanYorLM(n_chains=1, anneal=None, **n)
+    yield make_strings, NestedPitmanYorLM(word_order=3, n_chains=1, anneal=None, **n)
+    yield make_strings, CollocationPitmanYorLM(n_chains=1, anneal=None, **n)
+
+
+def context_models():
+    n = {"max_iter": 24}
+    yield make_events, HDPBackoffClassifier(**n)
+    yield make_events, HDPBackoffClassifier(concentration_scope="context", n_chains=2, **n)
+    yield make_events, CollinsBackoffClassifier()
+    yield make_events, DistanceDependentCRPClassifier(**n)
+    yield make_events, DistanceDependentCRPClassifier(outcome_model="dirichlet", **n)
+
+
 def everything():
     for estimator in topic_models():
         yield make_documents, estimator
     yield from sequence_models()
     yield from grammars()
+    yield from mixtures()
+    yield from language_models()
+    yield from context_models()
 
 
 def feed(digest, value):
@@ -216,7 +286,9 @@ def is_plain(value):
 
 def fit_and_hash(estimator, data):
     """Return a hash of every fitted attribute and of what every method gives."""
-    estimator.set_params(random_state=0).fit(*data)
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=0)
+    estimator.fit(*data)
     found = {}
     for name in sorted(dir(type(estimator)) + list(vars(estimator))):
         if name.endswith("_") and not name.startswith("_"):
@@ -227,14 +299,15 @@ def fit_and_hash(estimator, data):
         method = getattr(estimator, name, None)
         if method is None:
             continue
-        takes = data if name == "score" else data[:1]
+        takes = data if name in ("score", "score_samples") else data[:1]
         try:
             value = method(*takes) if name != "top_words" else method(list(map(str, range(30))), 5)
         except ValueError as error:
             value = str(error)
         found[f"{name}()"] = hashed(value)
     if hasattr(estimator, "sample"):
-        found["sample()"] = hashed(estimator.sample(7, random_state=1))
+        drawn = estimator.sample(7, random_state=1)
+        found["sample()"] = hashed([*drawn] if isinstance(drawn, TokenSequences) else drawn)
     if hasattr(estimator, "iter_sweeps"):
         states = [state.log_joint() for state in estimator.iter_sweeps(*data)]
         found["iter_sweeps()"] = hashed(states)

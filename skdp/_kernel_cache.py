@@ -232,9 +232,10 @@ def _summarize(code: python_types.CodeType) -> tuple[str, tuple[str, ...]]:
 
 def _may_have_docstring(code: python_types.CodeType) -> bool:
     """Tell whether the first constant of a function is its docstring, or None without one."""
-    if sys.version_info >= (3, 13):
-        return bool(code.co_flags & inspect.CO_HAS_DOCSTRING)
-    return code.co_name != "<lambda>"
+    has_docstring = getattr(inspect, "CO_HAS_DOCSTRING", None)
+    if has_docstring is not None:  # since Python 3.14, where no None stands for a missing one
+        return bool(code.co_flags & has_docstring)
+    return not code.co_name.startswith("<")  # as those of lambdas and comprehensions do
 
 
 def fingerprint(function: Any) -> str:

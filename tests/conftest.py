@@ -1,9 +1,10 @@
-"""The order of files, and which fits are too short on purpose."""
+"""Which tests run, the order of files, and which fits are too short on purpose."""
 
 import signal
 from pathlib import Path
 
 import pytest
+from affected import Affected, changed_files
 from budget import find_slow_instances, read_table
 from schedule import make_scheduler
 
@@ -38,6 +39,33 @@ def pytest_addoption(parser):
         action="store_true",
         help="take instances of tests as fast ones that tests/budget.txt leaves out",
     )
+    parser.addoption(
+        "--affected",
+        nargs="?",
+        const="HEAD",
+        metavar="REVISION",
+        help="run only the tests that changes since REVISION (HEAD) affect",
+    )
+    parser.addoption(
+        "--record-patches",
+        metavar="FILE",
+        help="add a line to FILE for each wrong patch that its test has seen",
+    )
+
+
+def pytest_configure(config):
+    if (revision := config.getoption("--affected")) is not None:
+        root = HERE.parent
+        # The processes of xdist get the same list, whatever is written meanwhile.
+        found = getattr(config, "workerinput", {}).get("changed")
+        config.changed = changed_files(root, revision) if found is None else found
+        config.pluginmanager.register(Affected(root, config.changed), "affected")
+
+
+@pytest.hookimpl(optionalhook=True)  # of xdist
+def pytest_configure_node(node):
+    if hasattr(node.config, "changed"):
+        node.workerinput["changed"] = sorted(node.config.changed)
 
 
 def mark_slow_instances(config, items):

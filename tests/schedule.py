@@ -16,6 +16,8 @@ FAMILIES = {
     "emissions": "sequence",
     "grammar": "grammar",
     "language": "language",
+    "mixture": "mixture",
+    "context": "context",
     "processes": "processes",
 }
 

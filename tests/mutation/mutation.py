@@ -19,6 +19,15 @@ class Mutation(NamedTuple):
         """Whether the gate leaves it out: 31 of 32, by the name, so that others do not matter."""
         return bool(zlib.crc32(self.name.encode()) % 32)
 
+    @property
+    def record(self) -> str:
+        """The line of ``seen.txt`` for a patch that its test has seen.
+
+        It has a hash of the patch, so that a patch that is changed has to be run again.
+        """
+        digest = zlib.crc32("\n".join([self.file, self.old, self.new, self.test]).encode())
+        return f"{self.name} {digest:08x} {self.test}"
+
     def apply(self, text: str) -> str:
         """Return the text of the file with the patch."""
         assert text.count(self.old) == 1, f"{self.old!r}: {text.count(self.old)} times"

@@ -62,3 +62,19 @@ def test_the_gate_has_some():
     """They are chosen by a hash of their names."""
     in_gate = [mutation for mutation in MUTATIONS if not mutation.is_exhaustive]
     assert len(MUTATIONS) / 64 < len(in_gate) < len(MUTATIONS) / 16
+
+
+NOT_SEEN = """
+regressions-too-few-first-steps regressions-lags-in-time-order grammar-rules-of-the-prior
+nested-flips-leave-what-follows moves-empty-states moves-old-times
+hdp-columns-move-without-their-weights gamma-without-prior discount-without-tables-to-previous
+open-moved-tables-stay
+""".split()
+"""Patches whose tests stayed green, or were not run to the end, when all were run last."""
+
+
+def test_every_patch_has_been_seen():
+    """The gate runs few patches; this list names those that a test has seen as they are now."""
+    seen = (ROOT / "tests/mutation/seen.txt").read_text(encoding="utf-8").splitlines()
+    expected = [mutation.record for mutation in MUTATIONS if mutation.name not in NOT_SEEN]
+    assert sorted(seen) == sorted(expected)

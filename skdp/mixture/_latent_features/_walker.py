@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._typing import Floats
+from skdp._unique_rows import unique_rows
 from skdp.inference import Part
 from skdp.mixture._latent_features._hyper import Evidence, FeaturePrior
 from skdp.mixture._latent_features._kernels_posterior import (
@@ -161,9 +162,9 @@ class LatentFeatureWalker(Part):
         The weights are summed out, and so are the missing entries. Features have no order.
         """
         result = log_buffet(self.features, self.concentration)
-        patterns, columns = np.unique(self._missing, axis=1, return_inverse=True)
-        for p, pattern in enumerate(patterns.T):
-            own, seen = columns.ravel() == p, ~pattern
+        patterns, columns, _ = unique_rows(self._missing.T)
+        for p, pattern in enumerate(patterns):
+            own, seen = columns == p, ~pattern
             rows = self._rows[seen][:, own] / self.scales[own]
             evidence = Evidence(rows, self.features[seen])
             result += evidence.log_density(self.noise, self.weights)
@@ -217,7 +218,7 @@ def log_buffet(features: NDArray[np.int8], concentration: float) -> float:
     """
     n_rows, n_features = features.shape
     m = features.sum(axis=0)
-    repeats = np.unique(features, axis=1, return_counts=True)[1] if n_features else np.zeros(0)
+    repeats = unique_rows(features.T)[2]
     result = n_features * math.log(concentration)
     result -= concentration * expected_features(n_rows, 1.0)
     terms = gammaln(m) + gammaln(n_rows - m + 1.0) - math.lgamma(n_rows + 1.0)
