@@ -32,7 +32,7 @@ SCRIPT = re.compile(r"[\"'](\w+\.py)[\"']")
 
 
 def changed_files(root: Path, revision: str) -> set[str]:
-    """Return the files that differ from a revision, and those that git does not track.
+    """Return the files that differ from a revision and the files that git does not track.
 
     Raises
     ------
@@ -95,7 +95,7 @@ class ImportGraph:
         return beside & {*self._files.values()}
 
     def _imported(self, file: str) -> list[tuple[str, str]]:
-        """Return what a file imports: pairs of a module and a name in it, or ""."""
+        """Return the imports of a file: pairs of a module and a name in it, or ""."""
         text = (self._root / file).read_text(encoding="utf-8")
         if file.startswith("skdp/"):  # not what examples in docstrings import
             nodes = [] if file.endswith("__init__.py") else [*ast.walk(ast.parse(text))]

@@ -74,7 +74,7 @@ open-moved-tables-stay
 
 
 def test_every_patch_has_been_seen():
-    """The gate runs few patches; this list names those that a test has seen as they are now."""
+    """The gate runs few patches; the file lists the patches that their tests have seen."""
     seen = (ROOT / "tests/mutation/seen.txt").read_text(encoding="utf-8").splitlines()
     expected = [mutation.record for mutation in MUTATIONS if mutation.name not in NOT_SEEN]
     assert sorted(seen) == sorted(expected)

@@ -103,7 +103,7 @@ def load(package, name="top"):
 
 
 def run(package):
-    """Return what the kernels return, and the names of those that were compiled."""
+    """Return the results of the kernels and the names of the kernels that were compiled."""
     top = load(package)
     results = top.quadruple(3.0), top.move_twice(3.0)
     kernels = [
