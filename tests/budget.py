@@ -18,10 +18,10 @@ from pathlib import Path
 
 TABLE = Path(__file__).with_name("budget.txt")
 
-SECONDS = 0.5
+SECONDS = 0.2
 """How long the instances of a function may take together, in the mean. There is at least one."""
 
-LONGEST = 1.6
+LONGEST = 1.2
 """A function whose instances take longer, in the mean, has none in the fast run."""
 
 WHOLE = "test_scikit_learn", "test_ragged"

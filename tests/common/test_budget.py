@@ -28,10 +28,10 @@ def test_a_table_of_a_log(tmp_path):
     log = """
     slowest durations
     9.00s call     a.py::long
-    0.20s setup    a.py::many[x]
-    0.05s call     a.py::many[x]
-    0.15s call     a.py::many[y - z]
-    0.20s call     a.py::many[w]
+    0.04s setup    a.py::many[x]
+    0.02s call     a.py::many[x]
+    0.08s call     a.py::many[y - z]
+    0.12s call     a.py::many[w]
     0.01s call     a.py::short[x]
     1.50s call     a.py::test_ragged[a]
     1.50s call     a.py::test_ragged[b]

@@ -65,12 +65,13 @@ def test_the_gate_has_some():
 
 
 NOT_SEEN = """
-regressions-too-few-first-steps regressions-lags-in-time-order grammar-rules-of-the-prior
-nested-flips-leave-what-follows moves-empty-states moves-old-times
-hdp-columns-move-without-their-weights gamma-without-prior discount-without-tables-to-previous
-open-moved-tables-stay
+nested-flips-leave-what-follows hdp-columns-move-without-their-weights open-moved-tables-stay
 """.split()
-"""Patches whose tests stayed green, or were not run to the end, when all were run last."""
+"""Patches whose tests did not fail in an assertion when they were run last.
+
+The test of the first takes more than 100 seconds, that of the second stays green, and that of the
+last one fails with an IndexError.
+"""
 
 
 def test_every_patch_has_been_seen():

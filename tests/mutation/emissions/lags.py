@@ -2,7 +2,7 @@
 
 from mutation.mutation import Mutation
 
-REGRESSION_TESTS = "tests/exact/emissions/test_autoregressive.py"
+DENSITIES = "tests/exact/emissions/test_autoregressive.py::test_predictive_densities[1.5-2-2]"
 LAGS = "emissions/_lags.py"
 
 MUTATIONS = [
@@ -12,7 +12,7 @@ MUTATIONS = [
         "places >= n_lags\n",
         "places >= 1\n",
         "All lags must be there.",
-        f"{REGRESSION_TESTS}::test_log_evidence[1-3]",
+        DENSITIES,
     ),
     Mutation(
         "regressions-lags-in-time-order",
@@ -20,6 +20,6 @@ MUTATIONS = [
         "        lags[known, lag - 1] = values[known - lag]",
         "        lags[known, n_lags - lag] = values[known - lag]",
         "Lag 1 comes first.",
-        f"{REGRESSION_TESTS}::test_log_evidence[2-2]",
+        DENSITIES,
     ),
 ]

@@ -243,7 +243,7 @@ MUTATIONS = [
         "partial(draw_log, rng=rng)",
         "lambda prior, counts: draw_log(prior, 0.5 * counts, rng)",
         "Rules are drawn given the trees.",
-        GEM,
+        f"{GIBBS_TESTS}::test_posterior_of_all[root learnt]",
     ),
     Mutation(
         "grammar-binary-concentration-of-roots",

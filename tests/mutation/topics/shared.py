@@ -236,7 +236,7 @@ MUTATIONS = [
         "gamma-without-prior",
         PRIORS,
         "return min(max((shape - 1.0 + prior * rises) / (rate + down), FLOOR), CEILING)",
-        "return min(max(prior * up / down, FLOOR), CEILING)",
+        "return min(max(prior * rises / down, FLOOR), CEILING)",
         "Gamma's own Gamma prior.",
         f"{TOPICS}::test_topic_word_prior_fixed_point_has_zero_gradient[documents 2.0]",
     ),

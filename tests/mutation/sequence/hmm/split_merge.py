@@ -34,7 +34,7 @@ MUTATIONS = [
         "model.log_probability(groups) - np.log(len(used) * len(empty))",
         "model.log_probability(groups) - np.log(len(used))",
         "A split chooses one of the states that are not in use.",
-        _moves("three states"),
+        f"{MOVES}::test_posterior[three states]",
     ),
     Mutation(
         "moves-small-states",

@@ -24,7 +24,7 @@ MUTATIONS = [
         "        if rates_known:",
         "        if True:",
         "The rates of before a move do not go with its states.",
-        _moves("three states, apart, concentrations"),
+        f"{MOVES}::test_posterior[three states, apart, concentrations]",
     ),
     Mutation(
         "transitions-rate-of-alpha-without-first-states",

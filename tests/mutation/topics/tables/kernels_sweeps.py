@@ -39,7 +39,7 @@ MUTATIONS = [
         "                if prior.to_previous > 0.0:\n                    t +=",
         "                if prior.to_previous < 0.0:\n                    t +=",
         "The seatings of both kinds of tables speak of the discount.",
-        f"{DISCOUNTS}::test_random_discount[btigs-adaptive-segments of one topic]",
+        f"{DISCOUNTS}::test_random_discount[btigs-adaptive-mixed segments]",
     ),
     Mutation(
         "likelihood-concentration-of-tables",

@@ -11,6 +11,6 @@ MUTATIONS = [
         "        (assignments.document_tables, documents),\n",
         "",
         "Tables that change their topic do so at their document, too.",
-        f"{UNIT}::TestTopicsComeAndGo::test_columns_are_the_words[SegmentedTopicModel-btigs-1-60]",
+        f"{UNIT}::TestMoves::test_seats[0.0]",
     ),
 ]
