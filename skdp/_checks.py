@@ -19,6 +19,15 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
+def as_plain_number(value: Any) -> Any:
+    """Return a numpy boolean, integer or real number as Python's own; return others unchanged."""
+    if isinstance(value, np.generic):
+        for kinds, plain in (("b", bool), ("iu", int), ("f", float)):
+            if value.dtype.kind in kinds:
+                return plain(value)
+    return value
+
+
 def is_masked(value: Any) -> bool:
     """Tell whether a value, or a part of a list, is a masked array."""
     if isinstance(value, list | tuple):

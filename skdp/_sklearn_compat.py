@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 
-from skdp._checks import MAX_INTEGER, check_unmasked
+from skdp._checks import MAX_INTEGER, as_plain_number, check_unmasked
 from skdp._versions import Versioned
 
 __all__ = [
@@ -168,7 +168,11 @@ def _published_documentation() -> str:
 
 
 class EstimatorMixin(Versioned):
-    """Mixin of all estimators: pickles hold the version, HTML displays link to the reference.
+    """Mixin of all estimators: versions in pickles, links in HTML displays, plain numbers.
+
+    A numpy scalar that is set as an attribute, in ``__init__`` or by ``set_params``, becomes the
+    Python number of the same value: ``np.uint8(200) + 100`` would overflow, and a kernel would be
+    compiled once more for a single-precision number.
 
     The address of the reference is ``Documentation`` in the package's ``project.urls``, or the
     environment variable ``SKDP_DOCUMENTATION_URL``, for your own build of the documentation.
@@ -177,6 +181,9 @@ class EstimatorMixin(Versioned):
     """
 
     _doc_link_module: ClassVar[str] = "skdp"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, as_plain_number(value))
 
     @property
     def _doc_link_template(self) -> str:
