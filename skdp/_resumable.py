@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from contextlib import AbstractContextManager, nullcontext, suppress
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral
@@ -24,6 +26,8 @@ from skdp._sklearn_compat import (
     shows_progress,
 )
 from skdp.callback._checkpoint import Checkpoint, CheckpointContent
+from skdp.callback._files import remove_stale_parts
+from skdp.callback._lock import held
 from skdp.callback._part_files import PartFiles
 from skdp.inference import InterruptGuard, warn_user
 
@@ -238,7 +242,11 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         before = {name: vars(self)[name] for name in self._feature_attributes if name in vars(self)}
         is_shown = False
         try:
-            with InterruptGuard() as guard, self._telling_of_compilation():
+            with (
+                InterruptGuard() as guard,
+                self._telling_of_compilation(),
+                self._holding_paths(),
+            ):
                 data = self._check_input(X, y, **others)
                 saved = self._under_way = self._begin(data)
                 self._keep(SavedRuns([], saved.root, is_torn=True))  # until there is better news
@@ -375,6 +383,16 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
 
     def _checkpoints(self) -> list[Checkpoint]:
         return [each for each in get_callbacks(self) if isinstance(each, Checkpoint)]
+
+    @contextmanager
+    def _holding_paths(self) -> Iterator[None]:
+        """Return a context in which no other fit has the paths of the checkpoints."""
+        with ExitStack() as stack:
+            paths = {os.path.realpath(each.path): each.path for each in self._checkpoints()}
+            for path in paths.values():
+                stack.enter_context(held(path))
+                remove_stale_parts(path)
+            yield
 
     def _settings(self) -> dict[str, Any]:
         """Return the parameters that the result of a fit depends on."""

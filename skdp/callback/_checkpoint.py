@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import time
 from numbers import Integral, Real
 from pathlib import Path
@@ -13,11 +12,13 @@ import sklearn
 
 import skdp
 from skdp._sklearn_compat import has_callbacks
-from skdp.callback._files import written_whole
+from skdp.callback._files import check_unchanged, unpickle, write_checked
 from skdp.callback._part_files import PartFiles
 from skdp.inference import warn_user
 
-_MAGIC = "skdp checkpoint"
+_MAGIC = "skdp checkpoint "
+_FORMAT = f"{_MAGIC}2 "
+"""What files begin with. Those of the first format had no hash of their content."""
 _LONGEST_HEADER = 1000
 
 
@@ -72,8 +73,14 @@ class Checkpoint:
     continues. A `random_state` that is a generator is assumed to be the same.
 
     Files are written next to `path`, flushed to the disk and renamed, so there is always a complete
-    one. They are pickles: continue only from files that you trust. They hold the state of chains,
-    such as the topic of every word, but not the data.
+    one. They end with a hash of their content, and `fit` raises ValueError if a file is damaged.
+    They are pickles: continue only from files that you trust. They hold the state of chains, such
+    as the topic of every word, but not the data.
+
+    One fit at a time can use a path: while it runs, another one raises ValueError. A lock of the
+    operating system, on a file next to `path`, ends with the process. On disks without such locks,
+    only fits of the same process are noticed. What killed fits were writing is removed by the next
+    fit.
 
     In a fit to partitions, a `PartitionedCorpus` say, every partition writes what it holds of the
     chains to a file in the folder ``<path>.parts``, which the client and all workers of a cluster
@@ -82,8 +89,8 @@ class Checkpoint:
     the last checkpoint by itself, with a warning; the third loss in a row is an error.
 
     Several chains run some sweeps at a time, at most a fiftieth of `max_iter`, before a checkpoint
-    can be written. In a grid search all fits would write to the same file, and the second one
-    raises an error.
+    can be written. In a grid search all fits would write to the same file, and all but one raise an
+    error.
 
     Examples
     --------
@@ -213,13 +220,11 @@ class Checkpoint:
 
     def _write(self, estimator: Any) -> None:
         """Write the fit of an estimator that is under way, or leave what there was."""
-        header = f"{_MAGIC} {skdp.__version__} {type(estimator).__name__}\n"
+        header = f"{_FORMAT}{skdp.__version__} {type(estimator).__name__}\n"
         files = PartFiles(self.path)
         try:
             content = estimator._checkpoint(files)
-            with written_whole(self.path) as file:
-                file.write(header.encode())
-                pickle.dump(content, file, protocol=5)
+            write_checked(self.path, header.encode(), content)
             self._parts = content.parts
             self._n_written += 1
         finally:
@@ -232,20 +237,29 @@ class Checkpoint:
         self._parts = None
         if not self.path.exists():
             return None
+        if self.path.is_dir():
+            raise ValueError(f"{self.path} is a folder, not a checkpoint of skdp.")
         with open(self.path, "rb") as file:
+            self._check_format(file.readline(_LONGEST_HEADER))
+            check_unchanged(file, self.path)
             self._check_header(file.readline(_LONGEST_HEADER), estimator)
-            try:
-                content: CheckpointContent = pickle.load(file)
-            except Exception as error:
-                raise ValueError(f"The checkpoint {self.path} is damaged.") from error
+            content = unpickle(file, self.path, CheckpointContent)
         self._parts = content.parts
         return content
 
-    def _check_header(self, header: bytes, estimator: Any) -> None:
-        magic, _, rest = header.decode(errors="replace").partition(f"{_MAGIC} ")
-        if magic or not rest.endswith("\n"):
+    def _check_format(self, header: bytes) -> None:
+        """Raise unless the first line is that of a file which ends with a hash."""
+        if not header.startswith(_MAGIC.encode()):
             raise ValueError(f"{self.path} is not a checkpoint of skdp.")
-        version, name = rest.split()
+        if not header.startswith(_FORMAT.encode()):
+            raise ValueError(
+                f"The checkpoint {self.path} is damaged, or an earlier version of skdp wrote it, "
+                "without a hash of its content. Delete it to start anew, or give another path."
+            )
+
+    def _check_header(self, header: bytes, estimator: Any) -> None:
+        """Raise unless this version wrote the file, in a fit of the same estimator."""
+        version, _, name = header.decode().removeprefix(_FORMAT).rstrip("\n").partition(" ")
         if version != skdp.__version__:
             raise ValueError(
                 f"The checkpoint {self.path} was written by skdp {version}; this is skdp "

@@ -11,6 +11,11 @@ from uuid import uuid4
 _GENERATION = re.compile(r"step-\d{8,}-[0-9a-f]{8}")
 
 
+def part_header(path: Path) -> bytes:
+    """Return what the file of a partition begins with: one of another step is none to read."""
+    return f"skdp partition {path.parent.name}/{path.name}\n".encode()
+
+
 class PartFiles:
     """The folders that belong to a checkpoint, each with the files of all partitions at a step.
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 import skdp
 from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
+from skdp.callback._files import write_checked
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.sequence import HDPHMMLT, FactorialHMM
 from skdp.topics import GibbsLDA, HDPTopicModel, LatentDirichletCoClustering, SegmentedTopicModel
@@ -215,10 +217,49 @@ class TestRefusals:
             GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
         assert path.read_bytes() == content
 
-    def test_a_cut_file(self, path):
-        path.write_bytes(path.read_bytes()[:-50])
+    @pytest.mark.parametrize("n_bytes", [19, 60, 1000, -50, -1])
+    def test_a_cut_file(self, path, n_bytes):
+        path.write_bytes(path.read_bytes()[:n_bytes])
+        with pytest.raises(ValueError, match=f"{path}.*damaged"):
+            GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+
+    def test_every_changed_byte_is_noticed(self, path):
+        whole = path.read_bytes()
+        places = [*range(60), *np.random.default_rng(0).integers(60, len(whole), 100), -1]
+        for place in places:
+            changed = bytearray(whole)
+            changed[place] ^= 1 << int(place) % 8
+            path.write_bytes(changed)
+            with pytest.raises(ValueError, match=str(path)):
+                GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+        path.write_bytes(whole + b"0")
         with pytest.raises(ValueError, match="damaged"):
             GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"skdp checkpoint 0.1.0.dev0\n",
+            b"skdp checkpoint \n",
+            b"skdp checkpoint 0.1.0.dev0 GibbsLDA\n" + pickle.dumps({}),
+            b"skdp checkpoint 0.1.0.dev0 GibbsLDA and more\n" + pickle.dumps({}),
+        ],
+    )
+    def test_files_without_a_hash(self, tmp_path, content):
+        path = tmp_path / "file"
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=f"{path}.*an earlier version of skdp"):
+            GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+
+    def test_another_object(self, path):
+        header = path.read_bytes().split(b"\n")[0] + b"\n"
+        write_checked(path, header, {"settings": 1})
+        with pytest.raises(ValueError, match=f"{path}.*damaged"):
+            GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+
+    def test_a_folder(self, tmp_path):
+        with pytest.raises(ValueError, match=f"{tmp_path} is a folder"):
+            GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(tmp_path)).fit(DOCUMENTS)
 
     def test_no_folder(self, tmp_path):
         model = GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(tmp_path / "no" / "file"))
@@ -239,6 +280,70 @@ class TestRefusals:
     def test_parameters(self, params):
         with pytest.raises(ValueError, match="every_s"):
             Checkpoint("file", **params)
+
+
+@needs_callbacks
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+class TestOneFitAtATime:
+    def fit_during_a_fit(self, path, fit):
+        """Call `fit` while a fit with this path runs; return what it returns."""
+        found = []
+        model = GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path, every_sweeps=1))
+        report = model._report
+
+        def fit_and_report(runs, step):
+            if not found:
+                found.append(fit())
+            report(runs, step)
+
+        model._report = fit_and_report
+        model.fit(DOCUMENTS)
+        assert os.listdir(path.parent) == [path.name]
+        return found[0]
+
+    def error_of_fit(self, path):
+        try:
+            GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+        except ValueError as error:
+            return str(error)
+        else:
+            return ""
+
+    @pytest.mark.parametrize("folder", ["folder", "link"])
+    def test_in_one_process(self, tmp_path, folder):
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "link").symlink_to(tmp_path / "folder")
+        found = self.fit_during_a_fit(
+            tmp_path / "folder" / "file", lambda: self.error_of_fit(tmp_path / folder / "file")
+        )
+        assert "file is in use by another fit of this process" in found
+
+    def test_in_threads(self, tmp_path):
+        with ThreadPoolExecutor(1) as pool:
+            found = self.fit_during_a_fit(
+                tmp_path / "file",
+                lambda: pool.submit(self.error_of_fit, tmp_path / "file").result(),
+            )
+        assert "in use" in found
+
+    def test_two_callbacks_of_one_fit(self, tmp_path):
+        path = tmp_path / "file"
+        both = Checkpoint(path, every_sweeps=5), Checkpoint(path, every_seconds=1)
+        GibbsLDA(2, **SHARED).set_callbacks(*both).fit(DOCUMENTS)
+        assert path.exists()
+
+    def test_a_killed_fit_leaves_nothing(self, tmp_path):
+        path = tmp_path / "file"
+        with subprocess.Popen([sys.executable, "-c", ""]) as dead:
+            pass
+        parts = {
+            pid: tmp_path / f"file.{pid}.part" for pid in (dead.pid, os.getppid(), 10**30, "x")
+        }
+        for part in (*parts.values(), tmp_path / "file.skdp-lock"):
+            part.write_bytes(b"")
+        assert self.error_of_fit(path) == ""
+        left = [path, parts[os.getppid()], parts["x"]]
+        assert sorted(os.listdir(tmp_path)) == sorted(each.name for each in left)
 
 
 def test_an_old_scikit_learn_is_named(monkeypatch):

@@ -1,0 +1,96 @@
+"""Locks of the operating system, by which one fit at a time has the path of a checkpoint."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment,unused-ignore]
+    import msvcrt
+
+_held: dict[str, object] = {}
+"""The paths that fits of this process have, by their real names. System locks are those of a
+process, so they do not tell its threads apart."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_held.clear)
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Return a context in which no other fit writes checkpoints to `path`.
+
+    The lock is on a file next to `path` that is removed afterwards. It ends with the process,
+    however that ends. Where files cannot be locked, only fits of this process are noticed.
+
+    Raises
+    ------
+    ValueError
+        If another fit has the path.
+    """
+    key, mine, pid = os.path.normcase(os.path.realpath(path)), object(), os.getpid()
+    if _held.setdefault(key, mine) is not mine:
+        raise ValueError(_in_use(path, "of this process"))
+    beside = path.with_name(f"{path.name}.skdp-lock")
+    try:
+        descriptor = _open_locked(path, beside)
+        try:
+            yield
+        finally:
+            if descriptor is not None and os.getpid() == pid:  # not in a process forked meanwhile
+                _release(descriptor, beside)
+    finally:
+        _held.pop(key, None)
+
+
+def _open_locked(path: Path, beside: Path) -> int | None:
+    """Return the descriptor of a file that is locked, None where there are no locks."""
+    while True:
+        try:
+            descriptor = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError:  # the folder cannot be written to, which the first checkpoint will say
+            return None
+        try:
+            _lock(descriptor)
+        except (BlockingIOError, PermissionError):
+            os.close(descriptor)
+            raise ValueError(_in_use(path, "of another process")) from None
+        except OSError:
+            _release(descriptor, beside)
+            return None
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.fstat(descriptor), os.stat(beside)):
+                return descriptor
+        os.close(descriptor)  # of a file that its owner has removed meanwhile
+
+
+def _lock(descriptor: int) -> None:
+    """Lock a file, or raise OSError at once."""
+    if fcntl is not None:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    else:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+
+
+def _release(descriptor: int, beside: Path) -> None:
+    """Remove the file of a lock, and close it."""
+    if fcntl is not None:  # removed while it is locked: another fit may have its own a moment later
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        os.close(descriptor)
+    else:  # open files cannot be removed
+        os.close(descriptor)
+        with contextlib.suppress(OSError):
+            beside.unlink()
+
+
+def _in_use(path: Path, whose: str) -> str:
+    return (
+        f"The checkpoint {path} is in use by another fit {whose}. Give each fit a path of its own, "
+        "or wait until that fit ends."
+    )
