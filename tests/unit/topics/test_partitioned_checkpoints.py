@@ -277,14 +277,20 @@ class TestFiles:
             # A byte for the topic of a word, and sums of shares of 10 documents, 10 segments.
             assert 10_000 < path.stat().st_size < 14_000
 
-    @pytest.mark.parametrize("spoil", ["cut", "gone"])
+    @pytest.mark.parametrize("spoil", ["cut", "changed", "swapped", "gone"])
     def test_a_file_of_a_partition_is_damaged(self, spoil, tmp_path):
         path = tmp_path / "file"
         watched(path).fit(split(3))
         (part,) = (tmp_path / "file.parts").glob("*/part-00001")
+        whole = bytearray(part.read_bytes())
+        expected = pytest.raises(ValueError, match=r"part-00001 of a checkpoint is damaged")
         if spoil == "cut":
-            part.write_bytes(part.read_bytes()[:-20])
-            expected = pytest.raises(ValueError, match=r"part-00001 of a checkpoint is damaged")
+            part.write_bytes(whole[:-20])
+        elif spoil == "changed":
+            whole[len(whole) // 2] ^= 1
+            part.write_bytes(whole)
+        elif spoil == "swapped":
+            part.write_bytes(part.with_name("part-00002").read_bytes())
         else:
             part.unlink()
             expected = pytest.raises(FileNotFoundError, match="part-00001")
