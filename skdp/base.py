@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 
+from skdp._memory import check_memory
 from skdp._random import make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, validate_parameters
@@ -24,6 +25,9 @@ from skdp.inference import (
     warn_of_disagreement,
     warn_of_few_sweeps,
 )
+
+_LEAST_BYTES = 2.0**12
+"""Of a chain, whatever its data."""
 
 
 class ChainEstimator(ResumableEstimator):
@@ -52,6 +56,7 @@ class ChainEstimator(ResumableEstimator):
     def _validate_parameters(self) -> None:
         """Raise for parameters out of range."""
         validate_parameters(self)
+        check_memory(_LEAST_BYTES * self.n_chains, f"n_chains={self.n_chains}")
         if self._burn_in() >= self.max_iter and not self.warm_start:
             raise ValueError(
                 f"burn_in must be smaller than max_iter unless warm_start=True, got "

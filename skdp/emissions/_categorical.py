@@ -108,9 +108,9 @@ class CategoricalEmission(PartedEmission):
                 f"them, from {SMALLEST:g} to {LARGEST:g}, got {self.prior!r}."
             )
         check_memory(
-            24.0 * n_symbols * n_states,
+            (24.0 * n_states + 40.0) * n_symbols,
             f"X: CategoricalEmission of {n_symbols} symbols (one more than the largest in X, "
-            f"unless n_symbols is given) in {n_states} states",
+            f"unless n_symbols is given) in {n_states} {'state' if n_states == 1 else 'states'}",
         )
         weights = self._base_weights(data, n_symbols)
         if weights is None:

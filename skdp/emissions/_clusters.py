@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._memory import check_memory
 from skdp._numba import frozen
 from skdp._typing import Floats, Ints, Places
 from skdp.emissions._kernels_clusters import COUNTS, GAUSSIAN
@@ -128,7 +129,8 @@ class ClusterTerms(NamedTuple):
     prior: Any
 
     def make_clusters(self, capacity: int) -> Any:
-        """Return room for so many clusters."""
+        """Return room for so many clusters, or raise ValueError where it would fill the memory."""
+        self._check_room(capacity)
         if self.kind == COUNTS:
             return CountClusters(
                 np.zeros((4, capacity)), np.zeros((len(self.prior.shapes), capacity))
@@ -142,7 +144,8 @@ class ClusterTerms(NamedTuple):
         )
 
     def make_parameters(self, n_clusters: int) -> Any:
-        """Return room for the parameters of so many clusters."""
+        """Return room for the parameters of so many clusters, or raise ValueError."""
+        self._check_room(n_clusters)
         if self.kind == COUNTS:
             n_kinds = len(self.prior.shapes)
             return CountParameters(np.empty(n_clusters), np.empty((n_kinds, n_clusters)))
@@ -153,6 +156,18 @@ class ClusterTerms(NamedTuple):
             np.empty((n_dims, width, n_clusters)),
             np.empty((n_dims, n_clusters)),
         )
+
+    def _check_room(self, n_clusters: int) -> None:
+        """Raise if the statistics of so many clusters would fill the memory."""
+        if self.kind == COUNTS:
+            n_kinds = len(self.prior.shapes)
+            check_memory(8.0 * n_kinds * n_clusters, f"X: {n_clusters} clusters of {n_kinds} kinds")
+        else:
+            n_blocks, width = self.prior.mean.shape
+            check_memory(
+                8.0 * n_blocks * width * (width + 2) * n_clusters,
+                f"X: {n_clusters} clusters of {n_blocks * width} columns",
+            )
 
     def make_scratch(self, capacity: int) -> Any:
         """Return what kernels write to and forget."""

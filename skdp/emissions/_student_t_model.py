@@ -67,11 +67,13 @@ def make_nodes(freedom: float, width: int, step: float = 0.4, tail: float = _TAI
     """
     shape = 0.5 * freedom
     step = min(step, 0.6 / np.sqrt(shape + 0.5 * width))  # a share of the deviation of log u
-    grid = np.arange(_LOWEST, 10.0, step)
     if shape > 100.0:  # all weight is near 0, and steps are small
         reach = np.sqrt(4.0 * tail / shape)
         grid = np.arange(-reach, reach, step)
-    logs = shape * (grid - np.exp(grid) + 1.0)
+        logs = shape * (grid - np.expm1(grid))
+    else:
+        grid = np.arange(_LOWEST, 10.0, step)
+        logs = shape * (grid - np.exp(grid) + 1.0)
     kept = logs > -tail
     logs = logs[kept]
     return Nodes(grid[kept], logs - np.log(np.exp(logs).sum()))

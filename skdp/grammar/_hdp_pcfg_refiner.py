@@ -386,7 +386,7 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         check_memory(
             24.0 * n_refined * self.n_products,
             f"n_components={self.n_components} subsymbols with {len(flat.rules.binary)} binary "
-            "rules: weights of rules",
+            f"rules and n_products={self.n_products}: weights of rules",
         )
         return _Data(lexicon, flat, sum(map(len, sentences)))
 

@@ -302,11 +302,18 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         self, values: Floats, root: np.random.SeedSequence, c: int
     ) -> LatentFeatureWalker:
         n_rows, n_columns = values.shape
-        alpha = _FIRST_CONCENTRATION if _is_auto(self.concentration) else float(self.concentration)
-        n_features = alpha * expected_features(n_rows, 1.0)
+        expected = expected_features(n_rows, 1.0)
+        if _is_auto(self.concentration):
+            alpha = _FIRST_CONCENTRATION
+            shape, rate = self.concentration_prior
+            n_features = max(alpha, shape / (rate + expected)) * expected  # if data say little
+            given = f"concentration_prior={self.concentration_prior}"
+        else:
+            alpha = float(self.concentration)
+            n_features, given = alpha * expected, f"concentration={alpha:g}"
         check_memory(
             24.0 * n_rows * n_columns + n_features * (n_rows + 16.0 * (n_features + n_columns)),
-            f"X of shape {values.shape} with concentration={alpha:g}, {n_features:.3g} features,",
+            f"X of shape {values.shape} with {given}, {n_features:.3g} features,",
         )
         means = np.nanmean(values, axis=0)
         squares = np.nanmean((values - means) ** 2, axis=0)

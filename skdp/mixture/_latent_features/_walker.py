@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from skdp._memory import check_memory
 from skdp._typing import Floats
 from skdp._unique_rows import unique_rows
 from skdp.inference import Part
@@ -229,6 +230,11 @@ def _make_room(
     features: NDArray[np.int8], capacity: int, n_columns: int
 ) -> tuple[NDArray[np.int8], Posterior]:
     """Return the features, and arrays for their posterior, with room for so many."""
+    check_memory(
+        capacity * (len(features) + 16.0 * (capacity + n_columns)),
+        f"{capacity} features of {len(features)} rows",
+        "Give a smaller concentration, or another concentration_prior or noise_variance.",
+    )
     larger = np.zeros((len(features), capacity), dtype=np.int8)
     larger[:, : features.shape[1]] = features
     return larger, make_posterior(capacity, len(features), n_columns)

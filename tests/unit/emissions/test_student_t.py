@@ -13,6 +13,7 @@ from skdp._random import make_seed_sequence, make_stream
 from skdp.emissions import CollapsedEmission, GaussianEmission, StudentTEmission
 from skdp.emissions._moments import moments
 from skdp.emissions._student_t import robust_moments
+from skdp.emissions._student_t_model import make_nodes
 from skdp.sequence import HDPHMMLT
 
 RNG = np.random.default_rng(0)
@@ -106,6 +107,24 @@ class TestSampler:
             sampler.start(states, make_stream(make_seed_sequence(0)))
             found.append(adjusted_rand_score(z[~off], states[~off]))
         assert found[1] > found[0] + 0.2
+
+
+@pytest.mark.parametrize("freedom", [1.0, 150.0, 250.0, 1e8, 1e16, 1e20])
+def test_nodes_are_few_and_have_the_moments(freedom):
+    nodes = make_nodes(freedom, 2)
+    assert len(nodes.logs) < 1000
+    weights, u = np.exp(nodes.log_weights), np.exp(nodes.logs)
+    assert_allclose(weights @ u, 1.0, rtol=1e-9)
+    assert_allclose(weights @ (u - 1.0) ** 2, 2.0 / freedom, rtol=1e-6)
+
+
+@pytest.mark.parametrize("tail_prior", [(1e8, 1e-8), (1e8, 1e8), (1e-8, 1e-8), (1e-8, 1e8)])
+def test_priors_at_their_ends(tail_prior):
+    x = np.random.default_rng(0).normal(size=(30, 2))
+    emission = StudentTEmission("auto", tail_prior=tail_prior)
+    model = HDPHMMLT(2, emission=emission, max_iter=2, random_state=0).fit(x)
+    assert np.isfinite(model.score(x))
+    assert np.isfinite(model.transform(x)).all()
 
 
 class TestFits:
