@@ -109,7 +109,7 @@ class TestSampler:
         assert found[1] > found[0] + 0.2
 
 
-@pytest.mark.parametrize("freedom", [1.0, 150.0, 250.0, 1e8, 1e16, 1e20])
+@pytest.mark.parametrize("freedom", [150.0, 250.0, 1e8, 1e16, 1e20])
 def test_nodes_are_few_and_have_the_moments(freedom):
     nodes = make_nodes(freedom, 2)
     assert len(nodes.logs) < 1000
