@@ -377,7 +377,7 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         attributes = self._fitted_attributes(saved, final=final)
         for name in self._optional_attributes.difference(attributes):
             self.__dict__.pop(name, None)  # an earlier fit may have had more options
-        self.__dict__.update(attributes)
+        self.__dict__.update(attributes, convergence_={})
 
     # Checkpoints
 

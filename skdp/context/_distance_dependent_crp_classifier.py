@@ -146,6 +146,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         outcome_prior and, for each column n, decay_n or weight_n.
     n_iter_ : int
         Number of sweeps done.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : (n_features,) array

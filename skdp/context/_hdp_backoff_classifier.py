@@ -101,6 +101,8 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         discount_m, concentration_m (of contexts that have their own, the mean) and tables_m.
     n_iter_ : int
         Number of sweeps done.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         If X is a data frame with names.

@@ -76,11 +76,13 @@ class CoordinateAscent:
         self.converged = False
 
 
-def warn_unless_converged(estimator: Any, run: CoordinateAscent, max_iter: int) -> None:
+def warn_unless_converged(estimator: Any, run: CoordinateAscent) -> None:
     """Warn of the ascent that a fit shows, if it ended before the bound settled."""
     if not run.converged:
         warn_unconverged(
-            f"{type(estimator).__name__}: after {run.n_iter} iterations the lower bound has not "
-            f"converged (tol={estimator.tol:g} per word). Raise max_iter (now "
-            f"{max_iter}) or tol."
+            estimator,
+            "lower_bound",
+            "the lower bound has not converged. Raise max_iter or tol.",
+            n_iter=run.n_iter,
+            tol=estimator.tol,
         )

@@ -150,6 +150,8 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         Number of rules of these symbols, including emissions, with a weight of at least 1e-6.
     n_iter_ : int
         Number of iterations from the best start, or of sweeps.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
     n_words_ : int
         Size V of the vocabulary.
     n_features_in_ : int

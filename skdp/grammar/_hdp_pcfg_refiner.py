@@ -173,6 +173,8 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         Lower bound after each iteration that did not lower it by rounding; never decreasing. With
         "split-merge" after every iteration: it falls by noise, merges and smoothing.
     n_iter_ : int
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
     binary_concentration_, unary_concentration_ : float
         The values used.
     vocabulary_ : tuple of str
@@ -463,12 +465,14 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     def _warn_unless_converged(self, saved: SavedRuns) -> None:
         run = min(saved.runs, key=lambda run: run.converged)
         if self.inference != "split-merge":
-            warn_unless_converged(self, run, self._most_steps)
+            warn_unless_converged(self, run)
         elif not run.converged:
             warn_unconverged(
-                f"{type(self).__name__}: after {run.n_iter} iterations the "
-                f"{self._schedule.n_cycles} cycles of splits and merges are not done. Raise "
-                f"max_iter (now {self._most_steps})."
+                self,
+                "cycles",
+                "the cycles of splits and merges are not done. Raise max_iter.",
+                n_iter=run.n_iter,
+                n_cycles=self._schedule.n_cycles,
             )
 
     def _keep(self, saved: SavedRuns) -> None:

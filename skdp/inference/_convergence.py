@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -25,33 +27,113 @@ LEAST_SWEEPS = 12
 """With fewer sweeps after the burn-in nothing can be said of a chain."""
 
 
+_LEAST_NATS = 1.0
+"""What a log joint has to change by, or chains be apart in it: less means nothing, however sure."""
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the user's line, below all of skdp's, scikit-learn's and joblib's own.
 
     A Pipeline fits its steps by way of joblib's Memory.
     """
-    frame, level = sys._getframe(), 1
-    while frame.f_back is not None and _is_internal(frame.f_globals.get("__name__", "")):
-        frame, level = frame.f_back, level + 1
+    _, level = _users_frame()
     warnings.warn(message, category, stacklevel=level)
 
 
-def warn_unconverged(message: str) -> None:
-    """Warn the user of a fit that is not done."""
-    warn_user(message, ConvergenceWarning)
+def _users_frame() -> tuple[FrameType, int]:
+    """Return the frame of the user's line, and how far below the caller's it is."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _is_internal(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    return frame, level
+
+
+class _Shown:
+    """The warnings that have been shown, as Python's own registry in each module.
+
+    scikit-learn changes the filters for each fit of a grid search, whereupon Python forgets what it
+    has shown.
+    """
+
+    def __init__(self) -> None:
+        self._keys: set[tuple[str, str, int]] = set()
+        self._sink: Any = None
+
+    def is_repeated(self, message: str, category: type[Warning], frame: FrameType) -> bool:
+        """Return whether a line has warned of the same before and filters show that once only."""
+        sink = getattr(warnings, "_showwarnmsg_impl", None)
+        if sink is not self._sink or "__warningregistry__" not in frame.f_globals:
+            self._keys.clear()  # someone else listens, or a notebook runs a cell again
+            self._sink = sink
+        key = message, frame.f_code.co_filename, frame.f_lineno
+        is_known = key in self._keys
+        self._keys.add(key)
+        return is_known and _action_on(message, category, frame) in ("default", "module", "once")
+
+
+def _action_on(message: str, category: type[Warning], frame: FrameType) -> str:
+    """Return what Python's filters do with a warning."""
+    module = str(frame.f_globals.get("__name__", ""))
+    for action, text, kind, place, line in warnings.filters:
+        if (
+            issubclass(category, kind)
+            and (text is None or re.match(text, message))
+            and (place is None or re.match(place, module))
+            and line in (0, frame.f_lineno)
+        ):
+            return action
+    return "default"
+
+
+_shown = _Shown()
+
+
+def warn_unconverged(estimator: Any, kind: str, problem: str, **numbers: Any) -> None:
+    """Warn the user of a fit that is not done, once at a line.
+
+    The text has no numbers, so that all fits of a grid search share it. These are kept in the
+    attribute `convergence_`, and printed with `verbose`.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    kind : str
+        The key in `convergence_`.
+    problem : str
+        Sentences of the warning.
+    **numbers : float, int or dict
+        What is kept.
+    """
+    name = type(estimator).__name__
+    estimator.convergence_[kind] = numbers
+    if estimator.verbose:
+        shown = ", ".join(f"{key} {_format(value)}" for key, value in numbers.items())
+        print(f"[{name}] {kind}: {shown}")
+    message = f"{name}: {problem} See convergence_[{kind!r}]."
+    frame, level = _users_frame()
+    if not _shown.is_repeated(message, ConvergenceWarning, frame):
+        warnings.warn(message, ConvergenceWarning, stacklevel=level)
+
+
+def _format(value: Any) -> str:
+    if isinstance(value, dict):
+        return "(" + ", ".join(f"{key} {_format(each)}" for key, each in value.items()) + ")"
+    return f"{value:.6g}"
 
 
 def warn_of_few_sweeps(estimator: Any, n_sweeps: int) -> None:
     """Warn that so few sweeps after the burn-in do not tell whether chains have converged."""
-    are = "sweep after the burn-in is" if n_sweeps == 1 else "sweeps after the burn-in are"
     warn_unconverged(
-        f"{type(estimator).__name__}: {n_sweeps} {are} too few to tell "
-        f"whether the chain has converged. Raise max_iter (now {estimator.max_iter})."
+        estimator,
+        "few_sweeps",
+        "there are too few sweeps after the burn-in to tell whether the chain has converged. Raise "
+        "max_iter.",
+        n_sweeps=n_sweeps,
     )
 
 
 def warn_of_climbs(estimator: Any, trace: Trace) -> None:
-    """Warn if chains of an estimator still climb or fall.
+    """Warn if chains of an estimator still climb or fall, by a nat at least.
 
     Its burn-in and truncation are parameters. A chain falls if it began with a partition that is
     better than most, such as one of too few components: there are fewer of these.
@@ -64,21 +146,25 @@ def warn_of_climbs(estimator: Any, trace: Trace) -> None:
         return
     verb, ways = found
     height, error = max(ways.values())
-    which = "the log joint" if trace.n_chains == 1 else (
-        f"the log joint of {len(ways)} of {trace.n_chains} chains"
-    )  # fmt: skip
-    given = "" if estimator.burn_in is None else f" and burn_in (now {estimator.burn_in})"
     warn_unconverged(
-        f"{type(estimator).__name__}: {which} still {verb}, from the first to the last third of "
-        f"the sweeps after the burn-in, by {height:.4g}, with a Monte Carlo error of {error:.2g}. "
-        f"Raise max_iter (now {estimator.max_iter}){given}."
+        estimator,
+        "log_joint",
+        f"the log joint still {verb} in the sweeps after the burn-in. Raise max_iter"
+        f"{'' if estimator.burn_in is None else ' and burn_in'}.",
+        change=height if verb == "climbs" else -height,
+        error=error,
+        n_chains=len(ways),
     )
 
 
 def _find_way(log_joints: Floats) -> tuple[str, dict[int, Climb]] | None:
     """Return whether chains climb or, if none does, fall, and which of them do."""
     for sign, verb in ((1.0, "climbs"), (-1.0, "falls")):
-        ways = find_climbs(sign * log_joints)
+        ways = {
+            c: climb
+            for c, climb in find_climbs(sign * log_joints).items()
+            if climb.height >= _LEAST_NATS
+        }
         if ways:
             return verb, ways
     return None
@@ -96,10 +182,12 @@ def warn_of_drifts(estimator: Any, trace: Trace, what: str) -> None:
     c, verb = found
     third = -(-numbers.shape[1] // 3)
     warn_unconverged(
-        f"{type(estimator).__name__}: the number of {what} still {verb}, from "
-        f"{numbers[c, :third].mean():.0f} to {numbers[c, -third:].mean():.0f}, means "
-        f"of the first and the last third of the sweeps after the burn-in. Raise max_iter (now "
-        f"{estimator.max_iter}), or do not rely on the number."
+        estimator,
+        "n_components",
+        f"the number of {what} still {verb} in the sweeps after the burn-in. Raise max_iter, or do "
+        "not rely on the number.",
+        first=float(numbers[c, :third].mean()),
+        last=float(numbers[c, -third:].mean()),
     )
 
 
@@ -115,27 +203,25 @@ def _find_drift(numbers: Floats) -> tuple[int, str] | None:
 def warn_of_disagreement(estimator: Any, trace: Trace) -> None:
     """Warn if chains plainly disagree about the log joint or the number of components.
 
-    Beyond the test of `find_gap`, means have to differ by a thousandth of the log joint, or by a
-    component and a tenth of their number: a large model has many modes, and hardly any two chains
-    find the same. Nothing is said of a scalar that is still on its way in some chain, for that is
-    said of that chain.
+    Beyond the test of `find_gap`, means have to differ by a nat and a thousandth of the log joint,
+    or by a component and a tenth of their number: a large model has many modes, and hardly any two
+    chains find the same. Nothing is said of a scalar that is still on its way in some chain, for
+    that is said of that chain.
     """
     gaps: dict[str, Gap] = {}
     for name, least_share in _LEAST_SHARES.items():
         gap = None if name not in trace or _is_under_way(trace, name) else find_gap(trace[name])
-        least = 1.0 if name == "n_components" else 0.0
-        if gap is not None and gap.high - gap.low >= max(least, least_share * abs(gap.high)):
+        if gap is not None and gap.high - gap.low >= max(1.0, least_share * abs(gap.high)):
             gaps[name] = gap
     if not gaps:
         return
-    which = " and of ".join(
-        f"{name} from {gap.low:.6g} to {gap.high:.6g} (R-hat {gap.r_hat:.3g})"
-        for name, gap in gaps.items()
-    )
     warn_unconverged(
-        f"{type(estimator).__name__}: the {trace.n_chains} chains disagree, with means of {which}. "
-        f"They have not met yet, or are in different modes. Compare them in trace_, raise max_iter "
-        f"(now {estimator.max_iter}) and try more chains, or do not rely on these numbers."
+        estimator,
+        "disagreement",
+        "the chains disagree about the log joint or the number of components. They have not met "
+        "yet, or are in different modes. Compare them in trace_, raise max_iter and try more "
+        "chains, or do not rely on these numbers.",
+        **{name: gap._asdict() for name, gap in gaps.items()},
     )
 
 
@@ -153,8 +239,11 @@ def warn_of_truncation(estimator: Any, n_active: NDArray[np.integer] | list[int]
     n_full = int(np.count_nonzero(np.asarray(n_active) >= bound))
     if 2 * n_full >= len(n_active):
         warn_unconverged(
-            f"{type(estimator).__name__}: {n_full} of {len(n_active)} stored samples use all "
-            f"{bound} available states. Raise n_components."
+            estimator,
+            "n_active_components",
+            "at least half of the stored samples use all available states. Raise n_components.",
+            n_full=n_full,
+            n_samples=len(n_active),
         )
 
 

@@ -118,6 +118,8 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         concentration_m and tables_m.
     n_iter_ : int
         Number of sweeps done.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
     n_features_in_ : int
         Size of the vocabulary.
 

@@ -154,6 +154,8 @@ class NestedPitmanYorLM(
         Scalars of every kept sweep of every chain.
     n_iter_ : int
         Number of sweeps done.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
     n_words_ : int
         Size of the alphabet.
     n_features_in_ : int

@@ -135,6 +135,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         Scalars of every kept sweep of every chain, "n_components" among them.
     n_iter_ : int
         Number of sweeps done.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : (n_features,) array

@@ -122,6 +122,8 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         Scalars of every kept sweep of every chain, "n_components" among them.
     n_iter_ : int
         Number of sweeps done.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : (n_features,) array

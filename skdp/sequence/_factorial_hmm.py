@@ -119,6 +119,8 @@ class FactorialHMM(SequenceEstimator):
         Scalars of every kept sweep of every chain.
     n_iter_ : int
         Number of sweeps done.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
     n_features_in_ : int
         Number D of columns of an observation.
     feature_names_in_ : (D,) array

@@ -127,6 +127,8 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         Scalars of every kept sweep of every chain, the number of topics among them.
     n_iter_ : int
         Number of sweeps done.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
     n_features_in_ : int
         Size of the vocabulary.
     feature_names_in_ : (n_features,) array of str

@@ -328,7 +328,7 @@ class GrammarEstimator(ChainEstimator):
         if self._is_sampled:
             super()._warn_unless_converged(saved)
         else:
-            warn_unless_converged(self, max(saved.runs, key=lambda run: run.bound), self.max_iter)
+            warn_unless_converged(self, max(saved.runs, key=lambda run: run.bound))
 
     def _showing(self, saved: SavedRuns, *, final: bool = False) -> SavedRuns:
         return super()._showing(saved, final=final) if self._is_sampled else saved

@@ -132,7 +132,7 @@ def test_verbose(capsys):
 def test_fits_that_are_cut_short():
     """They are the first iterations of others, and warn that cycles are missing."""
     whole = make_model(max_iter=70, tol=0.0).fit(SENTENCES, TREES)
-    with pytest.warns(ConvergenceWarning, match=r"40 iterations the 2 cycles .* \(now 40\)"):
+    with pytest.warns(ConvergenceWarning, match="the cycles of splits and merges are not done"):
         cut = make_model(max_iter=40, tol=0.0).fit(SENTENCES, TREES)
     assert cut.n_iter_ == 40
     assert_array_equal(cut.lower_bounds_, whole.lower_bounds_[:40])
