@@ -24,6 +24,7 @@ from skdp.inference import (
     warn_of_climbs,
     warn_of_disagreement,
     warn_of_few_sweeps,
+    warn_unconverged,
 )
 
 _LEAST_BYTES = 2.0**12
@@ -153,7 +154,17 @@ class ChainEstimator(ResumableEstimator):
 
     @staticmethod
     def _has_result(run: Chain) -> bool:
-        return bool(run.kept)
+        return run.n_sweeps > 0
+
+    def _warn_of_interrupt(self, saved: SavedRuns) -> None:
+        if any(isinstance(run, Chain) and not run.kept for run in saved.runs):
+            warn_unconverged(
+                self,
+                "interrupt",
+                "the fit was interrupted in its burn-in, and its only sample is the current state. "
+                "Do not rely on it: another fit with warm_start=True goes on.",
+                n_sweeps=min(map(self._n_steps, saved.runs)),
+            )
 
     def _warn_unless_converged(self, saved: SavedRuns) -> None:
         judged = [chain.judged() for chain in saved.runs]

@@ -297,8 +297,8 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
             If X or a parameter is invalid. The estimator is left unchanged.
         KeyboardInterrupt
             If interrupted, at the end of the current iteration or sweep. If every start has a lower
-            bound by then, or every chain has kept a sweep, the estimator is fitted with the result
-            so far; another `fit` with ``warm_start=True`` continues.
+            bound by then, the estimator is fitted with the result so far; if chains have kept no
+            sweep, with their current state. Another `fit` with ``warm_start=True`` continues.
 
         Warns
         -----

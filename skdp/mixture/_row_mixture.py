@@ -142,9 +142,9 @@ class RowMixture(BaseMixture):
         ValueError, TypeError
             If X or a parameter is invalid. The estimator is left unchanged.
         KeyboardInterrupt
-            If interrupted, at the end of the current sweep. If a sample has been kept by then, the
-            estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
-            continues.
+            If interrupted, at the end of the current sweep. The estimator is fitted with the
+            samples kept so far, or in the burn-in with the current state; another `fit` with
+            ``warm_start=True`` continues.
 
         Warns
         -----

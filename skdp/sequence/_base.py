@@ -116,9 +116,10 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
             If X or a parameter is invalid, a column of X holds nothing but missing values, or y
             holds the lengths of sequences. The estimator is left unchanged.
         KeyboardInterrupt
-            If interrupted, at the end of the current sweep. If a sample has been kept by then, the
-            estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
-            continues; on a PartitionedPanel it takes the callback `Checkpoint` to continue.
+            If interrupted, at the end of the current sweep. The estimator is fitted with the
+            samples kept so far, or in the burn-in with the current state; another `fit` with
+            ``warm_start=True`` continues; on a PartitionedPanel it takes the callback `Checkpoint`
+            to continue.
         RuntimeError
             If a worker of the cluster is lost, and with it the state of its partitions, without the
             callback `Checkpoint`; with it, if that happens three times in a row.

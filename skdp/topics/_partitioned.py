@@ -88,10 +88,10 @@ class PartitionedTopicModel(PartitionedFits, BaseTopicModel):
         ValueError, TypeError
             If X or a parameter is invalid. The estimator is left unchanged.
         KeyboardInterrupt
-            If interrupted, at the end of the current sweep. If a sample has been kept by then, the
-            estimator is fitted with the samples so far; another `fit` with ``warm_start=True``
-            continues; on a PartitionedCorpus if it was True before, too, or with the callback
-            `Checkpoint`.
+            If interrupted, at the end of the current sweep. The estimator is fitted with the
+            samples kept so far, or in the burn-in with the current state; another `fit` with
+            ``warm_start=True`` continues; on a PartitionedCorpus if it was True before, too, or
+            with the callback `Checkpoint`.
         RuntimeError
             If a worker of the cluster is lost, and with it the state of its partitions, without the
             callback `Checkpoint`; with it, if that happens three times in a row. If

@@ -55,11 +55,15 @@ def _same(value: Any, other: Any, name: str) -> None:
         assert_array_equal(value, other, err_msg=name)
 
 
+def list_fitted(estimator: Any) -> set[str]:
+    """Return the names of the fitted attributes."""
+    return {name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")}
+
+
 def same_fit(first: Any, second: Any) -> None:
     """Assert that two estimators learned the same, bit for bit."""
-    for name, value in vars(first).items():
-        if name.endswith("_") and not name.startswith("_"):
-            _same(value, getattr(second, name), name)
+    for name in list_fitted(first):
+        _same(getattr(first, name), getattr(second, name), name)
 
 
 def clone_fitted(estimator: Any) -> Any:

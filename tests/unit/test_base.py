@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from skdp.data import SegmentedCorpus
@@ -71,12 +71,37 @@ class TestInterruption:
         assert long.trace_.n_chains == 2
         assert 1 < long.n_iter_ < 10**5
 
-    def test_before_anything_is_kept_the_last_fit_stays(self):
+    @pytest.mark.parametrize("n_chains", [1, 2])
+    def test_in_the_burn_in_the_current_state_counts(self, n_chains):
+        """It replaces the last fit as a whole, and leaves the chains as they are."""
+        params = {"max_iter": 30, "burn_in": 20, "n_chains": n_chains}
+        stopped = model(**params).fit(DOCUMENTS)
+        wide = SegmentedCorpus.from_documents([[[0, 5000], [4999]]] * 5)
+        with pytest.warns(ConvergenceWarning, match="interrupted in its burn-in"):
+            interrupt(stopped, 3, wide)
+        assert stopped.n_features_in_ == 5001
+        assert stopped.n_iter_ == stopped.convergence_["interrupt"]["n_sweeps"] == 3
+        assert stopped.trace_["log_joint"].shape == (n_chains, 1)
+        assert stopped.transform(wide).shape == (5, 2)
+        assert np.isfinite(stopped.score(wide))
+        straight = model(**params).fit(wide)
+        stopped.set_params(warm_start=True).fit(wide)
+        assert_array_equal(stopped.components_, straight.components_)
+        assert "interrupt" not in stopped.convergence_
+
+    def test_before_the_first_sweep_the_last_fit_stays(self, monkeypatch):
         """A refit that came to nothing does not mix its vocabulary with the old topics."""
         stopped = model(max_iter=30, burn_in=20).fit(DOCUMENTS)
         expected = stopped.transform(DOCUMENTS)
         wide = SegmentedCorpus.from_documents([[[0, 5000], [4999]]] * 5)
-        interrupt(stopped, 3, wide)
+
+        def stop(*args):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(stopped, "_plan", stop)
+            with pytest.raises(KeyboardInterrupt):
+                stopped.fit(wide)
         assert stopped.n_features_in_ == 4
         assert_array_equal(stopped.transform(DOCUMENTS), expected)
         with pytest.raises(ValueError, match="features"):
@@ -84,6 +109,15 @@ class TestInterruption:
         straight = model(max_iter=30, burn_in=20).fit(wide)
         stopped.set_params(warm_start=True).fit(wide)
         assert_array_equal(stopped.components_, straight.components_)
+
+    @pytest.mark.filterwarnings("error")
+    def test_an_interrupt_stays_one_where_warnings_are_errors(self):
+        stopped = model(max_iter=30, burn_in=20)
+        press_in_step(stopped, 5, signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            stopped.fit(DOCUMENTS)
+        assert "interrupted in its burn-in" in caught.value.__notes__[0]
+        assert stopped.n_iter_ == 5
 
     def test_an_impatient_second_signal(self):
         """Two Ctrl-C cut a sweep in two: nothing can be resumed, nothing is half fitted."""
@@ -221,9 +255,10 @@ class TestVerbose:
     @pytest.mark.parametrize(("verbose", "n_lines"), [(1, 20), (True, 20), (7, 3), (30, 1)])
     def test_a_line_every_n_sweeps(self, capsys, verbose, n_lines):
         model(verbose=verbose).fit(DOCUMENTS)
-        lines = capsys.readouterr().out.splitlines()
+        *lines, last = capsys.readouterr().out.splitlines()
         assert len(lines) == n_lines
         assert lines[-1].startswith("[SegmentedTopicModel] sweep 20 of 20, log joint -")
+        assert last == "[SegmentedTopicModel] few_sweeps: n_sweeps 10"
 
 
 class Raises:
