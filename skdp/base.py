@@ -161,8 +161,8 @@ class ChainEstimator(ResumableEstimator):
             warn_unconverged(
                 self,
                 "interrupt",
-                "the fit was interrupted in its burn-in, and its only sample is the current state. "
-                "Do not rely on it: another fit with warm_start=True goes on.",
+                "the fit was interrupted in its burn-in, and its only sample is the current state, "
+                "which may be far from the posterior.",
                 n_sweeps=min(map(self._n_steps, saved.runs)),
             )
 

@@ -260,17 +260,17 @@ def test_an_error_in_a_sweep_leaves_nothing_behind(monkeypatch):
     assert_nothing_is_left()
 
 
-@pytest.mark.parametrize(("n_sweeps", "is_fitted"), [(3, False), (9, True)])
-def test_an_interrupted_fit_shows_what_there_is(monkeypatch, n_sweeps, is_fitted):
+@pytest.mark.parametrize("n_sweeps", [3, 9])
+def test_an_interrupted_fit_shows_what_there_is(monkeypatch, n_sweeps):
     interrupt_at(monkeypatch, n_sweeps, lambda: signal.raise_signal(signal.SIGINT))
     model = make(thin=1)
     with pytest.raises(KeyboardInterrupt):
         model.fit(split(3))
-    assert hasattr(model, "doc_topic_") == is_fitted
+    assert ("interrupt" in model.convergence_) == (n_sweeps == 3)
     assert not hasattr(model, "_saved")
-    if is_fitted:
-        shorter = make(max_iter=n_sweeps, burn_in=6, thin=1, n_shards=3).fit(CORPUS)
-        assert_array_equal(model.doc_topic_, shorter.doc_topic_)
+    burn_in = min(6, n_sweeps - 1)  # or the current state is all that there is
+    shorter = make(max_iter=n_sweeps, burn_in=burn_in, thin=1, n_shards=3).fit(CORPUS)
+    assert_array_equal(model.doc_topic_, shorter.doc_topic_)
 
 
 PREDICTING = {
@@ -336,11 +336,11 @@ def test_progress(capsys, monkeypatch):
     assert not hasattr(model, "_pace")
     found = capsys.readouterr().out.splitlines()
     make(max_iter=4, verbose=2, n_shards=3, n_chains=2).fit(CORPUS)
-    first, second = capsys.readouterr().out.splitlines()
+    first, second, few = capsys.readouterr().out.splitlines()
     # Two sweeps of two chains in half a second.
     speed = f"{len(CORPUS.tokens) * 2 * 2 / 0.5 / 1e6:.3g} million tokens a second"
     assert found == [
-        f"{first}, 3 partitions, {speed}, 0 s left", f"{second}, 3 partitions, {speed}",
+        f"{first}, 3 partitions, {speed}, 0 s left", f"{second}, 3 partitions, {speed}", few,
     ]  # fmt: skip
 
 
