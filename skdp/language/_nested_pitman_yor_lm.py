@@ -148,8 +148,7 @@ class NestedPitmanYorLM(
     end_probability_ : float
         p_$: its posterior mean, or the given value.
     segmentations_ : list of lists of words
-        The training strings as the last sweep of the best chain has cut them. Only with
-        ``warm_start=True``.
+        The training strings as the best chain's last sweep cut them. Only with ``warm_start=True``.
     trace_ : Trace
         Scalars of every kept sweep of every chain.
     n_iter_ : int
@@ -160,8 +159,7 @@ class NestedPitmanYorLM(
         Size of the alphabet.
     n_features_in_ : int
         Size of the alphabet, or the length of a string if X was an array.
-    feature_names_in_ : array
-        Only if X was a data frame with string column names.
+    feature_names_in_ : array, only if X was a data frame with string column names
 
     See Also
     --------
