@@ -193,7 +193,7 @@ def test_a_cluster_that_is_closed_is_lost(what, use):
             "place": lambda: executor.place(split(2)._parts, without_empty),
             "go_on": lambda: executor.go_on(None),
         }
-        with pytest.raises(LostWorkerError, match="is closed|does not answer|are gone"):
+        with pytest.raises(LostWorkerError, match=r"is closed|does not answer|are gone"):
             uses[use]()
 
 
