@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn import get_config
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval
@@ -167,6 +168,19 @@ def _published_documentation() -> str:
     return str(named.get("Documentation", ""))
 
 
+_SCALARS = (np.bool_, bool), (np.integer, int), (np.floating, float)
+
+
+def _as_python(value: Any) -> Any:
+    """Return a scalar of NumPy, alone or in a list or tuple, as one of Python."""
+    for numpy_type, python_type in _SCALARS:
+        if isinstance(value, numpy_type):
+            return python_type(value)
+    if type(value) in (list, tuple) and any(isinstance(part, np.generic) for part in value):
+        return type(value)(map(_as_python, value))
+    return value
+
+
 class EstimatorMixin(Versioned):
     """Mixin of all estimators: pickles hold the version, HTML displays link to the reference.
 
@@ -177,6 +191,16 @@ class EstimatorMixin(Versioned):
     """
 
     _doc_link_module: ClassVar[str] = "skdp"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; a parameter that is a scalar of NumPy becomes one of Python.
+
+        A grid from ``np.arange`` or a value of an array means the same as the number of Python. But
+        an int32 would have kernels compiled for it, an uint8 overflows, and neither has the methods
+        of an int.
+        """
+        is_parameter = not (name.startswith("_") or name.endswith("_"))
+        super().__setattr__(name, _as_python(value) if is_parameter else value)
 
     @property
     def _doc_link_template(self) -> str:
