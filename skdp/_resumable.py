@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral
@@ -238,7 +238,9 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         before = {name: vars(self)[name] for name in self._feature_attributes if name in vars(self)}
         is_shown = False
         try:
-            with InterruptGuard() as guard, self._telling_of_compilation():
+            with InterruptGuard() as guard, self._telling_of_compilation(), ExitStack() as locks:
+                for checkpoint in self._checkpoints():
+                    locks.enter_context(checkpoint._locked())
                 data = self._check_input(X, y, **others)
                 saved = self._under_way = self._begin(data)
                 self._keep(SavedRuns([], saved.root, is_torn=True))  # until there is better news

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import pickle
 import time
+from contextlib import AbstractContextManager
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ import sklearn
 
 import skdp
 from skdp._sklearn_compat import has_callbacks
-from skdp.callback._files import written_whole
+from skdp.callback._files import locked, read_checked, write_checked
 from skdp.callback._part_files import PartFiles
 from skdp.inference import warn_user
 
@@ -67,9 +67,14 @@ class Checkpoint:
     -----
     A checkpoint is also written at the end of a fit, and when the fit is interrupted between two
     sweeps. `fit` raises ValueError if `path` holds anything but a checkpoint of the same estimator,
-    parameters, data and version of skdp. Only `max_iter`, `n_jobs`, `verbose`, `warm_start` and
-    parameters that matter only after the fit may differ: with a larger `max_iter` the fit
-    continues. A `random_state` that is a generator is assumed to be the same.
+    parameters, data and version of skdp, if one byte of it has changed, or if another fit that is
+    under way writes to it. Only `max_iter`, `n_jobs`, `verbose`, `warm_start` and parameters that
+    matter only after the fit may differ: with a larger `max_iter` the fit continues. A
+    `random_state` that is a generator is assumed to be the same.
+
+    There is a file ``<path>.lock`` while a fit runs. The lock ends with the process, and the next
+    fit clears what a fit that was killed has left. Windows and some network drives have no such
+    locks; give each fit a path of its own there.
 
     Files are written next to `path`, flushed to the disk and renamed, so there is always a complete
     one. They are pickles: continue only from files that you trust. They hold the state of chains,
@@ -196,6 +201,20 @@ class Checkpoint:
 
     # The file
 
+    def _locked(self) -> AbstractContextManager[None]:
+        """Return a context in which no other fit writes to the file.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such folder: told now, not when the first checkpoint is due.
+        ValueError
+            If another fit writes to it.
+        """
+        if not self.path.absolute().parent.is_dir():
+            raise FileNotFoundError(f"The folder of the checkpoint {self.path} does not exist.")
+        return locked(self.path)
+
     def _save(self, estimator: Any) -> None:
         """Write the fit of an estimator that is under way.
 
@@ -217,9 +236,7 @@ class Checkpoint:
         files = PartFiles(self.path)
         try:
             content = estimator._checkpoint(files)
-            with written_whole(self.path) as file:
-                file.write(header.encode())
-                pickle.dump(content, file, protocol=5)
+            write_checked(self.path, content, header.encode())
             self._parts = content.parts
             self._n_written += 1
         finally:
@@ -227,25 +244,22 @@ class Checkpoint:
 
     def _load(self, estimator: Any) -> CheckpointContent | None:
         """Return what the file holds of a fit of this kind of estimator, None if there is none."""
-        if not self.path.absolute().parent.is_dir():  # told now, not when the first one is due
-            raise FileNotFoundError(f"The folder of the checkpoint {self.path} does not exist.")
         self._parts = None
         if not self.path.exists():
             return None
         with open(self.path, "rb") as file:
-            self._check_header(file.readline(_LONGEST_HEADER), estimator)
-            try:
-                content: CheckpointContent = pickle.load(file)
-            except Exception as error:
-                raise ValueError(f"The checkpoint {self.path} is damaged.") from error
+            header = file.readline(_LONGEST_HEADER)
+        self._check_header(header, estimator)
+        content: CheckpointContent = read_checked(self.path, len(header))
         self._parts = content.parts
         return content
 
     def _check_header(self, header: bytes, estimator: Any) -> None:
         magic, _, rest = header.decode(errors="replace").partition(f"{_MAGIC} ")
-        if magic or not rest.endswith("\n"):
+        words = rest.split()
+        if magic or not rest.endswith("\n") or len(words) != 2:
             raise ValueError(f"{self.path} is not a checkpoint of skdp.")
-        version, name = rest.split()
+        version, name = words
         if version != skdp.__version__:
             raise ValueError(
                 f"The checkpoint {self.path} was written by skdp {version}; this is skdp "

@@ -21,6 +21,9 @@ _LEAST_SHARES = {"log_joint": 1e-3, "n_components": 0.1}
 """How far chains may be apart in a scalar, as a share of its mean, before it matters."""
 
 
+_LEAST_HEIGHT = 0.5
+"""Nats by which a log joint has to climb, or chains to be apart, before it matters."""
+
 LEAST_SWEEPS = 12
 """With fewer sweeps after the burn-in nothing can be said of a chain."""
 
@@ -78,7 +81,11 @@ def warn_of_climbs(estimator: Any, trace: Trace) -> None:
 def _find_way(log_joints: Floats) -> tuple[str, dict[int, Climb]] | None:
     """Return whether chains climb or, if none does, fall, and which of them do."""
     for sign, verb in ((1.0, "climbs"), (-1.0, "falls")):
-        ways = find_climbs(sign * log_joints)
+        ways = {
+            c: climb
+            for c, climb in find_climbs(sign * log_joints).items()
+            if climb.height >= _LEAST_HEIGHT
+        }
         if ways:
             return verb, ways
     return None
@@ -123,7 +130,7 @@ def warn_of_disagreement(estimator: Any, trace: Trace) -> None:
     gaps: dict[str, Gap] = {}
     for name, least_share in _LEAST_SHARES.items():
         gap = None if name not in trace or _is_under_way(trace, name) else find_gap(trace[name])
-        least = 1.0 if name == "n_components" else 0.0
+        least = 1.0 if name == "n_components" else _LEAST_HEIGHT
         if gap is not None and gap.high - gap.low >= max(least, least_share * abs(gap.high)):
             gaps[name] = gap
     if not gaps:

@@ -8,7 +8,6 @@ each sequence, by its number in the whole panel.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from skdp._executors import Executor, Placed
 from skdp._random import draw_key
 from skdp._typing import Floats, Ints, Places
-from skdp.callback._files import written_whole
+from skdp.callback._files import read_checked, write_checked
 from skdp.data import PartitionedPanel, SequencePanel, concatenate
 from skdp.emissions._protocol import values_for
 from skdp.sequence._hmm._alignment import count_pairs
@@ -312,20 +311,12 @@ def count_pairs_part(
 def write_part(part: PanelPart, path: Path) -> tuple[list[int]]:
     """Write what chains have here, without the observations; return the size of the file."""
     chains = [(c, chain.states, chain.kept) for c, chain in part.chains.items()]
-    with written_whole(path) as file:
-        pickle.dump(chains, file, protocol=5)
-        size = file.tell()
-    return ([size],)
+    return ([write_checked(path, chains)],)
 
 
 def read_part(part: PanelPart, path: Path) -> tuple[int]:
     """Take up what chains had."""
-    with open(path, "rb") as file:
-        try:
-            chains = pickle.load(file)
-        except Exception as error:
-            raise ValueError(f"The file {path} of a checkpoint is damaged.") from error
-    for c, states, kept in chains:
+    for c, states, kept in read_checked(path):
         part.chains[c] = PlacedChain(None, None, states, kept)
     return (0,)
 

@@ -9,7 +9,6 @@ numbers; to the chain itself, statistics: never words, or what belongs to docume
 from __future__ import annotations
 
 import asyncio
-import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 from skdp._executors import Executor, Placed
 from skdp._executors._spool import zeros
 from skdp._part import Part as BasePart
-from skdp.callback._files import written_whole
+from skdp.callback._files import read_checked, write_checked
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._shared._arrays import check_counts, empty_counts
 from skdp.topics._shared._kernels import WordCounts
@@ -370,21 +369,13 @@ def digest_part(part: CorpusPart) -> tuple[list[str]]:
 def write_part(part: CorpusPart, path: Path) -> tuple[list[int]]:
     """Write what chains have here, without the documents; return the size of the file."""
     chains = [(c, *chain.written()) for c, chain in part.chains.items()]
-    with written_whole(path) as file:
-        pickle.dump(chains, file, protocol=5)
-        size = file.tell()
-    return ([size],)
+    return ([write_checked(path, chains)],)
 
 
 def read_part(part: CorpusPart, fit: str, path: Path) -> tuple[CountChange, ...]:
     """Take up what chains had; return the counts of the words of each."""
-    with open(path, "rb") as file:
-        try:
-            chains = pickle.load(file)
-        except Exception as error:
-            raise ValueError(f"The file {path} of a checkpoint is damaged.") from error
     changes = []
-    for c, walker, is_first, sums in chains:
+    for c, walker, is_first, sums in read_checked(path):
         walker.shards = [unpack_state(shard) for shard in walker.shards]
         walker.attach(part.corpus)
         changes.append(_take_in(part, fit, c, walker, is_first=is_first))

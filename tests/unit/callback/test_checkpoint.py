@@ -164,6 +164,50 @@ class TestWhen:
 
 
 @needs_callbacks
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+class TestLocks:
+    def test_two_fits_at_once(self, tmp_path):
+        path = tmp_path / "file"
+        model = GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path))
+        with (
+            Checkpoint(path)._locked(),
+            pytest.raises(ValueError, match=r"Another fit .* checkpoint .*file"),
+        ):
+            model.fit(DOCUMENTS)
+        assert not os.listdir(tmp_path)
+        model.fit(DOCUMENTS)
+        assert os.listdir(tmp_path) == ["file"]
+
+    def test_a_fit_that_ends_in_an_error_unlocks(self, tmp_path):
+        model = GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(tmp_path / "file"))
+        with pytest.raises(ValueError, match="-1"):
+            model.fit([[[-1]]])
+        model.fit(DOCUMENTS)
+
+    def test_what_killed_fits_leave_is_cleared(self, tmp_path):
+        """The lock of a process ends with it; its file stays, and what it has half written."""
+        program = (
+            "import os, sys; from skdp.callback import Checkpoint\n"
+            "lock = Checkpoint(sys.argv[1])._locked(); lock.__enter__()\n"
+            "open(f'{sys.argv[1]}.{os.getpid()}.part', 'w').close(); os._exit(9)"
+        )
+        path = tmp_path / "file"
+        subprocess.run([sys.executable, "-c", program, str(path)])
+        other = tmp_path / "file.of.12.part"
+        other.touch()
+        assert len(os.listdir(tmp_path)) == 3
+        GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+        assert sorted(os.listdir(tmp_path)) == ["file", other.name]
+
+    def test_where_files_cannot_be_locked(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("skdp.callback._files.fcntl", None)
+        model = GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(tmp_path / "file"))
+        with Checkpoint(tmp_path / "file")._locked():
+            model.fit(DOCUMENTS)
+        assert os.listdir(tmp_path) == ["file"]
+
+
+@needs_callbacks
 class TestRefusals:
     @pytest.fixture
     def path(self, tmp_path):
@@ -218,6 +262,27 @@ class TestRefusals:
     def test_a_cut_file(self, path):
         path.write_bytes(path.read_bytes()[:-50])
         with pytest.raises(ValueError, match="damaged"):
+            GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+
+    @pytest.mark.parametrize("place", [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999])
+    def test_a_flipped_bit(self, path, place):
+        """It is seen before anything is unpickled, which could end the interpreter."""
+        content = bytearray(path.read_bytes())
+        content[int(place * len(content))] ^= 1
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"checkpoint .*file"):
+            GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+
+    @pytest.mark.parametrize("rest", ["", "0.1", "0.1 GibbsLDA more"])
+    def test_a_header_of_other_words(self, path, rest):
+        path.write_bytes(f"skdp checkpoint {rest}\n".encode() + pickle.dumps({}))
+        with pytest.raises(ValueError, match="file is not a checkpoint"):
+            GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
+
+    def test_another_pickle(self, path):
+        header = f"skdp checkpoint {skdp.__version__} GibbsLDA\n"
+        path.write_bytes(header.encode() + pickle.dumps({}))
+        with pytest.raises(ValueError, match="file is damaged"):
             GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
 
     def test_no_folder(self, tmp_path):

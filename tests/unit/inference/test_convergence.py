@@ -255,3 +255,12 @@ def test_refinements_that_stop_early(inference):
         model.fit(WORDS, TREES)
     model.set_params(max_iter=500).fit(WORDS, TREES)
     assert model.n_iter_ < 500
+
+
+@pytest.mark.parametrize(("height", "n_warnings"), [(0.2, 0), (5.0, 1)])
+def test_a_climb_far_below_a_nat_does_not_matter(height, n_warnings):
+    log_joint = np.linspace(0.0, height, 60) + 1e-3 * np.random.default_rng(0).normal(size=60)
+    trace = Trace(np.arange(60), {"log_joint": log_joint[np.newaxis]})
+    with collected() as messages:
+        warn_of_climbs(GibbsLDA(5), trace)
+    assert len(messages) == n_warnings
