@@ -71,7 +71,7 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
         from drawn words after each sweep, and held during the next. An array: fixed, positive.
     word_length : float, "entropy" or "auto", default="entropy"
         lambda, the mean length of new words before it is cut off at L, of Poisson lengths.
-        "entropy": 170 / H^2, at least 1 and at most 7, for characters of an entropy of H bits in X.
+        "entropy": 160 / H^2, at least 1 and at most 7, for characters of an entropy of H bits in X.
         "auto": learned under `length_prior` in sweeps that are not annealed.
     length_prior : (float, float) or None, default=None
         Shape and rate of the Gamma prior on lambda; its mean is the first value. None: shape 4 and

@@ -71,7 +71,7 @@ class NestedPitmanYorLM(
         are Poisson(lambda), from 1 to L; what the letters alone would make of them is estimated
         from drawn words after each sweep, and held during the next. An array: fixed, positive.
     word_length : float, "entropy" or "auto", default="entropy"
-        lambda, the mean length of new words before it is cut off at L. "entropy": 170 / H^2, at
+        lambda, the mean length of new words before it is cut off at L. "entropy": 160 / H^2, at
         least 1 and at most 7, for characters of an entropy of H bits in X: 7 for Latin letters, 6
         for phonemes or Thai, 2 for Chinese or Japanese. "auto": learned under `length_prior` in
         sweeps that are not annealed.

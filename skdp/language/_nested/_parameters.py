@@ -15,7 +15,7 @@ from skdp._typing import Floats, Ints
 DISCOUNTS = Interval(Real, 0, 1, closed="left")
 CONCENTRATIONS = Interval(Real, 1e-8, 1e8, closed="both")
 
-_SQUARED_BITS, _LONGEST_MEAN = 170.0, 7.0
+_SQUARED_BITS, _LONGEST_MEAN = 160.0, 7.0
 """Lambda times the squared entropy of a character, and the largest lambda, where nothing is given.
 
 They were fitted to English in letters and in phonemes, Thai, Japanese and Chinese.
