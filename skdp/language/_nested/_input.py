@@ -127,6 +127,7 @@ def read_cuts(y: Any, ptr: Places, max_length: int) -> NDArray[np.int8]:
     max_length : int
     """
     known = np.full(ptr[-1], -1, dtype=np.int8)
+    longest = 0, 0
     if y is None or _holds_labels(y):
         return known
     if len(y) != len(ptr) - 1:
@@ -145,11 +146,13 @@ def read_cuts(y: Any, ptr: Places, max_length: int) -> NDArray[np.int8]:
             known[ptr[i] : ptr[i + 1] - 1] = values
         edges = np.flatnonzero(np.concatenate([[True], values != 0, [True]]))
         # A word may be cut wherever that is not forbidden: the longest run that must stay whole.
-        if n and np.diff(edges).max() > max_length:
-            raise ValueError(
-                f"y forbids cuts in sample {i} so that a word would have {np.diff(edges).max()} "
-                f"characters, more than max_word_length={max_length}."
-            )
+        longest = max(longest, (int(np.diff(edges).max()), i), key=lambda word: word[0])
+    if longest[0] > max_length:
+        raise ValueError(
+            f"y forbids cuts in sample {longest[1]} so that a word would have {longest[0]} "
+            f"characters, more than max_word_length={max_length}: raise max_word_length to "
+            f"{longest[0]}."
+        )
     return known
 
 
