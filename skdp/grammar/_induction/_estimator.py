@@ -316,7 +316,7 @@ class GrammarEstimator(ChainEstimator):
 
     @staticmethod
     def _has_result(run: Any) -> bool:
-        return bool(run.kept if isinstance(run, Chain) else run.lower_bounds)
+        return run.n_sweeps > 0 if isinstance(run, Chain) else bool(run.lower_bounds)
 
     def _progress(self, runs: list[Any]) -> str:
         if self._is_sampled:

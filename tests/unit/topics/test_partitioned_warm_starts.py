@@ -83,17 +83,15 @@ def test_before_the_end_of_the_burn_in():
     assert [len(state.chains[0].sums) for state in states] == [1, 1, 1]  # looks are dropped
 
 
-@pytest.mark.parametrize(("n_sweeps", "is_fitted"), [(3, False), (9, True)])
-def test_after_an_interrupt(monkeypatch, n_sweeps, is_fitted):
+@pytest.mark.parametrize("n_sweeps", [3, 9])
+def test_after_an_interrupt(monkeypatch, n_sweeps):
     X, model = split(3), warm(max_iter=12)
     with monkeypatch.context() as patch:
         interrupt_at(patch, n_sweeps, lambda: signal.raise_signal(signal.SIGINT))
         with pytest.raises(KeyboardInterrupt):
             model.fit(X)
-    assert hasattr(model, "components_") == is_fitted
-    if is_fitted:
-        assert model.n_iter_ == n_sweeps
-        assert model.transform(CORPUS[:2]).shape == (2, 3)
+    assert model.n_iter_ == n_sweeps
+    assert model.transform(CORPUS[:2]).shape == (2, 3)
     assert_same(model.fit(X), make(burn_in=3, thin=4, n_shards=3).fit(CORPUS))
 
 
