@@ -165,5 +165,27 @@ def warn_of_truncation(estimator: Any, n_active: NDArray[np.integer] | list[int]
         )
 
 
+def warn_of_bound(estimator: Any, numbers: list[int], bound: int, things: str) -> None:
+    """Warn if half of the stored samples, or more, have as many things as there may be.
+
+    Parameters
+    ----------
+    estimator : object
+    numbers : list of int
+        How many things each stored sample has.
+    bound : int
+    things : str
+        Their name.
+    """
+    n_full = sum(number >= bound for number in numbers)
+    if 2 * n_full >= len(numbers):
+        warn_unconverged(
+            f"{type(estimator).__name__}: {n_full} of {len(numbers)} stored samples have {bound} "
+            f"{things} or more, the bound. Given priors that are far from the scale of X, or a few "
+            "values that are far from all others, can make chains add them without end: leave the "
+            "priors at their defaults, or correct these values."
+        )
+
+
 def _is_internal(module: str) -> bool:
     return module.split(".")[0] in ("skdp", "sklearn", "joblib")

@@ -128,7 +128,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
         ConvergenceWarning
             If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
             burn-in, too few to tell; raise `max_iter` then. If `HDPHMMLT` uses all the states that
-            it may have; raise its `n_components` then.
+            it may have; raise its `n_components` then. If `FactorialHMM` with ``n_factors="auto"``
+            has as many factors as it may have; its priors are far from the scale of X then.
             If chains plainly disagree; compare them in `trace_` then.
         """
         if isinstance(X, PartitionedPanel) and hasattr(self, "_fit_partitions"):

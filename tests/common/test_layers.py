@@ -27,6 +27,7 @@ LAYERS = {
         "_simd_rows",
         "_elementary",
         "_sums",
+        "_spreads",
         "_unique_rows",
         "_random",
         "processes",
