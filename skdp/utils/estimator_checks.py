@@ -245,7 +245,6 @@ def check_resume_after_interruption(estimator: Any) -> None:
     if climbs(estimator):
         _check_climb_resumes(estimator)
         return
-    import pytest
 
     corpus = make_samples(estimator)
     params = {"max_iter": 12, "burn_in": 4, "thin": 3}
