@@ -7,13 +7,14 @@ import pytest
 
 from skdp.emissions import (
     AutoregressiveEmission,
+    BinaryFactorEmission,
     GaussianEmission,
     IndependentEmissions,
     PoissonEmission,
     StudentTEmission,
 )
-from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
-from skdp.sequence import HDPHMMLT
+from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
+from skdp.sequence import HDPHMMLT, FactorialHMM
 
 TRUTH = np.tile(np.repeat([0, 1, 2], [14, 10, 6]), 4)
 RNG = np.random.default_rng(0)
@@ -84,7 +85,15 @@ def states():
         yield f"{n_lags} lags", Case(HDPHMMLT(5, emission=emission, **SETTINGS), TURNS)
 
 
-CASES = dict([*mixtures(), *states()])
+def factors():
+    emission = BinaryFactorEmission(2)
+    yield "binary factors", Case(HDPHMMLT(5, emission=emission, **SETTINGS))
+    for n_factors in (2, "auto"):
+        yield f"factorial {n_factors}", Case(FactorialHMM(n_factors, **SETTINGS))
+    yield "latent features", Case(IBPLatentFeatures(**SETTINGS), ROWS - ROWS.mean(axis=0), False)
+
+
+CASES = dict([*mixtures(), *states(), *factors()])
 """Every estimator and every emission of real numbers."""
 
 
@@ -93,7 +102,13 @@ def labels_of(estimator, X):
     if isinstance(estimator, HDPMixture):
         return np.concatenate(estimator.fit(group(X)).labels_)
     estimator.fit(X)
-    return estimator.predict(X) if isinstance(estimator, HDPHMMLT) else estimator.labels_
+    if isinstance(estimator, IBPLatentFeatures):
+        return estimator.transform(X) > 0.5
+    return (
+        estimator.predict(X)
+        if isinstance(estimator, HDPHMMLT | FactorialHMM)
+        else estimator.labels_
+    )
 
 
 @pytest.mark.parametrize("name", CASES)
