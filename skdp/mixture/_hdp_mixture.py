@@ -553,8 +553,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         logs = logsumexp(parts, axis=0) - np.log(len(parts))
         # Of a single array, each row is a sample; otherwise each group.
         samples = scored if is_single else np.searchsorted(panel.ptr, scored, side="right") - 1
-        n_samples = len(panel.values) if is_single else len(panel)
-        sums = np.bincount(samples, weights=logs, minlength=n_samples)
+        sums = np.zeros(len(panel.values) if is_single else len(panel))
+        np.add.at(sums, samples, logs)
         return sums, len(scored), panel, is_single
 
     @property
