@@ -19,10 +19,6 @@ def _joint(sampler: str, case: str, of: str = TOPICS) -> str:
     return f"{of}::test_state_is_consistent_and_knows_its_joint[{sampler}-{case}]"
 
 
-def _likelihood(case: str, n_particles: int, model: str = "segmented") -> str:
-    return f"{LIKELIHOODS}::test_mean_is_the_probability[{n_particles}-{model}-{case}]"
-
-
 MUTATIONS = [
     Mutation(
         "warm-starts-look-into-the-means",
@@ -249,7 +245,7 @@ MUTATIONS = [
         "            ancestors[r] = source\n    return log_mean",
         "            ancestors[r] = source\n    return 0.0",
         "The mean of the weights at each resampling is a factor of the estimate.",
-        _likelihood("middle empty", 5),
+        f"{LIKELIHOODS}::test_long_documents[120-segmented]",
     ),
     Mutation(
         "likelihood-weights-after-resampling",
