@@ -101,6 +101,7 @@ def _check_forms_of_documents(estimator: Any) -> None:
     for matrix in (sparse, sparse.toarray(), sparse.toarray().astype(float)):
         same_fit(expected, seeded(estimator).fit(matrix))
         assert_array_equal(expected.transform(flat), expected.transform(matrix))
+        assert_array_equal(expected.score_samples(flat), expected.score_samples(matrix))
 
 
 def _check_forms_of_sequences(estimator: Any) -> None:
