@@ -8,7 +8,7 @@ place of recursion, which deep trees would not survive.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 
 from skdp._byte_order_mark import without_byte_order_mark
 
@@ -63,7 +63,7 @@ _NEVER_CLOSED = "a bracket is never closed"
 
 def _parse(
     lines: Iterable[str], first: int, root_label: str, where: str, skip: Skip | None
-) -> Iterator[list[Item]]:
+) -> Generator[list[Item], None, int | None]:
     """Yield trees; return the line of the outermost bracket that is never closed, if there is."""
     items: list[Item] = []
     # Of open brackets: the label ("" as long as there is none), the number of children, the line.
