@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 
-_GAP = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))\s+|\n\s*\n")
+_GAP = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’“»›)\]]))\s+|\n\s*\n")
 """White space behind what may end a sentence, all of it, and blank lines."""
 
 _LETTER_WITH_STOP = re.compile(r"[^\W\d_]\.")

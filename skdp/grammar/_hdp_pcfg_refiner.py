@@ -119,9 +119,10 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     min_word_count : int, default=5
         Words that are rarer than this in the training sentences, or do not occur there, are
         unknown: they are replaced by classes that depend on their spelling, as in
-        :class:`~skdp.feature_extraction.TokenVectorizer`, with separate classes at the start of
-        sentences. In parsing, one that the training trees show has the weights of its class times
-        P(tag | word) / P(tag | class), of its own tags and half a token with those of the class.
+        :class:`~skdp.feature_extraction.TokenVectorizer` with its English affixes, and with
+        separate classes at the start of sentences. In parsing, one that the training trees show has
+        the weights of its class times P(tag | word) / P(tag | class), of its own tags and half a
+        token with those of the class.
     decoding : {"max-rule", "projection", "marginal"}, default="max-rule"
         Which tree is the best, given the posterior probabilities of rules at their places, summed
         over subsymbols. "max-rule": the one whose rules have the highest product of them.

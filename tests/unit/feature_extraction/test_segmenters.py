@@ -83,6 +83,7 @@ def test_no_cut_behind_initials(text):
         ("etc.\r\n\r\nand", ["etc.", "and"]),
         ("No.  Yes. ", ["No.", "Yes."]),
         ("Он. Она.", ["Он.", "Она."]),
+        ("„Ja.“ «Non.» Oui.", ["„Ja.“", "«Non.»", "Oui."]),
     ],
 )
 def test_cuts(text, expected):
