@@ -511,17 +511,32 @@ def test_what_ancestors_forbid_is_parsed_without_them(order, n_products, decodin
     model = make_model(2, vertical_order=order, n_products=n_products, decoding=decoding)
     model.fit(sentences, PARENTS)
     words = ["the dog saw he".split(), [], "he saw a dog".split()]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         found = pickle.loads(pickle.dumps(model)).predict(words)
         tagged = model.predict([["x", "y", "z", "he"]], [["DT", "NN", "VB", None]])
     assert str(found[0]) == "(S (NP (DT the) (NN dog)) (VP (VB saw) (NP (PRP he))))"
     assert found[1] is None
     assert str(found[2]) == "(S (NP (PRP he)) (VP (VB saw) (NP (DT a) (NN dog))))"
     assert str(tagged[0]) == "(S (NP (DT x) (NN y)) (VP (VB z) (NP (PRP he))))"
+    assert not caught
     assert model.k_best(words)[0] == []
     assert model.score_samples(words)[0] == -np.inf
     assert model.tree_proba(words[:1], found[:1]) == 0.0
+
+
+def test_rare_words_without_ancestors():
+    """They have their tags from the trees, by whichever grammar."""
+    rare = ["(X red)", "(Y fox)", "(Y cow)"]
+    trees = PARENTS * 3 + [
+        ParseTree.from_brackets(f"(S (NP (PRP he)) (VP (VB saw) (NP (DT the) {word})))")
+        for word in rare
+    ]
+    model = make_model(1, vertical_order=2, min_word_count=3)
+    model.fit([tree.leaves for tree in trees], trees)
+    for tree, word in zip(model.predict([f"the {w[3:-1]} saw he".split() for w in rare]), rare,
+                          strict=True):  # fmt: skip
+        assert str(tree) == f"(S (NP (DT the) {word}) (VP (VB saw) (NP (PRP he))))"
 
 
 def test_unparsed_sentences_have_numbers():
