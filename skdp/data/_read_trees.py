@@ -29,7 +29,7 @@ def read_trees(
     A tree may extend over several lines, and a line may hold several trees. An outermost bracket
     without a label, as in ``( (S (NP he) (VP ran)))``, is removed if it holds one tree. Labels and
     words are kept as written, including names of brackets such as ``-LRB-``, unless `clean` is set.
-    Byte order marks are not.
+    Byte order marks are removed.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _name_of(file: Any) -> str:
 
 
 def _warn_of(bad: list[tuple[int, int, str]], name: str) -> None:
-    """Warn of trees that are left out, and name the lines of the first ones."""
+    """Warn that trees are left out, and name the lines of the first ones."""
     named = [
         (f"line {first}" if first == last else f"lines {first} to {last}") + f" ({what})"
         for first, last, what in bad[:_N_NAMED]

@@ -58,9 +58,9 @@ class RefinedParsing:
         list of n_sentences ParseTree or None
             Trees that are not binarized, with the words of X. A sentence that has no parse gets the
             best tree of the treebank's own grammar if `horizontal_order` or `vertical_order` made a
-            finer one, for which `k_best` and probabilities know no parse. If it has none by that,
-            either, it gets a flat tree of preterminals below the most common root, with a warning
-            that names it. A sentence without words has no tree: None.
+            finer one. If that has none, either, it gets a flat tree of preterminals below the most
+            common root, with a warning that gives its number. Other methods still treat both as
+            sentences without a parse. A sentence without words has no tree: None.
 
         Raises
         ------
