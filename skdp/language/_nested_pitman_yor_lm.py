@@ -174,10 +174,10 @@ class NestedPitmanYorLM(
 
     Notes
     -----
-    Strings are taken as they are: white space is a character like others. With the default orders,
-    a chain takes 500 to 1,000 bytes per character of the training strings, a stored sample about
-    160 bytes per distinct word. With ``word_order=3`` the longest string takes 16 bytes more per
-    character and `max_word_length` squared, 28 in `predict`.
+    White space is a character like others; byte order marks (U+FEFF) are removed. With the default
+    orders, a chain takes 500 to 1,000 bytes per character of the training strings, a stored sample
+    about 160 bytes per distinct word. With ``word_order=3`` the longest string takes 16 bytes more
+    per character and `max_word_length` squared, 28 in `predict`.
 
     References
     ----------

@@ -14,6 +14,7 @@ TESTS = Path(__file__).parents[1]
 
 LAYERS = {
     0: (
+        "_byte_order_mark",
         "_checks",
         "_part",
         "_public",

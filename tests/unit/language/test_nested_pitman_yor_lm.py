@@ -44,9 +44,18 @@ def test_strip_spaces():
     texts, cuts = strip_spaces(["", " a\t\u3000b ", "x", " "])
     assert texts == ["", "ab", "x", ""]
     assert [c.tolist() for c in cuts] == [[], [1], [], []]
+    assert strip_spaces(["\ufeffa b"])[0] == ["ab"]
     for wrong in ("a b", ["a", 1], [["a"]]):
         with pytest.raises(TypeError, match="texts must be a list of strings"):
             strip_spaces(wrong)
+
+
+def test_byte_order_marks(fitted):
+    marked = ["\ufeff" + X[0], *X[1:]]
+    other = model(n_chains=2).fit(marked)
+    assert other.alphabet_ == fitted.alphabet_
+    assert other.predict(marked[:2]) == fitted.predict(X[:2])
+    np.testing.assert_array_equal(fitted.score_samples(marked), fitted.score_samples(X))
 
 
 def one_string(**params):
