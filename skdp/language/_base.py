@@ -112,7 +112,7 @@ class NgramLanguageModel:
             end. Natural logarithms.
         """
         events, proba = self._find(X)
-        return np.split(np.log(proba), events.ptr[1:-1])
+        return np.split(_log(proba), events.ptr[1:-1])
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log probability of each sentence.
@@ -148,7 +148,7 @@ class NgramLanguageModel:
         _, proba = self._find(X)
         if len(proba) == 0:
             raise ValueError("X has no words to score.")
-        return float(np.log(proba).mean())
+        return float(_log(proba).mean())
 
     def perplexity(self, X: Any) -> float:
         """Return ``exp(-score(X))``; lower is better.
@@ -252,3 +252,9 @@ class NgramLanguageModel:
     ) -> None:
         names = as_array(feature_names, "feature_names")
         write_arpa(path, self._trie, model, check_names(names, self._trie.n_words))
+
+
+def _log(proba: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return logarithms of probabilities, -inf of 0: models without smoothing have those."""
+    with np.errstate(divide="ignore"):
+        return np.log(proba)

@@ -14,7 +14,9 @@ TESTS = Path(__file__).parents[1]
 
 LAYERS = {
     0: (
+        "_bayes",
         "_checks",
+        "_files",
         "_part",
         "_public",
         "_typing",
