@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import MAX_INTEGER, as_array, check_count
+from skdp._checks import MAX_INTEGER, check_count
 from skdp._memory import check_memory
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import TokenSequences, check_sentences
 from skdp.inference import warn_user
-from skdp.language._ngram._arpa import check_names, write_arpa
 from skdp.language._ngram._draws import draw_sequences, join
 from skdp.language._ngram._trie import Events, NgramTrie
 from skdp.processes._interpolated import InterpolatedModel
@@ -246,12 +244,6 @@ class NgramLanguageModel:
                 UserWarning,
             )
         return join(sequences, self._trie.n_words)
-
-    def _write_arpa(
-        self, path: str | Path, model: InterpolatedModel, feature_names: ArrayLike
-    ) -> None:
-        names = as_array(feature_names, "feature_names")
-        write_arpa(path, self._trie, model, check_names(names, self._trie.n_words))
 
 
 def _log(proba: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -28,6 +28,7 @@ from skdp._sklearn_compat import HasMethods, Interval, StrOptions, with_callback
 from skdp._typing import Floats
 from skdp.base import ChainEstimator
 from skdp.language._base import NgramLanguageModel
+from skdp.language._ngram._arpa import write_arpa
 from skdp.language._ngram._trie import NgramTrie
 from skdp.language._ngram._walker import NgramWalker
 from skdp.processes._by_depth import check_by_depth
@@ -366,17 +367,22 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
 
         Parameters
         ----------
-        path : str or Path
+        path : str or path-like
+            Written whole: if anything fails, a file that was there stays as it was.
         feature_names : (n_features,) array-like of str
             Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
+            Integers are written as digits.
         sample : int, default=-1
             Which stored sample; the last by default.
 
         Raises
         ------
         ValueError
-            If names are missing, occur twice, hold white space, or mean the beginning or the end;
-            if there is no such sample; or with ``order=None``: a file has n-grams of given lengths.
+            If names are missing, are no strings, occur twice, are empty, hold white space, NUL or
+            a lone surrogate, or mean the beginning or the end; if there is no such sample; or with
+            ``order=None``: a file has n-grams of given lengths.
+        TypeError
+            If `path` is no path, such as a file descriptor.
         """
         check_is_fitted(self)
         if len(self._trie.text):
@@ -391,4 +397,5 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
                 f"sample must be an index of the {len(self._models)} stored samples, got "
                 f"{sample!r}."
             ) from None
-        self._write_arpa(path, chosen.interpolated(self._trie, self.base_), feature_names)
+        model = chosen.interpolated(self._trie, self.base_)
+        write_arpa(path, self._trie, model, feature_names)

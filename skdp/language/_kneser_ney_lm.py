@@ -18,6 +18,7 @@ from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_
 from skdp._typing import Floats
 from skdp.inference import warn_user
 from skdp.language._base import NgramLanguageModel
+from skdp.language._ngram._arpa import write_arpa
 from skdp.processes._franchise import Franchise, FranchisePriors
 from skdp.processes._interpolated import InterpolatedModel
 
@@ -212,14 +213,19 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        path : str or Path
+        path : str or path-like
+            Written whole: if anything fails, a file that was there stays as it was.
         feature_names : (n_features,) array-like of str
             Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
+            Integers are written as digits.
 
         Raises
         ------
         ValueError
-            If names are missing, occur twice, hold white space, or mean the beginning or the end.
+            If names are missing, are no strings, occur twice, are empty, hold white space, NUL or
+            a lone surrogate, or mean the beginning or the end.
+        TypeError
+            If `path` is no path, such as a file descriptor.
         """
         check_is_fitted(self)
-        self._write_arpa(path, self._model, feature_names)
+        write_arpa(path, self._trie, self._model, feature_names)
