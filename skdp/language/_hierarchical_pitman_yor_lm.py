@@ -142,7 +142,9 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     word that followed it, which the model keeps (4 bytes a word), and its one customer, at one
     table, can be summed out. What is stored are contexts that were seen more often, and those one
     word longer. Where text recurs at length, word for word, each of its places has contexts of all
-    lengths, and memory grows with the square of that length.
+    lengths: memory grows with the square of that length, and the time of a sweep with its third
+    power. In a run of one word (n times the same) places share contexts: memory grows with n, and
+    time with its square. Give an `order` where that is too much.
 
     Memory: about 28 bytes for each cell (an outcome seen in a context) and 20 for each context,
     besides 4 bytes for each stored sample and cell with more than one event; each further chain
