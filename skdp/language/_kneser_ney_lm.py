@@ -140,7 +140,8 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         Warns
         -----
         UserWarning
-            If the counts give no discount in range; the message names the contexts.
+            If X is too small or too regular for the formulas of `discount`; the message names the
+            contexts and says what to do.
         """
         validate_parameters(self)
         given = self._check_discounts()
@@ -166,9 +167,12 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
                 discounts[m] = given[m]
             discounted[cells] = discounts[m, np.minimum(at_depth, _N_CLASSES) - 1]
         if without:
+            instead = "0.5" if self.discount == "absolute" else "half the count, at most 1.5,"
             warn_user(
                 f"{type(self).__name__}: the counts of words in contexts of {', '.join(without)} "
-                f'words give no discount="{self.discount}" in range; half the count is used.',
+                f'words are too few or too regular for the formulas of discount="{self.discount}". '
+                f"Discounts of {instead} are used there. Fit more text, pass a number such as "
+                "discount=0.5, or use HierarchicalPitmanYorLM, which learns its discounts.",
                 UserWarning,
             )
         node = trie.layout.node

@@ -20,7 +20,7 @@ no table behind with probability S^{c-1}_{t-1} / S^c_t.
 | base | H | (X_0,) | probability of the dish of each cell of the root, the first cells |
 | discount, concentration | d_m, theta_m | (depths,) | by depth |
 | by_node | | bool | whether there is a concentration theta_u for each restaurant instead |
-| values, row_ptr | U, V | | ratios of Stirling numbers, and where their rows begin, table by table |
+| values, row_ptr | U, V | | ratios of Stirling numbers, and where rows begin: all tables |
 | values_ptr, values_end, rows_ptr, rows_end | | (depths,) | where the table of each depth is |
 | chance | | (depths + 1,) scratch | chance[m]: that the restaurant above hands down the dish |
 | path | | (depths,) scratch | the cell and those above it, by depth |
