@@ -36,11 +36,11 @@ def check_unmasked(value: Any, name: str) -> Any:
     return value
 
 
-def as_array(values: Any, name: str) -> NDArray[Any]:
+def as_array(values: Any, name: str, dtype: Any = None) -> NDArray[Any]:
     """Return `values` as an array of any type, of objects if their rows differ in length."""
     check_unmasked(values, name)
     try:
-        return np.asarray(values)
+        return np.asarray(values, dtype=dtype)
     except ValueError:
         return np.empty((), dtype=object)
 

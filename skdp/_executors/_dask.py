@@ -74,7 +74,8 @@ class DaskExecutor(Executor):
                 for part, worker in zip(parts, self._workers, strict=True)
             ]
         mine = describe_versions()
-        for worker, theirs in zip(self._workers, self.results(calls), strict=True):
+        versions = self._versions(parts, calls)
+        for worker, theirs in zip(self._workers, versions, strict=True):
             if theirs != mine:
                 raise RuntimeError(
                     f"The worker {worker} has {theirs}, but this process has {mine}: results would "
@@ -111,6 +112,18 @@ class DaskExecutor(Executor):
         if self._client.status != "running":  # it may have been closed in between
             raise LostWorkerError("The client of the Dask cluster is closed.")
         return here
+
+    def _versions(self, parts: Sequence[Part], calls: Sequence[Any]) -> list[Any]:
+        """Return what calls that place partitions return; errors of Dask name the partition."""
+        with self._telling_losses():
+            self._await(calls)
+            for part, call in zip(parts, calls, strict=True):
+                error = call.exception() if part.is_delayed else None
+                if isinstance(error, NotHereError) or part.where in str(error):
+                    continue
+                if error is not None and not _is_of_a_connection(error):
+                    part.raise_named(error)
+        return self.results(calls)
 
     def _find_workers(self) -> list[str]:
         if not self._list_workers():

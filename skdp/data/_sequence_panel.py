@@ -185,10 +185,12 @@ class SequencePanel(Ragged):
             self._feature_names.flags.writeable = False
         return self
 
-    def _arrays(self) -> dict[str, NDArray[Any]]:
+    def _arrays(self) -> dict[str, NDArray[Any] | None]:
         names = self._feature_names
-        given = {} if names is None else {"feature_names": names.astype(np.str_)}
-        return {**super()._arrays(), **given}
+        written = None if names is None else names.astype(np.str_)
+        if names is not None and written is not None and written.tolist() != names.tolist():
+            raise ValueError("feature_names: a name that ends with NUL cannot be saved.")
+        return {**super()._arrays(), "feature_names": written}
 
     @classmethod
     def _read(cls, folder: Folder, n_features: int | None, mmap_mode: str | None) -> Self:
@@ -198,8 +200,13 @@ class SequencePanel(Ragged):
             raise ValueError(f"has {panel.n_features} features, expected {n_features}.")
         if not Path(folder, "feature_names.npy").exists():
             return panel
-        names = read_array(folder, "feature_names").tolist()
-        return panel._with_names(names)
+        names = read_array(folder, "feature_names")
+        if names.shape != (panel.n_features,) or names.dtype.kind != "U":
+            raise ValueError(
+                f"feature_names.npy must hold {panel.n_features} strings, the names of the columns "
+                f"of values.npy, got {names.dtype} of shape {names.shape}."
+            )
+        return panel._with_names(names.tolist())
 
     @classmethod
     def _read_n_features(cls, folder: Folder) -> int:

@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.special import logsumexp, softmax
+from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._bayes import log_posterior
 from skdp._checks import as_array, check_count
 from skdp._memory import check_memory
 from skdp._public import public
@@ -537,8 +538,9 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         known = known / np.maximum(totals, _LEAST)
         if len(far):  # nothing but a new component was ever drawn: to rounding
             groups = np.searchsorted(panel.ptr, far, side="right") - 1
-            shares = model.shares(panel.ptr, found)[groups, :-1]
-            known[far] = softmax(model.log_obs(panel.values[far])[:, :-1] + np.log(shares), axis=1)
+            log_shares = np.log(model.shares(panel.ptr, found)[groups, :-1])
+            logs = model.log_obs(panel.values[far])[:, :-1] + log_shares
+            known[far] = np.exp(log_posterior(logs, log_shares))
         return known, new, panel, is_single
 
     def _score_rows(self, X: Any) -> tuple[Floats, int, SequencePanel, bool]:

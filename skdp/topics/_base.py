@@ -64,6 +64,9 @@ class BaseTopicModel(
     _documents_share_topics = True
     """Whether `transform` has shares of the topics that segments have."""
 
+    _segments_are_ordered = False
+    """Whether the shares of a segment depend on those of the segment before it."""
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

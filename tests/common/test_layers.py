@@ -14,8 +14,10 @@ TESTS = Path(__file__).parents[1]
 
 LAYERS = {
     0: (
+        "_bayes",
         "_byte_order_mark",
         "_checks",
+        "_files",
         "_part",
         "_public",
         "_typing",

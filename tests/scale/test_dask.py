@@ -115,6 +115,19 @@ def test_errors_name_the_partition(client, tmp_path):
     assert_nothing_is_left(client)
 
 
+def test_a_partition_that_cannot_be_computed_is_named(client):
+    @dask.delayed
+    def load(i):
+        if i == 1:
+            raise ValueError("no rows")
+        return SENTENCES
+
+    X = PartitionedSentences.from_delayed([load(0), load(1)], 5)
+    with pytest.raises(ValueError, match="partition 1: no rows"):
+        model().fit(X)
+    assert_nothing_is_left(client)
+
+
 def test_other_versions(client, monkeypatch):
     monkeypatch.setattr("skdp._executors._dask.describe_versions", lambda: "skdp 0")
     with pytest.raises(RuntimeError, match="but this process has skdp 0"):
