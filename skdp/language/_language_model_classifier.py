@@ -220,7 +220,8 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
         -------
         (n_sequences,) array
         """
-        return np.asarray(self.classes_[np.argmax(self.predict_log_proba(X), axis=1)])
+        best = np.argmax(self.predict_log_proba(X), axis=1)
+        return np.asarray(self.classes_[best])
 
 
 def _fit(estimator: Any, sentences: TokenSequences) -> Any:

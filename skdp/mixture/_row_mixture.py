@@ -258,8 +258,8 @@ class RowMixture(BaseMixture):
 
     def _log_proba(self, X: Any) -> Floats:
         """Return the log probabilities of the components, given that a row is of one of them."""
-        log_weights = self._representative.log_weights
-        return log_posterior(self._log_joint(X)[:, :-1], log_weights[:-1])
+        log_joint = self._log_joint(X)[:, :-1]
+        return log_posterior(log_joint, self._representative.log_weights[:-1])
 
     def _log_joint(self, X: Any) -> Floats:
         """Return log p(x, component) under the representative partition, the new one last."""
