@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from numbers import Real
 from typing import Any
 
@@ -17,6 +17,13 @@ them densities and their draws leave the range of numbers."""
 def is_number(value: Any) -> bool:
     """Tell whether a value is one real number; a boolean is none."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_list_like(value: Any) -> bool:
+    """Tell whether a value has parts in an order; text, mappings and sparse matrices have none."""
+    if isinstance(value, str | bytes | Mapping | Set) or getattr(value, "ndim", 1) == 0:
+        return False
+    return hasattr(value, "__len__") and not hasattr(value, "tocsr")
 
 
 def is_masked(value: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import os
+import sys
 from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any, ClassVar
@@ -35,14 +36,17 @@ __all__ = [
 ]
 
 
+_LARGEST_REAL = int(sys.float_info.max)
+
+
 class Interval(_Interval):
-    """scikit-learn's interval of numbers; a boolean is none, and integers have an end.
+    """scikit-learn's interval of numbers; a boolean is none, and all numbers have an end.
 
     Parameters
     ----------
     type : {numbers.Integral, numbers.Real}
     left, right : number or None
-        Without `right`, integers end at 2^31 - 1.
+        Without `right`, integers end at 2^31 - 1, and real numbers in double precision.
     closed : {"left", "right", "both", "neither"}
     """
 
@@ -54,6 +58,8 @@ class Interval(_Interval):
     def __contains__(self, val: Any) -> bool:
         """Tell whether `val` is a number in the interval."""
         is_number = isinstance(val, self.type) and not isinstance(val, bool)
+        if is_number and isinstance(val, Integral) and abs(val) > _LARGEST_REAL:
+            return False
         return is_number and bool(super().__contains__(val))
 
 

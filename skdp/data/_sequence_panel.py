@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array
 from skdp._public import public
+from skdp.data._columns import to_numbers
 from skdp.data._files import Folder, read_array, read_shape
 from skdp.data._frames import common_names, read_frame
 from skdp.data._ragged import Offsets, Ragged, offsets, read_parts
@@ -249,6 +251,9 @@ def _remake(
 def _as_observations(values: ArrayLike, name: str) -> NDArray[Any]:
     """Return a 2-D array of real numbers, or raise a ValueError that names the array."""
     array = as_array(values, name)
+    if array.dtype == object and array.ndim in (1, 2):
+        with contextlib.suppress(TypeError, ValueError):  # then its type is named
+            array = to_numbers(array, name)
     if array.ndim not in (1, 2) or array.dtype.kind not in "biuf":
         raise ValueError(
             f"{name}: must be a (T, D) or (T,) array of real numbers, got {array.ndim} dimensions "

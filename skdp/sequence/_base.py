@@ -16,8 +16,9 @@ from skdp._executors import predict_parts
 from skdp._sklearn_compat import with_callbacks
 from skdp.base import ComposedEstimator
 from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_panel
+from skdp.data._numbers import check_finite
 from skdp.data._panels import check_no_lengths
-from skdp.data._validation import check_finite, check_lengths, check_partitions
+from skdp.data._validation import check_lengths, check_partitions
 from skdp.emissions._lags import check_lags
 from skdp.emissions._names import EMISSIONS
 from skdp.inference import NoAverages
