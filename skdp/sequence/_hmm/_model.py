@@ -222,18 +222,6 @@ class HMMModel:
         )
 
 
-def find_unobserved(values: NDArray[np.generic]) -> NDArray[np.intp]:
-    """Return the steps of which nothing was observed."""
-    if not np.issubdtype(values.dtype, np.floating):
-        return np.empty(0, dtype=np.intp)
-    return np.flatnonzero(np.isnan(values).all(axis=1))
-
-
-def share_out(counts: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Return the shares of the observations in each state, given their numbers, (J,)."""
-    return counts / max(int(counts.sum()), 1)
-
-
 def count_active(shares: NDArray[np.float64]) -> int:
     """Return how many states hold at least a thousandth of the observations.
 

@@ -35,7 +35,6 @@ from skdp.sequence._hmm._first_states import (
     list_chosen,
 )
 from skdp.sequence._hmm._messages import HMMMessages
-from skdp.sequence._hmm._model import find_unobserved
 from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._transitions import Transitions
 
@@ -253,17 +252,6 @@ def complete_part(part: PanelPart, c: int, emission: Any, key: NDArray[np.uint64
     chain.emission.adopt(emission.copy())
     chain.emission.complete_with(chain.states, key, part.first)
     return (0,)
-
-
-def measure_unobserved_part(part: PanelPart) -> tuple[int]:
-    """Return the number of steps of which nothing was observed."""
-    return (len(find_unobserved(part.panel.values)),)
-
-
-def count_unobserved_part(part: PanelPart, c: int, n_states: int) -> tuple[Places]:
-    """Return how many of these steps have each state."""
-    states = part.chains[c].states[find_unobserved(part.panel.values)]
-    return (np.bincount(states, minlength=n_states),)
 
 
 def count_part(part: PanelPart, c: int, n_states: int) -> Found:

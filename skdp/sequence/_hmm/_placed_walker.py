@@ -13,7 +13,6 @@ from skdp._random import draw_key
 from skdp._typing import Places
 from skdp.emissions._protocol import Coupling
 from skdp.sequence._durations._protocol import SummedDuration
-from skdp.sequence._hmm._model import share_out
 from skdp.sequence._hmm._opening import find_order
 from skdp.sequence._hmm._placed import (
     Orders,
@@ -23,9 +22,7 @@ from skdp.sequence._hmm._placed import (
     complete_part,
     count_pairs_part,
     count_part,
-    count_unobserved_part,
     keep_part,
-    measure_unobserved_part,
     rename_part,
     set_part,
     sweep_part,
@@ -57,7 +54,7 @@ class PlacedHMMWalker(HMMWalker):
 
     is_placed = True
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("data", "_found", "_sums", "_has_unobserved")
+    _data_attributes: ClassVar[tuple[str, ...]] = ("data", "_found", "_sums")
 
     def __init__(
         self,
@@ -98,7 +95,6 @@ class PlacedHMMWalker(HMMWalker):
         parameters = data.share(self._parameters())
         (flags,) = data.sum(begin_part, self.c, parameters, data.share(self.duration))
         self._is_incomplete = any(flags)
-        self._has_unobserved = data.sum(measure_unobserved_part)[0] > 0
         self._is_complete = False
 
     def detach(self) -> None:
@@ -170,11 +166,8 @@ class PlacedHMMWalker(HMMWalker):
         emission.draw_parameters(rng)
 
     def _shares(self) -> NDArray[np.float64]:
-        counts = self._found[1].sum(axis=0)
-        if self._has_unobserved:
-            self.data.result(self._sums)  # nothing else is at work on the partitions
-            counts = counts - self.data.sum(count_unobserved_part, self.c, len(counts))[0]
-        return share_out(counts)
+        shares: NDArray[np.float64] = self._found[1].sum(axis=0) / self.data.n_units
+        return shares
 
     def _keep_states(self) -> int:
         self.data.sum(keep_part, self.c, self.n_sweeps)

@@ -14,7 +14,7 @@ from skdp.inference import Part
 from skdp.sequence._durations._protocol import DurationSampler
 from skdp.sequence._hmm._first_states import write_first_states
 from skdp.sequence._hmm._messages import HMMMessages
-from skdp.sequence._hmm._model import HMMModel, count_active, find_unobserved, share_out
+from skdp.sequence._hmm._model import HMMModel, count_active
 from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._split_merge import SplitMerge
 from skdp.sequence._hmm._state import HMMState
@@ -77,7 +77,7 @@ class HMMWalker(Part):
     is_placed: ClassVar[bool] = False
     """Whether its data are partitions that an executor has placed."""
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs", "_unobserved")
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs")
 
     def __init__(
         self,
@@ -128,7 +128,6 @@ class HMMWalker(Part):
         """Take the panel (again)."""
         self._ptr = panel.ptr
         self._log_obs = np.empty((len(panel.values), self.transitions.n_states))
-        self._unobserved = find_unobserved(panel.values)
         self.emission.attach(*values_for(self.emission, panel.values, panel.ptr))
 
     def detach(self) -> None:
@@ -260,10 +259,8 @@ class HMMWalker(Part):
 
     def _shares(self) -> NDArray[np.float64]:
         """Return the share of the observations in each state, (J,)."""
-        n_states = self.transitions.n_states
-        counts = np.bincount(self.states, minlength=n_states)
-        counts -= np.bincount(self.states[self._unobserved], minlength=n_states)
-        return share_out(counts)
+        counts = np.bincount(self.states, minlength=self.transitions.n_states)
+        return counts / len(self.states)
 
     def _options(self) -> list[Any]:
         """Return the parts that not every model has."""
