@@ -137,13 +137,14 @@ class SequencePanel(Ragged):
         ----------
         frame : pandas.DataFrame
         by : column name or list of column names
-            What tells sequences apart, such as a subject, or a subject and a session. Rows of
-            different sequences may be interleaved. Sequences are in the order in which they first
-            occur, that of ``frame.groupby(by, sort=False)``.
+            What tells sequences apart, such as a subject, or a subject and a session: names of
+            columns or of levels of the index. Rows of different sequences may be interleaved.
+            Sequences are in the order in which they first occur, that of
+            ``frame.groupby(by, sort=False)``.
         time : column name or None, default=None
-            The rows of a sequence are sorted by this column: numbers, dates or anything else that
-            has an order. None: they are in the right order already. Gaps between times are not
-            filled.
+            The rows of a sequence are sorted by this column or level of the index: numbers, dates
+            or anything else that has an order. None: they are in the right order already. Gaps
+            between times are not filled.
         columns : list of column names or None, default=None
             The columns of the observations, in this order. None: all except those of `by` and
             `time`.
@@ -158,8 +159,9 @@ class SequencePanel(Ragged):
         TypeError
             If `frame` is not a data frame of pandas.
         ValueError
-            If a column is not there, or a column of observations does not hold numbers; if a value
-            of `by` or `time` is missing, or a sequence has the same time twice.
+            If a column is not there, or has the name of a level of the index that is asked for, or
+            a column of observations does not hold numbers; if a value of `by` or `time` is missing,
+            or a sequence has the same time twice.
 
         Examples
         --------

@@ -114,10 +114,12 @@ class FactorialHMM(SequenceEstimator):
     noise_variance_ : (n_features,) array
         Variances of the noise, given or learned; 1 for probit columns.
     factor_shares_ : (F,) array
-        Share of the training observations in which each factor is on.
+        Share of the training observations in which each factor is on. Steps of which nothing was
+        observed do not count.
     n_active_factors_ : int
-        Number of factors that are ever on in the training data. With ``n_factors="auto"`` this is
-        F, the number of factors of the sample that the attributes above are of.
+        Number of factors that are ever on in the training observations. With ``n_factors="auto"``
+        this is F, the number of factors of the sample that the attributes above are of, unless some
+        are on only where nothing was observed.
     samples_ : list of FactorialModel
         All stored samples of the best chain, with the factors aligned. With ``n_factors="auto"``
         they may differ in their number of factors.
