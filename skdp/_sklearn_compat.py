@@ -58,7 +58,7 @@ class Interval(_Interval):
     def __contains__(self, val: Any) -> bool:
         """Tell whether `val` is a number in the interval."""
         is_number = isinstance(val, self.type) and not isinstance(val, bool)
-        if is_number and isinstance(val, Integral) and abs(val) > _LARGEST_REAL:
+        if is_number and isinstance(val, Integral) and abs(int(val)) > _LARGEST_REAL:
             return False
         return is_number and bool(super().__contains__(val))
 

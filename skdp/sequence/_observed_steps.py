@@ -8,4 +8,4 @@ from numpy.typing import NDArray
 
 def observed_steps(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return whether any value of each step was observed, (N,); NaN marks those that were not."""
-    return ~np.isnan(values).all(axis=1)
+    return np.asarray(~np.isnan(values).all(axis=1))

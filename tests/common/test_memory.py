@@ -2,9 +2,16 @@
 
 import types
 
+import numpy as np
 import pytest
 
-from skdp._memory import check_memory, physical_memory
+from skdp._memory import (
+    _control_group_files,
+    available_memory,
+    check_memory,
+    physical_memory,
+)
+from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
 
 
 def test_memory_is_that_of_the_machine(monkeypatch):
@@ -12,9 +19,9 @@ def test_memory_is_that_of_the_machine(monkeypatch):
     assert memory is None or 2**28 < memory < 2**50
     monkeypatch.setattr("skdp._memory.physical_memory", lambda: 2**30)
     check_memory(2.0**30, "A table")
-    with pytest.raises(ValueError, match=r"A table would take 1.5 GiB.*memory of 1 GiB. Less!"):
+    with pytest.raises(ValueError, match=r"A table would take 1.5 GiB.*memory of 1 GiB .* Less!"):
         check_memory(1.5 * 2**30, "A table", "Less!")
-    monkeypatch.setattr("skdp._memory.physical_memory", lambda: None)  # nobody knows
+    monkeypatch.setattr("skdp._memory._limits", lambda: iter(()))  # nobody knows
     check_memory(1e300, "A table")
 
 
@@ -33,3 +40,41 @@ def test_memory_of_windows(monkeypatch):
     assert physical_memory() == 16 * 2**30
     monkeypatch.delattr("ctypes.windll")
     assert physical_memory() is None
+
+
+def test_limits_of_the_process(monkeypatch):
+    resource = pytest.importorskip("resource")
+    limits = {resource.RLIMIT_AS: 2**29, resource.RLIMIT_DATA: resource.RLIM_INFINITY}
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (limits[kind], resource.RLIM_INFINITY))
+    assert available_memory() == 2**29
+    with pytest.raises(ValueError, match=r"X would take 1 GiB, more than the memory of 0\.5 GiB"):
+        check_memory(2.0**30, "X")
+
+
+@pytest.mark.parametrize(
+    ("line", "file", "text", "expected"),
+    [
+        ("0::/a/b", "a/memory.max", "1000\n", 1000),
+        ("0::/a/b", "a/b/memory.max", "max\n", None),
+        ("9:cpu,memory:/c", "memory/c/memory.limit_in_bytes", "2000\n", 2000),
+        ("9:cpu:/c", "memory/c/memory.limit_in_bytes", "2000\n", None),
+    ],
+)
+def test_limits_of_control_groups(tmp_path, monkeypatch, line, file, text, expected):
+    """Those of the group and of all above it, in both versions."""
+    (tmp_path / "groups").write_text(f"{line}\n")
+    path = tmp_path / "root" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    files = list(_control_group_files(tmp_path / "groups", tmp_path / "root"))
+    assert (path in files) == (line != "9:cpu:/c")
+    monkeypatch.setattr("skdp._memory._control_group_files", lambda: files)
+    whole = physical_memory()
+    assert available_memory() == (whole if expected is None else expected)
+
+
+def test_a_stray_symbol_of_a_mixture(monkeypatch):
+    monkeypatch.setattr("skdp._memory.physical_memory", lambda: 2**34)
+    for model in (PitmanYorMixture, DPMixture, HDPMixture):
+        with pytest.raises(ValueError, match="CategoricalEmission of 1000000001 symbols"):
+            model("categorical", max_iter=2).fit(np.array([[0], [1], [2], [10**9]]))
