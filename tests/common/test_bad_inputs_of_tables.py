@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, csr_matrix
 
 from skdp.grammar import HDPPCFG
 from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
-from skdp.sequence import HDPHMMLT, FactorialHMM
+from skdp.sequence import HDPHMMLT, FactorialHMM, IndependentEmissions
 from skdp.topics import (
     AdaptiveTopicModel,
     GibbsLDA,
@@ -125,3 +125,26 @@ def test_objects_that_are_numbers():
     for X in (cells, having(Fraction(0)), having(np.float32(0.0)), pd.DataFrame(having(0))):
         model = DPMixture(max_iter=2, random_state=0).fit(X)
         np.testing.assert_array_equal(model.labels_, expected.labels_)
+
+
+MIXED = IndependentEmissions([("x", "gaussian", ["a"]), ("k", "categorical", ["b"])])
+
+
+@pytest.mark.parametrize("model", [DPMixture(MIXED), PitmanYorMixture(MIXED), HDPMixture(MIXED)])
+def test_mixtures_of_columns_of_several_kinds(model):
+    """A frame has names: what is wrong is the emission."""
+    frame = pd.DataFrame({"a": TABLE[:, 0], "b": [0, 1, 1, 0]})
+    with pytest.raises(TypeError, match=r"emission must be a GaussianEmission.*got IndependentEmi"):
+        model.fit(frame)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", [HDPHMMLT(2, max_iter=2), FactorialHMM(2, max_iter=2)])
+def test_one_step_of_several_columns(model):
+    """A sequence of numbers in a list of lists is one step."""
+    numbers = [[1, 2, 3]]
+    for X in (numbers, tuple(numbers), [(1, 2, 3)]):
+        with pytest.warns(UserWarning, match=r"1 step with 3 columns.*reshape\(X, \(-1, 1\)\)"):
+            model.fit(X)
+    for X in (np.reshape(numbers, (-1, 1)), np.array(numbers), [np.array(numbers)], [[1]]):
+        model.fit(X)
