@@ -351,7 +351,7 @@ def test_two_words_of_context_in_long_strings():
     assert -20_000 < score < -1000
     halves = estimator.score_samples([text[:5000], text[5000:]]).sum()
     assert abs(score - halves) < 50.0
-    assert 0.1 < estimator.predict_proba([text])[0].mean() < 0.9
+    assert 0.05 < estimator.predict_proba([text])[0].mean() < 0.9  # words have up to 20 letters
     strange = "".join(chr(0x5000 + i % 3000) for i in range(10_000))
     assert np.isfinite(estimator.score([strange]))
 
