@@ -8,7 +8,8 @@ place of recursion, which deep trees would not survive.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 
 from skdp._byte_order_mark import without_byte_order_mark
 
@@ -18,6 +19,7 @@ Skip = Callable[[int, int, str], None]
 """Takes note of a malformed tree: its first line, its last line, and what is wrong."""
 
 _WHITE = " \t\n\r\f\v"
+_BEFORE = _WHITE + "\ufeff"
 _TOKEN = re.compile(rf"[()]|[^(){_WHITE}]+")
 NOT_IN_LABEL = re.compile(rf"[(){_WHITE}]")
 NOT_IN_WORD = re.compile(rf"[{_WHITE}]")
@@ -43,28 +45,11 @@ def parse_brackets(
         Called for malformed trees, which are then left out. None: they raise a ValueError with the
         number of the line, from 1.
     """
-    if skip is None:
-        yield from _parse(lines, 1, root_label, where, None)
-        return
-    lines = list(lines)
-    first = 1
-    while first <= len(lines):
-        # From a bracket that is never closed on, all is one tree: go on where the next one begins.
-        opened = yield from _parse(lines[first - 1 :], first, root_label, where, skip)
-        if opened is None:
-            break
-        rest = range(opened + 1, len(lines) + 1)
-        first = next((n for n in rest if lines[n - 1].startswith("(")), len(lines) + 1)
-        skip(opened, first - 1, _NEVER_CLOSED)
-
-
-_NEVER_CLOSED = "a bracket is never closed"
-
-
-def _parse(
-    lines: Iterable[str], first: int, root_label: str, where: str, skip: Skip | None
-) -> Generator[list[Item], None, int | None]:
-    """Yield trees; return the line of the outermost bracket that is never closed, if there is."""
+    if skip is not None:
+        lines = list(lines)
+        for first, last in _find_never_closed(lines):  # they would swallow the trees after them
+            skip(first, last, _NEVER_CLOSED)
+            lines[first - 1 : last] = [""] * (last - first + 1)
     items: list[Item] = []
     # Of open brackets: the label ("" as long as there is none), the number of children, the line.
     labels: list[str] = []
@@ -79,7 +64,8 @@ def _parse(
             raise ValueError(f"{where}line {number}: {what}.")
         return fault or what
 
-    for number, line in enumerate(lines, first):
+    number = 0
+    for number, line in enumerate(lines, 1):
         for token in _TOKEN.findall(line):
             if token == "(":
                 if fresh and len(labels) > 1:
@@ -122,7 +108,34 @@ def _parse(
                 items, fault = [], ""
     if opened and skip is None:
         raise ValueError(f"{where}line {opened[-1]}: {_NEVER_CLOSED}.")
-    return opened[0] if opened else None
+    if opened and skip is not None:
+        skip(opened[0], number, _NEVER_CLOSED)
+
+
+_NEVER_CLOSED = "a bracket is never closed"
+
+
+def _find_never_closed(lines: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last lines of trees with a bracket that is never closed.
+
+    Such a tree ends before the next line that begins with a bracket and is indented no further.
+    """
+    rests = [line.lstrip(_BEFORE) for line in lines]
+    indents = [
+        len(line) - len(rest) if rest.startswith("(") else -1
+        for line, rest in zip(lines, rests, strict=True)
+    ]
+    rises = (rest.count("(") - rest.count(")") for rest in rests)
+    depths = list(accumulate(rises, initial=0))
+    lowest = list(accumulate(reversed(depths[1:]), min))[::-1]  # behind a line and all after it
+    begin = 0
+    while begin < len(lines):
+        end = begin + 1
+        if indents[begin] >= 0 and lowest[begin] > depths[begin]:
+            while end < len(lines) and not 0 <= indents[end] <= indents[begin]:
+                end += 1
+            yield begin + 1, end
+        begin = end
 
 
 def escape_brackets(word: str) -> str:

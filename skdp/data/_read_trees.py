@@ -46,8 +46,8 @@ def read_trees(
         :meth:`ParseTree.without_function_tags`.
     on_bad_trees : {"error", "warn"}, default="error"
         What to do with malformed trees. "error": raise for the first of them. "warn": leave them
-        out, with a warning that names their lines. After a bracket that is never closed, the next
-        tree begins with the next line whose first character is ``(``.
+        out, with a warning that names their lines. A tree with a bracket that is never closed ends
+        before the next line that begins with a bracket and is indented no further.
 
     Returns
     -------
@@ -118,12 +118,13 @@ def _warn_of(bad: list[tuple[int, int, str]], name: str) -> None:
     """Warn that trees are left out, and name the lines of the first ones."""
     named = [
         (f"line {first}" if first == last else f"lines {first} to {last}") + f" ({what})"
-        for first, last, what in bad[:_N_NAMED]
+        for first, last, what in sorted(bad)[:_N_NAMED]
     ]
     if len(bad) > _N_NAMED:
         named.append("...")
     warnings.warn(
-        f"{name or 'The file'}: {len(bad)} malformed trees are left out: {', '.join(named)}.",
+        f"{name or 'The file'}: {len(bad)} malformed {'trees are' if len(bad) > 1 else 'tree is'} "
+        f"left out: {', '.join(named)}.",
         stacklevel=3,
     )
 

@@ -151,3 +151,19 @@ def test_byte_order_marks(tmp_path):
 def test_bad_parameters(path, params, message):
     with pytest.raises(ValueError, match=message):
         read_trees(path, **params)
+
+
+@pytest.mark.parametrize("indent", ["", "  "])
+def test_brackets_that_are_never_closed(indent):
+    """Trees after them are read, wherever lines begin."""
+    bad, good = ["(S", "  (A a", "  (B b))", ""], ["( (S", "  (C c)", ") )"]
+    lines = [indent + line for line in [*bad, *good, *bad, *bad, *good, *bad]]
+    with pytest.warns(
+        UserWarning, match="4 .*: lines 1 to 4 .*, lines 8 .*, lines 12 .*, lines 19"
+    ):
+        trees = read_trees(io.StringIO("\ufeff" + "\n".join(lines)), on_bad_trees="warn")
+    assert trees == [ParseTree.from_brackets("(S (C c))")] * 2
+    with pytest.warns(UserWarning, match=r"line 1 \(a bracket is never closed"):
+        assert read_trees(io.StringIO("x (S"), on_bad_trees="warn") == []
+    with pytest.warns(UserWarning, match=r"^The file: 1 malformed tree is left out: line 1 \("):
+        assert read_trees(io.StringIO("(S (A))"), on_bad_trees="warn") == []
