@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from numbers import Real
 from typing import Any
 
@@ -19,13 +19,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def as_plain_number(value: Any) -> Any:
-    """Return a numpy boolean, integer or real number as Python's own; return others unchanged."""
-    if isinstance(value, np.generic):
-        for kinds, plain in (("b", bool), ("iu", int), ("f", float)):
-            if value.dtype.kind in kinds:
-                return plain(value)
-    return value
+def is_list_like(value: Any) -> bool:
+    """Tell whether a value has parts in an order; text, mappings and sparse matrices have none."""
+    if isinstance(value, str | bytes | Mapping | Set) or getattr(value, "ndim", 1) == 0:
+        return False
+    return hasattr(value, "__len__") and not hasattr(value, "tocsr")
 
 
 def is_masked(value: Any) -> bool:
@@ -45,11 +43,11 @@ def check_unmasked(value: Any, name: str) -> Any:
     return value
 
 
-def as_array(values: Any, name: str) -> NDArray[Any]:
+def as_array(values: Any, name: str, dtype: Any = None) -> NDArray[Any]:
     """Return `values` as an array of any type, of objects if their rows differ in length."""
     check_unmasked(values, name)
     try:
-        return np.asarray(values)
+        return np.asarray(values, dtype=dtype)
     except ValueError:
         return np.empty((), dtype=object)
 

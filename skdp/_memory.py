@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
 
 _GIB = 2.0**30
+_SMALL = 2**24
+"""Bytes that are never refused: limits are files to read."""
 
 
 class _MemoryStatus(ctypes.Structure):
@@ -35,54 +37,59 @@ def physical_memory() -> int | None:
     return int(status.total) if kernel.GlobalMemoryStatusEx(ctypes.byref(status)) else None
 
 
-_CGROUPS = Path("/sys/fs/cgroup")
-_MEMBERSHIP = Path("/proc/self/cgroup")
-_NO_LIMIT = 2**62
-"""Version 1 of control groups says a number near 2^63."""
-
-
-def container_memory() -> int | None:
-    """Return the bytes that this process's control groups allow, None where there is no limit.
-
-    A group's own limit may be that of a group above it. In a container the path of the group may
-    be that of the host, and only the top is there.
-    """
-    limits = []
-    with suppress(OSError):
-        for line in _MEMBERSHIP.read_text().splitlines():
-            _, controllers, path = line.split(":", 2)
-            if controllers == "":  # version 2
-                top, name = _CGROUPS, "memory.max"
-            elif "memory" in controllers.split(","):
-                top, name = _CGROUPS / "memory", "memory.limit_in_bytes"
-            else:
-                continue
-            group = top / path.lstrip("/")
-            for folder in (group, *group.parents):
-                with suppress(OSError, ValueError):  # there is no such file, or it says "max"
-                    limits.append(int((folder / name).read_text()))
-                if folder == top:
-                    break
-    return min((limit for limit in limits if limit < _NO_LIMIT), default=None)
-
-
-def process_memory() -> int | None:
-    """Return the bytes that the system allows this process (ulimit), None without a limit."""
+def _limits() -> Iterator[int]:
+    """Yield the bytes that this machine, its control group and the process may use."""
+    memory = physical_memory()
+    if memory is not None:
+        yield memory
     try:
         import resource
     except ImportError:  # Windows
-        return None
-    kinds = resource.RLIMIT_AS, resource.RLIMIT_DATA
-    limits = [resource.getrlimit(kind)[0] for kind in kinds]
-    return min((limit for limit in limits if limit != resource.RLIM_INFINITY), default=None)
+        pass
+    else:
+        for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
+            soft, _ = resource.getrlimit(kind)
+            if soft != resource.RLIM_INFINITY:
+                yield soft
+    for path in _control_group_files():
+        try:
+            text = path.read_text().strip()
+        except OSError:
+            continue
+        if text.isdecimal():  # or "max"
+            yield int(text)
 
 
-_SMALL = 2**24
-"""Less than this is never refused: limits are files to read."""
+def _control_group_files(
+    groups: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")
+) -> Iterator[Path]:
+    """Yield the files that may hold a limit of the memory: those of the group and all above it."""
+    try:
+        lines = groups.read_text().splitlines()
+    except OSError:  # not Linux
+        return
+    for line in lines:
+        _, controllers, name = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        base, file = (root / "memory", "memory.limit_in_bytes") if controllers else (
+            root, "memory.max"
+        )  # fmt: skip
+        place = base / name.lstrip("/")
+        while True:
+            yield place / file
+            if place == base:
+                break
+            place = place.parent
+
+
+def available_memory() -> int | None:
+    """Return the least of the bytes that this process may use, None if the system tells none."""
+    return min(_limits(), default=None)
 
 
 def check_memory(n_bytes: float, what: str, cure: str = "") -> None:
-    """Raise if arrays would be larger than the whole memory that this process may use.
+    """Raise if arrays would be larger than the memory that this process may use.
 
     Parameters
     ----------
@@ -98,14 +105,9 @@ def check_memory(n_bytes: float, what: str, cure: str = "") -> None:
     """
     if n_bytes < _SMALL:
         return
-    limits = {
-        "this machine's memory": physical_memory(),
-        "the memory limit of this container": container_memory(),
-        "the memory limit of this process": process_memory(),
-    }
-    for name, limit in limits.items():
-        if limit is not None and n_bytes > limit:
-            raise ValueError(
-                f"{what} would take {n_bytes / _GIB:.4g} GiB, more than {name} of "
-                f"{limit / _GIB:.4g} GiB. {cure}".rstrip()
-            )
+    memory = available_memory()
+    if memory is not None and n_bytes > memory:
+        raise ValueError(
+            f"{what} would take {n_bytes / _GIB:.4g} GiB, more than the memory of "
+            f"{memory / _GIB:.4g} GiB that this process may use. {cure}".rstrip()
+        )

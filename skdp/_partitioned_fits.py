@@ -61,7 +61,7 @@ class PartitionedFits(ChainEstimator):
         """Warn that a worker is lost, or raise where the fit cannot go on from a checkpoint."""
         if not self._checkpoints():
             raise LostWorkerError(
-                f"{error} Their state is lost, and the fit has to begin anew. With "
+                f"{error} The state of the fit is lost, and the fit has to begin anew. With "
                 "the callback skdp.callback.Checkpoint it would go on from a file."
             ) from None
         if n_losses == _MOST_LOSSES:
@@ -170,7 +170,7 @@ class PartitionedFits(ChainEstimator):
     def _show_what_there_is(self, saved: SavedRuns) -> bool:
         if not self._is_placed(saved):
             return super()._show_what_there_is(saved)
-        has_result = all(map(self._has_result, saved.runs))
+        has_result = self._may_show(saved) and all(map(self._has_result, saved.runs))
         if has_result:
             final = not self.warm_start
             self._set_fitted_attributes(self._showing(saved, final=final), final=final)

@@ -152,9 +152,6 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         """Tell whether an interrupted run can stand for a whole one."""
         raise NotImplementedError
 
-    def _warn_of_interrupt(self, saved: SavedRuns) -> None:
-        """Warn of a fit, whose attributes are set, that was interrupted too early to rely on."""
-
     def _warn_unless_converged(self, saved: SavedRuns) -> None:
         """Warn of a fit, whose attributes are set, that is not done, and say what to raise."""
         raise NotImplementedError
@@ -265,11 +262,6 @@ class ResumableEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
                             checkpoint._save(self)  # before what is shown is used up
                         is_shown = is_interrupt and self._show_what_there_is(saved)
                         self._save(saved, data)
-                    if is_shown:
-                        try:
-                            self._warn_of_interrupt(saved)
-                        except Warning as warning:  # an error by the user's filters
-                            error.add_note(str(warning))  # the interrupt is what is raised
                     raise
                 self._set_fitted_attributes(
                     self._showing(saved, final=not self.warm_start), final=not self.warm_start

@@ -5,16 +5,18 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import os
+import sys
 from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn import get_config
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 
-from skdp._checks import MAX_INTEGER, as_plain_number, check_unmasked
+from skdp._checks import MAX_INTEGER, check_unmasked
 from skdp._versions import Versioned
 
 __all__ = [
@@ -34,14 +36,17 @@ __all__ = [
 ]
 
 
+_LARGEST_REAL = int(sys.float_info.max)
+
+
 class Interval(_Interval):
-    """scikit-learn's interval of numbers; a boolean is none, and integers have an end.
+    """scikit-learn's interval of numbers; a boolean is none, and all numbers have an end.
 
     Parameters
     ----------
     type : {numbers.Integral, numbers.Real}
     left, right : number or None
-        Without `right`, integers end at 2^31 - 1.
+        Without `right`, integers end at 2^31 - 1, and real numbers in double precision.
     closed : {"left", "right", "both", "neither"}
     """
 
@@ -53,6 +58,8 @@ class Interval(_Interval):
     def __contains__(self, val: Any) -> bool:
         """Tell whether `val` is a number in the interval."""
         is_number = isinstance(val, self.type) and not isinstance(val, bool)
+        if is_number and isinstance(val, Integral) and abs(int(val)) > _LARGEST_REAL:
+            return False
         return is_number and bool(super().__contains__(val))
 
 
@@ -167,12 +174,21 @@ def _published_documentation() -> str:
     return str(named.get("Documentation", ""))
 
 
-class EstimatorMixin(Versioned):
-    """Mixin of all estimators: versions in pickles, links in HTML displays, plain numbers.
+_SCALARS = (np.bool_, bool), (np.integer, int), (np.floating, float)
 
-    A numpy scalar that is set as an attribute, in ``__init__`` or by ``set_params``, becomes the
-    Python number of the same value: ``np.uint8(200) + 100`` would overflow, and a kernel would be
-    compiled once more for a single-precision number.
+
+def _as_python(value: Any) -> Any:
+    """Return a scalar of NumPy, alone or in a list or tuple, as one of Python."""
+    for numpy_type, python_type in _SCALARS:
+        if isinstance(value, numpy_type):
+            return python_type(value)
+    if type(value) in (list, tuple) and any(isinstance(part, np.generic) for part in value):
+        return type(value)(map(_as_python, value))
+    return value
+
+
+class EstimatorMixin(Versioned):
+    """Mixin of all estimators: pickles hold the version, HTML displays link to the reference.
 
     The address of the reference is ``Documentation`` in the package's ``project.urls``, or the
     environment variable ``SKDP_DOCUMENTATION_URL``, for your own build of the documentation.
@@ -183,7 +199,14 @@ class EstimatorMixin(Versioned):
     _doc_link_module: ClassVar[str] = "skdp"
 
     def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, as_plain_number(value))
+        """Set an attribute; a parameter that is a scalar of NumPy becomes one of Python.
+
+        A grid from ``np.arange`` or a value of an array means the same as the number of Python. But
+        an int32 would have kernels compiled for it, an uint8 overflows, and neither has the methods
+        of an int.
+        """
+        is_parameter = not (name.startswith("_") or name.endswith("_"))
+        super().__setattr__(name, _as_python(value) if is_parameter else value)
 
     @property
     def _doc_link_template(self) -> str:

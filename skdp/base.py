@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from numbers import Integral
@@ -24,7 +25,7 @@ from skdp.inference import (
     warn_of_climbs,
     warn_of_disagreement,
     warn_of_few_sweeps,
-    warn_unconverged,
+    warn_user,
 )
 
 _LEAST_BYTES = 2.0**12
@@ -156,15 +157,27 @@ class ChainEstimator(ResumableEstimator):
     def _has_result(run: Chain) -> bool:
         return run.n_sweeps > 0
 
-    def _warn_of_interrupt(self, saved: SavedRuns) -> None:
-        if any(isinstance(run, Chain) and not run.kept for run in saved.runs):
-            warn_unconverged(
-                self,
-                "interrupt",
-                "the fit was interrupted in its burn-in, and its only sample is the current state, "
-                "which may be far from the posterior.",
-                n_sweeps=min(map(self._n_steps, saved.runs)),
+    def _show_what_there_is(self, saved: SavedRuns) -> bool:
+        return self._may_show(saved) and super()._show_what_there_is(saved)
+
+    def _may_show(self, saved: SavedRuns) -> bool:
+        """Tell whether an interrupted fit shows what there is; warn of a state of the burn-in.
+
+        The result of an earlier fit is worth more than such a state, and stays.
+        """
+        n_sweeps = [run.n_sweeps for run in saved.runs if isinstance(run, Chain) and not run.kept]
+        if not n_sweeps:
+            return True
+        if min(n_sweeps) == 0 or self.__sklearn_is_fitted__():
+            return False
+        with suppress(UserWarning):  # where it is an error, the interrupt still counts
+            warn_user(
+                f"{type(self).__name__}: the fit was interrupted in its burn-in, after "
+                f"{min(n_sweeps)} sweep(s). Its attributes show the current state as the only "
+                "sample.",
+                UserWarning,
             )
+        return True
 
     def _warn_unless_converged(self, saved: SavedRuns) -> None:
         judged = [chain.judged() for chain in saved.runs]

@@ -92,7 +92,7 @@ def select(names):
 
 def score_tokens(model, corpus):
     """Return the mean held-out log probability of a token in each document, and all tokens'."""
-    lengths = np.diff(corpus.segment_ptr) // 2  # every second token of a segment is scored
+    lengths = np.diff(corpus.segment_ptr) // 2  # half of the tokens of a segment are scored
     scored = np.add.reduceat(np.append(lengths, 0), corpus.doc_ptr[:-1])
     scored[np.diff(corpus.doc_ptr) == 0] = 0
     log_probabilities = model.score_samples(corpus)

@@ -44,12 +44,12 @@ readings = background + is_on @ power + rng.normal(size=(N_STEPS, 2)) * [12.0, 6
 #
 # Eight is an upper bound. Factors that nothing needs are never on, or at a single step or two:
 # those that are on less than a hundredth of the time are left out here. No name of an appliance and
-# no power is given; known powers would go into `weights` of a `BinaryFactorEmission`. In hundreds
-# of watts, columns have about the scale that the prior of the weights expects.
+# no power is given; known powers would go into `weights` of a `BinaryFactorEmission`. The unit of
+# the readings does not matter.
 
-model = FactorialHMM(8, max_iter=400, random_state=0).fit(readings / 100)
+model = FactorialHMM(8, max_iter=400, random_state=0).fit(readings)
 n_found = int(np.sum(model.factor_shares_ > 0.01))  # they are sorted by their shares
-found = 100 * model.weights_[1 : n_found + 1]
+found = model.weights_[1 : n_found + 1]
 print(f"{n_found} appliances; watts and reactive power of each:")
 print(np.round(found).astype(int))
 
@@ -59,7 +59,7 @@ print(np.round(found).astype(int))
 
 names = list(APPLIANCES)
 nearest = [int(np.argmin(np.abs(power - row).sum(axis=1))) for row in found]
-activity = model.predict(readings / 100)[:, :n_found]
+activity = model.predict(readings)[:, :n_found]
 for k, row in zip(nearest, activity.T, strict=True):
     right = np.mean(row == is_on[:, k])
     print(f"{names[k]:10s} is on {row.mean():.3f} of the time, {right:.3f} of the steps are right")
@@ -80,7 +80,7 @@ shares = (activity * found[:, 0])[begin:end]
 order = np.argsort(-activity.mean(axis=0))
 top.stackplot(
     hours,
-    np.full(len(hours), 100 * model.weights_[0, 0]),
+    np.full(len(hours), model.weights_[0, 0]),
     *shares[:, order].T,
     labels=["background", *(names[nearest[f]] for f in order)],
     colors=["#BBBBBB", *(colors[names[nearest[f]]] for f in order)],

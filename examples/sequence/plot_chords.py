@@ -154,6 +154,6 @@ TransitionDisplay.from_estimator(best, ax=axes[-1])
 axes[-1].set_title("transitions")
 shown = [0, len(panel) - 1]
 for ax, i in zip(lower.subplots(len(shown)), shown, strict=True):
-    StateSequenceDisplay.from_estimator(best, panel, sequence=i, ax=ax)
+    StateSequenceDisplay.from_estimator(best, panel, sequence=i, show_observations=False, ax=ax)
     ax.set_ylabel(f"piece {i}" if labels is None else f"piece {i}: {labels[i]}")
 figure.savefig(options.output, dpi=100)

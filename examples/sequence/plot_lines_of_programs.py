@@ -115,7 +115,7 @@ for name, share in right.items():
 #
 # The six largest states of the last model: how many lines they have, what share of them is prose,
 # the mean number of words, and the line of which the model is surest. Code comes in several sorts,
-# and so does prose. The sixth state, of some words and many signs, has both.
+# and so does prose.
 
 words = model.emission_.models["words"].intensities.ravel()
 probabilities = np.concatenate(model.predict_proba(panel))

@@ -104,7 +104,13 @@ figure, panels = plt.subplot_mosaic(
     layout="constrained",
 )
 display = StateSequenceDisplay.from_estimator(
-    model, panel, actions, sequence=None, n_states=20, ax=panels["states"]
+    model,
+    panel,
+    actions,
+    sequence=None,
+    show_observations=False,
+    n_states=20,
+    ax=panels["states"],
 )
 labels = display.labels_
 handles = display.legend_.legend_handles

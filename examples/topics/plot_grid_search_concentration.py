@@ -34,7 +34,7 @@ print(f"{len(excerpts)} excerpts of {', '.join(sorted(set(sections)))}")
 #
 # A sample is an excerpt, so folds are sets of excerpts. Every candidate is scored twice: by the
 # accuracy of the classifier and, without the classifier, by the log probability per held-out word,
-# where every second word of a held-out paragraph is predicted from the others.
+# where half of the words of a held-out paragraph are predicted from the others.
 #
 # The concentration b controls how closely paragraphs keep to the topics of their excerpt. At
 # b = 1000 they nearly share them, as in latent Dirichlet allocation; at b = 0.1 they go their own

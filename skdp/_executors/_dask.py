@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from uuid import uuid4
@@ -26,6 +27,9 @@ for ever."""
 
 _PATIENCE = 30
 """Seconds to wait for a worker when there is none."""
+
+_SILENCE = 20
+"""Seconds of waiting for calls after which workers may have been paused."""
 
 _HEARSAY = 10
 """Seconds in which the scheduler hears of a loss that broke a connection."""
@@ -64,33 +68,68 @@ class DaskExecutor(Executor):
         self._addresses = self._find_workers()
         n_workers, n = len(self._addresses), len(parts)
         self._workers = [self._addresses[s * n_workers // n] for s in range(n)]
-        calls = []
-        for part, worker in zip(parts, self._workers, strict=True):
-            # Nothing here holds on to what is found, so that workers drop it once it is placed.
-            found, sent = None, part
-            if part.is_delayed or part.is_in_memory:
-                found = (
-                    self._client.compute(part.source, workers=[worker], sync=False)
-                    if part.is_delayed
-                    else self._client.scatter(part.source, workers=[worker], hash=False)
-                )
-                sent = part.without_source()
-            calls.append(
-                self._submit("place", worker, place_partition, self._home, sent, found, make)
-            )
+        with self._telling_losses():
+            calls = [
+                self._place_part(part, worker, make)
+                for part, worker in zip(parts, self._workers, strict=True)
+            ]
         mine = describe_versions()
-        for worker, theirs in zip(self._workers, self.results(calls), strict=True):
+        versions = self._versions(parts, calls)
+        for worker, theirs in zip(self._workers, versions, strict=True):
             if theirs != mine:
                 raise RuntimeError(
                     f"The worker {worker} has {theirs}, but this process has {mine}: results would "
                     "depend on where they come from."
                 )
 
+    def _place_part(self, part: Part, worker: str, make: Callable[[Any], Any]) -> Any:
+        """Return the future of a partition that is opened and made in a worker."""
+        # Nothing here holds on to what is found, so that workers drop it once it is placed.
+        found = None
+        if part.is_delayed:
+            found = self._client.compute(part.source, workers=[worker], sync=False)
+        elif part.is_in_memory:
+            found = self._client.scatter(part.source, workers=[worker], hash=False)
+        sent = part if found is None else part.without_source()
+        return self._submit("place", worker, place_partition, self._home, sent, found, make)
+
+    def _list_workers(self) -> list[str]:
+        """Return the addresses of the workers that are there, which may be none.
+
+        Raises
+        ------
+        LostWorkerError
+            If the client is closed, or its scheduler is gone.
+        """
+        try:
+            here = list(self._client.nthreads())
+        except (AttributeError, OSError, RuntimeError) as error:
+            if self._client.status == "running":
+                raise LostWorkerError(
+                    f"The scheduler of the Dask cluster does not answer: {error}"
+                ) from error
+            here = []
+        if self._client.status != "running":  # it may have been closed in between
+            raise LostWorkerError("The client of the Dask cluster is closed.")
+        return here
+
+    def _versions(self, parts: Sequence[Part], calls: Sequence[Any]) -> list[Any]:
+        """Return what calls that place partitions return; errors of Dask name the partition."""
+        with self._telling_losses():
+            self._await(calls)
+            for part, call in zip(parts, calls, strict=True):
+                error = call.exception() if part.is_delayed else None
+                if isinstance(error, NotHereError) or part.where in str(error):
+                    continue
+                if error is not None and not _is_of_a_connection(error):
+                    part.raise_named(error)
+        return self.results(calls)
+
     def _find_workers(self) -> list[str]:
-        if not self._client.nthreads():
-            with contextlib.suppress(TimeoutError):
+        if not self._list_workers():
+            with contextlib.suppress(TimeoutError, OSError, RuntimeError):
                 self._client.wait_for_workers(1, timeout=_PATIENCE)
-        addresses = sorted(self._client.nthreads())
+        addresses = sorted(self._list_workers())
         if not addresses:
             raise RuntimeError("The Dask cluster has no workers.")
         return addresses
@@ -98,9 +137,10 @@ class DaskExecutor(Executor):
     def _submit(self, name: str, worker: str | None, f: Callable[..., Any], *args: Any) -> Any:
         """Return the future of a task, on a certain worker unless that is None."""
         pinned = {} if worker is None else {"workers": [worker], "allow_other_workers": False}
-        call = self._client.submit(
-            f, *args, key=f"skdp-{name}-{uuid4().hex}", pure=False, retries=0, **pinned
-        )
+        with self._telling_losses():
+            call = self._client.submit(
+                f, *args, key=f"skdp-{name}-{uuid4().hex}", pure=False, retries=0, **pinned
+            )
         self._calls.append(call)
         return call
 
@@ -133,11 +173,36 @@ class DaskExecutor(Executor):
         from distributed import wait
 
         pending = list(calls)
+        doubtful = time.monotonic() + _SILENCE
         while pending:
-            with contextlib.suppress(TimeoutError):
+            begin = time.monotonic()
+            if begin > doubtful:
+                self._warn_of_pauses()
+                doubtful = np.inf
+            try:
                 wait(pending, timeout=_POLL)
+            except TimeoutError:
+                if time.monotonic() - begin < _POLL:  # of a handler of signals
+                    raise
             self._check_workers()
             pending = [call for call in pending if not call.done()]
+
+    def _warn_of_pauses(self) -> None:
+        """Warn if the fit waits for workers that Dask has paused."""
+        try:
+            found = self._client.scheduler_info(n_workers=-1)
+        except TypeError:  # older versions always tell of all workers
+            found = self._client.scheduler_info()
+        workers = found["workers"]
+        paused = [a for a in self._addresses if workers.get(a, {}).get("status") == "paused"]
+        if paused:
+            warnings.warn(
+                f"Dask has paused the worker(s) {', '.join(paused)}, which use most of the memory "
+                "that they may have, and the fit waits for them. Give them more memory, or use "
+                "more workers.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
     def keep(self, f: Callable[..., Any], *args: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
         """Return a dask array, which `drop` leaves where it is.
@@ -173,8 +238,6 @@ class DaskExecutor(Executor):
 
     def go_on(self, n_jobs: int | None) -> None:
         """Raise if workers are gone that have partitions, or the whole cluster."""
-        if self._client.status != "running":
-            raise LostWorkerError("The client of the Dask cluster is closed.")
         self._check_workers()
 
     @contextlib.contextmanager
@@ -199,7 +262,8 @@ class DaskExecutor(Executor):
             raise
 
     def _check_workers(self) -> None:
-        lost = sorted(set(self._addresses).difference(self._client.nthreads()))
+        """Raise LostWorkerError if workers are gone that have partitions, or the whole cluster."""
+        lost = sorted(set(self._addresses).difference(self._list_workers()))
         if lost:
             numbers = [s for s, worker in enumerate(self._workers) if worker in lost]
             raise LostWorkerError(

@@ -18,6 +18,7 @@ from skdp._random._draws import (
     gamma_constants,
 )
 from skdp._random._generator import make_generator
+from skdp._random._halves import find_second_halves
 from skdp._random._slice import draw_slice
 from skdp._random._streams import (
     Role,
@@ -48,6 +49,7 @@ __all__ = [
     "draw_normal",
     "draw_poisson",
     "draw_slice",
+    "find_second_halves",
     "gamma_constants",
     "make_generator",
     "make_seed_sequence",

@@ -23,6 +23,7 @@ class Role(IntEnum):
     TRANSFORM = 2
     SHARD = 3
     LIKELIHOOD = 4
+    HALVES = 5
 
 
 def make_seed_sequence(

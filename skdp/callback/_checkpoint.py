@@ -68,19 +68,18 @@ class Checkpoint:
     -----
     A checkpoint is also written at the end of a fit, and when the fit is interrupted between two
     sweeps. `fit` raises ValueError if `path` holds anything but a checkpoint of the same estimator,
-    parameters, data and version of skdp. Only `max_iter`, `n_jobs`, `verbose`, `warm_start` and
-    parameters that matter only after the fit may differ: with a larger `max_iter` the fit
-    continues. A `random_state` that is a generator is assumed to be the same.
+    parameters, data and version of skdp, if one byte of it has changed, or if another fit that is
+    under way uses it. Only `max_iter`, `n_jobs`, `verbose`, `warm_start` and parameters that
+    matter only after the fit may differ: with a larger `max_iter` the fit continues. A
+    `random_state` that is a generator is assumed to be the same.
+
+    There is a locked file ``<path>.skdp-lock`` while a fit runs. The lock ends with the process,
+    and the next fit clears what a fit that was killed has left. Some network drives have no such
+    locks: there only fits of the same process are noticed.
 
     Files are written next to `path`, flushed to the disk and renamed, so there is always a complete
-    one. They end with a hash of their content, and `fit` raises ValueError if a file is damaged.
-    They are pickles: continue only from files that you trust. They hold the state of chains, such
-    as the topic of every word, but not the data.
-
-    One fit at a time can use a path: while it runs, another one raises ValueError. A lock of the
-    operating system, on a file next to `path`, ends with the process. On disks without such locks,
-    only fits of the same process are noticed. What killed fits were writing is removed by the next
-    fit.
+    one. They are pickles: continue only from files that you trust. They hold the state of chains,
+    such as the topic of every word, but not the data.
 
     In a fit to partitions, a `PartitionedCorpus` say, every partition writes what it holds of the
     chains to a file in the folder ``<path>.parts``, which the client and all workers of a cluster
@@ -224,7 +223,7 @@ class Checkpoint:
         files = PartFiles(self.path)
         try:
             content = estimator._checkpoint(files)
-            write_checked(self.path, header.encode(), content)
+            write_checked(self.path, content, header.encode())
             self._parts = content.parts
             self._n_written += 1
         finally:

@@ -85,7 +85,7 @@ class _HashingWriter:
         return self._file.write(data)
 
 
-def write_checked(path: Path, header: bytes, content: Any) -> int:
+def write_checked(path: Path, content: Any, header: bytes) -> int:
     """Write a header, the pickle of `content` and a hash of both; return the size of the file."""
     with written_whole(path) as file:
         writer = _HashingWriter(file)

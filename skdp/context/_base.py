@@ -8,21 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skdp._checks import MAX_INTEGER, as_array
 from skdp._memory import check_memory
 from skdp._typing import Floats, Ints, Places
 from skdp.context._backoff._explain import BackoffStep, CountedModel, explain_paths, name_levels
-from skdp.context._backoff._levels import check_classes, check_levels
+from skdp.context._backoff._levels import check_levels
 from skdp.context._backoff._tree import ContextTree
 from skdp.context._columns import Column, describe_column, read_columns
+from skdp.context._labels import check_classes, check_labels
 
 _CELLS_AT_ONCE = 2**24
 """Probabilities that `predict` holds at a time."""
@@ -59,10 +54,11 @@ class BackoffClassifier(ClassifierMixin):
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         values = read_columns(self, X, reset=True)
-        labels = _check_labels(y)
+        labels = check_labels(y)
         check_consistent_length(values[0], labels)
         counts = _check_counts(sample_weight, len(labels))
         classes = check_classes(labels, self.classes)
+        _check_all_possible(labels, classes)
         names = getattr(self, "feature_names_in_", None)
         levels = check_levels(self.levels, len(values), names)
         is_counted = counts > 0
@@ -85,7 +81,7 @@ class BackoffClassifier(ClassifierMixin):
 
     def _find_outcomes(self, y: Any) -> Ints:
         """Return the places of labels among the classes."""
-        labels = _check_labels(y)
+        labels = check_labels(y)
         if (labels.dtype.kind in "biuf") != (self.classes_.dtype.kind in "biuf"):
             raise ValueError(
                 f"y must hold labels of the kind of classes_, {self.classes_[:3].tolist()!r:.80}, "
@@ -241,14 +237,10 @@ class BackoffClassifier(ClassifierMixin):
         return pd.DataFrame(lines, columns=["row", *BackoffStep._fields])
 
 
-def _check_labels(y: Any) -> NDArray[Any]:
-    labels = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
-    labels = column_or_1d(labels, warn=True)
-    kinds = {isinstance(label, str) for label in labels} if labels.dtype == object else set()
-    if len(kinds) > 1:
-        raise ValueError("y must hold strings or numbers, got both.")
-    check_classification_targets(labels)
-    return labels
+def _check_all_possible(labels: NDArray[Any], classes: NDArray[Any]) -> None:
+    lacks = np.setdiff1d(labels, classes)
+    if len(lacks):
+        raise ValueError(f"classes must hold all labels of y; it lacks {lacks.tolist()!r:.80}.")
 
 
 def _check_counts(sample_weight: Any, n_samples: int) -> Places:

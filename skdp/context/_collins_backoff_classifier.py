@@ -98,7 +98,8 @@ class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator)
         Parameters
         ----------
         X : (n_samples, n_features) array-like or data frame
-            Categories: integers, strings or other objects, compared by equality.
+            Categories: integers, strings or other objects, compared by equality. Missing values
+            (NaN, None, pandas' NA and NaT) are refused in every container.
         y : (n_samples,) array-like
             Class labels.
         sample_weight : (n_samples,) array-like of int or None, default=None
@@ -120,7 +121,8 @@ class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator)
         counts = layout.capacity  # every event is a customer of all contexts along its path
         customers = np.bincount(layout.node, weights=counts, minlength=layout.node_ptr[-1])
         diversity = np.diff(tree.cell_ptr)
-        total = customers + self.gamma * diversity
+        gamma = float(self.gamma)
+        total = customers + gamma * diversity
         self.__dict__.pop("feature_names_in_", None)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(reader, name):
@@ -132,7 +134,7 @@ class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator)
         self._model = InterpolatedModel(
             tree,
             counts / total[layout.node],
-            self.gamma * diversity / total,
+            gamma * diversity / total,
             np.full(tree.n_outcomes, 1.0 / tree.n_outcomes),
         )
         return self

@@ -14,9 +14,13 @@ from sklearn.utils.validation import check_array, validate_data
 
 from skdp._checks import check_unmasked
 from skdp._typing import Ints, Places
+from skdp.data._columns import as_objects, columns_of, is_frame, is_missing
 from skdp.data._ragged import Ragged
 
 Values = NDArray[Any]
+
+_LARGEST_EXACT = 2**53
+"""Up to here integers are exact in double precision."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class Column:
         listed = list(values)
         distinct = _distinct(listed, name)
         order = {value: code for code, value in enumerate(_arrange(distinct))}
-        return cls(name, _as_objects(order)), _look_up(listed, order)
+        return cls(name, as_objects(order)), _look_up(listed, order)
 
     def find(self, values: Values) -> Places:
         """Return the codes of values, -1 for one that is no category.
@@ -101,17 +105,17 @@ def read_columns(estimator: Any, X: Any, *, reset: bool) -> list[Values]:
     if isinstance(X, Ragged):
         raise TypeError(f"X must be an (n_samples, n_features) array, got a {type(X).__name__}.")
     check_unmasked(X, "X")
-    if hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2:  # pandas: a column has its own type
+    if is_frame(X):  # each column has a type of its own
         _check_size(estimator, X.shape)
-        columns = [_as_column(X.iloc[:, j].to_numpy()) for j in range(X.shape[1])]
+        columns = [_as_column(column) for column in columns_of(X)]
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return columns
-    if isinstance(X, list | tuple):
-        X = _listed_as_array(X)
+    is_listed = isinstance(X, list | tuple)
     array = check_array(
-        X, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X"
+        _listed_as_array(X) if is_listed else X,
+        dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X",
     )  # fmt: skip
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    validate_data(estimator, array if is_listed else X, reset=reset, skip_check_array=True)
     return [_as_column(array[:, j]) for j in range(array.shape[1])]
 
 
@@ -122,24 +126,39 @@ def find_codes(columns: Sequence[Column], values: Sequence[Values]) -> Ints:
 
 
 def as_rows(values: Sequence[Values]) -> Values:
-    """Return columns as an (n, D) array: of numbers if all are, else of objects."""
+    """Return columns as an (n, D) array: of numbers if that rounds none, else of objects."""
     if all(column.dtype.kind in "biuf" for column in values):
-        return np.column_stack(values)
+        rows = np.column_stack(values)
+        if rows.dtype.kind != "f" or not any(map(_may_round, values)):
+            return rows
     rows = np.empty((len(values[0]), len(values)), dtype=object)
     for d, column in enumerate(values):
         rows[:, d] = column
     return rows
 
 
+def _may_round(column: Values) -> bool:
+    """Tell whether a column has integers that are not exact in double precision."""
+    if column.dtype.kind not in "iu":
+        return False
+    return bool(np.any((column > _LARGEST_EXACT) | (column < -_LARGEST_EXACT)))
+
+
 def _listed_as_array(rows: Sequence[Any]) -> Values:
-    """Return a list of rows as an array: numbers beside strings stay numbers, tuples are values."""
+    """Return a list of rows as an array in which each value is what it was.
+
+    Numpy would turn numbers next to strings into strings, integers next to fractions into floats,
+    which merges ids above 2**53, and tuples into dimensions.
+    """
     try:
         array = np.asarray(rows)
-        if array.ndim < 2 or (array.ndim == 2 and array.dtype.kind not in "US"):
+        if array.ndim < 2 or (array.ndim == 2 and array.dtype.kind in "biucO"):
+            return array
+        if array.ndim == 2 and array.dtype.kind == "f" and np.all(np.abs(array) < _LARGEST_EXACT):
             return array
     except ValueError:  # rows, or what they hold, differ in length
         pass
-    is_row = all(isinstance(row, list | tuple | np.ndarray) for row in rows)
+    is_row = all(hasattr(row, "__len__") and not isinstance(row, str | dict) for row in rows)
     if not is_row or len({len(row) for row in rows}) != 1:
         raise ValueError(
             "X must be a 2-D array, a data frame or a list of rows of equal length; got rows that "
@@ -173,7 +192,7 @@ def _check_finite(values: Values, name: str) -> None:
 
 
 def _raise_not_finite(value: Any, name: str) -> None:
-    what = "infinity" if isinstance(value, float | np.floating) and math.isinf(value) else "NaN"
+    what = "infinity" if _is_infinite(value) else "NaN, None or another missing value"
     raise ValueError(
         f"X, {name}, contains {what}. Categories are compared by equality: give what is missing a "
         "category of its own, such as the string 'missing'."
@@ -191,7 +210,7 @@ def _distinct(values: Iterable[Any], name: str) -> list[Any]:
             f"category, got {wrong!r:.80} ({type(wrong).__name__})."
         ) from None
     for value in found:
-        if not _is_itself(value) or (isinstance(value, float | np.floating) and math.isinf(value)):
+        if is_missing(value) or _is_infinite(value):
             _raise_not_finite(value, name)
     return found
 
@@ -204,12 +223,8 @@ def _is_hashable(value: Any) -> bool:
     return True
 
 
-def _is_itself(value: Any) -> bool:
-    """Tell whether a value equals itself, as NaN, NaT and pandas' NA do not."""
-    try:
-        return bool(value == value)
-    except TypeError:  # the truth of pandas' NA is unknown
-        return False
+def _is_infinite(value: Any) -> bool:
+    return isinstance(value, float | np.floating) and math.isinf(value)
 
 
 def _arrange(values: list[Any]) -> list[Any]:
@@ -228,15 +243,6 @@ def _arrange(values: list[Any]) -> list[Any]:
         except TypeError:
             arranged += part
     return arranged
-
-
-def _as_objects(values: Iterable[Any]) -> Values:
-    """Return values, tuples among them, as the elements of an array."""
-    listed = list(values)
-    array = np.empty(len(listed), dtype=object)
-    for i, value in enumerate(listed):
-        array[i] = value
-    return array
 
 
 def _look_up(values: Iterable[Any], codes: dict[Any, int]) -> Places:

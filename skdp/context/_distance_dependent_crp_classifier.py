@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_concentration, check_gamma_prior
 from skdp._memory import check_memory
@@ -42,6 +42,8 @@ from skdp.context._distance_dependent._similarities import (
     SubsetProduct,
 )
 from skdp.context._distance_dependent._walker import LinkWalker
+from skdp.context._labels import check_labels
+from skdp.data._validation import check_rows
 from skdp.inference import NoAverages, Trace, warn_of_drifts
 from skdp.mixture._partition import representative_partition
 
@@ -331,7 +333,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
 
     def _check_similarities(self, X: Any, *, reset: bool) -> Floats:
         """Return X, which holds similarities, with a column for each training observation."""
-        values = validate_data(self, X=X, reset=reset, dtype=np.float64, ensure_non_negative=True)
+        values = check_rows(self, X, reset=reset, ensure_non_negative=True)
         if reset and values.shape[0] != values.shape[1]:
             raise ValueError(
                 f"kernel='precomputed' needs a square X, of the similarities of all pairs of "
@@ -443,7 +445,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         ----------
         X : (n_samples, n_features) array-like or data frame
             A context in each row: categories of any kind that can be compared by equality, such as
-            strings or numbers. With ``kernel="precomputed"``, (n_samples, n_samples) similarities.
+            strings or numbers. Missing values (NaN, None, pandas' NA and NaT) are refused in every
+            container. With ``kernel="precomputed"``, (n_samples, n_samples) similarities.
         y : (n_samples,) array-like
             Outcomes.
 
@@ -581,7 +584,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         proba = self.predict_proba(X)
         if y is None:
             return np.asarray(np.log(proba.max(axis=1)))
-        labels = column_or_1d(y, warn=True)
+        labels = check_labels(y)
         if len(labels) != len(proba):
             raise ValueError(
                 f"Found input variables with inconsistent numbers of samples: X has {len(proba)}, "

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from skdp.data._brackets import as_in_treebanks
 from skdp.data._head_rules import HeadFinder, category_of
 from skdp.data._lexicalize import Nodes, read_nodes
 from skdp.data._parse_tree import ParseTree, name_other
@@ -197,7 +198,11 @@ class LexicalizedTrees:
             pairs = _check_annotations(annotations, self.trees)
         labels, tags, words = (
             [text for tree in self.trees for text in texts(tree)]
-            for texts in (lambda t: t.labels, lambda t: t.tags, lambda t: t.words)
+            for texts in (
+                lambda t: t.labels,
+                lambda t: t.tags,
+                lambda t: map(as_in_treebanks, t.words),
+            )
         )
         self._features = {"l": _objects(labels), "t": _objects(tags), "w": _objects(words)}
         if self._has_semantics:

@@ -275,7 +275,8 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         Parameters
         ----------
         X : (n_samples, n_features) array-like or data frame
-            Categories: integers, strings or other objects, compared by equality.
+            Categories: integers, strings or other objects, compared by equality. Missing values
+            (NaN, None, pandas' NA and NaT) are refused in every container.
         y : (n_samples,) array-like
             Class labels.
         sample_weight : (n_samples,) array-like of int or None, default=None

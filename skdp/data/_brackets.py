@@ -8,39 +8,80 @@ place of recursion, which deep trees would not survive.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
+
+from skdp._byte_order_mark import without_byte_order_mark
 
 Item = str | tuple[str, int]
 
+Skip = Callable[[int, int, str], None]
+"""Takes note of a malformed tree: its first line, its last line, and what is wrong."""
+
 _WHITE = " \t\n\r\f\v"
+_BEFORE = _WHITE + "\ufeff"
 _TOKEN = re.compile(rf"[()]|[^(){_WHITE}]+")
 NOT_IN_LABEL = re.compile(rf"[(){_WHITE}]")
 NOT_IN_WORD = re.compile(rf"[{_WHITE}]")
 
+_NAMES = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
+_OF_TREEBANKS = str.maketrans(_NAMES)
+_NAME = re.compile("-[lr][rsc]b-", re.IGNORECASE)
 
-def parse_brackets(lines: Iterable[str]) -> Iterator[list[Item]]:
-    """Yield the trees of bracketed text in flat form.
 
-    Raises a ValueError with the number of the line, from 1, if brackets are malformed.
+def parse_brackets(
+    lines: Iterable[str], root_label: str = "ROOT", where: str = "", skip: Skip | None = None
+) -> Iterator[list[Item]]:
+    """Yield the trees of bracketed text in flat form; an empty tree is an empty list.
+
+    Parameters
+    ----------
+    lines : iterable of str
+    root_label : str
+        Label of an outermost bracket that has none and does not hold one tree.
+    where : str
+        What messages begin with.
+    skip : callable or None
+        Called for malformed trees, which are then left out. None: they raise a ValueError with the
+        number of the line, from 1.
     """
+    if skip is not None:
+        lines = list(lines)
+        for first, last in _find_never_closed(lines):  # they would swallow the trees after them
+            skip(first, last, _NEVER_CLOSED)
+            lines[first - 1 : last] = [""] * (last - first + 1)
     items: list[Item] = []
     # Of open brackets: the label ("" as long as there is none), the number of children, the line.
     labels: list[str] = []
     counts: list[int] = []
     opened: list[int] = []
     fresh = False  # the last token opened a bracket
+    fault = ""  # of a tree that is left out
+    stray = 0  # the last line with something outside of brackets
+
+    def complain(what: str) -> str:
+        if skip is None:
+            raise ValueError(f"{where}line {number}: {what}.")
+        return fault or what
+
+    number = 0
     for number, line in enumerate(lines, 1):
         for token in _TOKEN.findall(line):
             if token == "(":
                 if fresh and len(labels) > 1:
-                    raise ValueError(f"line {number}: an inner bracket has no label.")
+                    fault = complain("an inner bracket has no label")
                 labels.append("")
                 counts.append(0)
                 opened.append(number)
                 fresh = True
+            elif not labels:
+                if without_byte_order_mark(token):
+                    what = "a closing bracket without an opening bracket"
+                    what = complain(what if token == ")" else f"{token!r} is outside of brackets")
+                    if skip is not None and stray < number:
+                        skip(number, number, what)
+                        stray = number
             elif token != ")":
-                if not labels:
-                    raise ValueError(f"line {number}: {token!r} is outside of brackets.")
                 if fresh:
                     labels[-1] = token
                     fresh = False
@@ -48,29 +89,66 @@ def parse_brackets(lines: Iterable[str]) -> Iterator[list[Item]]:
                     items.append(token)
                     counts[-1] += 1
             else:
-                if not labels:
-                    raise ValueError(
-                        f"line {number}: a closing bracket without an opening bracket."
-                    )
-                label, n_children, fresh = labels.pop(), counts.pop(), False
+                label, n_children, start = labels.pop(), counts.pop(), opened.pop()
+                fresh = False
                 if n_children == 0:
-                    raise ValueError(f"line {number}: the bracket ({label}) is empty.")
-                if label:
+                    if label or labels not in ([], [""]):
+                        fault = complain(f"the bracket ({label}) is empty")
+                elif label:
                     items.append((label, n_children))
                 elif n_children > 1 or isinstance(items[-1], str):
-                    raise ValueError(
-                        f"line {number}: an outermost bracket without a label must hold one tree."
-                    )
-                opened.pop()
+                    items.append((root_label, n_children))
                 if labels:
-                    counts[-1] += 1
+                    counts[-1] += n_children > 0
+                    continue
+                if skip is not None and fault:
+                    skip(start, number, fault)
                 else:
                     yield items
-                    items = []
-    if opened:
-        raise ValueError(f"line {opened[-1]}: a bracket is never closed.")
+                items, fault = [], ""
+    if opened and skip is None:
+        raise ValueError(f"{where}line {opened[-1]}: {_NEVER_CLOSED}.")
+    if opened and skip is not None:
+        skip(opened[0], number, _NEVER_CLOSED)
+
+
+_NEVER_CLOSED = "a bracket is never closed"
+
+
+def _find_never_closed(lines: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last lines of trees with a bracket that is never closed.
+
+    Such a tree ends before the next line that begins with a bracket and is indented no further.
+    """
+    rests = [line.lstrip(_BEFORE) for line in lines]
+    indents = [
+        len(line) - len(rest) if rest.startswith("(") else -1
+        for line, rest in zip(lines, rests, strict=True)
+    ]
+    rises = (rest.count("(") - rest.count(")") for rest in rests)
+    depths = list(accumulate(rises, initial=0))
+    lowest = list(accumulate(reversed(depths[1:]), min))[::-1]  # behind a line and all after it
+    begin = 0
+    while begin < len(lines):
+        end = begin + 1
+        if indents[begin] >= 0 and lowest[begin] > depths[begin]:
+            while end < len(lines) and not 0 <= indents[end] <= indents[begin]:
+                end += 1
+            yield begin + 1, end
+        begin = end
 
 
 def escape_brackets(word: str) -> str:
     """Return a word with the treebank's names of round brackets in their place."""
     return word.replace("(", "-LRB-").replace(")", "-RRB-")
+
+
+def as_in_treebanks(word: str) -> str:
+    """Return the form in which all spellings of a word are one.
+
+    A bracket has its treebank's name, in capitals, and there are no byte order marks.
+    """
+    if word.isalnum():
+        return word
+    plain = without_byte_order_mark(word).translate(_OF_TREEBANKS)
+    return _NAME.sub(lambda name: name[0].upper(), plain)

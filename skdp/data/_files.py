@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -10,24 +11,28 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from skdp._files import check_path, replace_file
+
 Folder = str | os.PathLike[str]
 
 
-def write_arrays(folder: Folder, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write arrays into a folder, which is made if there is none.
+def write_arrays(folder: Folder, arrays: dict[str, NDArray[Any] | None]) -> None:
+    """Write arrays into a folder, which is made if there is none; None removes a file.
 
-    A file that exists is replaced, not written to: an array may be mapped to it.
+    All are written before the first one takes the place of an older file: if anything fails, the
+    folder holds what it held. A file is replaced, not written to: an array may be mapped to it.
     """
-    place = Path(folder)
+    place = check_path(folder, "folder")
     place.mkdir(parents=True, exist_ok=True)
-    for name, array in arrays.items():
-        beside = place / f"{name}.npy.{os.getpid()}.part"
-        try:
-            with open(beside, "wb") as file:
+    with ExitStack() as stack:
+        for name, array in arrays.items():
+            if array is not None:
+                file = stack.enter_context(replace_file(place / f"{name}.npy"))
                 np.save(file, array)
-            os.replace(beside, place / f"{name}.npy")
-        finally:
-            beside.unlink(missing_ok=True)
+                file.flush()
+    for name, array in arrays.items():
+        if array is None:
+            (place / f"{name}.npy").unlink(missing_ok=True)
 
 
 def read_array(folder: Folder, name: str, mmap_mode: str | None = None) -> NDArray[Any]:
@@ -40,15 +45,16 @@ def read_array(folder: Folder, name: str, mmap_mode: str | None = None) -> NDArr
     ValueError
         If it holds no array, or one of objects.
     """
-    path = Path(folder, f"{name}.npy")
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}.")
+    path = _find(folder, name)
     if mmap_mode is not None and 0 in read_shape(folder, name):
         mmap_mode = None  # nothing cannot be mapped
     try:
-        return np.load(path, mmap_mode=mmap_mode, allow_pickle=False)  # type: ignore[arg-type]
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"{path} is damaged or holds no numbers: {error}") from None
+        if mmap_mode is not None:
+            return npy.open_memmap(path, mmap_mode)
+        with open(path, "rb") as file:
+            return np.asarray(npy.read_array(file, allow_pickle=False))
+    except Exception as error:  # damaged heads raise errors of many types
+        raise _damage(path, error) from None
 
 
 def read_shape(folder: Folder, name: str) -> tuple[int, ...]:
@@ -59,13 +65,26 @@ def read_shape(folder: Folder, name: str) -> tuple[int, ...]:
     FileNotFoundError, ValueError
         As `read_array`.
     """
-    path = Path(folder, f"{name}.npy")
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}.")
+    path = _find(folder, name)
     with open(path, "rb") as file:
         try:
             version = npy.read_magic(file)
             read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
             return tuple(read(file)[0])
-        except ValueError as error:
-            raise ValueError(f"{path} is damaged or holds no numbers: {error}") from None
+        except Exception as error:
+            raise _damage(path, error) from None
+
+
+def _find(folder: Folder, name: str) -> Path:
+    """Return the path of an array's file, or raise if there is none."""
+    path = check_path(folder, "folder") / f"{name}.npy"
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}.")
+    return path
+
+
+def _damage(path: Path, error: Exception) -> Exception:
+    """Return the error to raise in place of another one; those of the system name the file."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return error
+    return ValueError(f"{path} is damaged or holds no numbers: {error}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ def read_frame(
     Parameters
     ----------
     frame : pandas.DataFrame
-    by : column name or list of them
-    time : column name or None
+    by : name of a column or of a level of the index, or list of them
+    time : such a name or None
     columns : list of column names or None
 
     Returns
@@ -41,7 +42,12 @@ def read_frame(
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise ValueError(f"frame must have columns of different names, got {twice!r} twice.")
-    keys = _check_names(frame, [by] if _is_name(frame, by) else by, "by")
+    if _is_name(frame, by):
+        by = [by]
+    elif hasattr(by, "__next__"):
+        by = list(by)
+    frame = _with_levels(frame, [*by, time])
+    keys = _check_names(frame, by, "by")
     for name in keys:
         _check_present(frame, name, "by")
     if time is not None:
@@ -66,6 +72,26 @@ def read_frame(
     for d, name in enumerate(columns):
         values[:, d] = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)[order]
     return values, offsets(np.bincount(numbers)), columns
+
+
+def _with_levels(frame: Any, names: list[Any]) -> Any:
+    """Return the frame with levels of its index as columns, where these are asked for."""
+    levels = list(frame.index.names)
+    named = [name for name in names if name is not None and isinstance(name, Hashable)]
+    wanted = [name for name in dict.fromkeys(named) if name in levels]
+    for name in wanted:
+        if name in frame.columns:
+            raise ValueError(
+                f"frame has both a column and a level of the index with the name {name!r}: rename "
+                "one of them."
+            )
+    if not wanted:
+        return frame
+    values = {name: frame.index.get_level_values(levels.index(name)) for name in wanted}
+    frame = frame.reset_index(drop=True)  # a name of both is ambiguous to pandas
+    for name, column in values.items():
+        frame[name] = column
+    return frame
 
 
 def common_names(parts: Any) -> list[str] | None:
@@ -113,8 +139,10 @@ def _check_names(frame: Any, names: Any, what: str) -> list[Any]:
         raise ValueError(f"{what} must name at least one column, got none.")
     for name in found:
         if name not in frame.columns:
+            levels = [level for level in frame.index.names if level is not None]
+            index = f", and levels of the index {levels!r:.80}" if levels else ""
             raise ValueError(
-                f"{what}: frame has no column {name!r}; it has {list(frame.columns)!r:.200}."
+                f"{what}: frame has no column {name!r}; it has {list(frame.columns)!r:.200}{index}."
             )
     if len(set(found)) < len(found):
         raise ValueError(f"{what} must name each column once, got {found!r:.200}.")

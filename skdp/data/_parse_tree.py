@@ -12,6 +12,7 @@ from skdp.data._brackets import (
     escape_brackets,
     parse_brackets,
 )
+from skdp.data._head_rules import TRACE, category_of
 from skdp.data._tree_svg import draw_svg
 
 
@@ -58,7 +59,8 @@ class ParseTree:
     -----
     In bracketed text, parentheses in a word are written as in treebanks: ``(`` as ``-LRB-`` and
     ``)`` as ``-RRB-``. Reading does not convert them back, so a tree whose words have no
-    parentheses is the same after writing and reading.
+    parentheses is the same after writing and reading. Grammars and scores take both spellings for
+    one word.
 
     Examples
     --------
@@ -82,7 +84,7 @@ class ParseTree:
     _height: int
 
     def __init__(self, label: str, children: Sequence[ParseTree | str]):
-        _check_text(label, "label", NOT_IN_LABEL)
+        check_label(label)
         if isinstance(children, str | ParseTree) or not hasattr(children, "__iter__"):
             raise TypeError(
                 f"children must be a sequence of trees and words, got {children!r}: pass a single "
@@ -95,7 +97,7 @@ class ParseTree:
             if not isinstance(child, ParseTree):
                 if isinstance(child, list):
                     raise TypeError(name_other(child, "A child", "a ParseTree or a str"))
-                _check_text(child, "word", NOT_IN_WORD)
+                _check_text(child, "A word", NOT_IN_WORD)
         self._set(label, children)
 
     @classmethod
@@ -114,13 +116,16 @@ class ParseTree:
         return self
 
     @classmethod
-    def from_brackets(cls, text: str) -> Self:
+    def from_brackets(cls, text: str, *, root_label: str = "ROOT") -> Self:
         """Return the tree of bracketed text, such as ``(S (NP he) (VP ran))``.
 
         Parameters
         ----------
         text : str
-            One tree, on one or more lines. An outermost bracket without a label is removed.
+            One tree, on one or more lines. An outermost bracket without a label is removed if it
+            holds one tree.
+        root_label : str, default="ROOT"
+            Label of one that holds several trees or words.
 
         Returns
         -------
@@ -129,8 +134,8 @@ class ParseTree:
         Raises
         ------
         ValueError
-            If brackets are malformed (the message gives the line number), or if there is not
-            exactly one tree.
+            If brackets are malformed (the message gives the line number), if there is not exactly
+            one tree, or if it is empty.
 
         See Also
         --------
@@ -138,9 +143,12 @@ class ParseTree:
         """
         if not isinstance(text, str):
             raise TypeError(f"text must be a str, got {type(text).__name__}.")
-        trees = list(parse_brackets(text.split("\n")))
+        check_label(root_label, "root_label")
+        trees = list(parse_brackets(text.split("\n"), root_label))
         if len(trees) != 1:
             raise ValueError(f"The text must hold one tree, but it holds {len(trees)}.")
+        if not trees[0]:
+            raise ValueError("The tree is empty: it has no words.")
         return cls._from_flat(trees[0])
 
     @classmethod
@@ -170,11 +178,11 @@ class ParseTree:
         while stack:
             node = stack.pop()
             if not isinstance(node, list):
-                _check_text(node, "word", NOT_IN_WORD)
+                _check_text(node, "A word", NOT_IN_WORD)
                 flat.append(node)
                 continue
             label = node.label()  # type: ignore[attr-defined]  # nltk's trees are lists with a label
-            _check_text(label, "label", NOT_IN_LABEL)
+            check_label(label)
             if not node:
                 raise ValueError(f"A node must have children, but {label!r} has none.")
             flat.append((label, len(node)))
@@ -278,7 +286,7 @@ class ParseTree:
                 f"words must hold {len(places)} words, one per leaf, got {len(words)}."
             )
         for i, word in zip(places, words, strict=True):
-            _check_text(word, "word", NOT_IN_WORD)
+            _check_text(word, "A word", NOT_IN_WORD)
             flat[i] = word
         return self._from_flat(flat)
 
@@ -310,10 +318,71 @@ class ParseTree:
                 continue
             label, n_children = item
             if label not in mapped:
-                _check_text(new := function(label), "label", NOT_IN_LABEL)
+                check_label(new := function(label))
                 mapped[label] = new
             flat[i] = mapped[label], n_children
         return self._from_flat(flat)
+
+    def without_traces(self) -> Self | None:
+        """Return the same tree without traces and other empty nodes.
+
+        Returns
+        -------
+        ParseTree or None
+            Nodes with the label ``-NONE-`` are removed, and so are nodes that then have no words.
+            None if nothing is left.
+
+        See Also
+        --------
+        read_trees : Does so for all trees of a file with ``clean=True``.
+
+        Examples
+        --------
+        >>> from skdp.grammar import ParseTree
+        >>> ParseTree.from_brackets("(S (NP (-NONE- *)) (VP (TO to) (VP go)))").without_traces()
+        <ParseTree (S (VP (TO to) (VP go)))>
+        """
+        kept: list[Item] = []
+        sizes: list[int] = []  # of what waits for its parent: items that are kept
+        for item in self._flat():
+            if isinstance(item, str):
+                kept.append(item)
+                sizes.append(1)
+                continue
+            label, n_children = item
+            below = sizes[-n_children:]
+            del sizes[-n_children:]
+            size, n_kept = sum(below), sum(n > 0 for n in below)
+            if label == TRACE:
+                del kept[len(kept) - size :]
+                size = 0
+            elif n_kept:
+                kept.append((label, n_kept))
+                size += 1
+            sizes.append(size)
+        return self._from_flat(kept) if kept else None
+
+    def without_function_tags(self) -> Self:
+        """Return the same tree with labels cut to their categories.
+
+        Returns
+        -------
+        ParseTree
+            Labels end before their first ``-``, ``=`` or ``|``: NP-SBJ, NP-1 and NP=2 become NP,
+            and ADVP|PRT becomes ADVP. Labels that begin with such a sign, as -LRB- does, stay.
+
+        See Also
+        --------
+        read_trees : Does so for all trees of a file with ``clean=True``.
+        map_labels : Does anything else to labels.
+
+        Examples
+        --------
+        >>> from skdp.grammar import ParseTree
+        >>> ParseTree.from_brackets("(NP-SBJ=1 (-LRB- -LRB-) (NN dog))").without_function_tags()
+        <ParseTree (NP (-LRB- -LRB-) (NN dog))>
+        """
+        return self.map_labels(category_of)
 
     def to_brackets(self) -> str:
         """Return bracketed text on one line, the same as ``str(tree)``.
@@ -423,11 +492,16 @@ def name_other(value: object, what: str, wanted: str = "a ParseTree") -> str:
     return message + "."
 
 
+def check_label(label: Any, name: str = "A label") -> None:
+    """Raise if a label cannot be one of a tree's."""
+    _check_text(label, name, NOT_IN_LABEL)
+
+
 def _check_text(text: Any, name: str, forbidden: Any) -> None:
     if not isinstance(text, str):
-        raise TypeError(f"A {name} must be a str, got {text!r}.")
+        raise TypeError(f"{name} must be a str, got {text!r}.")
     if not text:
-        raise ValueError(f"A {name} must not be empty.")
+        raise ValueError(f"{name} must not be empty.")
     if forbidden.search(text):
-        what = "white space" if name == "word" else "white space or parentheses"
-        raise ValueError(f"A {name} must not contain {what}, got {text!r}.")
+        what = "white space" if name == "A word" else "white space or parentheses"
+        raise ValueError(f"{name} must not contain {what}, got {text!r}.")

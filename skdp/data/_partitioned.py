@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from glob import glob, has_magic
 from itertools import pairwise
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_count
+from skdp._files import check_path
 from skdp.data._concatenate import concatenate
 from skdp.data._files import Folder, read_shape
 from skdp.data._parts import Part
@@ -101,31 +103,40 @@ class Partitioned:
             If no folder matches, or a file is missing.
         ValueError
             If numbers of features differ or a file is damaged; the message names the partition.
+        TypeError
+            If `folders` is neither a path nor a list of paths.
         """
         kind = cls._kind
-        paths = _expand([folders] if isinstance(folders, str | os.PathLike) else list(folders))
+        if not isinstance(folders, str | os.PathLike):
+            folders = read_parts(folders, "folders", "paths, or a single path")
+        else:
+            folders = [folders]
+        paths = _expand(folders)
         has_own = (paths[0] / "n_features.npy").exists() or not hasattr(kind, "tokens")
         if n_features is None and not has_own:
             raise FileNotFoundError(
                 f"there is no file {paths[0] / 'n_features.npy'}: give n_features."
             )
         if n_features is None:
-            n_features = kind._read_n_features(paths[0])
+            try:
+                n_features = kind._read_n_features(paths[0])
+            except (FileNotFoundError, ValueError) as error:
+                Part(kind, 0, 1, paths[0]).raise_named(error)
         n_features = cls._check_n_features(n_features)
         parts = []
         for i, path in enumerate(paths):
             part = Part(kind, i, n_features, path)
             try:
-                (n_ends,) = read_shape(path, kind._ptr_names[0])
+                shape = read_shape(path, kind._ptr_names[0])
+                if len(shape) != 1:
+                    raise ValueError(f"{kind._ptr_names[0]}.npy must be 1-D, got shape {shape}.")
                 if (path / "n_features.npy").exists() or not hasattr(kind, "tokens"):
                     own = kind._read_n_features(path)
                     if own != n_features:
                         raise ValueError(f"has {own} features, but n_features is {n_features}.")
-            except FileNotFoundError as error:
-                raise FileNotFoundError(f"{part.where}: {error}") from None
-            except ValueError as error:
-                raise ValueError(f"{part.where}: {error}") from None
-            parts.append(Part(kind, i, n_features, path, max(n_ends - 1, 0)))
+            except (FileNotFoundError, ValueError) as error:
+                part.raise_named(error)
+            parts.append(Part(kind, i, n_features, path, max(shape[0] - 1, 0)))
         return cls._make(parts)
 
     @classmethod
@@ -281,14 +292,25 @@ class Partitioned:
         ------
         FileExistsError
             If there is anything in `folder`.
+        TypeError
+            If `folder` is no path.
+
+        Notes
+        -----
+        If a partition cannot be opened or written, those before it are removed again.
         """
-        place = Path(folder)
+        place = check_path(folder, "folder")
         place.mkdir(parents=True, exist_ok=True)
         if any(place.iterdir()):
             raise FileExistsError(f"The folder {place} is not empty.")
         paths = [place / f"part-{i:05d}" for i in range(self.n_partitions)]
-        for path, part in zip(paths, self._parts, strict=True):
-            part.open().save(path)
+        try:
+            for path, part in zip(paths, self._parts, strict=True):
+                part.open().save(path)
+        except BaseException:
+            for path in paths:
+                shutil.rmtree(path, ignore_errors=True)
+            raise
         return self.from_files(paths, self._n_features)
 
     def __len__(self) -> int:
@@ -333,14 +355,17 @@ class Partitioned:
 def _expand(folders: list[Folder]) -> list[Path]:
     """Return folders with matches in place of patterns."""
     paths = []
-    for folder in folders:
-        name = os.fspath(folder)
+    for i, folder in enumerate(folders):
+        name = str(check_path(folder, f"folders[{i}]"))
         if has_magic(name) and not os.path.exists(name):
             found = sorted(glob(name))
             if not found:
                 raise FileNotFoundError(f"No folder matches {name}.")
             paths += [Path(each).absolute() for each in found]
         else:
+            if not os.path.isdir(name):
+                where = f"partition {len(paths)} ({Path(name).name})"
+                raise FileNotFoundError(f"{where}: there is no folder {name}.")
             paths.append(Path(name).absolute())
     if not paths:
         raise ValueError("folders must hold at least one folder, got none.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from skdp.data._ragged import Ragged
 
@@ -62,16 +62,34 @@ class Part:
         ------
         FileNotFoundError, ValueError, TypeError
             If it is not there or not what it should be; the message names the partition.
+        Exception
+            If Dask cannot compute it; the message names the partition, too.
         """
         if isinstance(self.source, Path):
             try:
                 found = self.kind._read(self.source, self.n_features, "r")
-            except FileNotFoundError as error:
-                raise FileNotFoundError(f"{self.where}: {error}") from None
-            except ValueError as error:
-                raise ValueError(f"{self.where}: {error}") from None
+            except (FileNotFoundError, ValueError) as error:
+                self.raise_named(error)
             return self.accept(found)
-        return self.accept(self.source.compute() if self.is_delayed else self.source)
+        return self.accept(self._compute() if self.is_delayed else self.source)
+
+    def _compute(self) -> Any:
+        """Return what Dask computes."""
+        try:
+            return self.source.compute()
+        except Exception as error:
+            self.raise_named(error)
+
+    def raise_named(self, error: Exception) -> NoReturn:
+        """Raise an error again, with a message that names the partition.
+
+        Built-in errors keep their type. Others may need more than a message, so they get a note.
+        """
+        is_plain = type(error).__module__ == "builtins"
+        if is_plain and not isinstance(error, UnicodeError | ExceptionGroup):
+            raise type(error)(f"{self.where}: {error}") from error
+        error.add_note(f"It was raised in {self.where}.")
+        raise error
 
     def accept(self, found: Any) -> Any:
         """Return what was opened or computed as a container, checked.
@@ -93,8 +111,8 @@ class Part:
         if self.is_raw:
             try:
                 found = self.kind._of_samples(found, self.n_features)
-            except ValueError as error:
-                raise ValueError(f"{self.where}: {error}") from None
+            except (ValueError, TypeError) as error:
+                self.raise_named(error)
         if found.n_features != self.n_features:
             raise ValueError(
                 f"{self.where} has {found.n_features} features, but n_features is "

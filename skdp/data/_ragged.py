@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array
+from skdp._files import check_path
 from skdp.data._files import Folder, read_array, write_arrays
 
 Offsets = NDArray[np.int64]
@@ -154,7 +155,12 @@ class Ragged:
         ----------
         folder : str or path-like
             It is made if it does not exist. Files in it with the names of the attributes are
-            replaced.
+            replaced once all have been written: if anything fails, they stay as they were.
+
+        Raises
+        ------
+        TypeError
+            If `folder` is no path.
         """
         write_arrays(folder, self._arrays())
 
@@ -177,12 +183,23 @@ class Ragged:
         FileNotFoundError
             If a file is missing.
         ValueError
-            If a file is damaged, or arrays do not fit together.
+            If a file is damaged, or arrays do not fit together; the message names the file or the
+            folder.
+        TypeError
+            If `folder` is no path.
         """
-        return cls._read(folder, None, mmap_mode)
+        if mmap_mode not in ("r", "c", None):
+            raise ValueError(f"mmap_mode must be 'r', 'c' or None, got {mmap_mode!r}.")
+        place = check_path(folder, "folder")
+        try:
+            return cls._read(place, None, mmap_mode)
+        except ValueError as error:
+            if str(place) in str(error):
+                raise
+            raise ValueError(f"{place}: {error}") from None
 
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what `save` writes, by name."""
+    def _arrays(self) -> dict[str, NDArray[Any] | None]:
+        """Return what `save` writes, by name; None: this container has no such array."""
         ptrs = zip(self._ptr_names, self._ptrs, strict=True)
         return {self._values_name: self._values, **dict(ptrs)}
 
@@ -204,8 +221,6 @@ class Ragged:
     @classmethod
     def _read_arrays(cls, folder: Folder, mmap_mode: str | None) -> list[NDArray[Any]]:
         """Return the values, then the offsets, innermost first."""
-        if mmap_mode not in ("r", "c", None):
-            raise ValueError(f"mmap_mode must be 'r', 'c' or None, got {mmap_mode!r}.")
         return [
             read_array(folder, name, mmap_mode)
             for name in (cls._values_name, *cls._ptr_names[::-1])

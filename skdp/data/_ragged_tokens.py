@@ -97,7 +97,7 @@ class RaggedTokens(Ragged):
         """(n_tokens,) read-only array: word ids in reading order."""
         return self._values
 
-    def _arrays(self) -> dict[str, NDArray[Any]]:
+    def _arrays(self) -> dict[str, NDArray[Any] | None]:
         return {**super()._arrays(), "n_features": np.array(self.n_features)}
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array
 from skdp._public import public
+from skdp.data._columns import to_numbers
 from skdp.data._files import Folder, read_array, read_shape
 from skdp.data._frames import common_names, read_frame
 from skdp.data._ragged import Offsets, Ragged, offsets, read_parts
@@ -135,13 +137,14 @@ class SequencePanel(Ragged):
         ----------
         frame : pandas.DataFrame
         by : column name or list of column names
-            What tells sequences apart, such as a subject, or a subject and a session. Rows of
-            different sequences may be interleaved. Sequences are in the order in which they first
-            occur, that of ``frame.groupby(by, sort=False)``.
+            What tells sequences apart, such as a subject, or a subject and a session: names of
+            columns or of levels of the index. Rows of different sequences may be interleaved.
+            Sequences are in the order in which they first occur, that of
+            ``frame.groupby(by, sort=False)``.
         time : column name or None, default=None
-            The rows of a sequence are sorted by this column: numbers, dates or anything else that
-            has an order. None: they are in the right order already. Gaps between times are not
-            filled.
+            The rows of a sequence are sorted by this column or level of the index: numbers, dates
+            or anything else that has an order. None: they are in the right order already. Gaps
+            between times are not filled.
         columns : list of column names or None, default=None
             The columns of the observations, in this order. None: all except those of `by` and
             `time`.
@@ -156,8 +159,9 @@ class SequencePanel(Ragged):
         TypeError
             If `frame` is not a data frame of pandas.
         ValueError
-            If a column is not there, or a column of observations does not hold numbers; if a value
-            of `by` or `time` is missing, or a sequence has the same time twice.
+            If a column is not there, or has the name of a level of the index that is asked for, or
+            a column of observations does not hold numbers; if a value of `by` or `time` is missing,
+            or a sequence has the same time twice.
 
         Examples
         --------
@@ -185,10 +189,12 @@ class SequencePanel(Ragged):
             self._feature_names.flags.writeable = False
         return self
 
-    def _arrays(self) -> dict[str, NDArray[Any]]:
+    def _arrays(self) -> dict[str, NDArray[Any] | None]:
         names = self._feature_names
-        given = {} if names is None else {"feature_names": names.astype(np.str_)}
-        return {**super()._arrays(), **given}
+        written = None if names is None else names.astype(np.str_)
+        if names is not None and written is not None and written.tolist() != names.tolist():
+            raise ValueError("feature_names: a name that ends with NUL cannot be saved.")
+        return {**super()._arrays(), "feature_names": written}
 
     @classmethod
     def _read(cls, folder: Folder, n_features: int | None, mmap_mode: str | None) -> Self:
@@ -198,8 +204,13 @@ class SequencePanel(Ragged):
             raise ValueError(f"has {panel.n_features} features, expected {n_features}.")
         if not Path(folder, "feature_names.npy").exists():
             return panel
-        names = read_array(folder, "feature_names").tolist()
-        return panel._with_names(names)
+        names = read_array(folder, "feature_names")
+        if names.shape != (panel.n_features,) or names.dtype.kind != "U":
+            raise ValueError(
+                f"feature_names.npy must hold {panel.n_features} strings, the names of the columns "
+                f"of values.npy, got {names.dtype} of shape {names.shape}."
+            )
+        return panel._with_names(names.tolist())
 
     @classmethod
     def _read_n_features(cls, folder: Folder) -> int:
@@ -242,6 +253,9 @@ def _remake(
 def _as_observations(values: ArrayLike, name: str) -> NDArray[Any]:
     """Return a 2-D array of real numbers, or raise a ValueError that names the array."""
     array = as_array(values, name)
+    if array.dtype == object and array.ndim in (1, 2):
+        with contextlib.suppress(TypeError, ValueError):  # then its type is named
+            array = to_numbers(array, name)
     if array.ndim not in (1, 2) or array.dtype.kind not in "biuf":
         raise ValueError(
             f"{name}: must be a (T, D) or (T,) array of real numbers, got {array.ndim} dimensions "

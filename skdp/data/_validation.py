@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from skdp._checks import check_unmasked
 from skdp._numba import frozen
+from skdp.data._columns import is_frame
+from skdp.data._numbers import FILL_IN, LEAVE_OUT, check_finite, check_finite_array, with_numbers
 from skdp.data._parse_tree import ParseTree
 from skdp.data._partitioned import Partitioned
 from skdp.data._partitioned_sentences import PartitionedSentences
@@ -74,8 +77,14 @@ def check_corpus(
         corpus = SegmentedCorpus.from_documents(X, None if reset else estimator.n_features_in_)
     else:
         counts = check_array(
-            X, accept_sparse="csr", ensure_non_negative=True, estimator=estimator, input_name="X"
+            with_numbers(X),
+            accept_sparse="csr",
+            ensure_all_finite=False,
+            ensure_non_negative=True,
+            estimator=estimator,
+            input_name="X",
         )
+        check_finite_array(estimator, counts, LEAVE_OUT)
         corpus = SegmentedCorpus._from_rows(counts, np.arange(counts.shape[0] + 1))
     if not is_listed:
         _check_not_empty(estimator, corpus)
@@ -134,7 +143,6 @@ def check_panel(
         If X is another container, or scikit-learn's ``check_array`` raises it.
     """
     _check_kind(estimator, X)
-    _check_columns_are_numbers(X)
     _check_no_text(X)
     _check_not_empty_list(estimator, X)
     is_single = False
@@ -147,22 +155,30 @@ def check_panel(
         panel = source = SequencePanel(X.tokens, X.ptr)
     elif _holds_sequences(X):
         source = X[0]
-        panel = SequencePanel.from_sequences(X)
+        panel = SequencePanel.from_sequences(
+            [
+                with_numbers(part, f"sequence {i} of X") if is_frame(part) else part
+                for i, part in enumerate(X)
+            ]
+        )
     else:
         is_single = True
         _check_dimensions(estimator, X)
         values = check_array(
-            X,
+            with_numbers(X),
             dtype=np.float64,
-            ensure_all_finite=ensure_all_finite,
+            ensure_all_finite=False if ensure_all_finite is True else ensure_all_finite,
             estimator=estimator,
             input_name="X",
         )
+        if ensure_all_finite is True:
+            check_finite_array(estimator, values, FILL_IN)
         panel = SequencePanel(values, np.array([0, len(values)]))
     _check_not_empty(estimator, panel)
     check_lengths(type(estimator).__name__, panel)
     if ensure_all_finite and not is_single:
-        check_finite(panel, allow_nan=ensure_all_finite == "allow-nan")
+        cure = f" {type(estimator).__name__} {FILL_IN}"
+        check_finite(panel, allow_nan=ensure_all_finite == "allow-nan", cure=cure)
     _record_features(estimator, source, panel, reset)
     return panel, is_single
 
@@ -243,7 +259,14 @@ def check_sentences(
         with _naming_the_cure(n_words):
             sentences = TokenSequences.from_sequences(X, n_words)
     else:
-        rows = check_array(X, ensure_non_negative=True, estimator=estimator, input_name="X")
+        rows = check_array(
+            with_numbers(X),
+            ensure_all_finite=False,
+            ensure_non_negative=True,
+            estimator=estimator,
+            input_name="X",
+        )
+        check_finite_array(estimator, rows, LEAVE_OUT)
         with _naming_the_cure(n_words):
             sentences = _from_rows(rows, n_words)
         if reset and not any_length:
@@ -320,7 +343,12 @@ def _naming_the_cure(n_words: int | None) -> Iterator[None]:
 
 
 def check_rows(
-    estimator: Any, X: Any, *, reset: bool, ensure_all_finite: bool | str = True
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    ensure_all_finite: bool | str = True,
+    ensure_non_negative: bool = False,
 ) -> NDArray[np.float64]:
     """Return X as a read-only (n_samples, n_features) array, checked or recorded.
 
@@ -332,6 +360,7 @@ def check_rows(
     reset : bool
     ensure_all_finite : bool or "allow-nan", default=True
         Both as in `check_panel`.
+    ensure_non_negative : bool, default=False
 
     Returns
     -------
@@ -348,16 +377,18 @@ def check_rows(
             f"X must be an (n_samples, n_features) array, got a {type(X).__name__}: a sample of "
             f"{type(estimator).__name__} is a row."
         )
-    _check_columns_are_numbers(X)
     _check_no_text(X)
     values = validate_data(
         estimator,
-        X=X,
+        X=with_numbers(X),
         reset=reset,
         dtype=np.float64,
         order="C",
-        ensure_all_finite=ensure_all_finite,
+        ensure_all_finite=False if ensure_all_finite is True else ensure_all_finite,
+        ensure_non_negative=ensure_non_negative,
     )
+    if ensure_all_finite is True:
+        check_finite_array(estimator, values, FILL_IN)
     return np.asarray(frozen(values), dtype=np.float64)
 
 
@@ -374,42 +405,28 @@ def _check_kind(estimator: Any, X: Any) -> None:
         )
     if isinstance(X, Ragged):
         return
-    if (isinstance(X, dict) and not hasattr(X, "shape")) or hasattr(X, "ngroups"):
-        values = "*X.values()" if isinstance(X, dict) else "part for _, part in X"
-        raise TypeError(
-            f"X must not be a {type(X).__name__}: pass a list of its parts, [{values}]."
-        )
+    is_unordered = isinstance(X, dict | set | frozenset) and not hasattr(X, "shape")
+    if is_unordered or hasattr(X, "ngroups"):
+        parts = "part for _, part in X" if hasattr(X, "ngroups") else "*X"
+        if isinstance(X, dict):
+            parts = "*X.values()"
+        raise TypeError(f"X must not be a {type(X).__name__}: pass a list of its parts, [{parts}].")
     check_unmasked(X, "X")
-    dtypes = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
-    for d, dtype in enumerate(dtypes if hasattr(dtypes, "__iter__") else [dtypes]):
-        if getattr(dtype, "kind", "") in ("M", "m"):
-            where, cure = "X", ""
-            if hasattr(X, "columns"):
-                where, cure = f"X, column {X.columns[d]!r},", ", or make them the index"
-            raise ValueError(
-                f"{where} must hold numbers, got dates or times ({dtype}): turn them into numbers "
-                f"first{cure}."
+    _check_not_sparse(estimator, X)
+    if hasattr(X, "iloc") and hasattr(X, "columns") and not X.columns.is_unique:
+        twice = X.columns[X.columns.duplicated()][0]
+        raise ValueError(f"X must have columns of different names, got {twice!r} twice.")
+
+
+def _check_not_sparse(estimator: Any, X: Any) -> None:
+    """Raise for sparse matrices in lists, in the words in which scikit-learn refuses one."""
+    for part in X if isinstance(X, list | tuple) else ():
+        inner = part if isinstance(part, list | tuple) else (part,)
+        if any(map(issparse, inner)):
+            raise TypeError(
+                f"Sparse data was passed for X, in a list, but {type(estimator).__name__} takes "
+                "arrays in lists: use '.toarray()' to convert each to a dense numpy array."
             )
-
-
-def _check_columns_are_numbers(X: Any) -> None:
-    """Raise for a column of text in a data frame, or in one of a list, and name it."""
-    is_list = isinstance(X, (list, tuple))
-    for i, frame in enumerate(X if is_list else [X]):
-        if not (hasattr(frame, "columns") and hasattr(frame, "iloc")):
-            continue
-        for d, dtype in enumerate(frame.dtypes):
-            if getattr(dtype, "kind", "O") in "biuf":
-                continue
-            column = frame.iloc[:, d]
-            try:
-                np.asarray(column[column.notna()], dtype=np.float64)
-            except (TypeError, ValueError) as error:
-                where = f"sequence {i} of X" if is_list else "X"
-                raise ValueError(
-                    f"{where} must hold numbers, but column {frame.columns[d]!r} does not "
-                    f"({error}). Leave it out, make it the index (dates), or encode it first."
-                ) from None
 
 
 def _check_no_text(X: Any) -> None:
@@ -456,6 +473,8 @@ def _vectorizing(X: Any) -> str:
 
 def _is_list(value: Any) -> bool:
     """Whether a value has parts, and is not text or a mapping."""
+    if getattr(value, "ndim", 1) == 0 or issparse(value):
+        return False
     return hasattr(value, "__len__") and not isinstance(value, (str, bytes, dict))
 
 
@@ -563,16 +582,6 @@ def _check_not_empty_list(estimator: Any, X: Any) -> None:
 def _check_not_empty(estimator: Any, container: Ragged) -> None:
     if 0 in container.shape:
         check_array(np.empty(container.shape), estimator=estimator)  # scikit-learn's own words
-
-
-def check_finite(panel: SequencePanel, *, allow_nan: bool) -> None:
-    wrong = np.isinf(panel.values) if allow_nan else ~np.isfinite(panel.values)
-    rows = wrong.any(axis=1)
-    if rows.any():
-        first = int(np.argmax(rows))
-        kind = "infinity" if np.isinf(panel.values[first]).any() else "NaN"
-        place = panel._locate((panel.ptr,), first)
-        raise ValueError(f"Input X contains {kind}: {place}.")
 
 
 def _record_features(estimator: Any, X: Any, checked: Any, reset: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -21,11 +22,12 @@ from skdp.emissions._autoregressive_model import (
     StartingLags,
     write_predictives,
 )
-from skdp.emissions._gaussian import is_symmetric, read_array
+from skdp.emissions._far_values import PulledIn
 from skdp.emissions._gaussian_sums import Ranges, Sums, find_moments
 from skdp.emissions._kernels_gaussian import factorise
 from skdp.emissions._lags import check_lags
 from skdp.emissions._moments import find_covariance, moments_of
+from skdp.emissions._prior_arrays import is_symmetric, read_array
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Made, Observations, ObservedSequences, Whole
 from skdp.inference import Part
@@ -38,6 +40,7 @@ _SHARE = 0.2
 _DISTANCE = 2.0
 _SHRINKAGE = 1e-8  # of the correlations of lags, which of smooth series are all but the same
 _LEAST = 1e-6  # of the deviations of the data: that of noise is at least as large
+_LEAST_OF_FAR = 1e-5  # the same if values are far out: products with these must leave some digits
 _WIDTH, _N_PASSES = 10, 5  # of windows that are given first states, and how often
 
 
@@ -77,6 +80,10 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
     Notes
     -----
     Missing values (NaN) are refused. `GaussianEmission` allows them.
+
+    Default priors do not follow outliers, as those of `GaussianEmission`. Outliers a million times
+    as far as the others are too far for the products of a regression: a warning tells to replace
+    them, and the default prior follows them then.
 
     The posterior is of the same kind as the prior [1]_: with n_j observations in state j,
 
@@ -185,11 +192,13 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
                 "AutoregressiveEmission: degrees_of_freedom_prior must be above the number of "
                 f"features minus 1, {n_dims - 1}; got {self.degrees_of_freedom_prior!r}."
             )
-        nothing = np.zeros((n_dims, n_lagged + 1))
+        near, nothing = PulledIn(data), np.zeros((n_dims, n_lagged + 1))
         ranges, means, products = find_moments(
-            Made(data, n_lagged + n_dims, make_rows, n_lags, nothing)
+            Made(near, n_lagged + n_dims, make_rows, n_lags, nothing)
         )
+        least = find_least_deviations(data, near)
         covariance = find_covariance(ranges, products, _SHRINKAGE)[:n_lagged, :n_lagged]
+        covariance = widen(covariance, np.tile(least, n_lags))
         start = StartingLags(means[:n_lagged], self._factorise("X", covariance))
         if self.coef_prior is None:
             cross = products[n_lagged:, :n_lagged] / ranges.numbers[0]
@@ -198,8 +207,9 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
             coefs = read_array(self, "coef_prior", self.coef_prior, nothing.shape, n_dims)
             coefs = np.hstack([coefs[:, -1:], coefs[:, :-1]])  # the intercepts come first
         if self.covariance_prior is None:
-            left = Made(data, n_dims, make_residuals, n_lags, coefs)
-            scale = _SHARE ** (1.0 / n_dims) * max(dof - n_dims - 1.0, 1.0) * spread(left, data)
+            left = Made(near, n_dims, make_residuals, n_lags, coefs)
+            share = _SHARE ** (1.0 / n_dims) * max(dof - n_dims - 1.0, 1.0)
+            scale = share * widen(moments_of(left)[1], least)
         else:
             scale = read_array(
                 self, "covariance_prior", self.covariance_prior, (n_dims, n_dims), n_dims
@@ -294,11 +304,36 @@ def regress(means: Floats, covariance: Floats, cross: Floats) -> Floats:
     return np.hstack([(means[n:] - coefs @ means[:n])[:, np.newaxis], coefs])
 
 
-def spread(residuals: Observations, values: Observations) -> Floats:
-    """Return a positive definite covariance of what a regression has left of values."""
-    _, covariance = moments_of(residuals)
+def find_least_deviations(data: Observations, near: Observations) -> Floats:
+    """Return the least deviations of lags and of noise that products of values can resolve.
+
+    Parameters
+    ----------
+    data, near : Observations
+        All values, and with the far ones pulled in.
+    """
+    everywhere, nearby = (find_deviations(values) for values in (data, near))
+    floors: Floats = np.where(everywhere > nearby, _LEAST_OF_FAR * everywhere, _LEAST * nearby)
+    for d in np.flatnonzero(floors > nearby):
+        warnings.warn(
+            f"Values in column {d} of X are outliers so far from the others that the default prior "
+            "of AutoregressiveEmission has to follow their scale: replace them, for instance by "
+            "interpolation.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return floors
+
+
+def find_deviations(data: Observations) -> Floats:
+    """Return the standard deviation of each column."""
+    ranges, _, squares = find_moments(data)
+    return np.asarray(np.sqrt(np.diag(find_covariance(ranges, squares))))
+
+
+def widen(covariance: Floats, least: Floats) -> Floats:
+    """Return a covariance with at least these deviations and the same correlations."""
     deviations = np.sqrt(np.diag(covariance))
-    least = _LEAST * np.sqrt(np.diag(moments_of(values)[1]))
     ratios = np.maximum(deviations, least) / deviations
     return covariance * np.multiply.outer(ratios, ratios)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,8 @@ from scipy.special import gammaln
 
 from skdp._numba import frozen
 from skdp._random import next_double
+from skdp._spreads import standardize
+from skdp._typing import Floats
 from skdp.emissions import _kernels_factor_starts as starts
 from skdp.emissions import _kernels_factors as kernels
 from skdp.emissions._binary_factor_model import OUTPUTS, BinaryFactorModel, check_outputs
@@ -22,6 +24,26 @@ N_ROUNDS_OF_LEAST_SQUARES = 50
 N_ROUNDS_OF_GROUPING = 10
 
 
+class FactorPrior(NamedTuple):
+    """Priors of drawn weights and noise, by column.
+
+    Attributes
+    ----------
+    middles : (D,) array
+        Prior means of the background.
+    scales : (D,) array
+        Prior standard deviations of weights.
+    shape : float
+    rates : (D,) array
+        Of the Gamma priors of precisions.
+    """
+
+    middles: Floats
+    scales: Floats
+    shape: float
+    rates: Floats
+
+
 class BinaryFactorSampler(Part):
     """Sampler of the binary vectors of all states, weights and noise.
 
@@ -31,10 +53,10 @@ class BinaryFactorSampler(Part):
     probit : (D,) array of bool
     weights : (F + 1, D) array or None
         None: drawn.
-    weights_scale : float
     noise_variance : (D,) array or None
         None: drawn.
-    noise_prior, activity_prior : (float, float)
+    prior : FactorPrior
+    activity_prior : (float, float)
     init : {"data", "random"}
     amplitudes : FixedAmplitudes or VaryingAmplitudes
 
@@ -43,6 +65,7 @@ class BinaryFactorSampler(Part):
     factors : (J, F) array of int8
         theta.
     weights : (F + 1, D) array
+        Of observations less the prior means of the background; see `all_weights`.
     precisions : (D,) array
         1 / sigma^2; 1 for probit columns.
     """
@@ -55,9 +78,8 @@ class BinaryFactorSampler(Part):
         n_factors: int,
         probit: NDArray[np.bool_],
         weights: NDArray[np.float64] | None,
-        weights_scale: float,
         noise_variance: NDArray[np.float64] | None,
-        noise_prior: tuple[float, float],
+        prior: FactorPrior,
         activity_prior: tuple[float, float],
         init: str,
         amplitudes: FixedAmplitudes | VaryingAmplitudes,
@@ -65,8 +87,7 @@ class BinaryFactorSampler(Part):
         n_dims = len(probit)
         self.amplitudes = amplitudes
         self.probit = probit
-        self.weights_scale = weights_scale
-        self.noise_prior, self.activity_prior = noise_prior, activity_prior
+        self.prior, self.activity_prior = prior, activity_prior
         self.init = init
         self.draws_weights, self.draws_noise = weights is None, noise_variance is None
         self.factors = np.zeros((n_states, n_factors), dtype=np.int8)
@@ -75,7 +96,8 @@ class BinaryFactorSampler(Part):
 
     def attach(self, values: NDArray[np.float64]) -> None:
         """Take the observations."""
-        self._values = frozen(check_outputs(values, self.probit))
+        values, middles = check_outputs(values, self.probit), self.prior.middles
+        self._values = frozen(values - middles if middles.any() else values)
         self.amplitudes.attach(self._values)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
@@ -112,21 +134,25 @@ class BinaryFactorSampler(Part):
         """Return log p(x, vectors, weights, noise | z), mu summed out.
 
         Parameters cannot all be summed out, so that this is a joint density; that of precisions is
-        of their logs.
+        of their logs, and that of weights of their ratios to their prior scales.
         """
         log_prior = kernels.log_prior_of_factors(self.factors, *self.activity_prior)
         return float(log_prior + self.log_density())
 
     def log_density(self) -> float:
-        """Return log p(x, weights, noise, variance of amplitudes | z, vectors)."""
+        """Return log p(x, weights, noise, variance of amplitudes | z, vectors).
+
+        The density of weights is that of their ratios to their prior scales: the states of a chain
+        may differ in their number of weights, and which is more probable must not depend on the
+        unit of the data.
+        """
         result = self.amplitudes.log_likelihood(self._known)
         if self.draws_weights:
-            scaled = self.weights / self.weights_scale
-            result -= 0.5 * float((scaled**2).sum())
-            result -= scaled.size * (kernels.HALF_LOG_2_PI + np.log(self.weights_scale))
+            scaled = self.weights / self.prior.scales
+            result -= 0.5 * float((scaled**2).sum()) + scaled.size * kernels.HALF_LOG_2_PI
         if self.draws_noise:
-            shape, rate = self.noise_prior
-            scaled = rate * self.precisions[~self.probit]
+            shape = self.prior.shape
+            scaled = (self.prior.rates * self.precisions)[~self.probit]
             result += float((shape * np.log(scaled) - scaled - gammaln(shape)).sum())
         return float(result + self.amplitudes.log_density())
 
@@ -136,17 +162,25 @@ class BinaryFactorSampler(Part):
         Those of weights are given the latent normals of probit columns, too, and those of
         precisions the weights last drawn: exact in turn, no draws of their own.
         """
-        weights, variances = self.weights, 1.0 / self.precisions
+        weights, variances = self.all_weights(), 1.0 / self.precisions
         if self.draws_weights:
-            weights = self._weights_given(np.zeros(self.weights.shape))
+            weights = self._with_middles(self._weights_given(np.zeros(self.weights.shape)))
         if self.draws_noise:
             seen, residuals = self.amplitudes.noise(self._known)
-            shape, rate = self.noise_prior
-            variances = np.where(self.probit, 1.0, (rate + 0.5 * residuals) / (shape + 0.5 * seen))
+            variances = (self.prior.rates + 0.5 * residuals) / (self.prior.shape + 0.5 * seen)
+            variances = np.where(self.probit, 1.0, variances)
         output = tuple(OUTPUTS[int(kind)] for kind in self.probit)
         return BinaryFactorModel(
-            self.factors.copy(), weights.copy(), variances, output, self.amplitudes.mean_variance()
+            self.factors.copy(), weights, variances, output, self.amplitudes.mean_variance()
         )
+
+    def all_weights(self) -> NDArray[np.float64]:
+        """Return the weights of the observations as they are, (F + 1, D)."""
+        return self._with_middles(self.weights)
+
+    def _with_middles(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return weights whose background has the prior means added."""
+        return np.vstack([weights[:1] + self.prior.middles, weights[1:]])
 
     @property
     def amplitude_variance(self) -> float:
@@ -224,19 +258,18 @@ class BinaryFactorSampler(Part):
         amplitudes.add_up_residuals(filled, self.weights)
         if self.draws_noise:
             kernels.draw_precisions(
-                *amplitudes.noise(self._known), self.probit, *self.noise_prior, self.precisions,
-                rng,
+                *amplitudes.noise(self._known), self.probit, self.prior.shape, self.prior.rates,
+                self.precisions, rng,
             )  # fmt: skip
         amplitudes.add_up_likelihood(states, self._known)
 
     def _weights_given(self, normals: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a draw of the weights made of standard normal draws; their mean if these are 0."""
-        return self.amplitudes.weights_given(self._known, self.weights_scale, normals)
+        return self.amplitudes.weights_given(self._known, self.prior.scales, normals)
 
     def _begin_noise(self) -> None:
         """Begin with noise as wide as the columns."""
-        spreads = _spreads(self._values)
-        self.precisions[:] = np.where(self.probit, 1.0, 1.0 / spreads)
+        self.precisions[:] = np.where(self.probit, 1.0, 1.0 / _spreads(self._values))
 
     def _threshold_activities(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
         """Let the most frequent vectors of a fit by least squares be states.
@@ -270,8 +303,9 @@ class BinaryFactorSampler(Part):
         n_states, n_factors = self.factors.shape
         n_groups = min(n_states, 2 ** min(n_factors, 62), len(states))
         n_dims = len(self.probit)
+        values = standardize(self._values, _centre(self._values), np.sqrt(_spreads(self._values)))
         starts.group_steps(
-            self._values, 1.0 / _spreads(self._values), _centre(self._values),
+            frozen(values), np.ones(n_dims), np.zeros(n_dims),
             N_ROUNDS_OF_GROUPING, np.empty((n_groups, n_dims)), np.empty((n_groups, n_dims)),
             np.empty(len(states)), states, rng,
         )  # fmt: skip

@@ -12,10 +12,14 @@ from sklearn.base import BaseEstimator
 from skdp._checks import as_floats, check_beta_prior, check_gamma_prior
 from skdp._memory import check_memory
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp._spreads import find_noise_rates, find_spreads
 from skdp.emissions._binary_factor_model import OUTPUTS
-from skdp.emissions._binary_factor_part import BinaryFactorSampler
+from skdp.emissions._binary_factor_part import BinaryFactorSampler, FactorPrior
 from skdp.emissions._factor_amplitudes import FixedAmplitudes, VaryingAmplitudes
 from skdp.emissions._gaussian_model import check_scale
+
+_REACH = 3.0
+"""Prior standard deviations of a weight that can stand for any value."""
 
 
 class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
@@ -25,7 +29,8 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
     Column d of an observation in state j has mean m_jd = w_0d + sum_f theta_jf w_fd. Normal columns
     are m_jd plus noise of variance sigma_d^2; probit columns are 1 with probability Phi(m_jd),
     else 0. theta_jf ~ Bernoulli(mu_f) with mu_f ~ Beta(activity_prior),
-    w_fd ~ N(0, weights_scale^2) and 1 / sigma_d^2 ~ Gamma(noise_prior).
+    w_fd ~ N(0, weights_scale^2) and 1 / sigma_d^2 ~ Gamma(noise_prior). By default both priors
+    follow from the columns, so that results do not depend on their units and origins.
 
     With an amplitude variance tau^2, the strength of a factor varies from step to step: y_td = w_0d
     + sum_f theta_jf a_tf w_fd + noise with a_tf ~ N(1, tau^2), for every step and factor. The
@@ -36,19 +41,28 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
     ----------
     n_factors : int or "auto"
         Number of binary factors, F. "auto", only in `FactorialHMM`: as many as the data ask for;
-        they are those of a Markov Indian buffet, infinitely many of which a few are ever on.
+        they are those of a Markov Indian buffet, infinitely many of which a few are ever on. The
+        buffet is cut off at 24 factors above twice the number that it expects at the mean mass.
     output : {"normal", "probit"} or list of them, default="normal"
         The kind of the columns, one for all or one per column.
     weights : (F + 1, D) array or None, default=None
         w; row 0 is the background. None: drawn.
-    weights_scale : float, default=1.0
-        Standard deviation of drawn weights, from 1e-30 to 1e30.
+    weights_scale : float or None, default=None
+        Standard deviation of drawn weights, from 1e-30 to 1e30, in the unit of X. None: that of
+        each column without the largest 1 % of its deviations from the median, and the prior mean of
+        its background is this median instead of 0. For `FactorialHMM` it is at least a third of the
+        largest deviation from the median, so that one factor can stand for any value. Probit
+        columns have 1 and 0.
     noise_variance : float, (D,) array or "auto", default="auto"
         sigma^2, from 1e-60 to 1e60; entries of an array for probit columns are ignored. "auto":
         drawn.
-    noise_prior : (shape, rate), default=(1.0, 1.0)
+    noise_prior : (shape, rate) or None, default=None
         Gamma prior of drawn precisions 1 / sigma_d^2, with a shape from 1e-8 to 1e8 and a rate (in
-        squared units of X) from 1e-60 to 1e60.
+        squared units of X) from 1e-60 to 1e60. None: shape 1, and as the rate of each column a
+        fourth of its robust variance, which is that of normal values with the same mean squared
+        deviation from the median without the largest 5 %. The rate is larger if the column has a
+        value so large that noise would be lost to rounding beside it, from about 100,000 standard
+        deviations on.
     amplitude_variance : float or "auto", default=0.0
         tau^2, from 0 to 1e8. "auto": drawn. It must be 0 unless all columns are normal.
     amplitude_prior : (shape, rate), default=(1.0, 0.1)
@@ -83,11 +97,11 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         "n_factors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "output": [StrOptions(set(OUTPUTS)), list, tuple],
         "weights": ["array-like", None],
-        "weights_scale": [Interval(Real, 1e-30, 1e30, closed="both")],
+        "weights_scale": [Interval(Real, 1e-30, 1e30, closed="both"), None],
         "noise_variance": [
             Interval(Real, 1e-60, 1e60, closed="both"), StrOptions({"auto"}), "array-like",
         ],
-        "noise_prior": [tuple, list],
+        "noise_prior": [tuple, list, None],
         "amplitude_variance": [Interval(Real, 0, 1e8, closed="both"), StrOptions({"auto"})],
         "amplitude_prior": [tuple, list],
         "activity_prior": [tuple, list],
@@ -100,9 +114,9 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         *,
         output: str | list[str] = "normal",
         weights: ArrayLike | None = None,
-        weights_scale: float = 1.0,
+        weights_scale: float | None = None,
         noise_variance: float | ArrayLike | str = "auto",
-        noise_prior: tuple[float, float] = (1.0, 1.0),
+        noise_prior: tuple[float, float] | None = None,
         amplitude_variance: float | str = 0.0,
         amplitude_prior: tuple[float, float] = (1.0, 0.1),
         activity_prior: tuple[float, float] = (1.0, 1.0),
@@ -140,13 +154,17 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         """
         return BinaryFactorSampler(*self.check_parts(values, n_states))
 
-    def check_parts(self, values: NDArray[np.float64], n_states: int) -> tuple[Any, ...]:
+    def check_parts(
+        self, values: NDArray[np.float64], n_states: int, *, reaches_all: bool = False
+    ) -> tuple[Any, ...]:
         """Return what the sampler is made of: parameters that were checked.
 
         Parameters
         ----------
         values, n_states
             As in `make_sampler`.
+        reaches_all : bool, default=False
+            Whether default scales of weights let a single factor stand for the largest value.
 
         Returns
         -------
@@ -183,13 +201,28 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
             int(self.n_factors),
             probit,
             _check_weights(self.weights, (int(self.n_factors) + 1, n_dims)),
-            float(self.weights_scale),
             _check_noise(self.noise_variance, probit),
-            check_gamma_prior(self.noise_prior, "noise_prior", largest=1e60),
+            self._prior(values, probit, reaches_all),
             check_beta_prior(self.activity_prior, "activity_prior"),
             self.init,
             amplitudes,
         )
+
+    def _prior(
+        self, values: NDArray[np.float64], probit: NDArray[np.bool_], reaches_all: bool
+    ) -> FactorPrior:
+        """Return the priors of weights and noise, from the columns where none is given."""
+        spreads = find_spreads(np.where(probit, 0.0, values))  # the latent ones have scale 1
+        middles, scales = np.zeros(len(probit)), np.full(len(probit), self.weights_scale or 1.0)
+        if self.weights_scale is None and self.weights is None:
+            middles, scales = spreads.middles, np.sqrt(spreads.wide_variances)
+            if reaches_all:
+                scales = np.maximum(scales, spreads.reaches / _REACH)
+        shape, rates = 1.0, find_noise_rates(spreads.variances, spreads.resolutions, spreads.counts)
+        if self.noise_prior is not None:
+            shape, rate = check_gamma_prior(self.noise_prior, "noise_prior", largest=1e60)
+            rates = np.full(len(probit), rate)
+        return FactorPrior(middles, scales, shape, rates)
 
 
 def _check_output(output: str | list[str], n_dims: int) -> NDArray[np.bool_]:

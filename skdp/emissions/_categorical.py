@@ -107,10 +107,11 @@ class CategoricalEmission(PartedEmission):
                 f"CategoricalEmission: prior must be 'auto', a positive number or {n_symbols} of "
                 f"them, from {SMALLEST:g} to {LARGEST:g}, got {self.prior!r}."
             )
+        # A mixture gives no number of states: it has room for a cluster and one more.
         check_memory(
-            (24.0 * n_states + 40.0) * n_symbols,
+            24.0 * n_symbols * max(n_states, 2),
             f"X: CategoricalEmission of {n_symbols} symbols (one more than the largest in X, "
-            f"unless n_symbols is given) in {n_states} {'state' if n_states == 1 else 'states'}",
+            f"unless n_symbols is given) in {max(n_states, 2)} states",
         )
         weights = self._base_weights(data, n_symbols)
         if weights is None:

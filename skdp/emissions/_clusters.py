@@ -82,14 +82,14 @@ class CountClusterPrior(NamedTuple):
         Of the Gamma priors, or of the Dirichlet prior.
     total_shape : float
         Their sum.
-    rate : float
-        Of the Gamma priors.
+    rates : (V,) array
+        Of the Gamma priors; empty of a Dirichlet prior.
     is_poisson : bool
     """
 
     shapes: Floats
     total_shape: float
-    rate: float
+    rates: Floats
     is_poisson: bool
 
 
@@ -98,6 +98,7 @@ class CountClusters(NamedTuple):
 
     vectors: Floats
     sums: Floats
+    slopes: Floats
 
 
 class CountParameters(NamedTuple):
@@ -133,7 +134,9 @@ class ClusterTerms(NamedTuple):
         self._check_room(capacity)
         if self.kind == COUNTS:
             return CountClusters(
-                np.zeros((4, capacity)), np.zeros((len(self.prior.shapes), capacity))
+                np.zeros((3, capacity)),
+                np.zeros((len(self.prior.shapes), capacity)),
+                np.zeros((len(self.prior.rates), capacity)),
             )
         n_blocks, width = self.prior.mean.shape
         n_dims = n_blocks * width
@@ -201,7 +204,7 @@ def count_terms(
     events: tuple[NDArray[Any], NDArray[Any], Floats],
     constants: Floats,
     shapes: Floats,
-    rate: float | None = None,
+    rates: Floats | None = None,
 ) -> ClusterTerms:
     """Return the terms of rows of counts.
 
@@ -212,7 +215,7 @@ def count_terms(
         Logarithms of what all clusters' probabilities of a row share.
     shapes : (V,) array
         Of the Gamma or Dirichlet prior.
-    rate : float or None
+    rates : (V,) array or None
         Of the Gamma prior; None: Dirichlet.
     """
     ptr, kinds, amounts = events
@@ -225,6 +228,6 @@ def count_terms(
         np.ascontiguousarray(constants),
     )
     shapes = np.array(shapes, dtype=np.float64)
-    total = float(shapes.sum())
-    prior = CountClusterPrior(shapes, total, 0.0 if rate is None else rate, rate is not None)
+    given = np.array([] if rates is None else rates, dtype=np.float64)
+    prior = CountClusterPrior(shapes, float(shapes.sum()), given, rates is not None)
     return ClusterTerms(COUNTS, rows, prior)

@@ -173,12 +173,12 @@ class FixedAmplitudes(Part):
             self.counts, self.means, self.probit, find_centres(known), self._totals, rng
         )
 
-    def weights_given(self, known: Parameters, scale: float, normals: Floats) -> Floats:
+    def weights_given(self, known: Parameters, scales: Floats, normals: Floats) -> Floats:
         """Return a draw of the weights made of standard normal draws; their mean if these are 0."""
         weights = np.empty(normals.shape)
         factor = np.empty((len(normals), len(normals)))
         factors.write_weights(
-            known.factors, self.counts, self._totals, known.precisions, scale, normals, weights,
+            known.factors, self.counts, self._totals, known.precisions, scales, normals, weights,
             factor,
         )  # fmt: skip
         return weights
@@ -343,11 +343,11 @@ class VaryingAmplitudes(Part):
     def draw_latent(self, known: Parameters, rng: NDArray[np.uint64]) -> None:
         """Draw nothing: no column is probit."""
 
-    def weights_given(self, known: Parameters, scale: float, normals: Floats) -> Floats:
+    def weights_given(self, known: Parameters, scales: Floats, normals: Floats) -> Floats:
         """Return a draw of the weights made of standard normal draws; their mean if these are 0."""
         weights = np.empty(normals.shape)
         kernels.write_regression_weights(
-            self._gram, self._cross, known.precisions, scale, normals, weights,
+            self._gram, self._cross, known.precisions, scales, normals, weights,
             np.empty(self._gram.shape),
         )  # fmt: skip
         return weights

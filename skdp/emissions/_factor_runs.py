@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numba import frozen
+from skdp._spreads import Spreads, find_spreads, standardize
 from skdp._typing import Floats, Places
 from skdp.emissions import _kernels_factor_codes as code_kernels
 from skdp.emissions import _kernels_factor_runs as kernels
@@ -59,10 +60,10 @@ def find_runs(values: Floats, ptr: Places) -> Runs:
         NaN is a missing value.
     ptr : (n_sequences + 1,) array of int64
     """
-    scales = _noise_of_steps(values, ptr)
+    spreads = find_spreads(values)
+    scales = np.maximum(_noise_of_steps(values, ptr, spreads), spreads.resolutions)
     seen = ~np.isnan(values)
-    middle = np.where(seen, values, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    scaled = np.where(seen, (values - middle) / scales, 0.0)
+    scaled = np.where(seen, standardize(values, spreads.middles, scales), 0.0)
     begins, follows = [], []
     for begin, end in pairwise(ptr.tolist()):
         cuts = _cut(scaled[begin:end], seen[begin:end].astype(np.float64))
@@ -74,17 +75,15 @@ def find_runs(values: Floats, ptr: Places) -> Runs:
     return Runs(np.array([*begins, len(values)]), means, counts, np.array(follows), scales)
 
 
-def _noise_of_steps(values: Floats, ptr: Places) -> Floats:
+def _noise_of_steps(values: Floats, ptr: Places, spreads: Spreads) -> Floats:
     """Return robust standard deviations of the noise, that of the column where they are 0."""
     inner = np.ones(len(values) - 1, dtype=np.bool_)
     inner[ptr[1:-1] - 1] = False
-    scales = np.ones(values.shape[1])
+    scales = np.sqrt(spreads.variances)
     for d, column in enumerate(values.T):
         steps = np.abs(np.diff(column)[inner])
         steps = steps[~np.isnan(steps)]
         scale = np.median(steps) / (_NORMAL_QUARTILE * np.sqrt(2.0)) if len(steps) else 0.0
-        if scale == 0.0:
-            scale = np.nanstd(column)
         if scale > 0.0:
             scales[d] = scale
     return scales
@@ -109,7 +108,7 @@ def _cut(scaled: Floats, seen: Floats) -> list[int]:
     return cuts[::-1]
 
 
-def find_factors(runs: Runs, weights_scale: float, n_factors: int | None) -> NDArray[np.int8]:
+def find_factors(runs: Runs, weights_scales: Floats, n_factors: int | None) -> NDArray[np.int8]:
     """Return binary vectors of all steps that jumps between runs suggest, (N, F).
 
     Jumps that are alike up to sign are grouped, and groups are a dictionary: a factor each. Then in
@@ -119,8 +118,8 @@ def find_factors(runs: Runs, weights_scale: float, n_factors: int | None) -> NDA
     Parameters
     ----------
     runs : Runs
-    weights_scale : float
-        Standard deviation of weights.
+    weights_scales : (D,) array
+        Standard deviations of weights.
     n_factors : int or None
         Number of factors: of the groups that tell most; what is left over is never on. None: as
         many as there are groups of two and more jumps.
@@ -133,7 +132,7 @@ def find_factors(runs: Runs, weights_scale: float, n_factors: int | None) -> NDA
         sizes = (precisions * jumps**2).sum(axis=1)
         kept = np.sort(np.argsort(-sizes, kind="stable")[:MOST_JUMPS])
         places, jumps, precisions = places[kept], jumps[kept], precisions[kept]
-    inverse = (runs.scales / weights_scale) ** 2
+    inverse = (runs.scales / weights_scales) ** 2
     atoms = _group(jumps, precisions, inverse, n_factors)
     n_atoms = len(atoms)
     vectors = np.zeros(

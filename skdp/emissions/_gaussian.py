@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import multigammaln
 
-from skdp._checks import as_floats
 from skdp._numba import frozen
 from skdp._public import public
 from skdp._random import draw_key
@@ -20,8 +19,8 @@ from skdp.emissions import _kernels_drawn_scale as drawn
 from skdp.emissions import _kernels_gaussian as kernels
 from skdp.emissions._clusters import ClusterTerms, gaussian_terms
 from skdp.emissions._drawn_scale import ScalePrior
+from skdp.emissions._far_values import PulledIn
 from skdp.emissions._gaussian_model import (
-    LARGEST,
     GaussianModel,
     check_numbers,
     factorise_precisions,
@@ -31,6 +30,7 @@ from skdp.emissions._gaussian_model import (
 )
 from skdp.emissions._gaussian_sums import Ranges, Sums, find_moments
 from skdp.emissions._moments import find_varying, moments_of
+from skdp.emissions._prior_arrays import is_symmetric, read_array
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
 from skdp.inference import Part
@@ -76,8 +76,9 @@ class GaussianEmission(PartedEmission):
         a covariance is S / (nu - D - 1), or S_d / (nu - 2). None: this mean is 0.2^(1 / D) times
         the covariance (or the variances) of the observations, since a state is expected to be
         tighter than all the data; it may be much tighter. (S for nu below D + 2, or 3, is that for
-        D + 2, or 3.) Columns that do not vary are given a variance of 1. "auto": S is drawn, so
-        that states tell each other how tight they are; that of None is its prior mean.
+        D + 2, or 3.) Columns that do not vary are given a variance of 1. Values far from all others
+        hardly count (see Notes). "auto": S is drawn, so that states tell each other how tight they
+        are; that of None is its prior mean.
 
     Notes
     -----
@@ -85,6 +86,15 @@ class GaussianEmission(PartedEmission):
     States are drawn given the observed values. With full covariances, the missing values of a
     partly observed row are drawn as well, once per sweep; the log evidence is that of the
     observations completed in this way.
+
+    Default priors do not follow outliers, such as codes for what was not observed: -9999 does not
+    stretch the scale by which states are told apart. In each column, the width of the middle four
+    fifths of the values is taken, without values that equal the median. Values within ten such
+    widths of the median count as they are, and those beyond count the less the farther they are.
+    They change neither the data nor the states, and may have states of their own.
+
+    Columns must be constant or range over at least 1e-150, because squares of smaller numbers
+    underflow.
 
     A drawn S has a Wishart prior of D degrees of freedom; with "diag", each S_d is Gamma(1 / 2)
     about its mean. It is drawn once a sweep: covariances given the states and S, then S given
@@ -144,7 +154,7 @@ class GaussianEmission(PartedEmission):
         """Return the prior of S if it is drawn; that of `prior` is its mean."""
         if not isinstance(self.covariance_prior, str):
             return None
-        ranges, _, squares = find_moments(data)
+        ranges, _, squares = find_moments(PulledIn(data))
         return ScalePrior.about(
             prior.scale, find_varying(ranges, squares).reshape(prior.mean.shape)
         )
@@ -196,34 +206,6 @@ class GaussianEmission(PartedEmission):
                 wanted = "positive definite" if full else "positive"
                 raise ValueError(f"{type(self).__name__}: covariance_prior must be {wanted}.")
         return mean, scale
-
-
-def is_symmetric(matrix: NDArray[np.float64]) -> bool:
-    """Tell whether a matrix is symmetric, but for rounding on the scale of its diagonal."""
-    deviations = np.sqrt(np.abs(np.diag(matrix)))
-    bound = 1e-8 * np.multiply.outer(deviations, deviations)
-    return bool(np.all(np.abs(matrix - matrix.T) <= bound))
-
-
-def read_array(
-    owner: Any, name: str, value: ArrayLike, shape: tuple[int, ...], n_dims: int
-) -> NDArray[np.float64]:
-    """Return a new array of finite numbers, or raise a ValueError that names the parameter."""
-    kind = type(owner).__name__
-    try:
-        array = np.array(as_floats(value, name))
-    except ValueError:
-        raise ValueError(f"{kind}: {name} must hold numbers, got {value!r}.") from None
-    if array.shape != shape:
-        raise ValueError(
-            f"{kind}: {name} must be of shape {shape} for X of {n_dims} features, got "
-            f"{array.shape}."
-        )
-    if not np.isfinite(array).all():
-        raise ValueError(f"{kind}: {name} must be finite.")
-    if (np.abs(array) > LARGEST).any():
-        raise ValueError(f"{kind}: {name} must hold numbers up to {LARGEST:g}.")
-    return array
 
 
 class GaussianPrior(NamedTuple):

@@ -78,15 +78,16 @@ def draw_intensities(k, prior, clusters, drawn, rng):
         drawn.logs[v, k] = draw_log_gamma(prior.shapes[v] + clusters.sums[v, k], rng)
         largest = max(largest, drawn.logs[v, k])
     drawn.heads[k] = 0.0
-    log_rate = math.log(prior.rate + clusters.vectors[SIZE, k])
-    if not prior.is_poisson:
+    if prior.is_poisson:
         for v in range(n_kinds):
-            total += math.exp(drawn.logs[v, k] - largest)
-        log_rate = largest + math.log(total)
-    for v in range(n_kinds):
-        drawn.logs[v, k] -= log_rate
-        if prior.is_poisson:
+            drawn.logs[v, k] -= math.log(prior.rates[v] + clusters.vectors[SIZE, k])
             drawn.heads[k] -= math.exp(drawn.logs[v, k])
+        return
+    for v in range(n_kinds):
+        total += math.exp(drawn.logs[v, k] - largest)
+    log_total = largest + math.log(total)
+    for v in range(n_kinds):
+        drawn.logs[v, k] -= log_total
 
 
 @njit_inner

@@ -9,12 +9,13 @@ one event. Probabilities have a Dirichlet prior, intensities Gamma priors.
 | totals | x_i. | (N,) | sums of the amounts |
 | constants | | (N,) | what all clusters' log probabilities of a row share |
 | prior | | | see `CountClusterPrior` |
-| vectors | | (4, C) | SIZE, TOTAL, HEAD, SLOPE of C clusters at most |
+| vectors | | (3, C) | SIZE, TOTAL, HEAD of C clusters at most |
 | sums | s_kv | (V, C) | events of a cluster |
+| slopes | | (V, C) | of Poisson counts; otherwise (0, C) |
 | lines | | (1, C) | scratch |
 
-Of a cluster SIZE is its number of rows, TOTAL that of its events; HEAD and SLOPE give what the log
-probability of Poisson counts has beside rising factorials: HEAD + SLOPE x_i.
+Of a cluster SIZE is its number of rows, TOTAL that of its events. HEAD and slopes give what the log
+probability of Poisson counts has beside rising factorials: HEAD plus the sum of slopes_v x_iv.
 """
 
 # mypy: ignore-errors
@@ -24,7 +25,7 @@ import math
 from skdp._elementary import fast_log
 from skdp._numba import njit_apart, njit_inner
 
-SIZE, TOTAL, HEAD, SLOPE = range(4)
+SIZE, TOTAL, HEAD = range(3)
 
 FEW_EVENTS = 8
 """Up to here a rising factorial is a product."""
@@ -66,7 +67,7 @@ def weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out):
     products, totals = scratch.lines[0], clusters.vectors[TOTAL]
     total, own_logs = rows.totals[i], rows.constants[i]
     for k in range(n):
-        out[k] = rows.constants[i] + clusters.vectors[HEAD, k] + total * clusters.vectors[SLOPE, k]
+        out[k] = rows.constants[i] + clusters.vectors[HEAD, k]
     for place in range(rows.ptr[i], rows.ptr[i + 1]):
         v, amount = rows.kinds[place], rows.amounts[place]
         shape, sums = prior.shapes[v], clusters.sums[v]
@@ -85,11 +86,17 @@ def weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out):
         else:
             for k in range(n):
                 out[k] += log_rising(shape + sums[k], amount)
+        if prior.is_poisson:
+            for k in range(n):
+                out[k] += amount * clusters.slopes[v, k]
     if prior.is_poisson:
         if own >= 0:
-            rate = prior.rate + clusters.vectors[SIZE, own]
-            own_logs += (prior.total_shape + totals[own] - total) * math.log((rate - 1.0) / rate)
-            out[own] = own_logs - total * math.log(rate)
+            size = clusters.vectors[SIZE, own] - 1.0
+            own_logs += sum_heads(size, own, prior, clusters)
+            for place in range(rows.ptr[i], rows.ptr[i + 1]):
+                # `sum_heads` counts this row, too
+                own_logs -= rows.amounts[place] * math.log(prior.rates[rows.kinds[place]] + size)
+            out[own] = own_logs
         return
     for k in range(n):
         out[k] -= log_rising(prior.total_shape + totals[k], total)
@@ -100,12 +107,22 @@ def weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out):
 @njit_inner
 def refresh_counts(k, prior, clusters):
     """Compute what follows from the numbers of a cluster."""
-    clusters.vectors[HEAD, k] = clusters.vectors[SLOPE, k] = 0.0
+    clusters.vectors[HEAD, k] = 0.0
     if prior.is_poisson:
-        rate = prior.rate + clusters.vectors[SIZE, k]
-        shape = prior.total_shape + clusters.vectors[TOTAL, k]
-        clusters.vectors[HEAD, k] = shape * math.log(rate / (rate + 1.0))
-        clusters.vectors[SLOPE, k] = -math.log(rate + 1.0)
+        size = clusters.vectors[SIZE, k]
+        clusters.vectors[HEAD, k] = sum_heads(size, k, prior, clusters)
+        for v in range(clusters.slopes.shape[0]):
+            clusters.slopes[v, k] = -math.log(prior.rates[v] + size + 1.0)
+
+
+@njit_inner
+def sum_heads(size, k, prior, clusters):
+    """Return the sum of (a_v + s_kv) log(r_v / (r_v + 1)), r_v = b_v + size, over all kinds."""
+    result = 0.0
+    for v in range(clusters.sums.shape[0]):
+        shape = prior.shapes[v] + clusters.sums[v, k]
+        result -= shape * math.log1p(1.0 / (prior.rates[v] + size))
+    return result
 
 
 @njit_inner
@@ -142,16 +159,20 @@ def copy_counts(source, k, target, j):
         target.vectors[v, j] = source.vectors[v, k]
     for v in range(source.sums.shape[0]):
         target.sums[v, j] = source.sums[v, k]
+    for v in range(source.slopes.shape[0]):
+        target.slopes[v, j] = source.slopes[v, k]
 
 
 @njit_inner
 def log_evidence_of_counts(k, prior, clusters):
     """Return log p(rows of a cluster), without the constants of rows."""
-    result, total = 0.0, clusters.vectors[TOTAL, k]
+    result, size = 0.0, clusters.vectors[SIZE, k]
     for v in range(clusters.sums.shape[0]):
         if clusters.sums[v, k] > 0.0:
             result += log_rising(prior.shapes[v], clusters.sums[v, k])
     if not prior.is_poisson:
-        return result - log_rising(prior.total_shape, total)
-    rate = prior.rate + clusters.vectors[SIZE, k]
-    return result + prior.total_shape * math.log(prior.rate / rate) - total * math.log(rate)
+        return result - log_rising(prior.total_shape, clusters.vectors[TOTAL, k])
+    for v in range(clusters.sums.shape[0]):
+        result -= prior.shapes[v] * math.log1p(size / prior.rates[v])
+        result -= clusters.sums[v, k] * math.log(prior.rates[v] + size)
+    return result

@@ -198,7 +198,7 @@ def log_evidence_of_concentration(concentration, base_values, cells, n_cells, si
     return result
 
 
-# Poisson: lambda_jd ~ Gamma(shape, rate)
+# Poisson: lambda_jd ~ Gamma(shapes_d, rates_d)
 
 
 @njit_loop
@@ -216,12 +216,12 @@ def add_up_values(values, states, counts, totals):
 
 
 @njit_loop
-def draw_log_intensities(counts, totals, shape, rate, log_intensities, rng):
-    """Draw log lambda_jd ~ Gamma(shape + sum of values, rate + n_j); output is (J, D)."""
+def draw_log_intensities(counts, totals, shapes, rates, log_intensities, rng):
+    """Draw log lambda_jd ~ Gamma(shapes_d + sum of values, rates_d + n_j); output is (J, D)."""
     for j in range(counts.shape[0]):
         for d in range(totals.shape[1]):
-            draw = draw_log_gamma(shape + totals[j, d], rng)
-            log_intensities[j, d] = draw - math.log(rate + counts[j])
+            draw = draw_log_gamma(shapes[d] + totals[j, d], rng)
+            log_intensities[j, d] = draw - math.log(rates[d] + counts[j])
 
 
 @njit_loop

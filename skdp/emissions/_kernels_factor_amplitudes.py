@@ -339,14 +339,15 @@ def add_up_regression(values, amplitudes, gram, cross):
 
 
 @njit_loop
-def write_regression_weights(gram, cross, precisions, scale, normals, weights, factor):
-    """Write weights, a column at a time: N(S b, S), S^-1 = L L^T = lambda gram + I / scale^2.
+def write_regression_weights(gram, cross, precisions, scales, normals, weights, factor):
+    """Write weights, a column at a time: N(S b, S), S^-1 = L L^T = lambda gram + I / scale_d^2.
 
     b = lambda sum_t x_t y_t. With normals z the weights are L^-T (L^-1 b + z), which is the mean
     where z = 0.
 
     Parameters
     ----------
+    scales : (D,) float64
     normals : (F + 1, D) float64
     factor : (F + 1, F + 1) float64, scratch
     """
@@ -356,7 +357,7 @@ def write_regression_weights(gram, cross, precisions, scale, normals, weights, f
             weights[f, d] = precisions[d] * cross[f, d]
             for g in range(f + 1):
                 factor[f, g] = precisions[d] * gram[f, g]
-            factor[f, f] += 1.0 / (scale * scale)
+            factor[f, f] += 1.0 / (scales[d] * scales[d])
         factorise(factor)
         for f in range(n_rows):
             for g in range(f):

@@ -409,16 +409,17 @@ def draw_normals(out, rng):
 
 
 @njit_loop
-def write_weights(factors, counts, totals, precisions, scale, normals, weights, factor):
+def write_weights(factors, counts, totals, precisions, scales, normals, weights, factor):
     """Write weights given vectors, a column at a time: N(S b, S), b = tau sum_j x_j s_jd.
 
-    x_j = (1, theta_j), S^-1 = L L^T = tau sum_j n_jd x_j x_j^T + I / scale^2. With normals z the
+    x_j = (1, theta_j), S^-1 = L L^T = tau sum_j n_jd x_j x_j^T + I / scale_d^2. With normals z the
     weights are L^-T (L^-1 b + z), which is the mean where z = 0.
 
     Parameters
     ----------
     totals : (J, D) float64
         s_jd, sums of values or of latent normals.
+    scales : (D,) float64
     normals : (F + 1, D) float64
     factor : (F + 1, F + 1) float64, scratch
     """
@@ -428,7 +429,7 @@ def write_weights(factors, counts, totals, precisions, scale, normals, weights, 
             weights[f, d] = 0.0
             for g in range(f + 1):
                 factor[f, g] = 0.0
-            factor[f, f] = 1.0 / (scale * scale)
+            factor[f, f] = 1.0 / (scales[d] * scales[d])
         for j in range(factors.shape[0]):
             n = precisions[d] * counts[j, d]
             if n == 0.0:
@@ -465,12 +466,12 @@ def add_up_noise(counts, means, scatter, centres, seen, residuals):
 
 
 @njit_loop
-def draw_precisions(seen, residuals, probit, shape, rate, precisions, rng):
-    """Draw tau ~ Gamma(shape + n / 2, rate + residuals / 2) of normal columns."""
+def draw_precisions(seen, residuals, probit, shape, rates, precisions, rng):
+    """Draw tau ~ Gamma(shape + n / 2, rate_d + residuals / 2) of normal columns."""
     for d in range(precisions.shape[0]):
         if not probit[d]:
             draw = draw_gamma(shape + 0.5 * seen[d], rng)
-            precisions[d] = draw / (rate + 0.5 * residuals[d])
+            precisions[d] = draw / (rates[d] + 0.5 * residuals[d])
 
 
 # Likelihood

@@ -5,31 +5,29 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp.emissions._far_values import ROUNDING, PulledIn
 from skdp.emissions._gaussian_sums import Ranges, find_moments
 from skdp.emissions._whole import Observations, Whole
 
 SHRINKAGE = 1e-4
 """Of the data's correlations: collinear columns leave a positive definite matrix."""
 
-_ROUNDING = 1e-12
-"""A column that varies by less, compared to its size, is constant."""
-
 
 def moments(
     values: NDArray[np.float64], shrinkage: float = SHRINKAGE
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean and a positive definite covariance of what was observed."""
+    """Return the mean and a positive definite covariance of what was observed, far values apart."""
     return moments_of(Whole(values), shrinkage)
 
 
 def moments_of(
     data: Observations, shrinkage: float = SHRINKAGE
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the moments of observations that may be in parts.
+    """Return the moments of observations that may be in parts; far values are pulled in.
 
     Missing values count as means: correlations stay those of a positive definite matrix.
     """
-    ranges, mean, squares = find_moments(data)
+    ranges, mean, squares = find_moments(PulledIn(data))
     return mean, find_covariance(ranges, squares, shrinkage)
 
 
@@ -52,5 +50,5 @@ def find_varying(ranges: Ranges, squares: NDArray[np.float64]) -> NDArray[np.boo
     """Return which columns vary, (D,), given sums of products of distances from means."""
     variances = np.diag(squares) / np.maximum(ranges.numbers, 1)
     largest = np.maximum(np.abs(ranges.lows), np.abs(ranges.highs))[:, 0]
-    roundings = (_ROUNDING * np.where(ranges.numbers > 0, largest, 0.0)) ** 2
+    roundings = (ROUNDING * np.where(ranges.numbers > 0, largest, 0.0)) ** 2
     return np.asarray(variances > roundings)

@@ -19,6 +19,7 @@ from skdp._sums import round_sum, sum_exactly
 from skdp.emissions import _kernels_affinity as affinities
 from skdp.emissions import _kernels_counts as kernels
 from skdp.emissions._clusters import ClusterTerms, count_terms
+from skdp.emissions._gaussian_sums import find_moments
 from skdp.emissions._marginals import CountMarginals
 from skdp.emissions._protocol import Coupling
 from skdp.emissions._whole import Observations, PartedEmission
@@ -43,31 +44,66 @@ class PoissonEmission(PartedEmission):
 
     Parameters
     ----------
-    shape : float, default=1.0
-        Shape of the Gamma prior, from 1e-8 to 1e8.
-    rate : float, default=1.0
-        Rate of the Gamma prior, from 1e-8 to 1e8. The prior mean is shape / rate.
+    shape : float or None, default=None
+        Shape of the Gamma prior, from 1e-8 to 1e8. None: `rate` times the mean of each column, if
+        `rate` is given; otherwise 1, or less where a column varies much (see Notes).
+    rate : float or None, default=None
+        Rate of the Gamma prior, from 1e-8 to 1e8. The prior mean is shape / rate. None: the shape
+        divided by the mean of each column.
 
     Notes
     -----
     Observations are integers >= 0 without missing values.
+
+    The default prior follows the counts, so that large ones need no settings of their own. In each
+    column its mean m is that of the observations, or 1 if that is smaller. Its shape is 1, so that
+    its standard deviation is m, too. The shape is smaller if the observations vary more than that:
+    m^2 / excess, where the excess is their variance minus their mean, which is the variance of
+    Poisson noise. Counts of about 1 or less thus have the prior Gamma(1, 1).
 
     A stored sample holds the posterior means of lambda given the states. Scores, probabilities and
     samples are those of the posterior predictive distribution, which is negative binomial.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "shape": [Interval(Real, SMALLEST, LARGEST, closed="both")],
-        "rate": [Interval(Real, SMALLEST, LARGEST, closed="both")],
+        "shape": [Interval(Real, SMALLEST, LARGEST, closed="both"), None],
+        "rate": [Interval(Real, SMALLEST, LARGEST, closed="both"), None],
     }
 
-    def __init__(self, shape: float = 1.0, rate: float = 1.0):
+    def __init__(self, shape: float | None = None, rate: float | None = None):
         self.shape = shape
         self.rate = rate
 
+    def _check_values(self, values: NDArray[np.float64]) -> None:
+        """Raise a ValueError for what cannot be observed."""
+        check_counts(values)
+
     def _make_sampler_of(self, data: Observations, n_states: int) -> PoissonSampler:
         """Return the sampler; parameters are valid."""
-        return PoissonSampler(n_states, data.n_features, float(self.shape), float(self.rate))
+        return PoissonSampler(n_states, *self._make_prior(data))
+
+    def _make_prior(self, data: Observations) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return shapes and rates of the prior of each column."""
+        if self.shape is not None and self.rate is not None:
+            return np.full(data.n_features, self.shape), np.full(data.n_features, self.rate)
+        data.sum(check_part)
+        ranges, means, squares = find_moments(data)
+        numbers = np.maximum(ranges.numbers, 1)
+        excess = np.diag(squares) / numbers - means
+        means = np.maximum(means, 1.0)
+        if self.rate is not None:
+            return self.rate * means, np.full(data.n_features, self.rate)
+        if self.shape is not None:
+            shapes = np.full(data.n_features, self.shape)
+        else:
+            shapes = np.maximum(means**2 / np.maximum(excess, means**2), SMALLEST)
+        return shapes, shapes / means
+
+
+def check_part(values: NDArray[np.float64]) -> tuple[int]:
+    """Raise a ValueError as `check_counts` does."""
+    check_counts(values)
+    return (0,)
 
 
 def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -82,22 +118,29 @@ def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class PoissonSampler(Part):
-    """Sampler of the intensities of all states."""
+    """Sampler of the intensities of all states.
+
+    Parameters
+    ----------
+    n_states : int
+    shapes, rates : (D,) arrays
+        Of the Gamma priors of each column.
+    """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_constants", "_all_constants")
     starts_with_one_state = True
     is_incomplete = False
 
-    def __init__(self, n_states: int, n_features: int, shape: float, rate: float):
-        self.shape, self.rate = shape, rate
+    def __init__(self, n_states: int, shapes: NDArray[np.float64], rates: NDArray[np.float64]):
+        self.shapes, self.rates = shapes, rates
         self.counts = np.zeros(n_states)
-        self.totals = np.zeros((n_states, n_features))
-        self.log_intensities = np.empty((n_states, n_features))
+        self.totals = np.zeros((n_states, len(shapes)))
+        self.log_intensities = np.empty((n_states, len(shapes)))
         self._log_factorials = np.zeros(3, dtype=np.int64)
 
     def of_states(self, n_states: int) -> PoissonSampler:
         """Return a sampler with the same prior, without observations."""
-        return PoissonSampler(n_states, self.totals.shape[1], self.shape, self.rate)
+        return PoissonSampler(n_states, self.shapes, self.rates)
 
     def attach(self, values: NDArray[np.float64]) -> None:
         """Take the observations."""
@@ -147,7 +190,7 @@ class PoissonSampler(Part):
 
     def write_log_predictive(self, out: NDArray[np.float64]) -> None:
         """Write the log probabilities of all counts at the intensities expected for each state."""
-        intensities = (self.shape + self.totals) / (self.rate + self.counts[:, np.newaxis])
+        intensities = (self.shapes + self.totals) / (self.rates + self.counts[:, np.newaxis])
         kernels.weigh_counts(self._values, np.log(intensities), out)
 
     def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
@@ -168,7 +211,7 @@ class PoissonSampler(Part):
     def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         """Draw lambda given what was taken."""
         kernels.draw_log_intensities(
-            self.counts, self.totals, self.shape, self.rate, self.log_intensities, rng
+            self.counts, self.totals, self.shapes, self.rates, self.log_intensities, rng
         )
 
     def write_log_obs(self, out: NDArray[np.float64]) -> None:
@@ -177,24 +220,24 @@ class PoissonSampler(Part):
 
     def log_evidence(self) -> float:
         """Return log p(x | z)."""
-        shape, rates = self.shape, self.rate + self.counts[:, np.newaxis]
-        terms = gammaln(shape + self.totals) - (shape + self.totals) * np.log(rates)
-        prior = gammaln(shape) - shape * np.log(self.rate)
+        shapes, rates = self.shapes + self.totals, self.rates + self.counts[:, np.newaxis]
+        terms = gammaln(shapes) - shapes * np.log(rates)
+        prior = gammaln(self.shapes) - self.shapes * np.log(self.rates)
         return float((terms - prior).sum()) - round_sum(self._log_factorials)
 
     def model(self) -> PoissonModel:
         """Return what the next observation follows given the states."""
-        shapes = self.shape + self.totals
-        return PoissonModel(shapes / (self.rate + self.counts[:, np.newaxis]), shapes)
+        shapes = self.shapes + self.totals
+        return PoissonModel(shapes / (self.rates + self.counts[:, np.newaxis]), shapes)
 
     def cluster_terms(self) -> ClusterTerms:
         """Return the rows and the prior as kernels of clusters take them."""
         values = self._values
         steps, columns = np.nonzero(values)
         ptr = np.searchsorted(steps, np.arange(len(values) + 1))
-        shapes = np.full(values.shape[1], self.shape)
+        events = ptr, columns, values[steps, columns]
         constants = -gammaln(values + 1.0).sum(axis=1)
-        return count_terms((ptr, columns, values[steps, columns]), constants, shapes, self.rate)
+        return count_terms(events, constants, self.shapes, self.rates)
 
     def parameters(self) -> tuple[NDArray[np.float64], ...]:
         """Return log lambda, (J, D)."""
@@ -202,7 +245,7 @@ class PoissonSampler(Part):
 
     def log_posterior(self) -> float:
         """Return the log density of log lambda given the states."""
-        shapes, rates = self.shape + self.totals, self.rate + self.counts[:, np.newaxis]
+        shapes, rates = self.shapes + self.totals, self.rates + self.counts[:, np.newaxis]
         logs = shapes * (np.log(rates) + self.log_intensities) - gammaln(shapes)
         return float((logs - rates * np.exp(self.log_intensities)).sum())
 

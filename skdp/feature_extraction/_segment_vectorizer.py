@@ -19,6 +19,7 @@ from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.data._partitioned import is_bag
 from skdp.feature_extraction._segmenters import SEGMENTERS
 from skdp.feature_extraction._text import (
+    TextReader,
     TextVectorizer,
     WordNumbers,
     check_known,
@@ -26,7 +27,6 @@ from skdp.feature_extraction._text import (
     check_reading,
     check_vocabulary,
     check_words,
-    decode,
     read_bag,
     transform_bag,
 )
@@ -39,7 +39,7 @@ _ANALYSIS = (
 
 
 class _WordCounter(CountVectorizer):
-    """CountVectorizer of documents that are analyzed already: lists of segments of words."""
+    """Counts the words of documents that are analyzed already: lists of segments of words."""
 
     def build_analyzer(self) -> Callable[[Any], Iterable[str]]:
         return chain.from_iterable
@@ -59,10 +59,12 @@ class SegmentVectorizer(TextVectorizer):
     segmenter : {"paragraph", "line", "sentence"} or callable, default="paragraph"
         How to cut the text of a document. "paragraph": at blank lines. "line": at line ends.
         "sentence": at blank lines, and at white space after ``. ! ? …`` (and a closing quote or
-        bracket) unless a lowercase letter follows or an initial or one of a few English titles
-        ("Dr.") precedes. These three drop blank pieces. A callable maps the text to the list of its
-        segments, all of which are kept. A document that is a list of strings is not cut: each
-        string, even an empty one, is a segment.
+        bracket) unless a lowercase letter of any alphabet follows, or an initial ("J. R. R.
+        Tolkien", "z. B.") or one of a few English titles ("Dr.") precedes. Give a callable for
+        other abbreviations, and for languages with other full stops, such as Chinese and Hindi.
+        These three drop blank pieces. A callable maps the text to the list of its segments, all of
+        which are kept. A document that is a list of strings is not cut: each string, even an empty
+        one, is a segment.
     input : {"content", "filename", "file"}, default="content"
         What the documents (or the items of a document that is a list) hold.
     encoding : str, default="utf-8"
@@ -78,9 +80,10 @@ class SegmentVectorizer(TextVectorizer):
     tokenizer : callable or None, default=None
         Used instead of `token_pattern` to cut text into words.
     stop_words : {"english"}, list of str or None, default=None
-        Words to leave out.
+        Words to leave out. "english" is the only list there is.
     token_pattern : str or None, default=r"(?u)\b\w\w+\b"
-        Regular expression that matches a word.
+        Regular expression that matches a word. Unlike in `re`, ``\w`` also matches combining marks
+        and zero-width joiners, and ``\b`` agrees with that. Marks behind a match belong to it.
     ngram_range : (int, int), default=(1, 1)
         Smallest and largest length of n-grams. The n-grams of a segment are in the order in which
         the analyzer yields them: one length after the other, each in reading order. They do not
@@ -109,6 +112,10 @@ class SegmentVectorizer(TextVectorizer):
     -----
     Segments correspond to the text: if all words of a segment are outside the vocabulary, it stays
     as an empty segment. `preprocessor` and `tokenizer` are applied to one segment at a time.
+
+    Byte order marks (U+FEFF) are removed. Words are found by Unicode's definition of word
+    characters (UTS #18), so words of Hindi or Thai, and decomposed letters, are not cut at their
+    marks. Languages that put no spaces between words need a `tokenizer`.
 
     Examples
     --------
@@ -166,8 +173,8 @@ class SegmentVectorizer(TextVectorizer):
         self.max_features = max_features
         self.vocabulary = vocabulary
 
-    def _counter(self, names: tuple[str, ...]) -> _WordCounter:
-        return _WordCounter(**{name: getattr(self, name) for name in names})
+    def _chosen(self, names: tuple[str, ...]) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names}
 
     def _read(
         self, X: Any, numbers: WordNumbers, sizes: list[int], listed: list[int]
@@ -178,15 +185,15 @@ class SegmentVectorizer(TextVectorizer):
         """
         check_raw(X)
         check_reading(self)
-        reader = self._counter(_READING)
-        analyze = CountVectorizer.build_analyzer(self._counter(_ANALYSIS))
+        reader = TextReader(**self._chosen(_READING))
+        analyze = TextReader(**self._chosen(_ANALYSIS)).build_analyzer()
         cut = self.segmenter if callable(self.segmenter) else SEGMENTERS[self.segmenter]
         for d, document in enumerate(X):
             if isinstance(document, (list, tuple, np.ndarray)):
-                segments = [decode(reader, segment) for segment in document]
+                segments = [reader.decode(segment) for segment in document]
                 listed.append(d)
             else:
-                text = decode(reader, document)
+                text = reader.decode(document)
                 pieces = cut(text) if isinstance(text, str) else [text]
                 if isinstance(pieces, str):
                     raise ValueError(f"segmenter must return a list of texts, got {pieces!r:.60}.")
@@ -237,7 +244,7 @@ class SegmentVectorizer(TextVectorizer):
         if isinstance(self.stop_words, list):
             check_words(self.stop_words, "stop_words")
         numbers, sizes, listed = WordNumbers(), list[int](), list[int]()
-        counter = self._counter(_ANALYSIS).fit(self._read(X, numbers, sizes, listed))
+        counter = _WordCounter(**self._chosen(_ANALYSIS)).fit(self._read(X, numbers, sizes, listed))
         self.vocabulary_ = {word: int(i) for word, i in counter.vocabulary_.items()}
         are_many = 0 < len(listed) == len(sizes) and sum(sizes) >= 5 * len(sizes)
         if are_many and numbers.lengths().max() == 1:

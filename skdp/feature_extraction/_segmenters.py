@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 
-# A full stop behind one of these, or behind a lone capital (an initial), ends no sentence.
-_ABBREVIATIONS = ("Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Gen", "Rep", "Sen", "Gov", "vs")
-_SENTENCE_END = re.compile(
-    "".join(rf"(?<!\b{abbreviation}\.)" for abbreviation in _ABBREVIATIONS)
-    + r"(?<!\b[A-Z]\.)(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))\s+(?![a-z])"  # none before lower case
-    + r"|\n\s*\n"
+_GAP = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’“»›)\]]))\s+|\n\s*\n")
+"""White space behind what may end a sentence, all of it, and blank lines."""
+
+_LETTER_WITH_STOP = re.compile(r"[^\W\d_]\.")
+
+_ABBREVIATIONS = frozenset(
+    ["Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Gen", "Rep", "Sen", "Gov", "vs"]
 )
+"""A full stop behind one of these ends no sentence."""
 
 
 def split_paragraphs(text: str) -> list[str]:
@@ -28,7 +31,37 @@ def split_lines(text: str) -> list[str]:
 
 def split_sentences(text: str) -> list[str]:
     """Cut behind full stops, question and exclamation marks, and at blank lines."""
-    return _without_blank(_SENTENCE_END.split(text))
+    pieces, begin = [], 0
+    for gap in _GAP.finditer(text):
+        if _PARAGRAPH_END.search(gap[0]) or _ends_sentence(text, *gap.span()):
+            pieces.append(text[begin : gap.start()])
+            begin = gap.end()
+    return _without_blank([*pieces, text[begin:]])
+
+
+def _ends_sentence(text: str, stop: int, begin: int) -> bool:
+    """Tell whether what ends before `stop` is a sentence, if `begin` is where text goes on."""
+    if text[begin : begin + 1].islower():
+        return False
+    if text[stop - 1] != ".":
+        return True
+    word = _word_before(text, stop - 1)
+    if len(word) != 1:
+        return word not in _ABBREVIATIONS
+    # An initial, also of a script without capitals, or the first of two letters, as in "z. B."
+    is_initial = word.isalpha() and not word.islower()
+    return not (is_initial or (word.isalpha() and _LETTER_WITH_STOP.match(text, begin)))
+
+
+def _word_before(text: str, end: int) -> str:
+    """Return the letters and digits right before a place, without combining marks."""
+    letters = []
+    for letter in reversed(text[max(end - 40, 0) : end]):
+        if letter.isalnum() or letter == "_":
+            letters.append(letter)
+        elif unicodedata.category(letter)[0] != "M":
+            break
+    return "".join(reversed(letters))
 
 
 def _without_blank(pieces: list[str]) -> list[str]:

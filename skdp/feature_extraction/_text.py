@@ -6,7 +6,7 @@ import codecs
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from numbers import Integral
 from typing import Any, Self
@@ -14,11 +14,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._byte_order_mark import without_byte_order_mark
 from skdp._checks import check_unmasked
 from skdp._sklearn_compat import EstimatorMixin
 from skdp.data import SegmentedCorpus, TokenSequences
+from skdp.feature_extraction._word_patterns import WordPattern
 
 
 class WordNumbers:
@@ -154,9 +157,18 @@ def check_raw(X: Any) -> None:
     check_unmasked(X, "X")
 
 
-def decode(reader: Any, text: Any) -> Any:
-    """Return text as a CountVectorizer reads it; NaN as it is, since errors name its place."""
-    return text if isinstance(text, float) else reader.decode(text)
+class TextReader(CountVectorizer):
+    """Reads and cuts text as a CountVectorizer does, but for byte order marks and words' marks."""
+
+    def decode(self, doc: Any) -> Any:
+        """Return a text; NaN and other things as they are, since errors name their place."""
+        text = doc if isinstance(doc, float) else super().decode(doc)
+        return without_byte_order_mark(text) if isinstance(text, str) else text
+
+    def build_tokenizer(self) -> Callable[[str], list[str]]:
+        """Return a function that cuts a text into words."""
+        tokenize = super().build_tokenizer()  # it checks the pattern
+        return tokenize if self.tokenizer is not None else WordPattern(self.token_pattern)
 
 
 def check_reading(vectorizer: Any) -> None:

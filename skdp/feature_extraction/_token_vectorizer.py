@@ -21,13 +21,13 @@ from skdp._sklearn_compat import (
 from skdp.data import PartitionedSentences, TokenSequences
 from skdp.data._partitioned import is_bag
 from skdp.feature_extraction._text import (
+    TextReader,
     TextVectorizer,
     WordNumbers,
     check_known,
     check_raw,
     check_reading,
     check_vocabulary,
-    decode,
     read_bag,
     transform_bag,
 )
@@ -77,7 +77,8 @@ class TokenVectorizer(TextVectorizer):
     tokenizer : callable or None, default=None
         Used instead of `token_pattern` to cut text into words.
     token_pattern : str or None, default=r"(?u)\w+(?:[-'’.,]\w+)*|[^\w\s]"
-        Regular expression that matches a word.
+        Regular expression that matches a word. Unlike in `re`, ``\w`` also matches combining marks
+        and zero-width joiners, and ``\b`` agrees with that. Marks behind a match belong to it.
     vocabulary : mapping, iterable of str or None, default=None
         The known words, or a mapping from known words to ids: the integers from 0, each once. None:
         all words that occur at least `min_count` times in the training data.
@@ -97,6 +98,9 @@ class TokenVectorizer(TextVectorizer):
     -----
     By default, punctuation marks are words, too, and "it's", "well-known" and "1.5" are one word
     each. `preprocessor` is applied to each sentence, or to each word of a sentence that is a list.
+    Byte order marks (U+FEFF) are removed. Words are found by Unicode's definition of word
+    characters (UTS #18), so words of Hindi or Thai, and decomposed letters, are not cut at their
+    marks. Languages that put no spaces between words need a `tokenizer`.
 
     Parameters that :class:`~sklearn.feature_extraction.text.CountVectorizer` also has mean the same
     as there. Others are missing here: an n-gram is not a word of a sentence (`ngram_range`),
@@ -161,13 +165,13 @@ class TokenVectorizer(TextVectorizer):
     def _read(self, X: Any) -> WordNumbers:
         check_raw(X)
         check_reading(self)
-        reader = CountVectorizer(**{name: getattr(self, name) for name in _READING})
+        reader = TextReader(**{name: getattr(self, name) for name in _READING})
         preprocess = reader.build_preprocessor()
         tokenize = list if self.analyzer == "char" else reader.build_tokenizer()
         numbers = WordNumbers()
         for i, sentence in enumerate(X):
             is_list = isinstance(sentence, (list, tuple, np.ndarray))
-            texts = [decode(reader, text) for text in (sentence if is_list else [sentence])]
+            texts = [reader.decode(text) for text in (sentence if is_list else [sentence])]
             if not all(isinstance(text, str) for text in texts):
                 raise ValueError(
                     f"sentence {i}: must be text or a list of words, got {sentence!r:.60}."

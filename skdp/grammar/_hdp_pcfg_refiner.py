@@ -22,10 +22,13 @@ from skdp._sklearn_compat import (
     with_callbacks,
 )
 from skdp.data._binarize import binarize
+from skdp.data._brackets import as_in_treebanks
 from skdp.grammar._coordinate_ascent import Expectation, warn_unless_converged
 from skdp.grammar._refined_parsing import RefinedParsing
 from skdp.grammar._refinement._ascent import Refinement
+from skdp.grammar._refinement._backoff import make_backoff
 from skdp.grammar._refinement._input import (
+    check_preterminals,
     check_sentences,
     check_trees,
     check_yields,
@@ -116,9 +119,10 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     min_word_count : int, default=5
         Words that are rarer than this in the training sentences, or do not occur there, are
         unknown: they are replaced by classes that depend on their spelling, as in
-        :class:`~skdp.feature_extraction.TokenVectorizer`, with separate classes at the start of
-        sentences. In parsing, one that the training trees show has the weights of its class times
-        P(tag | word) / P(tag | class), of its own tags and half a token with those of the class.
+        :class:`~skdp.feature_extraction.TokenVectorizer` with its English affixes, and with
+        separate classes at the start of sentences. In parsing, one that the training trees show has
+        the weights of its class times P(tag | word) / P(tag | class), of its own tags and half a
+        token with those of the class.
     decoding : {"max-rule", "projection", "marginal"}, default="max-rule"
         Which tree is the best, given the posterior probabilities of rules at their places, summed
         over subsymbols. "max-rule": the one whose rules have the highest product of them.
@@ -142,7 +146,9 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         subsymbols.
     vertical_order : int, default=1
         One more than the number of ancestors that phrases remember, at least 1. Tags and the trees
-        of `predict` and `k_best` have the symbols of the treebank whatever the orders are.
+        of `predict` and `k_best` have the symbols of the treebank whatever the orders are. A
+        sentence without a parse by such symbols is parsed by `predict` with the treebank's own
+        grammar, of orders 0 and 1 and without subsymbols.
     n_jobs : int or None, default=None
         Number of threads (or of workers of joblib's active backend). Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -188,6 +194,9 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
 
     Notes
     -----
+    Brackets are the same words as their names in treebanks, such as -LRB- and -RRB- for
+    parentheses, in trees and in sentences.
+
     The right-hand sides, words and types of rules of a symbol are those that occur in the trees,
     and the priors are over these. A word is emitted only by the symbols that emit it in the trees.
     The root of a tree is the only child of an invisible symbol without subsymbols.
@@ -265,6 +274,8 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     }
 
     _free_in_checkpoints = ResumableEstimator._free_in_checkpoints | {"decoding"}
+
+    _feature_attributes = (*ResumableEstimator._feature_attributes, "_backoff")
 
     _step_name = "iteration"
 
@@ -373,16 +384,19 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
                 f"{type(self).__name__}."
             )
         check_yields(sentences, trees)
-        sentences = [sentence for sentence in sentences if sentence]
-        if not sentences:
+        check_preterminals(trees)
+        words = [list(map(as_in_treebanks, sentence)) for sentence in sentences if sentence]
+        if not words:
             raise ValueError(
                 f"Found 0 word(s) in X while a minimum of 1 is required by {type(self).__name__}."
             )
         orders = self.horizontal_order, self.vertical_order
-        binary = [binarize(tree, *orders) for tree in trees if tree is not None]
-        lexicon = Lexicon(sentences, self.min_word_count)
-        flat = flatten(binary, [lexicon.encode(sentence) for sentence in sentences])
-        lexicon.count_symbols(sentences, flat.word_symbols.tolist())
+        full = [tree for tree in trees if tree is not None]
+        lexicon = Lexicon(words, self.min_word_count)
+        flat = flatten(
+            [binarize(tree, *orders) for tree in full], [lexicon.encode(row) for row in words]
+        )
+        lexicon.count_symbols(words, flat.word_symbols.tolist())
         n_refined = float(self.n_components) ** 3 * len(flat.rules.binary)
         n_refined += float(self.n_components) * len(flat.rules.emission)
         check_memory(
@@ -390,7 +404,9 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
             f"n_components={self.n_components} subsymbols with {len(flat.rules.binary)} binary "
             f"rules and n_products={self.n_products}: weights of rules",
         )
-        return _Data(lexicon, flat, sum(map(len, sentences)))
+        is_coarse = orders == (0, 1)
+        self._backoff = None if is_coarse else make_backoff(full, words, lexicon, _WIDTHS)
+        return _Data(lexicon, flat, sum(map(len, words)))
 
     # Coordinate ascent
 
@@ -502,6 +518,7 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
             "_logs": logs,
             "_lexicon": lexicon,
             "_parser": parser,
+            "_backoff": self._backoff,
             "_orders": (self.horizontal_order, self.vertical_order),
         }
 

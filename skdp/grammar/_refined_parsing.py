@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -23,12 +22,14 @@ from skdp.grammar._refinement._input import (
 from skdp.grammar._refinement._lexicon import Lexicon
 from skdp.grammar._refinement._parser import RefinedParser
 from skdp.grammar._refinement._parses import (
+    Asked,
     FindTree,
     FindTrees,
     RankedTree,
     SumTrees,
     WeighTree,
 )
+from skdp.grammar._unparsed import warn_of_unparsed
 from skdp.metrics import bracket_scores
 
 
@@ -37,6 +38,7 @@ class RefinedParsing:
 
     _lexicon: Lexicon
     _parser: RefinedParser
+    _backoff: Asked | None = None
     _orders: tuple[int, int]
     decoding: str
     n_jobs: int | None
@@ -54,23 +56,21 @@ class RefinedParsing:
         Returns
         -------
         list of n_sentences ParseTree or None
-            Trees that are not binarized. A sentence that has no parse gets a flat tree of
-            preterminals below the most common root, with a warning. A sentence without words has no
-            tree: None.
+            Trees that are not binarized, with the words of X. A sentence that has no parse gets the
+            best tree of the treebank's own grammar if `horizontal_order` or `vertical_order` made a
+            finer one. If that has none, either, it gets a flat tree of preterminals below the most
+            common root, with a warning that gives its number. Other methods still treat both as
+            sentences without a parse. A sentence without words has no tree: None.
 
         Raises
         ------
         ValueError, TypeError
-            If X is not a sequence of sentences of words, or `tags` do not belong to X.
+            If X is not a sequence of sentences of words, a word is empty or has white space, or
+            `tags` do not belong to X.
         """
-        found = self._ask(FindTree, X, tags, self.decoding)
-        n_flat = sum(not is_parsed for _, is_parsed in found)
-        if n_flat:
-            warnings.warn(
-                f"{n_flat} of {len(found)} sentences have no parse under the grammar and get a "
-                "flat tree.",
-                stacklevel=2,
-            )
+        found = self._ask(FindTree, X, tags, self.decoding, self._backoff)
+        unparsed = np.array([not is_parsed for _, is_parsed in found], dtype=bool)
+        warn_of_unparsed(unparsed, "get a flat tree", 2)
         return [tree for tree, _ in found]
 
     def k_best(self, X: Any, k: int = 10, *, tags: Any = None) -> list[list[RankedTree]]:

@@ -5,6 +5,7 @@ from skdp.inference._alignment import align_labels
 from skdp.inference._chain import Averages, Chain, NoAverages, Walker
 from skdp.inference._convergence import (
     LEAST_SWEEPS,
+    warn_of_bound,
     warn_of_climbs,
     warn_of_disagreement,
     warn_of_drifts,
@@ -32,6 +33,7 @@ __all__ = [
     "align_labels",
     "check_interrupts",
     "is_interrupted",
+    "warn_of_bound",
     "warn_of_climbs",
     "warn_of_disagreement",
     "warn_of_drifts",

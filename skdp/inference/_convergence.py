@@ -23,12 +23,11 @@ _LEAST_SHARES = {"log_joint": 1e-3, "n_components": 0.1}
 """How far chains may be apart in a scalar, as a share of its mean, before it matters."""
 
 
+_LEAST_HEIGHT = 0.5
+"""Nats by which a log joint has to climb, or chains to be apart, before it matters."""
+
 LEAST_SWEEPS = 12
 """With fewer sweeps after the burn-in nothing can be said of a chain."""
-
-
-_LEAST_NATS = 1.0
-"""What a log joint has to change by, or chains be apart in it: less means nothing, however sure."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
@@ -105,8 +104,8 @@ def warn_unconverged(estimator: Any, kind: str, problem: str, **numbers: Any) ->
         What is kept.
     """
     name = type(estimator).__name__
-    estimator.convergence_[kind] = numbers
-    if estimator.verbose:
+    vars(estimator).setdefault("convergence_", {})[kind] = numbers
+    if getattr(estimator, "verbose", 0):
         shown = ", ".join(f"{key} {_format(value)}" for key, value in numbers.items())
         print(f"[{name}] {kind}: {shown}")
     message = f"{name}: {problem} See convergence_[{kind!r}]."
@@ -133,7 +132,7 @@ def warn_of_few_sweeps(estimator: Any, n_sweeps: int) -> None:
 
 
 def warn_of_climbs(estimator: Any, trace: Trace) -> None:
-    """Warn if chains of an estimator still climb or fall, by a nat at least.
+    """Warn if chains of an estimator still climb or fall, by half a nat at least.
 
     Its burn-in and truncation are parameters. A chain falls if it began with a partition that is
     better than most, such as one of too few components: there are fewer of these.
@@ -163,7 +162,7 @@ def _find_way(log_joints: Floats) -> tuple[str, dict[int, Climb]] | None:
         ways = {
             c: climb
             for c, climb in find_climbs(sign * log_joints).items()
-            if climb.height >= _LEAST_NATS
+            if climb.height >= _LEAST_HEIGHT
         }
         if ways:
             return verb, ways
@@ -203,15 +202,16 @@ def _find_drift(numbers: Floats) -> tuple[int, str] | None:
 def warn_of_disagreement(estimator: Any, trace: Trace) -> None:
     """Warn if chains plainly disagree about the log joint or the number of components.
 
-    Beyond the test of `find_gap`, means have to differ by a nat and a thousandth of the log joint,
-    or by a component and a tenth of their number: a large model has many modes, and hardly any two
-    chains find the same. Nothing is said of a scalar that is still on its way in some chain, for
-    that is said of that chain.
+    Beyond the test of `find_gap`, means have to differ by half a nat and a thousandth of the log
+    joint, or by a component and a tenth of their number: a large model has many modes, and hardly
+    any two chains find the same. Nothing is said of a scalar that is still on its way in some
+    chain, for that is said of that chain.
     """
     gaps: dict[str, Gap] = {}
     for name, least_share in _LEAST_SHARES.items():
         gap = None if name not in trace or _is_under_way(trace, name) else find_gap(trace[name])
-        if gap is not None and gap.high - gap.low >= max(1.0, least_share * abs(gap.high)):
+        least = 1.0 if name == "n_components" else _LEAST_HEIGHT
+        if gap is not None and gap.high - gap.low >= max(least, least_share * abs(gap.high)):
             gaps[name] = gap
     if not gaps:
         return
@@ -244,6 +244,33 @@ def warn_of_truncation(estimator: Any, n_active: NDArray[np.integer] | list[int]
             "at least half of the stored samples use all available states. Raise n_components.",
             n_full=n_full,
             n_samples=len(n_active),
+        )
+
+
+def warn_of_bound(estimator: Any, numbers: list[int], bound: int, things: str) -> None:
+    """Warn if half of the stored samples, or more, have as many things as there may be.
+
+    Parameters
+    ----------
+    estimator : object
+    numbers : list of int
+        How many things each stored sample has.
+    bound : int
+    things : str
+        Their name.
+    """
+    n_full = sum(number >= bound for number in numbers)
+    if 2 * n_full >= len(numbers):
+        warn_unconverged(
+            estimator,
+            "bound",
+            f"at least half of the stored samples have as many {things} as there may be. Given "
+            "priors that are far from the scale of X, or a few values that are far from all "
+            "others, can make chains add them without end: leave the priors at their defaults, or "
+            "correct these values.",
+            bound=bound,
+            n_full=n_full,
+            n_samples=len(numbers),
         )
 
 

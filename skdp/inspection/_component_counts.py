@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_floats, check_count
 from skdp.inspection._axes import GREY, PALETTE, check_matplotlib, open_axes
+from skdp.sequence._hmm._model import count_active
 
 _SIZE = (4.2, 3.0)
 _LEAST = 1e-3
@@ -71,29 +72,32 @@ class ComponentCountDisplay:
 
         Parameters
         ----------
-        estimator : fitted PitmanYorMixture, DPMixture, HDPTopicModel or IBPLatentFeatures
-            Or a `SegmentedTopicModel` or `AdaptiveTopicModel` with ``n_components="auto"``.
+        estimator : fitted estimator
+            A mixture, `HDPTopicModel`, `IBPLatentFeatures`, or a `SegmentedTopicModel` or
+            `AdaptiveTopicModel` with ``n_components="auto"``: `n_components_distribution_`. Or an
+            `HDPHMMLT`: the numbers of states in use of the kept sweeps in its `trace_`.
         ax : matplotlib Axes, default=None
             See `plot`.
 
         Returns
         -------
         ComponentCountDisplay
-            `n_components_`, the number in what the estimator shows, is emphasized.
+            The number in what the estimator shows is emphasized: `n_components_`, or the states in
+            use of `state_shares_`.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
+        TypeError
+            If the number of components of this model is given.
         ImportError
             If matplotlib is not installed.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_is_fitted(estimator, "n_components_distribution_")
-        display = cls(
-            estimator.n_components_distribution_, n_components=int(estimator.n_components_)
-        )
-        return display.plot(ax)
+        check_is_fitted(estimator)
+        probabilities, n_components = _find_numbers(estimator)
+        return cls(probabilities, n_components=n_components).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the distribution.
@@ -128,3 +132,18 @@ class ComponentCountDisplay:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.spines[["top", "right"]].set_visible(False)
         return self
+
+
+def _find_numbers(estimator: Any) -> tuple[Any, int]:
+    """Return the posterior of the number of components, and the number that a model shows."""
+    if hasattr(estimator, "n_components_distribution_"):
+        return estimator.n_components_distribution_, int(estimator.n_components_)
+    trace = getattr(estimator, "trace_", {})
+    if "n_active_components" in trace and hasattr(estimator, "state_shares_"):
+        numbers = np.asarray(trace["n_active_components"]).astype(np.int64).ravel()
+        return np.bincount(numbers) / len(numbers), count_active(estimator.state_shares_)
+    raise TypeError(
+        f"estimator must be a model that learns a number of components, got a fitted "
+        f"{type(estimator).__name__}, which has neither n_components_distribution_ nor numbers of "
+        "states in use."
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
@@ -228,7 +229,24 @@ class ParseTreeDisplay:
 def _lay_out(tree: ParseTree) -> TreeLayout:
     items = tree._flat()
     texts = [item if isinstance(item, str) else item[0] for item in items]
-    return lay_out(items, [text_width(write_name(text)) + _GAP for text in texts])
+    styles = ["italic" if isinstance(item, str) else "normal" for item in items]
+    widths = [_measure(text, style=style) for text, style in zip(texts, styles, strict=True)]
+    return lay_out(items, [width + _GAP for width in widths])
+
+
+def _measure(name: str, **font: Any) -> float:
+    """Return the room of a name in font sizes: at least its width as matplotlib draws it.
+
+    Estimates by kinds of letters, which notebooks use, are too small for some alphabets.
+    """
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    text, properties = write_name(name), FontProperties(size=_FONT_SIZE, **font)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of letters that no font has: drawing warns of them, too
+        width = text_to_path.get_text_width_height_descent(text, properties, ismath=False)[0]
+    return max(text_width(text), width / _FONT_SIZE)
 
 
 def _arrange(
@@ -242,7 +260,7 @@ def _arrange(
     widths = [layout.width for layout in layouts]
     if names is not None:
         widths = [
-            max(w, text_width(write_name(name))) for w, name in zip(widths, names, strict=True)
+            max(w, _measure(name, weight="bold")) for w, name in zip(widths, names, strict=True)
         ]
     heights = [title + _ROW * float(layout.depth.max()) for layout in layouts]
     column_widths = [max(widths[c::n_columns]) for c in range(n_columns)]

@@ -216,7 +216,7 @@ class StateSequenceDisplay:
         sequence: int | None = 0,
         kind: str | None = None,
         factor_names: Sequence[str] | None = None,
-        show_observations: bool = False,
+        show_observations: bool = True,
         times: ArrayLike | None = None,
         state_names: Sequence[str] | None = None,
         n_states: int = 12,
@@ -243,7 +243,7 @@ class StateSequenceDisplay:
             holds; without the truth, the kind that the estimator predicts.
         factor_names : list of n_factors str, default=None
             Labels of the factors. None: "0", "1", ...
-        show_observations : bool, default=False
+        show_observations : bool, default=True
             Whether to draw the observations above the states, with the names of columns if the
             estimator knows them (`feature_names_in_`).
         times : array-like of shape (n_steps,), default=None

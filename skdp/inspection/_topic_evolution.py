@@ -24,6 +24,8 @@ from skdp.inspection._topic_models import choose_documents, name_topics, shares_
 _KINDS = ("area", "step", "bar")
 _MAX_EDGED = 40
 """With more segments white edges would swallow thin areas."""
+_MAX_PANELS = 24
+"""Segments of a document that have a panel each unless another kind of plot is asked for."""
 _MAX_WIDTH = 12.0
 """Panels of bars next to each other, in inches."""
 _PITCH = 1.45
@@ -144,7 +146,7 @@ class TopicEvolutionDisplay:
         topic_names: Sequence[str] | None = None,
         boundaries: ArrayLike | None = None,
         part_names: Sequence[str] | None = None,
-        kind: str = "area",
+        kind: str | None = None,
         n_topics: int = 8,
         smooth: int = 1,
         colors: Sequence[Any] | None = None,
@@ -172,8 +174,10 @@ class TopicEvolutionDisplay:
             Where parts of the document meet, see the class. Only with one document.
         part_names : list of str, default=None
             Names of the parts, see the class; of all documents in X if `document` is None.
-        kind : {"area", "step", "bar"}, default="area"
-            See `plot`.
+        kind : {"area", "step", "bar"} or None, default=None
+            See `plot`. None: "area" if the model is one of segments in order (`SequentialLDA`,
+            `AdaptiveTopicModel`). Segments of other models are exchangeable, and nothing is drawn
+            between them: "bar" for one document of up to 24 segments, otherwise "step".
         n_topics : int, default=8
             See `plot`.
         smooth : int, default=1
@@ -208,6 +212,11 @@ class TopicEvolutionDisplay:
             boundaries=chosen.parts.boundaries,
             part_names=chosen.parts.names,
         )
+        if kind is None:
+            is_short = document is not None and len(segment_topic) <= _MAX_PANELS and smooth == 1
+            kind = "bar" if is_short else "step"
+            if estimator._segments_are_ordered:
+                kind = "area"
         return display.plot(ax, kind=kind, n_topics=n_topics, smooth=smooth, colors=colors)
 
     @classmethod
@@ -317,7 +326,7 @@ class TopicEvolutionDisplay:
             If matplotlib is not installed.
         """
         if not isinstance(kind, str) or kind not in _KINDS:
-            raise ValueError(f"kind must be 'area' or 'bar', got {kind!r}.")
+            raise ValueError(f"kind must be 'area', 'step' or 'bar', got {kind!r}.")
         n_topics = check_count(n_topics, "n_topics", at_least=1)
         smooth = check_count(smooth, "smooth", at_least=1)
         if smooth % 2 == 0:

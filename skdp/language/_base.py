@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import MAX_INTEGER, as_array, check_count
+from skdp._checks import MAX_INTEGER, check_count
 from skdp._memory import check_memory
 from skdp._random import make_seed_sequence, make_stream
 from skdp.data import TokenSequences, check_sentences
 from skdp.inference import warn_user
-from skdp.language._ngram._arpa import check_names, write_arpa
 from skdp.language._ngram._draws import draw_sequences, join
 from skdp.language._ngram._trie import Events, NgramTrie
 from skdp.processes._interpolated import InterpolatedModel
@@ -112,7 +110,7 @@ class NgramLanguageModel:
             end. Natural logarithms.
         """
         events, proba = self._find(X)
-        return np.split(np.log(proba), events.ptr[1:-1])
+        return np.split(_log(proba), events.ptr[1:-1])
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log probability of each sentence.
@@ -148,7 +146,7 @@ class NgramLanguageModel:
         _, proba = self._find(X)
         if len(proba) == 0:
             raise ValueError("X has no words to score.")
-        return float(np.log(proba).mean())
+        return float(_log(proba).mean())
 
     def perplexity(self, X: Any) -> float:
         """Return ``exp(-score(X))``; lower is better.
@@ -247,8 +245,8 @@ class NgramLanguageModel:
             )
         return join(sequences, self._trie.n_words)
 
-    def _write_arpa(
-        self, path: str | Path, model: InterpolatedModel, feature_names: ArrayLike
-    ) -> None:
-        names = as_array(feature_names, "feature_names")
-        write_arpa(path, self._trie, model, check_names(names, self._trie.n_words))
+
+def _log(proba: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return logarithms of probabilities, -inf of 0: models without smoothing have those."""
+    with np.errstate(divide="ignore"):
+        return np.log(proba)

@@ -23,6 +23,7 @@ from skdp.language._nested._parameters import (
     DISCOUNTS,
     check_anneal,
     check_length_factors,
+    check_length_prior,
     check_levels,
 )
 from skdp.language._nested._walker import Settings, Strings
@@ -68,11 +69,13 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
         Factors g_k of words of k letters. "none": 1. "poisson": so that the lengths of new words
         are Poisson(lambda), from 1 to L; what the letters alone would make of them is estimated
         from drawn words after each sweep, and held during the next. An array: fixed, positive.
-    word_length : float or "auto", default=3.0
-        lambda, the mean length of new words before it is cut off at L, of Poisson lengths. "auto":
-        learned under `length_prior`.
-    length_prior : (float, float), default=(4.0, 1.0)
-        Shape and rate of the Gamma prior on lambda.
+    word_length : float, "entropy" or "auto", default="entropy"
+        lambda, the mean length of new words before it is cut off at L, of Poisson lengths.
+        "entropy": 160 / H^2, at least 1 and at most 7, for characters of an entropy of H bits in X.
+        "auto": learned under `length_prior` in sweeps that are not annealed.
+    length_prior : (float, float) or None, default=None
+        Shape and rate of the Gamma prior on lambda; its mean is the first value. None: shape 4 and
+        the mean of "entropy".
     end_probability : float or "auto", default=0.1
         p_$: share of the base of collocations that goes to the end of the sentence. What is left is
         the price of a new collocation. "auto": learned under `end_probability_prior`, from the
@@ -93,10 +96,11 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
         The first state. "online": from empty restaurants the strings are cut one after the other,
         the shortest first; this twice, with the parameters that were learned. "whole": no string is
         cut, but where it has to be.
-    anneal : (float, int) or None, default=(1.5, 15)
+    anneal : (float, int), "auto" or None, default="auto"
         Temperature T of the first sweep, and the sweep at which it has fallen to 1: a way to cut a
         string is drawn in proportion to its probability to the power of 1 / T. These sweeps have to
-        be part of the burn-in. None: no annealing.
+        be part of the burn-in. "auto": 1.5, and 15 or the whole burn-in if that is shorter. None:
+        no annealing.
     predict_method : {"mbr", "viterbi"}, default="mbr"
         "mbr": the words with the largest sum of posterior probabilities less `word_price`, averaged
         over the stored samples of all chains. "viterbi": the words of the most probable
@@ -210,8 +214,8 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
         stop_probability: Any = 0.5,
         stop_prior: tuple[float, float] = (1.0, 1.0),
         length_correction: Any = "none",
-        word_length: Any = 3.0,
-        length_prior: tuple[float, float] = (4.0, 1.0),
+        word_length: Any = "entropy",
+        length_prior: tuple[float, float] | None = None,
         end_probability: Any = 0.1,
         end_probability_prior: tuple[float, float] = (1.0, 1.0),
         discount: Any = "auto",
@@ -219,7 +223,7 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
         concentration: Any = "auto",
         concentration_prior: tuple[float, float] = (1.0, 0.1),
         init: str = "online",
-        anneal: tuple[float, int] | None = (1.5, 15),
+        anneal: tuple[float, int] | str | None = "auto",
         predict_method: str = "mbr",
         word_price: float = 0.2,
         max_iter: int = 30,
@@ -279,7 +283,7 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
             int(self.max_word_length),
             check_length_factors(self.length_correction, int(self.max_word_length)),
             self.word_length,
-            check_gamma_prior(self.length_prior, "length_prior"),
+            check_length_prior(self.length_prior),
             self.end_probability,
             check_beta_prior(self.end_probability_prior, "end_probability_prior"),
             check_levels(self.discount, "discount", orders, DISCOUNTS, "in [0, 1)"),
@@ -289,7 +293,7 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
             check_beta_prior(self.discount_prior, "discount_prior"),
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
             self.init,
-            check_anneal(self.anneal),
+            check_anneal(self.anneal, self._burn_in()),
             0.0,
         )
 

@@ -28,6 +28,7 @@ from skdp._sklearn_compat import HasMethods, Interval, StrOptions, with_callback
 from skdp._typing import Floats
 from skdp.base import ChainEstimator
 from skdp.language._base import NgramLanguageModel
+from skdp.language._ngram._arpa import write_arpa
 from skdp.language._ngram._trie import NgramTrie
 from skdp.language._ngram._walker import NgramWalker
 from skdp.processes._by_depth import check_by_depth
@@ -143,7 +144,9 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     word that followed it, which the model keeps (4 bytes a word), and its one customer, at one
     table, can be summed out. What is stored are contexts that were seen more often, and those one
     word longer. Where text recurs at length, word for word, each of its places has contexts of all
-    lengths, and memory grows with the square of that length.
+    lengths: memory grows with the square of that length, and the time of a sweep with its third
+    power. In a run of one word (n times the same) places share contexts: memory grows with n, and
+    time with its square. Give an `order` where that is too much.
 
     Memory: about 28 bytes for each cell (an outcome seen in a context) and 20 for each context,
     besides 4 bytes for each stored sample and cell with more than one event; each further chain
@@ -368,17 +371,22 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
 
         Parameters
         ----------
-        path : str or Path
+        path : str or path-like
+            Written whole: if anything fails, a file that was there stays as it was.
         feature_names : (n_features,) array-like of str
             Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
+            Integers are written as digits.
         sample : int, default=-1
             Which stored sample; the last by default.
 
         Raises
         ------
         ValueError
-            If names are missing, occur twice, hold white space, or mean the beginning or the end;
-            if there is no such sample; or with ``order=None``: a file has n-grams of given lengths.
+            If names are missing, are no strings, occur twice, are empty, hold white space, NUL or
+            a lone surrogate, or mean the beginning or the end; if there is no such sample; or with
+            ``order=None``: a file has n-grams of given lengths.
+        TypeError
+            If `path` is no path, such as a file descriptor.
         """
         check_is_fitted(self)
         if len(self._trie.text):
@@ -393,4 +401,5 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
                 f"sample must be an index of the {len(self._models)} stored samples, got "
                 f"{sample!r}."
             ) from None
-        self._write_arpa(path, chosen.interpolated(self._trie, self.base_), feature_names)
+        model = chosen.interpolated(self._trie, self.base_)
+        write_arpa(path, self._trie, model, feature_names)

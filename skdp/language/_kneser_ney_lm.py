@@ -18,6 +18,7 @@ from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_
 from skdp._typing import Floats
 from skdp.inference import warn_user
 from skdp.language._base import NgramLanguageModel
+from skdp.language._ngram._arpa import write_arpa
 from skdp.processes._franchise import Franchise, FranchisePriors
 from skdp.processes._interpolated import InterpolatedModel
 
@@ -139,7 +140,8 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         Warns
         -----
         UserWarning
-            If the counts give no discount in range; the message names the contexts.
+            If X is too small or too regular for the formulas of `discount`; the message names the
+            contexts and says what to do.
         """
         validate_parameters(self)
         given = self._check_discounts()
@@ -165,9 +167,12 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
                 discounts[m] = given[m]
             discounted[cells] = discounts[m, np.minimum(at_depth, _N_CLASSES) - 1]
         if without:
+            instead = "0.5" if self.discount == "absolute" else "half the count, at most 1.5,"
             warn_user(
                 f"{type(self).__name__}: the counts of words in contexts of {', '.join(without)} "
-                f'words give no discount="{self.discount}" in range; half the count is used.',
+                f'words are too few or too regular for the formulas of discount="{self.discount}". '
+                f"Discounts of {instead} are used there. Fit more text, pass a number such as "
+                "discount=0.5, or use HierarchicalPitmanYorLM, which learns its discounts.",
                 UserWarning,
             )
         node = trie.layout.node
@@ -212,14 +217,19 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        path : str or Path
+        path : str or path-like
+            Written whole: if anything fails, a file that was there stays as it was.
         feature_names : (n_features,) array-like of str
             Names of the words, such as those from a vectorizer's ``get_feature_names_out()``.
+            Integers are written as digits.
 
         Raises
         ------
         ValueError
-            If names are missing, occur twice, hold white space, or mean the beginning or the end.
+            If names are missing, are no strings, occur twice, are empty, hold white space, NUL or
+            a lone surrogate, or mean the beginning or the end.
+        TypeError
+            If `path` is no path, such as a file descriptor.
         """
         check_is_fitted(self)
-        self._write_arpa(path, self._model, feature_names)
+        write_arpa(path, self._trie, self._model, feature_names)

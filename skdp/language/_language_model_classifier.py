@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from skdp._bayes import log_posterior
 from skdp._checks import as_floats
 from skdp._public import public
 from skdp._sklearn_compat import (
@@ -59,7 +59,9 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
     Notes
     -----
     All models share one vocabulary, that of X: a symbol that a class never saw has the probability
-    that its model gives to what is new.
+    that its model gives to what is new. Models without smoothing, such as ``KneserNeyLM`` with
+    ``discount=0.0``, give new symbols the probability 0. A sequence that has the probability 0 in
+    every class is evidence for none: its probabilities are those of the classes, ``class_prior``.
 
     References
     ----------
@@ -189,9 +191,9 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
         Returns
         -------
         (n_sequences, n_classes) array
+            Natural logarithms of ``predict_proba(X)``.
         """
-        joint = self._log_joint(X)
-        return np.asarray(joint - logsumexp(joint, axis=1, keepdims=True))
+        return log_posterior(self._log_joint(X), self.class_log_prior_)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class for each sequence.
@@ -203,6 +205,7 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
         Returns
         -------
         (n_sequences, n_classes) array
+            Rows sum to 1; a sequence that no class can have has the probabilities of the classes.
         """
         return np.exp(self.predict_log_proba(X))
 
@@ -217,8 +220,8 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
         -------
         (n_sequences,) array
         """
-        joint = self._log_joint(X)
-        return np.asarray(self.classes_[np.argmax(joint, axis=1)])
+        best = np.argmax(self.predict_log_proba(X), axis=1)
+        return np.asarray(self.classes_[best])
 
 
 def _fit(estimator: Any, sentences: TokenSequences) -> Any:

@@ -32,6 +32,7 @@ from skdp.language._nested._parameters import (
     DISCOUNTS,
     check_anneal,
     check_length_factors,
+    check_length_prior,
     check_levels,
 )
 from skdp.language._nested._walker import NestedWalker, Settings, Strings
@@ -63,17 +64,20 @@ class NestedPitmanYorLM(
         Words in an n-gram: 1 unigrams, 2 bigrams, 3 trigrams.
     character_order : int, default=4
         Letters in an n-gram of letters.
-    max_word_length : int, default=12
+    max_word_length : int, default=20
         Largest number L of characters in a word.
     length_correction : {"none", "poisson"} or (max_word_length,) array, default="poisson"
         Factors g_k of words of k letters. "none": 1. "poisson": so that the lengths of new words
         are Poisson(lambda), from 1 to L; what the letters alone would make of them is estimated
         from drawn words after each sweep, and held during the next. An array: fixed, positive.
-    word_length : float or "auto", default=6.0
-        lambda, the mean length of new words before it is cut off at L. "auto": learned under
-        `length_prior`; it then becomes smaller, and words too short.
-    length_prior : (float, float), default=(4.0, 1.0)
-        Shape and rate of the Gamma prior on lambda.
+    word_length : float, "entropy" or "auto", default="entropy"
+        lambda, the mean length of new words before it is cut off at L. "entropy": 160 / H^2, at
+        least 1 and at most 7, for characters of an entropy of H bits in X: 7 for Latin letters, 6
+        for phonemes or Thai, 2 for Chinese or Japanese. "auto": learned under `length_prior` in
+        sweeps that are not annealed.
+    length_prior : (float, float) or None, default=None
+        Shape and rate of the Gamma prior on lambda; its mean is the first value. None: shape 4 and
+        the mean of "entropy".
     end_probability : float or "auto", default=0.95
         p_$: share of the base that goes to the end of the sentence. What is left is the price of a
         new word: the larger, the fewer word types. "auto": learned under `end_probability_prior`,
@@ -94,10 +98,11 @@ class NestedPitmanYorLM(
         The first state. "online": from empty restaurants the strings are cut one after the other,
         the shortest first; this twice, with the parameters that were learned. "whole": no string is
         cut, but where it has to be.
-    anneal : (float, int) or None, default=(1.5, 15)
+    anneal : (float, int), "auto" or None, default="auto"
         Temperature T of the first sweep, and the sweep at which it has fallen to 1: a way to cut a
         string is drawn in proportion to its probability to the power of 1 / T. These sweeps have to
-        be part of the burn-in. None: no annealing.
+        be part of the burn-in. "auto": 1.5, and 15 or the whole burn-in if that is shorter. None:
+        no annealing.
     type_moves : float, default=0.0
         Moves of word types that a sweep proposes, for each character of X: all places where a word
         may be cut in two are cut, or joined, at once. 0.1 doubles the time of a sweep, and finds
@@ -169,10 +174,10 @@ class NestedPitmanYorLM(
 
     Notes
     -----
-    Strings are taken as they are: white space is a character like others. With the default orders,
-    a chain takes about 600 bytes per character of the training strings, a stored sample about 160
-    bytes per distinct word. With ``word_order=3`` the longest string takes 16 bytes more per
-    character and `max_word_length` squared, 28 in `predict`.
+    White space is a character like others; byte order marks (U+FEFF) are removed. With the default
+    orders, a chain takes 500 to 1,000 bytes per character of the training strings, a stored sample
+    about 160 bytes per distinct word. With ``word_order=3`` the longest string takes 16 bytes more
+    per character and `max_word_length` squared, 28 in `predict`.
 
     References
     ----------
@@ -194,8 +199,8 @@ class NestedPitmanYorLM(
         "character_order": [Interval(Integral, 1, 20, closed="both")],
         "max_word_length": [Interval(Integral, 1, 100, closed="both")],
         "length_correction": [StrOptions({"none", "poisson"}), "array-like"],
-        "word_length": [Interval(Real, 1e-3, 1e3, closed="both"), StrOptions({"auto"})],
-        "length_prior": [tuple, list],
+        "word_length": [Interval(Real, 1e-3, 1e3, closed="both"), StrOptions({"entropy", "auto"})],
+        "length_prior": [tuple, list, None],
         "end_probability": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
         "end_probability_prior": [tuple, list],
         "discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"}), tuple, list],
@@ -205,7 +210,7 @@ class NestedPitmanYorLM(
         ],
         "concentration_prior": [tuple, list],
         "init": [StrOptions({"online", "whole"})],
-        "anneal": [tuple, list, None],
+        "anneal": [tuple, list, StrOptions({"auto"}), None],
         "type_moves": [Interval(Real, 0, 100, closed="both")],
         "predict_method": [StrOptions({"mbr", "viterbi"})],
         "word_price": [Interval(Real, 0, 1, closed="both")],
@@ -233,10 +238,10 @@ class NestedPitmanYorLM(
         word_order: int = 2,
         *,
         character_order: int = 4,
-        max_word_length: int = 12,
+        max_word_length: int = 20,
         length_correction: Any = "poisson",
-        word_length: Any = 6.0,
-        length_prior: tuple[float, float] = (4.0, 1.0),
+        word_length: Any = "entropy",
+        length_prior: tuple[float, float] | None = None,
         end_probability: Any = 0.95,
         end_probability_prior: tuple[float, float] = (1.0, 1.0),
         discount: Any = "auto",
@@ -244,7 +249,7 @@ class NestedPitmanYorLM(
         concentration: Any = "auto",
         concentration_prior: tuple[float, float] = (1.0, 0.1),
         init: str = "online",
-        anneal: tuple[float, int] | None = (1.5, 15),
+        anneal: tuple[float, int] | str | None = "auto",
         type_moves: float = 0.0,
         predict_method: str = "mbr",
         word_price: float = 0.2,
@@ -297,11 +302,6 @@ class NestedPitmanYorLM(
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
         self._settings_of_chain()
-        if self.anneal is not None and self.anneal[1] > self._burn_in():
-            raise ValueError(
-                f"anneal must not outlast the burn-in: got anneal={self.anneal!r} and a burn-in of "
-                f"{self._burn_in()} sweeps. Raise max_iter or burn_in, or give anneal=None."
-            )
 
     def _settings_of_chain(self) -> Settings:
         orders = int(self.word_order), int(self.character_order)
@@ -311,7 +311,7 @@ class NestedPitmanYorLM(
             int(self.max_word_length),
             check_length_factors(self.length_correction, int(self.max_word_length)),
             self.word_length,
-            check_gamma_prior(self.length_prior, "length_prior"),
+            check_length_prior(self.length_prior),
             self.end_probability,
             check_beta_prior(self.end_probability_prior, "end_probability_prior"),
             check_levels(self.discount, "discount", orders, DISCOUNTS, "in [0, 1)"),
@@ -321,7 +321,7 @@ class NestedPitmanYorLM(
             check_beta_prior(self.discount_prior, "discount_prior"),
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
             self.init,
-            check_anneal(self.anneal),
+            check_anneal(self.anneal, self._burn_in()),
             float(self.type_moves),
         )
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from skdp.data._brackets import as_in_treebanks
 from skdp.data._parse_tree import ParseTree
 
 _MARK = re.compile("[-=]")
@@ -114,7 +115,8 @@ def bracket_scores(
     The tags of the true tree decide which words are deleted, so a wrong tag of a comma costs no
     bracket; EVALB excludes such a sentence from its sums. Only if the words of the two trees
     differ, the words of each tree are deleted by its own tags, and the rest must be the same. So
-    trees with and without punctuation or traces can be compared.
+    trees with and without punctuation or traces can be compared. Brackets are the same word as
+    their names in treebanks, such as -LRB-.
 
     References
     ----------
@@ -204,7 +206,7 @@ def _find_brackets(tree: ParseTree | None) -> _Brackets:
         is_word = isinstance(item, str)
         if isinstance(item, str):
             begins.append(len(found.words))
-            found.words.append(item)
+            found.words.append(as_in_treebanks(item))
             found.tags.append("")
         else:
             label, n_children = item

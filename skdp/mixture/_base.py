@@ -87,6 +87,9 @@ class BaseMixture(ClusterMixin, DensityMixin, ComposedEstimator):
     def _make_emission(self, values: Floats) -> Any:
         """Return the emission's sampler, which holds its prior."""
         emission = self._part("emission")
+        names = vars(self).get("feature_names_in_")
+        if names is not None and hasattr(emission, "with_feature_names"):
+            emission = emission.with_feature_names(names)
         sampler = make_part_for(EmissionSampler, emission, "emission", values, 1)
         if not isinstance(sampler, ClusterEmission):
             raise TypeError(

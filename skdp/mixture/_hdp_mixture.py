@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.special import logsumexp, softmax
+from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._bayes import log_posterior
 from skdp._checks import as_array, check_count
 from skdp._memory import check_memory
 from skdp._public import public
@@ -22,7 +23,7 @@ from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import check_no_lengths, holds_labels, split
 from skdp.inference import warn_user
 from skdp.mixture._base import BaseMixture
-from skdp.mixture._hdp._model import HDPMixtureModel
+from skdp.mixture._hdp._model import HDPMixtureModel, split_groups
 from skdp.mixture._hdp._walker import HDPMixtureWalker
 from skdp.processes._top_level import TopPriors, check_concentration_or_prior
 
@@ -444,12 +445,14 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         return np.array([part.mean(axis=0) for part in split(known, panel.ptr, is_single)])
 
     def score_samples(self, X: Any) -> Floats:
-        """Return the log predictive density (or probability) of the second half of each group.
+        """Return the log predictive density (or probability) of half of each group.
 
-        By document completion, as in topic models: of each group the rows at even places (0, 2,
-        ...) tell its shares of the components, and those at odd places are scored, each with
+        By document completion, as in topic models: a random half of the rows of each group gives
+        its shares of the components (ceil(n / 2) of n rows), and the others are scored, each with
         sum_k E[theta_k] f_k(x), a new component included. These densities are averaged over the
-        stored samples of all chains, row by row.
+        stored samples of all chains, row by row. The halves depend only on the set of rows of the
+        group. So the score of a group does not depend on the order of its rows or on the other
+        groups, and all models score the same rows.
 
         Parameters
         ----------
@@ -475,8 +478,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         Returns
         -------
         float
-            ``score_samples(X).sum()`` divided by the number of rows at odd places in their groups;
-            higher is better.
+            ``score_samples(X).sum()`` divided by the number of scored rows; higher is better.
 
         Raises
         ------
@@ -487,8 +489,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         check_no_lengths(y, panel, is_single, "group")
         if n_scored == 0:
             raise ValueError(
-                "X has no rows to score: of each group those at odd places are scored given those "
-                "at even places, and every group has only one row."
+                "X has no rows to score: half of the rows of each group are scored given the "
+                "others, and every group has only one row."
             )
         return float(logs.sum() / n_scored)
 
@@ -538,24 +540,26 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         known = known / np.maximum(totals, _LEAST)
         if len(far):  # nothing but a new component was ever drawn: to rounding
             groups = np.searchsorted(panel.ptr, far, side="right") - 1
-            shares = model.shares(panel.ptr, found)[groups, :-1]
-            known[far] = softmax(model.log_obs(panel.values[far])[:, :-1] + np.log(shares), axis=1)
+            log_shares = np.log(model.shares(panel.ptr, found)[groups, :-1])
+            logs = model.log_obs(panel.values[far])[:, :-1] + log_shares
+            known[far] = np.exp(log_posterior(logs, log_shares))
         return known, new, panel, is_single
 
     def _score_rows(self, X: Any) -> tuple[Floats, int, SequencePanel, bool]:
         """Return log densities of samples, the number of scored rows, and X as a panel."""
         panel, is_single = self._check_groups(X)
+        given, scored = split_groups(panel.ptr, panel.values)
+        halves = panel.values[given], panel.values[scored]
         parts: Any = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(model.log_completions)(panel.ptr, panel.values, self._key + np.uint64(m))
+            delayed(model.log_completions)(panel.ptr, *halves, self._key + np.uint64(m))
             for m, model in enumerate(self._models)
         )
-        rows, is_scored = np.zeros(len(panel.values)), parts[0][0]
-        rows[is_scored] = logsumexp([logs for _, logs in parts], axis=0) - np.log(len(parts))
-        n_scored = int(np.count_nonzero(is_scored))
-        if is_single:
-            return rows, n_scored, panel, is_single
-        sums = [part.sum() for part in split(rows, panel.ptr, is_single)]
-        return np.array(sums), n_scored, panel, is_single
+        logs = logsumexp(parts, axis=0) - np.log(len(parts))
+        # Of a single array, each row is a sample; otherwise each group.
+        samples = scored if is_single else np.searchsorted(panel.ptr, scored, side="right") - 1
+        sums = np.zeros(len(panel.values) if is_single else len(panel))
+        np.add.at(sums, samples, logs)
+        return sums, len(scored), panel, is_single
 
     @property
     def _n_features_out(self) -> int:

@@ -21,17 +21,14 @@ from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp._typing import Floats
 from skdp.base import ChainEstimator
 from skdp.data._validation import check_rows
-from skdp.inference import NoAverages, Trace, warn_of_drifts
+from skdp.inference import NoAverages, Trace, warn_of_bound, warn_of_drifts
 from skdp.mixture._draws import draw_rows
-from skdp.mixture._latent_features._hyper import FeaturePrior
+from skdp.mixture._latent_features._hyper import DataScale, FeaturePrior, find_scale
 from skdp.mixture._latent_features._model import LatentFeatureModel
 from skdp.mixture._latent_features._walker import LatentFeatureWalker
 from skdp.processes._indian_buffet import expected_features
 
 _FIRST_CONCENTRATION = 1.0
-_FIRST_NOISE = 0.2
-"""Share of the variance of X: with less noise features come early, with more they are blurred."""
-
 _LARGEST = 1e120
 """Squares of larger numbers overflow."""
 
@@ -58,14 +55,21 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         Variance of the noise, above 0, the same in all columns. "auto": drawn. "columns": each
         column has a variance of its own, which is drawn; take it if columns differ in scale, or
         some of them hardly vary.
-    noise_prior : (shape, rate), default=(1.0, 1.0)
+    noise_prior : (shape, rate) or None, default=None
         Gamma prior of the reciprocal of a drawn `noise_variance`; the rate, from 1e-60 to 1e60, has
-        the unit of X squared.
+        the unit of X squared. None: shape 1, and as the rate a fourth of the robust variance of
+        the columns, on average or with ``noise_variance="columns"`` each its own, so that results
+        do not depend on the unit of X. The robust variance is that of normal values with the same
+        mean squared deviation from the median without the largest 5 %. The rate is larger if X has
+        a value so large that noise would be lost to rounding beside it, from about 100,000 standard
+        deviations on.
     weights_variance : float or "auto", default="auto"
         Variance of the weights A, which are normal with mean 0, above 0. "auto": drawn. With
         ``noise_variance="columns"`` it counts in units of the variance of a column's noise.
-    weights_prior : (shape, rate), default=(1.0, 1.0)
-        Gamma prior of the reciprocal of a drawn `weights_variance`, as `noise_prior`.
+    weights_prior : (shape, rate) or None, default=None
+        Gamma prior of the reciprocal of a drawn `weights_variance`. None: shape 1, and as the rate
+        the robust variance of the columns, as in `noise_prior`, or 1 with
+        ``noise_variance="columns"``.
     center : bool, default=True
         Whether the means of the columns are subtracted first. Without it a row that has no feature
         is 0 but for noise; choose this if 0 means that nothing is there. With it a feature and its
@@ -143,6 +147,10 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     tries to split a feature in two and to merge two, which is for features what [3]_ is for
     clusters, draws alpha from its Gamma posterior, and both variances by slice sampling.
 
+    The buffet is cut off at a number of features that only chains reach that go astray, say because
+    given variances are far from the scale of X: twice the number that is expected a priori, two a
+    row up to 1,000, and 100.
+
     NaN marks a missing value. While the features of a row are drawn its missing entries are summed
     out, then they are drawn; so the posterior is exact, as far as values are missing at random.
 
@@ -179,9 +187,9 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             Interval(Real, 0, None, closed="neither"),
             StrOptions({"auto", "columns"}),
         ],
-        "noise_prior": [tuple, list],
+        "noise_prior": [tuple, list, None],
         "weights_variance": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "weights_prior": [tuple, list],
+        "weights_prior": [tuple, list, None],
         "center": ["boolean"],
         "split_merge": ["boolean"],
         "transform_max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -203,9 +211,9 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         *,
         concentration_prior: tuple[float, float] = (1.0, 1.0),
         noise_variance: float | str = "auto",
-        noise_prior: tuple[float, float] = (1.0, 1.0),
+        noise_prior: tuple[float, float] | None = None,
         weights_variance: float | str = "auto",
-        weights_prior: tuple[float, float] = (1.0, 1.0),
+        weights_prior: tuple[float, float] | None = None,
         center: bool = True,
         split_merge: bool = True,
         max_iter: int = 500,
@@ -246,18 +254,23 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
 
     # Validation
 
-    def _prior(self) -> FeaturePrior:
+    def _gamma_prior(self, name: str, rate: float = 1.0) -> tuple[float, float]:
+        """Return the prior of the reciprocal of a variance; one that is not given has a rate."""
+        prior = getattr(self, name)
+        return (1.0, rate) if prior is None else check_gamma_prior(prior, name, _LARGEST_RATE)
+
+    def _prior(self, scale: DataScale) -> FeaturePrior:
         """Return the priors of what is drawn."""
+        own = self._has_own_noise()
         shared = check_gamma_prior(self.concentration_prior, "concentration_prior")
-        noise, weights = (
-            check_gamma_prior(getattr(self, name), name, _LARGEST_RATE)
-            for name in ("noise_prior", "weights_prior")
-        )
+        noise = self._gamma_prior("noise_prior", scale.noise_rate)
+        weights = self._gamma_prior("weights_prior", 1.0 if own else scale.variance)
+        rates = np.array([self._gamma_prior("noise_prior", r)[1] for r in scale.noise_rates])
         return FeaturePrior(
             shared if _is_auto(self.concentration) else None,
             noise if _is_auto(self.noise_variance) else None,
             weights if _is_auto(self.weights_variance) else None,
-            noise if self._has_own_noise() else None,
+            (noise[0], rates) if own else None,
         )
 
     def _has_own_noise(self) -> bool:
@@ -266,7 +279,9 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
 
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
-        self._prior()
+        check_gamma_prior(self.concentration_prior, "concentration_prior")
+        for name in ("noise_prior", "weights_prior"):
+            self._gamma_prior(name)
         if not _is_auto(self.concentration):
             try:
                 check_concentration(self.concentration)  # type: ignore[arg-type]
@@ -304,37 +319,25 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         self, values: Floats, root: np.random.SeedSequence, c: int
     ) -> LatentFeatureWalker:
         n_rows, n_columns = values.shape
-        expected = expected_features(n_rows, 1.0)
-        if _is_auto(self.concentration):
-            alpha = _FIRST_CONCENTRATION
-            shape, rate = self.concentration_prior
-            n_features = max(alpha, shape / (rate + expected)) * expected  # if data say little
-            given = f"concentration_prior={self.concentration_prior}"
-        else:
-            alpha = float(self.concentration)
-            n_features, given = alpha * expected, f"concentration={alpha:g}"
+        alpha = _FIRST_CONCENTRATION if _is_auto(self.concentration) else float(self.concentration)
+        n_features = alpha * expected_features(n_rows, 1.0)
         check_memory(
             24.0 * n_rows * n_columns + n_features * (n_rows + 16.0 * (n_features + n_columns)),
-            f"X of shape {values.shape} with {given}, {n_features:.3g} features,",
+            f"X of shape {values.shape} with concentration={alpha:g}, {n_features:.3g} features,",
         )
-        means = np.nanmean(values, axis=0)
-        squares = np.nanmean((values - means) ** 2, axis=0)
-        scale = float(np.nanmean((values - means) ** 2)) or float(np.nanmean(values**2)) or 1.0
-        scales, unit = np.ones(n_columns), scale
+        scale = find_scale(values, center=bool(self.center))
+        scales, noise, weights = np.ones(n_columns), scale.first_noise, scale.mean_square
         if self._has_own_noise():
-            scales, unit = np.sqrt(_FIRST_NOISE * np.where(squares > 0.0, squares, scale)), 1.0
-        noise = float(self.noise_variance) if isinstance(self.noise_variance, Real) else unit
-        if _is_auto(self.noise_variance):
-            noise *= _FIRST_NOISE
-        weights = unit
-        if not _is_auto(self.weights_variance):
+            scales, noise = np.sqrt(scale.first_noises), 1.0
+            weights = float(np.mean(scale.mean_squares / scale.first_noises))
+        if isinstance(self.noise_variance, Real):
+            noise = float(self.noise_variance)
+        if isinstance(self.weights_variance, Real):
             weights = float(self.weights_variance)
-        elif self._has_own_noise():
-            weights = 1.0 / _FIRST_NOISE
         return LatentFeatureWalker(
             values,
-            means if self.center else np.zeros(n_columns),
-            self._prior(),
+            np.nanmean(values, axis=0) if self.center else np.zeros(n_columns),
+            self._prior(scale),
             alpha,
             noise,
             weights,
@@ -369,6 +372,8 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     def _warn_of_trace(self, trace: Trace) -> None:
         super()._warn_of_trace(trace)
         warn_of_drifts(self, trace, "features")
+        numbers = [len(model.counts) for model in self._models]
+        warn_of_bound(self, numbers, self._best.most, "features")
 
     # Public methods
 
@@ -402,6 +407,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             If the log joint of a chain still climbs, the number of features still grows or falls,
             or there are fewer than 12 sweeps after the burn-in; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
+            If most stored samples have as many features as there may be (see Notes).
         """
         return self._fit(X, y)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._bayes import log_posterior
 from skdp._checks import as_array, check_concentration, check_gamma_prior
 from skdp._random import Role, derive_stream
 from skdp._sklearn_compat import StrOptions, with_callbacks
@@ -168,7 +169,7 @@ class RowMixture(BaseMixture):
             From 0 to ``n_components_ - 1``. Rows of the training data may have another component
             than in `labels_`, where a row is one of those that it is compared to.
         """
-        return np.argmax(self._log_joint(X)[:, :-1], axis=1)
+        return np.argmax(self._log_proba(X), axis=1)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of the components, given that each row is of one of them.
@@ -180,10 +181,10 @@ class RowMixture(BaseMixture):
         Returns
         -------
         (n_samples, K) array
-            Under the representative partition.
+            Under the representative partition. A row that has the density 0 in all of them has
+            the probabilities that any next row has.
         """
-        logs = self._log_joint(X)[:, :-1]
-        return np.asarray(np.exp(logs - logsumexp(logs, axis=1, keepdims=True)))
+        return np.exp(self._log_proba(X))
 
     def novelty(self, X: Any) -> Floats:
         """Return the probability that each row is of a component that the training data lack.
@@ -197,8 +198,8 @@ class RowMixture(BaseMixture):
         (n_samples,) array
             Under the representative partition.
         """
-        logs = self._log_joint(X)
-        return np.asarray(np.exp(logs[:, -1] - logsumexp(logs, axis=1)))
+        logs = log_posterior(self._log_joint(X), self._representative.log_weights)
+        return np.exp(logs[:, -1])
 
     def score_samples(self, X: Any) -> Floats:
         """Return the log predictive density (or probability) of each row.
@@ -254,6 +255,11 @@ class RowMixture(BaseMixture):
     def _check_rows(self, X: Any) -> Floats:
         check_is_fitted(self)
         return check_rows(self, X, reset=False)
+
+    def _log_proba(self, X: Any) -> Floats:
+        """Return the log probabilities of the components, given that a row is of one of them."""
+        log_joint = self._log_joint(X)[:, :-1]
+        return log_posterior(log_joint, self._representative.log_weights[:-1])
 
     def _log_joint(self, X: Any) -> Floats:
         """Return log p(x, component) under the representative partition, the new one last."""

@@ -154,6 +154,9 @@ class FranchisePriors:
     by_node: bool = False
 
 
+_Ratios = tuple[Floats, Places, Places, Places, Places, Places]
+
+
 class Franchise(Part):
     """The tables of a franchise, and the discounts and concentrations of its laws.
 
@@ -196,7 +199,7 @@ class Franchise(Part):
         """Take the layout, and make all counts from the tables."""
         self.layout = layout
         self._base = base
-        self._ratios: tuple[Floats, Places, Places, Places] | None = None
+        self._ratios: _Ratios | None = None
         self._visited = [layout.shared_cells(m) for m in range(layout.n_depths)]
         self.customers = np.zeros(len(layout.parent), np.int32)
         self.node_customers = np.zeros(int(layout.node_ptr[-1]), np.int32)
@@ -219,16 +222,29 @@ class Franchise(Part):
         concentration = self.concentration if by_node else self.concentration[laws]
         return Laws(self.discount[laws], concentration, by_node, self._base, *self._ratios)
 
-    def _make_ratios(self) -> tuple[Floats, Places, Places, Places]:
-        """Return the ratios of all depths end to end, and where each begins; rows likewise."""
+    def _make_ratios(self) -> _Ratios:
+        """Return the ratios of all laws end to end, and where those of each depth are; rows too.
+
+        Depths of a law have the same discount, so they share a table.
+        """
         values, row_ptrs = [], []
-        for m, law in enumerate(self.layout.laws):
-            n_max = int(self.layout.capacity[self.layout.cells_at(m)].max(initial=1))
+        for law in range(self.layout.n_laws):
+            n_max = int(self.layout.capacity[self.layout.cells_of(law)].max(initial=1))
             d = float(self.discount[law])
             ratios = StirlingRatios.for_counts(n_max, d, max_rows=_TABULATED)
             values.append(ratios.values)
             row_ptrs.append(ratios.row_ptr)
-        return np.concatenate(values), _ends(values), np.concatenate(row_ptrs), _ends(row_ptrs)
+        return (
+            np.concatenate(values), *self._find_by_depth(values),
+            np.concatenate(row_ptrs), *self._find_by_depth(row_ptrs),
+        )  # fmt: skip
+
+    def _find_by_depth(self, by_law: Sequence[NDArray]) -> tuple[Places, Places]:
+        """Return where the part of each depth begins and ends, once parts by law are joined."""
+        ends = np.cumsum([len(part) for part in by_law])
+        sizes = np.diff(ends, prepend=0)
+        laws = self.layout.laws
+        return (ends - sizes)[laws], ends[laws]
 
     def sweep(self, rng: NDArray[np.uint64]) -> None:
         """Draw all tables anew, from the deepest depth up, then discounts and concentrations."""
@@ -328,11 +344,6 @@ class Franchise(Part):
 def _between(ptr: Places, depths: range) -> slice:
     """Return the places of some depths that follow each other, given where each depth begins."""
     return slice(int(ptr[depths.start]), int(ptr[depths.stop]))
-
-
-def _ends(arrays: Sequence[NDArray]) -> Places:
-    """Return where each array begins once they are joined, and where the last ends."""
-    return np.cumsum([0, *map(len, arrays)])
 
 
 def _log_beta(x: float, p: float, q: float) -> float:

@@ -20,7 +20,8 @@ no table behind with probability S^{c-1}_{t-1} / S^c_t.
 | base | H | (X_0,) | probability of the dish of each cell of the root, the first cells |
 | discount, concentration | d_m, theta_m | (depths,) | by depth |
 | by_node | | bool | whether there is a concentration theta_u for each restaurant instead |
-| values, values_ptr, row_ptr, rows_ptr | U, V | | ratios of Stirling numbers of each depth |
+| values, row_ptr | U, V | | ratios of Stirling numbers, and where rows begin: all tables |
+| values_ptr, values_end, rows_ptr, rows_end | | (depths,) | where the table of each depth is |
 | chance | | (depths + 1,) scratch | chance[m]: that the restaurant above hands down the dish |
 | path | | (depths,) scratch | the cell and those above it, by depth |
 """
@@ -65,8 +66,10 @@ class Laws(NamedTuple):
     base: np.ndarray
     values: np.ndarray
     values_ptr: np.ndarray
+    values_end: np.ndarray
     row_ptr: np.ndarray
     rows_ptr: np.ndarray
+    rows_end: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -79,8 +82,8 @@ class Scratch(NamedTuple):
 @njit_apart
 def _rare_ratio(laws, m, n, t):
     """Return V = S^{n+1}_{t+1} / S^n_t of depth m, in or beyond the table."""
-    values = laws.values[laws.values_ptr[m] : laws.values_ptr[m + 1]]
-    row_ptr = laws.row_ptr[laws.rows_ptr[m] : laws.rows_ptr[m + 1]]
+    values = laws.values[laws.values_ptr[m] : laws.values_end[m]]
+    row_ptr = laws.row_ptr[laws.rows_ptr[m] : laws.rows_end[m]]
     return open_ratio(values, row_ptr, n, t, laws.discount[m])
 
 
@@ -93,7 +96,7 @@ def _drop_chance(laws, m, c, t):
         return 1.0
     n = c - 1
     first = laws.rows_ptr[m]
-    if first + n < laws.rows_ptr[m + 1] - 1:
+    if first + n < laws.rows_end[m] - 1:
         row = laws.row_ptr[first + n]
         if row + t - 1 < laws.row_ptr[first + n + 1]:
             return 1.0 / laws.values[laws.values_ptr[m] + row + t - 1, 1]
@@ -264,8 +267,8 @@ def count_customers(first, last, street, cells, nodes):
 @njit
 def sum_log_stirling(n, t, counts, m, laws):
     """Return the sum of log S_d(n, t) over pairs, each as often as `counts` says, at depth m."""
-    values = laws.values[laws.values_ptr[m] : laws.values_ptr[m + 1]]
-    row_ptr = laws.row_ptr[laws.rows_ptr[m] : laws.rows_ptr[m + 1]]
+    values = laws.values[laws.values_ptr[m] : laws.values_end[m]]
+    row_ptr = laws.row_ptr[laws.rows_ptr[m] : laws.rows_end[m]]
     total = 0.0
     for i in range(n.shape[0]):
         total += counts[i] * log_stirling(values, row_ptr, n[i], t[i], laws.discount[m])

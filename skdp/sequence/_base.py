@@ -16,11 +16,12 @@ from skdp._executors import predict_parts
 from skdp._sklearn_compat import with_callbacks
 from skdp.base import ComposedEstimator
 from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_panel
+from skdp.data._numbers import check_finite
 from skdp.data._panels import check_no_lengths
-from skdp.data._validation import check_finite, check_lengths, check_partitions
+from skdp.data._validation import check_lengths, check_partitions
 from skdp.emissions._lags import check_lags
 from skdp.emissions._names import EMISSIONS
-from skdp.inference import NoAverages
+from skdp.inference import NoAverages, warn_user
 from skdp.sequence._partitions import of_number, takes_partitions
 
 
@@ -77,6 +78,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
     def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
         panel, is_single = self._check_panel(X, reset=True)
         check_no_lengths(y, panel, is_single)
+        if is_single and isinstance(X, list | tuple):
+            self._warn_of_one_step(*panel.values.shape)
         if self._allows_nan():
             empty = np.asarray(np.isnan(panel.values).all(axis=0))
             check_columns_observed(empty, vars(self).get("feature_names_in_"))
@@ -84,6 +87,17 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
         if isinstance(X, TokenSequences):
             self._n_words = X.n_features
         return panel
+
+    def _warn_of_one_step(self, n_steps: int, n_columns: int) -> None:
+        """Warn if a list of lists is a single step: it may be meant to be a list of sequences."""
+        if n_steps == 1 and n_columns > 1:
+            warn_user(
+                f"{type(self).__name__}: X is a sequence of 1 step with {n_columns} columns: a row "
+                "is a step, and a single one does not tell what follows what. If X is a sequence "
+                f"of {n_columns} numbers, pass np.reshape(X, (-1, 1)), which has a step in each "
+                "row; if a single step is what you mean, pass np.asarray(X).",
+                UserWarning,
+            )
 
     def _make_averages(self) -> NoAverages:
         return NoAverages()
@@ -129,7 +143,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
         ConvergenceWarning
             If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
             burn-in, too few to tell; raise `max_iter` then. If `HDPHMMLT` uses all the states that
-            it may have; raise its `n_components` then.
+            it may have; raise its `n_components` then. If `FactorialHMM` with ``n_factors="auto"``
+            has as many factors as it may have; its priors are far from the scale of X then.
             If chains plainly disagree; compare them in `trace_` then.
         """
         if isinstance(X, PartitionedPanel) and hasattr(self, "_fit_partitions"):

@@ -20,6 +20,7 @@ from skdp.data import SequencePanel
 from skdp.data._panels import split
 from skdp.emissions._binary_factor_model import OUTPUTS
 from skdp.emissions._binary_factors import BinaryFactorEmission
+from skdp.inference import Trace, warn_of_bound
 from skdp.sequence._base import SequenceEstimator
 from skdp.sequence._factorial._alignment import name_factors
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
@@ -29,6 +30,10 @@ from skdp.sequence._partitions import of_features, takes_partitions
 
 _NO_PRIOR = (1.0, 1.0)
 """Of the activities of states, which this model has not."""
+
+
+_HALF = 0.5 - 1e-9
+"""A probability that is 1/2 to rounding, as averages over samples may be, counts as 1/2."""
 
 
 @public
@@ -44,7 +49,8 @@ class FactorialHMM(SequenceEstimator):
     ----------
     n_factors : int or "auto", default=8
         Number of binary factors, F. "auto", only in `FactorialHMM`: as many as the data ask for;
-        they are those of a Markov Indian buffet, infinitely many of which a few are ever on.
+        they are those of a Markov Indian buffet, infinitely many of which a few are ever on. The
+        buffet is cut off at 24 factors above twice the number that it expects at the mean mass.
     emission : {"normal", "probit"} or BinaryFactorEmission, default="normal"
         The kind of the columns. A name stands for a `BinaryFactorEmission` of `n_factors` factors
         with this output and otherwise its defaults. An object must have the same `n_factors`. With
@@ -108,10 +114,12 @@ class FactorialHMM(SequenceEstimator):
     noise_variance_ : (n_features,) array
         Variances of the noise, given or learned; 1 for probit columns.
     factor_shares_ : (F,) array
-        Share of the training observations in which each factor is on.
+        Share of the training observations in which each factor is on. Steps of which nothing was
+        observed do not count.
     n_active_factors_ : int
-        Number of factors that are ever on in the training data. With ``n_factors="auto"`` this is
-        F, the number of factors of the sample that the attributes above are of.
+        Number of factors that are ever on in the training observations. With ``n_factors="auto"``
+        this is F, the number of factors of the sample that the attributes above are of, unless some
+        are on only where nothing was observed.
     samples_ : list of FactorialModel
         All stored samples of the best chain, with the factors aligned. With ``n_factors="auto"``
         they may differ in their number of factors.
@@ -316,7 +324,7 @@ class FactorialHMM(SequenceEstimator):
         )
         return FactorialWalker(
             panel,
-            StepFactors(*emission.check_parts(values, len(values))),
+            StepFactors(*emission.check_parts(values, len(values), reaches_all=True)),
             self._priors(len(values)),
             derive_stream(root, Role.INIT, c),
             derive_stream(root, Role.SWEEP, c),
@@ -347,7 +355,14 @@ class FactorialHMM(SequenceEstimator):
             "noise_variance_": model.noise_variance,
             "factor_shares_": model.shares,
             "n_active_factors_": int(np.count_nonzero(model.shares)),
+            "_most_factors": saved.runs[best].walker.priors.most,
         }
+
+    def _warn_of_trace(self, trace: Trace) -> None:
+        super()._warn_of_trace(trace)
+        if self.n_factors == "auto":
+            numbers = [int(np.count_nonzero(sample.shares)) for sample in self.samples_]
+            warn_of_bound(self, numbers, self._most_factors, "factors")
 
     # Public methods
 
@@ -373,7 +388,7 @@ class FactorialHMM(SequenceEstimator):
             If there are more than 20 factors, or X is invalid.
         """
         probabilities, ptr, is_single = self._posteriors(X)
-        return split((probabilities >= 0.5).astype(np.int64), ptr, is_single)
+        return split((probabilities >= _HALF).astype(np.int64), ptr, is_single)
 
     @takes_partitions(None)
     def predict_proba(self, X: Any) -> Any:

@@ -138,10 +138,12 @@ class HDPHMMLT(PartitionedHMM):
         Distributions of the next observation given the states, with the posterior means of their
         parameters (binary factors as drawn). The user guide lists the attributes.
     state_shares_ : (n_components,) array
-        Share of the training observations in each state.
+        Share of the training observations in each state. Steps of which nothing was observed do
+        not count.
     n_active_components_ : int
-        Number of states in use in this sample: those that hold at least a thousandth of the
-        training observations. That of all kept sweeps is in ``trace_["n_active_components"]``.
+        Number of states in use in this sample: those with at least a thousandth of the training
+        observations, by `state_shares_`. That of all kept sweeps is in
+        ``trace_["n_active_components"]``.
     similarity_ : (n_components, n_components) array
         Similarities phi, if the model has any.
     locations_ : (n_components, n_dims) array

@@ -215,6 +215,8 @@ class AdaptiveTopicModel(OpenTableModel):
     array([1., 1.])
     """
 
+    _segments_are_ordered = True
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **OpenTableModel._parameter_constraints,
         "mixing_prior": [tuple, list, StrOptions({"auto"})],

@@ -64,6 +64,9 @@ class BaseTopicModel(
     _documents_share_topics = True
     """Whether `transform` has shares of the topics that segments have."""
 
+    _segments_are_ordered = False
+    """Whether the shares of a segment depend on those of the segment before it."""
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -258,14 +261,15 @@ class BaseTopicModel(
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the held-out log probability of every document, by document completion.
 
-        In each segment, the tokens at even positions (0, 2, ...) are folded in, and those at odd
-        positions are scored, p(w) = sum_k E[nu_jk] phi_kw, with probabilities averaged over the
-        stored samples of all chains.
+        A random half of the words of each segment is folded in (ceil(n / 2) of n words), and the
+        others are scored, p(w) = sum_k E[nu_jk] phi_kw, with probabilities averaged over the stored
+        samples of all chains. The halves depend only on the words that the segment has. So the
+        score of a document does not depend on the order of words within segments, on the other
+        documents, or on whether X holds lists or counts, and all models score the same words.
 
         Parameters
         ----------
         X : as in `fit`
-            The order of the tokens matters; those of a count matrix are in column order.
 
         Returns
         -------
@@ -299,8 +303,8 @@ class BaseTopicModel(
         total, n_scored = self._total_score(X)
         if n_scored == 0:
             raise ValueError(
-                "X has no tokens to score: document completion scores every second token of a "
-                "segment, and no segment has two."
+                "X has no tokens to score: document completion scores half of the tokens of each "
+                "segment given the others, and no segment has two."
             )
         return float(total / n_scored)
 

@@ -160,6 +160,8 @@ class SequentialLDA(BaseTableModel):
     (5, 2)
     """
 
+    _segments_are_ordered = True
+
     @property
     def _parents(self) -> tuple[float, float]:
         return (0.0, 1.0)

@@ -67,7 +67,7 @@ def count_given(estimator: Any) -> int:
 
 
 def count_scored_rows(fitted: Any, panel: SequencePanel) -> int:
-    """Return how many rows a score is the mean over: every second one of a group's."""
+    """Return how many rows a score is the mean over: half of a group's, rounded down."""
     if is_clusterer(fitted):
         return int((np.diff(panel.ptr) // 2).sum())
     observed = ~np.isnan(panel.values).all(axis=1)

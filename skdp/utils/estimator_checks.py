@@ -27,6 +27,7 @@ Use the checks for your own estimators like those of scikit-learn::
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,6 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone, is_clusterer
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
@@ -56,7 +56,6 @@ from skdp.utils._checking import (
     Check,
     clone_fitted,
     interrupt,
-    list_fitted,
     of_short_fits,
     same_fit,
     seeded,
@@ -102,6 +101,7 @@ def _check_forms_of_documents(estimator: Any) -> None:
     for matrix in (sparse, sparse.toarray(), sparse.toarray().astype(float)):
         same_fit(expected, seeded(estimator).fit(matrix))
         assert_array_equal(expected.transform(flat), expected.transform(matrix))
+        assert_array_equal(expected.score_samples(flat), expected.score_samples(matrix))
 
 
 def _check_forms_of_sequences(estimator: Any) -> None:
@@ -249,22 +249,19 @@ def check_resume_after_interruption(estimator: Any) -> None:
     if climbs(estimator):
         _check_climb_resumes(estimator)
         return
-    import pytest
 
     corpus = make_samples(estimator)
     params = {"max_iter": 12, "burn_in": 4, "thin": 3}
     straight = seeded(estimator, **params).fit(corpus)
     for n_sweeps in (2, 4, 7):
         stopped = seeded(estimator, **params)
-        if n_sweeps == 7:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             interrupt(stopped, n_sweeps, corpus)
-        else:
-            with pytest.warns(ConvergenceWarning, match="interrupted in its burn-in"):
-                interrupt(stopped, n_sweeps, corpus)
-            assert stopped.trace_["log_joint"].shape[1] == 1
-        assert list_fitted(stopped) == list_fitted(straight)
-        shape = straight.score_samples(corpus).shape
-        assert stopped.score_samples(corpus).shape == shape
+        # In the burn-in the current state is all that there is to show.
+        is_warned = any("interrupted in its burn-in" in str(w.message) for w in caught)
+        assert is_warned == (n_sweeps <= 4)
+        assert stopped.score_samples(corpus).shape == straight.score_samples(corpus).shape
         resumed = clone_fitted(stopped).set_params(warm_start=True).fit(corpus)
         same_fit(straight, resumed)
         assert_array_equal(straight.score_samples(corpus), resumed.score_samples(corpus))

@@ -69,7 +69,26 @@ BOTH = [
     ("a wrong name", {"X": FRAME, "levels": ["nar"]}, ValueError, r"no column 'nar'; it has \['ne"),
     ("a string", {"levels": "near"}, ValueError, "levels"),
     ("a number", {"levels": 1}, ValueError, "levels"),
+    ("a number", {"levels": np.array(0)}, ValueError, "list of groups of columns, got array"),
+    ("a number", {"levels": [np.array(0)]}, ValueError, "groups of at least one column, got array"),
+    ("a number", {"levels": [[np.array(0)]]}, ValueError, "numbers of columns, got array"),
+    ("a dict", {"levels": {0: [1]}}, ValueError, "list of groups of columns, got {0"),
+    ("a set", {"levels": {0, 1}}, ValueError, "list of groups of columns, got {0"),
+    ("bytes", {"levels": [b"0"]}, ValueError, "groups of at least one column, got b'0'"),
+    ("a matrix", {"levels": [csr_matrix([[0]])]}, ValueError, "groups of at least one column"),
     # Classes
+    ("a dict", {"classes": {}}, ValueError, "classes must be a list of labels, got {}"),
+    ("a set", {"classes": {"x", "y"}}, ValueError, "classes must be a list of labels, got {"),
+    ("a label", {"classes": np.array("x")}, ValueError, "classes must be a list of labels"),
+    ("a missing class", {"classes": ["x", "y", np.nan]}, ValueError, "classes must hold.*NaN"),
+    ("a missing class", {"classes": ["x", "y", pd.NA]}, ValueError, "classes must hold.*missing"),
+    ("None in y", {"y": ["x", None, "y"]}, ValueError, "y contains NaN, None or another"),
+    ("NA in y", {"y": ["x", pd.NA, "y"]}, ValueError, "y contains NaN, None or another"),
+    ("NA in y", {"y": pd.array([1, None, 2], "Int64")}, ValueError, "y contains NaN"),
+    ("a dict for y", {"y": {}}, ValueError, "y must be a list or an array of labels, got dict"),
+    ("y once", {"y": (label for label in Y)}, ValueError, "y must be a list.*got generator"),
+    ("y of matrices", {"y": [csr_matrix([[0]])] * 3}, ValueError, "numbers, got csr_matrix"),
+    ("masked y", {"y": np.ma.masked_array([0, 1, 0])}, ValueError, "y must not be a masked array"),
     ("a class is missing", {"classes": ["x", "z"]}, ValueError, r"lacks \['y'\]"),
     ("a class twice", {"classes": ["x", "y", "x"]}, ValueError, "each label once"),
     ("other classes", {"classes": [0, 1]}, ValueError, "labels of the kind of y's"),
@@ -105,6 +124,7 @@ def test_faults_of_fits(fit, what, given, error, message):
     ("priors", lambda: hdp(concentration_prior=(0, 1)), ValueError, "concentration_prior must be"),
     ("all burn-in", lambda: hdp(burn_in=4), ValueError, "burn_in must be smaller than max_iter"),
     ("no gamma", lambda: collins(gamma=0.0), ValueError, "gamma.*0.0"),
+    ("a huge gamma", lambda: collins(gamma=10**400), ValueError, "gamma.*1000"),
     # Fitted models
     ("no model", lambda: CollinsBackoffClassifier().predict(X), NotFittedError, "Collins"),
     ("no model", lambda: HDPBackoffClassifier().explain(X), NotFittedError, "HDPBackoff"),
@@ -120,3 +140,9 @@ def test_faults_of_fits(fit, what, given, error, message):
 )  # fmt: skip
 def test_faults(fault):
     check_fault(fault)
+
+
+@pytest.mark.parametrize("gamma", [2**31, 2**63, 2**70, 1e300])
+def test_any_number_is_a_gamma(gamma):
+    shares = collins(gamma=gamma).predict_proba(X)
+    np.testing.assert_allclose(shares, 0.5, atol=1e-6)  # every context is diluted

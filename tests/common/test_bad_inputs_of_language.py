@@ -97,6 +97,17 @@ def classifier(y, X=SENTENCES, **params):
     ("names", lambda: lm().to_arpa("x.arpa", ["a", "b", "c d"]), ValueError, "'c d'.*white"),
     ("names", lambda: kn().to_arpa("x.arpa", ["a", "b", "<s>"]), ValueError, "<s>"),
     ("names", lambda: kn().to_arpa("x.arpa", ["a", "b", "a"]), ValueError, "'a' names two"),
+    *(
+        ("names", lambda a=a: kn().to_arpa("x.arpa", ["a", "b", a]), ValueError, f"feature_na.*{w}")
+        for a, w in (
+            ("b\0", "NUL"), ("", "empty"), ("\ud800", "surrogate"), ("b\u2028", "white"),
+            (None, "None.*word 2.*NoneType"), (np.nan, "nan.*word 2.*float"), (b"c", "bytes"),
+            (True, "bool"), (1.0, "float"), ([], r"got .*list"),
+        )
+    ),
+    ("a descriptor", lambda: kn().to_arpa(1, list("abc")), TypeError, "path must be a str.*int"),
+    ("a descriptor", lambda: lm().to_arpa(True, list("abc")), TypeError, "path must be.*bool"),
+    ("bytes", lambda: lm().to_arpa(b"x", list("abc")), TypeError, "path must be.*bytes"),
     ("any order", lambda: lm(order=None).to_arpa("x.arpa", list("abc")), ValueError, "order=None"),
     ("no sample", lambda: lm().to_arpa("x.arpa", list("abc"), sample=9), ValueError, "sample must"),
     # Classifiers

@@ -3,12 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 
 from skdp.context import DistanceDependentCRPClassifier
 
 X = [["a", 1], ["b", 2], ["a", 2], ["b", 1]] * 3
 Y = [0, 1, 0, 1] * 3
 SQUARE = np.ones((12, 12))
+DATES = np.full((12, 12), np.datetime64("2020-01-01"))
 
 
 def having(value, column=1):
@@ -38,6 +40,25 @@ FAULTS = {
     "fractions": ({}, X, np.linspace(0, 1, 12), ValueError, "Unknown label type"),
     "classes": ({"classes": [0, 2]}, X, Y, ValueError, "y has the outcome 1, which is not in clas"),
     "no classes": ({"classes": []}, X, Y, ValueError, "y has the outcome 0, which is not in"),
+    "a missing class": ({"classes": [0, 1, np.nan]}, X, Y, ValueError, "classes must hold labels"),
+    "mixed classes": ({"classes": [0, 1, None]}, X, Y, ValueError, "another missing value"),
+    "named classes": ({"classes": {}}, X, Y, ValueError, "a list of labels, got {}"),
+    "a set of classes": ({"classes": {0, 1}}, X, Y, ValueError, "classes must be a list of labels"),
+    "a number of classes": ({"classes": np.array(2)}, X, Y, ValueError, "classes must be a list"),
+    "other classes": ({"classes": ["a"]}, X, Y, ValueError, "labels of the kind of y's"),
+    "None in y": ({}, X, [None, *Y[1:]], ValueError, "y contains NaN, None or another"),
+    "NA in y": ({}, X, [pd.NA, *Y[1:]], ValueError, "y contains NaN, None or another"),
+    "NaT in y": ({}, X, np.array(["NaT"] * 12, "M8[D]"), ValueError, "y contains NaN, None"),
+    "masked y": ({}, X, np.ma.masked_array(Y, Y), ValueError, "y must not be a masked array"),
+    "y of matrices": ({}, X, [csr_matrix(SQUARE)] * 12, ValueError, "numbers, got csr_matrix"),
+    "a set for y": ({}, X, {0, 1}, ValueError, "y must be a list or an array of labels, got set"),
+    "text beside numbers": ({}, X, np.array([0, "1"] * 6, object), ValueError, "got both"),
+    "given and masked": (PRE, np.ma.masked_array(SQUARE, SQUARE > 0), Y, ValueError, "masked"),
+    "given and dates": (PRE, DATES, Y, ValueError, "X must hold numbers, got dates or times"),
+    "given and periods": (PRE, DATES - DATES, Y, ValueError, "numbers, got dates or times"),
+    "given as text": (PRE, np.full((12, 12), "a"), Y, ValueError, "X must hold numbers, got text"),
+    "given, with None": (PRE, np.full((12, 12), None), Y, ValueError, "Input X contains NaN"),
+    "given, with NA": (PRE, np.full((12, 12), pd.NA), Y, ValueError, "Input X contains NaN"),
     "kernel": ({"kernel": "rbf"}, X, Y, ValueError, "'kernel' parameter"),
     "negative kernel": (returning(-0.5), X, Y, ValueError, "up to 1e+120; got -0"),
     "NaN kernel": (returning(np.nan), X, Y, ValueError, "got nan in row 0, column 0"),
@@ -81,7 +102,7 @@ def test_more_than_the_memory():
     wide = np.arange(200_000)[:, None] + np.zeros((1, 18), dtype=int)
     with pytest.raises(ValueError, match="200000 distinct contexts of 18 columns"):
         model.fit(wide, np.arange(200_000) % 2)
-    with pytest.raises(ValueError, match="more than this machine's memory"):
+    with pytest.raises(ValueError, match="more than the memory"):
         model.set_params(kernel=lambda A, B: None).fit(wide[:, :1], np.arange(200_000) % 2)
 
 
@@ -102,7 +123,7 @@ def test_more_than_the_memory():
         (PRE, np.zeros((12, 12)), Y),
         (PRE, np.triu(SQUARE, 1) * 1e119, Y),
         ({"classes": [*"abc"]}, having(("a", 1)), [*"abab"] * 3),
-        ({}, having(None), Y),
+        ({}, having("none"), Y),
     ],
 )
 def test_odd_but_legal(params, rows, y, outcome_model):

@@ -59,7 +59,7 @@ from skdp.topics import GibbsLDA, HDPTopicModel, LatentDirichletCoClustering, Se
         "a stray id",
         lambda: SegmentedTopicModel(20).fit([[[0, 1], [STRAY]], [[2]]]),
         ValueError,
-        f"{STRAY}, document 0, segment 1.*GiB, more than this machine's memory",
+        f"{STRAY}, document 0, segment 1.*GiB, more than the memory",
     ),
     (
         "a stray id",

@@ -77,6 +77,8 @@ OTHER_MEANING = {
         "HDPPCFG": "iterations of each start, not sweeps",
         "HDPPCFGRefiner": "iterations, not sweeps",
     },
+    "shape": {"PoissonEmission": "of counts, from the data by default"},
+    "rate": {"PoissonEmission": "of counts, from the data by default"},
     "dirichlet_prior": {"DistanceDependentCRPClassifier": "of outcomes, and drawn"},
     "covariance_prior": {
         "AutoregressiveEmission": "of what is not predicted",

@@ -14,7 +14,10 @@ TESTS = Path(__file__).parents[1]
 
 LAYERS = {
     0: (
+        "_bayes",
+        "_byte_order_mark",
         "_checks",
+        "_files",
         "_part",
         "_public",
         "_typing",
@@ -27,6 +30,7 @@ LAYERS = {
         "_simd_rows",
         "_elementary",
         "_sums",
+        "_spreads",
         "_unique_rows",
         "_random",
         "processes",

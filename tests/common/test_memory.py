@@ -7,9 +7,14 @@ import pytest
 from sklearn.base import clone
 from small_fits import FITS
 
-from skdp._memory import check_memory, container_memory, physical_memory, process_memory
+from skdp._memory import (
+    _control_group_files,
+    available_memory,
+    check_memory,
+    physical_memory,
+)
 from skdp.emissions import CategoricalEmission
-from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
+from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
 from skdp.sequence import HDPHMMLT
 
 
@@ -18,48 +23,10 @@ def test_memory_is_that_of_the_machine(monkeypatch):
     assert memory is None or 2**28 < memory < 2**50
     monkeypatch.setattr("skdp._memory.physical_memory", lambda: 2**30)
     check_memory(2.0**30, "A table")
-    with pytest.raises(ValueError, match=r"A table would take 1.5 GiB.*memory of 1 GiB. Less!"):
+    with pytest.raises(ValueError, match=r"A table would take 1.5 GiB.*memory of 1 GiB .* Less!"):
         check_memory(1.5 * 2**30, "A table", "Less!")
-    for limit in ("physical", "container", "process"):  # nobody knows
-        monkeypatch.setattr(f"skdp._memory.{limit}_memory", lambda: None)
+    monkeypatch.setattr("skdp._memory._limits", lambda: iter(()))  # nobody knows
     check_memory(1e300, "A table")
-
-
-@pytest.mark.parametrize(
-    ("membership", "files", "expected"),
-    [
-        ("0::/a/b", {"a/b/memory.max": "max", "a/memory.max": "1000", "memory.max": "2000"}, 1000),
-        ("0::/", {"memory.max": "500\n"}, 500),
-        ("0::/of/the/host", {"memory.max": "700"}, 700),
-        ("0::/a", {"a/memory.max": "max"}, None),
-        ("4:memory:/a", {"memory/a/memory.limit_in_bytes": "300"}, 300),
-        ("2:cpu,cpuacct:/\n4:memory:/x\n0::/", {"memory/memory.limit_in_bytes": "44"}, 44),
-        ("4:memory:/", {"memory/memory.limit_in_bytes": str(2**63 - 4096)}, None),
-        ("", {}, None),
-    ],
-)
-def test_memory_of_a_container(membership, files, expected, tmp_path, monkeypatch):
-    (tmp_path / "membership").write_text(membership)
-    for name, content in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(content)
-    monkeypatch.setattr("skdp._memory._CGROUPS", tmp_path)
-    monkeypatch.setattr("skdp._memory._MEMBERSHIP", tmp_path / "membership")
-    assert container_memory() == expected
-    monkeypatch.setattr("skdp._memory._MEMBERSHIP", tmp_path / "none")
-    assert container_memory() is None
-
-
-@pytest.mark.parametrize("kind", ["RLIMIT_AS", "RLIMIT_DATA"])
-def test_memory_of_a_process(kind, monkeypatch):
-    resource = pytest.importorskip("resource")
-    limits = {getattr(resource, kind): (2**33, resource.RLIM_INFINITY)}
-    unlimited = resource.RLIM_INFINITY, resource.RLIM_INFINITY
-    monkeypatch.setattr(resource, "getrlimit", lambda which: limits.get(which, unlimited))
-    assert process_memory() == 2**33
-    monkeypatch.setattr("skdp._memory.physical_memory", lambda: 2**40)
-    with pytest.raises(ValueError, match=r"A table .* the memory limit of this process of 8 GiB"):
-        check_memory(9 * 2.0**30, "A table")
 
 
 def test_memory_of_windows(monkeypatch):
@@ -77,6 +44,37 @@ def test_memory_of_windows(monkeypatch):
     assert physical_memory() == 16 * 2**30
     monkeypatch.delattr("ctypes.windll")
     assert physical_memory() is None
+
+
+def test_limits_of_the_process(monkeypatch):
+    resource = pytest.importorskip("resource")
+    limits = {resource.RLIMIT_AS: 2**29, resource.RLIMIT_DATA: resource.RLIM_INFINITY}
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (limits[kind], resource.RLIM_INFINITY))
+    assert available_memory() == 2**29
+    with pytest.raises(ValueError, match=r"X would take 1 GiB, more than the memory of 0\.5 GiB"):
+        check_memory(2.0**30, "X")
+
+
+@pytest.mark.parametrize(
+    ("line", "file", "text", "expected"),
+    [
+        ("0::/a/b", "a/memory.max", "1000\n", 1000),
+        ("0::/a/b", "a/b/memory.max", "max\n", None),
+        ("9:cpu,memory:/c", "memory/c/memory.limit_in_bytes", "2000\n", 2000),
+        ("9:cpu:/c", "memory/c/memory.limit_in_bytes", "2000\n", None),
+    ],
+)
+def test_limits_of_control_groups(tmp_path, monkeypatch, line, file, text, expected):
+    """Those of the group and of all above it, in both versions."""
+    (tmp_path / "groups").write_text(f"{line}\n")
+    path = tmp_path / "root" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    files = list(_control_group_files(tmp_path / "groups", tmp_path / "root"))
+    assert (path in files) == (line != "9:cpu:/c")
+    monkeypatch.setattr("skdp._memory._control_group_files", lambda: files)
+    whole = physical_memory()
+    assert available_memory() == (whole if expected is None else expected)
 
 
 @pytest.fixture
@@ -112,24 +110,3 @@ def test_clusters_of_many_symbols(model, monkeypatch):
     X = np.array([[0], [1], [2], [1], [0], [300_000]])
     with pytest.raises(ValueError, match=r"16 clusters of 300001 kinds would take"):
         model(emission="categorical", max_iter=4).fit(X)
-
-
-@pytest.mark.parametrize("prior", [(1e8, 1e-8), (1e8, 1.0), (1e-8, 1e-8)])
-def test_priors_of_latent_features(prior, small_machine):
-    model = IBPLatentFeatures(concentration_prior=prior, max_iter=4, random_state=0)
-    X = np.random.default_rng(0).normal(size=(30, 2))
-    if prior[0] == 1e-8:
-        model.fit(X)
-        return
-    with pytest.raises(ValueError, match=r"concentration_prior=\(100000000\.0, .* GiB"):
-        model.fit(X)
-    with pytest.raises(ValueError, match=r"concentration=1e\+08, .* GiB"):
-        IBPLatentFeatures(1e8).fit(X)
-
-
-def test_features_that_grow(monkeypatch):
-    monkeypatch.setattr("skdp._memory.physical_memory", lambda: 2**18)
-    monkeypatch.setattr("skdp._memory._SMALL", 0)
-    X = np.random.default_rng(0).normal(size=(30, 2))
-    with pytest.raises(ValueError, match=r"features of 30 rows would take .* concentration_prior"):
-        IBPLatentFeatures(concentration_prior=(100.0, 1e-8), max_iter=9, random_state=0).fit(X)

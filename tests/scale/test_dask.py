@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 from scale.workers import assert_nothing_is_left, kill_a_worker
 
 from skdp._executors import LostWorkerError, choose_executor
+from skdp._executors._dask import DaskExecutor
 from skdp.data import PartitionedPanel, PartitionedSentences, SequencePanel, TokenSequences
 from skdp.grammar import HDPPCFG
 from skdp.grammar._chart._batches import without_empty
@@ -114,6 +115,19 @@ def test_errors_name_the_partition(client, tmp_path):
     assert_nothing_is_left(client)
 
 
+def test_a_partition_that_cannot_be_computed_is_named(client):
+    @dask.delayed
+    def load(i):
+        if i == 1:
+            raise ValueError("no rows")
+        return SENTENCES
+
+    X = PartitionedSentences.from_delayed([load(0), load(1)], 5)
+    with pytest.raises(ValueError, match="partition 1: no rows"):
+        model().fit(X)
+    assert_nothing_is_left(client)
+
+
 def test_other_versions(client, monkeypatch):
     monkeypatch.setattr("skdp._executors._dask.describe_versions", lambda: "skdp 0")
     with pytest.raises(RuntimeError, match="but this process has skdp 0"):
@@ -171,3 +185,52 @@ def test_expectations_survive_a_lost_worker(client):
         assert_array_equal(mine, theirs)
     client.wait_for_workers(2, timeout=120)
     assert_nothing_is_left(client)
+
+
+@pytest.mark.parametrize("what", ["client", "cluster"])
+@pytest.mark.parametrize("use", ["call", "share", "place", "go_on"])
+def test_a_cluster_that_is_closed_is_lost(what, use):
+    """Whatever the fit was doing: a client that is closed has errors of its own."""
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        executor = DaskExecutor(client)
+        executor.place(split(2)._parts, without_empty)
+        {"client": client, "cluster": cluster}[what].close()
+        uses = {
+            "call": lambda: executor.results([executor.call(0, len)]),
+            "share": lambda: executor.share(WEIGHTS),
+            "place": lambda: executor.place(split(2)._parts, without_empty),
+            "go_on": lambda: executor.go_on(None),
+        }
+        with pytest.raises(LostWorkerError, match=r"is closed|does not answer|are gone"):
+            uses[use]()
+
+
+def test_a_handler_may_raise_a_timeout(client, monkeypatch):
+    """It is not taken for the end of a short wait."""
+
+    def alarm(*_, **__):
+        raise TimeoutError("by a handler")
+
+    executor = DaskExecutor(client)
+    executor.place(split(2)._parts, without_empty)
+    monkeypatch.setattr(distributed, "wait", alarm)
+    with pytest.raises(TimeoutError, match="by a handler"):
+        executor.results([executor.call(0, len)])
+    executor.drop()
+
+
+@pytest.mark.filterwarnings("default")
+def test_workers_that_are_paused_are_named(client, monkeypatch):
+    executor = DaskExecutor(client)
+    executor.place(split(2)._parts, without_empty)
+    workers = {address: {"status": "paused"} for address in executor._addresses[1:]}
+    monkeypatch.setattr("skdp._executors._dask._SILENCE", -1)
+    monkeypatch.setattr(client, "scheduler_info", lambda **_: {"workers": workers})
+    with pytest.warns(RuntimeWarning, match=f"paused the worker.*{executor._addresses[1]}"):
+        executor.results([executor.call(0, len)])
+    executor.drop()

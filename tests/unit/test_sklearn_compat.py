@@ -1,11 +1,15 @@
 import importlib.metadata
+import inspect
+import pkgutil
 from email.message import Message
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 import pytest
 from sklearn import config_context
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import GridSearchCV
 
 import skdp
 from skdp._sklearn_compat import (
@@ -17,6 +21,8 @@ from skdp._sklearn_compat import (
     validate_parameters,
     with_callbacks,
 )
+from skdp.mixture import PitmanYorMixture
+from skdp.utils._checking import same_fit
 
 
 class Fitted(CallbackSupportMixin, BaseEstimator):
@@ -148,3 +154,45 @@ class TestDocumentationLinks:
 
         no_address.setattr(importlib.metadata, "metadata", missing)
         assert skdp.topics.GibbsLDA()._get_doc_link() == ""
+
+
+class TestScalarsOfNumPy:
+    """They mean what Python's mean: np.arange in a grid, a value of an array."""
+
+    @pytest.mark.parametrize("scalar", [np.int64, np.int32, np.uint8, np.bool_, np.float32])
+    def test_every_estimator_takes_them(self, scalar):
+        classes = {
+            value
+            for module in pkgutil.iter_modules(skdp.__path__, "skdp.")
+            if not module.name.startswith("skdp._")
+            for value in vars(importlib.import_module(module.name)).values()
+            if inspect.isclass(value) and hasattr(value, "get_params")
+        }
+        assert len(classes) > 40
+        for cls in classes:
+            for name, parameter in inspect.signature(cls).parameters.items():
+                estimator = object.__new__(cls)
+                setattr(estimator, name, scalar(1))
+                kind = type(getattr(estimator, name))
+                assert kind in (int, bool, float), (cls, parameter)
+
+    def test_a_fit_is_the_same(self):
+        X = np.random.default_rng(0).normal(size=(30, 2))
+        plain = PitmanYorMixture(max_iter=12, burn_in=6, random_state=3).fit(X)
+        scalars = PitmanYorMixture(max_iter=np.uint8(12), random_state=np.int64(3))
+        scalars.set_params(burn_in=np.int32(6))
+        same_fit(plain, clone(scalars).fit(X))
+
+    def test_a_grid(self):
+        X = np.random.default_rng(0).normal(size=(30, 2))
+        grid = {"max_iter": np.arange(4, 6), "discount": np.float32([0.25])}
+        search = GridSearchCV(PitmanYorMixture(random_state=0), grid, error_score="raise", cv=2)
+        assert search.fit(X).best_params_["max_iter"] in (4, 5)
+
+    def test_pairs_and_what_is_learned(self):
+        model = PitmanYorMixture()
+        model.concentration = (np.int64(2), np.float64(0.5))
+        assert [type(part) for part in model.concentration] == [int, float]
+        model.n_iter_, model._place = np.int64(3), np.int64(3)
+        assert type(model.n_iter_) is type(model._place) is np.int64
+        assert clone(model).concentration == (2, 0.5)

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, column_or_1d
 
-from skdp._checks import as_array, as_floats, is_number
+from skdp._checks import as_floats, is_number
 from skdp._typing import Floats, Places
 from skdp.context._distance_dependent._model import Smoother, SubsetSmoother, TableSmoother
 from skdp.context._distance_dependent._observations import Observations
@@ -19,6 +17,7 @@ from skdp.context._distance_dependent._similarities import (
     SubsetOverlap,
     SubsetProduct,
 )
+from skdp.context._labels import check_classes, check_labels
 
 _LARGEST = 1e120
 """The largest similarity: sums have to stay finite."""
@@ -70,13 +69,9 @@ def check_outcomes(name: str, y: Any, classes: Any) -> tuple[NDArray[Any], Place
     """Return the classes and the number of each outcome."""
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-    labels = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
-    check_classification_targets(labels)
-    if classes is None:
-        found, codes = np.unique(labels, return_inverse=True)
-        return found, codes.astype(np.int64)
-    possible = np.unique(as_array(classes, "classes"))
-    return possible, find_classes(possible, labels, "y", "classes")
+    labels = check_labels(y)
+    found = check_classes(labels, classes)
+    return found, find_classes(found, labels, "y", "classes")
 
 
 def find_classes(classes: NDArray[Any], labels: NDArray[Any], name: str, where: str) -> Places:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from skdp.grammar._chart._sample import draw_sentences
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._induction._partitions import PlacedSentences
 from skdp.grammar._induction._trees import RankTrees, make_trees
+from skdp.grammar._unparsed import warn_of_unparsed
 
 _N_TOP_WORDS = 10
 
@@ -79,7 +79,9 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         sentences, has_words = without_empty(check_sentences(self, X, reset=False))
         layout = self._grammar.layout
         log_prob, trees = viterbi(sentences, self._weights_of_trees(), n_jobs=self.n_jobs)
-        self._warn_unparsed(np.isneginf(log_prob), "get a flat tree")
+        unparsed = np.zeros(len(has_words), dtype=bool)
+        unparsed[has_words] = np.isneginf(log_prob)
+        warn_of_unparsed(unparsed, "get a flat tree", 2)
         fallback = layout.names[int(np.argmax(self.root_probs_))]
         made = iter(make_trees(trees, sentences, layout.names, words, fallback))
         return [next(made) if any_words else None for any_words in has_words]
@@ -187,11 +189,12 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             return predict_parts(self, "transform", X, (self._n_features_out,))
         sentences, has_words = without_empty(check_sentences(self, X, reset=False))
         nodes = expected_symbols(sentences, self._mean_weights(), n_jobs=self.n_jobs)
-        unparsed = nodes.sum(axis=1) == 0.0
-        self._warn_unparsed(unparsed, "get mean shares")
-        nodes[unparsed] = self.symbol_shares_
+        unparsed = np.zeros(len(has_words), dtype=bool)
+        unparsed[has_words] = nodes.sum(axis=1) == 0.0
+        warn_of_unparsed(unparsed, "get mean shares", 2)
         shares = np.tile(self.symbol_shares_, (len(has_words), 1))
-        shares[has_words] = nodes / nodes.sum(axis=1, keepdims=True)
+        parsed = nodes[~unparsed[has_words]]
+        shares[has_words & ~unparsed] = parsed / parsed.sum(axis=1, keepdims=True)
         return shares
 
     def score_samples(self, X: Any) -> Any:
@@ -219,7 +222,7 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         scores = np.zeros(len(has_words))
         each = [inside(sentences, w, n_jobs=self.n_jobs) for w in self._weights_of_samples()]
         scores[has_words] = logsumexp(each, axis=0) - np.log(len(each))
-        self._warn_unparsed(np.isneginf(scores), "have probability 0")
+        warn_of_unparsed(np.isneginf(scores), "have probability 0", 2)
         return scores
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -317,12 +320,3 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _mean_weights(self) -> RuleWeights:
         return self._grammar.probabilities().weights(self._grammar.layout)
-
-    @staticmethod
-    def _warn_unparsed(unparsed: NDArray[np.bool_], consequence: str) -> None:
-        if unparsed.any():
-            warnings.warn(
-                f"{np.count_nonzero(unparsed)} of {len(unparsed)} sentences have no parse under "
-                f"the grammar and {consequence}.",
-                stacklevel=3,
-            )

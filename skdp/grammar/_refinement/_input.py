@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skdp._checks import check_unmasked
+from skdp.data._brackets import NOT_IN_WORD, as_in_treebanks
 from skdp.data._parse_tree import ParseTree, name_other
 
 
@@ -28,6 +29,12 @@ def check_sentences(X: Any) -> list[tuple[str, ...]]:
         words = tuple(sentence)
         if not all(isinstance(word, str) for word in words):
             raise TypeError(f"sentence {i}: words must be str.")
+        for j, word in enumerate(words):
+            if not word or NOT_IN_WORD.search(word):
+                raise ValueError(
+                    f"sentence {i}: word {j} must not be empty or contain white space, which a "
+                    f"tree cannot hold, got {word!r}."
+                )
         sentences.append(tuple(map(str, words)))  # those of arrays are str of another type
     return sentences
 
@@ -46,7 +53,7 @@ def check_trees(y: Any) -> list[ParseTree | None]:
 
 
 def check_yields(sentences: Sequence[tuple[str, ...]], trees: Sequence[ParseTree | None]) -> None:
-    """Raise if a tree's words are not those of its sentence."""
+    """Raise if a tree's words are not those of its sentence; ``(`` and -LRB- are one word."""
     if len(sentences) != len(trees):
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: "
@@ -60,13 +67,27 @@ def check_yields(sentences: Sequence[tuple[str, ...]], trees: Sequence[ParseTree
         leaves = tree.leaves
         if leaves == sentence:
             continue
-        pairs = zip(leaves, sentence, strict=False)
+        pairs = zip(*(map(as_in_treebanks, words) for words in (leaves, sentence)), strict=False)
         j = next((j for j, (leaf, word) in enumerate(pairs) if leaf != word), None)
+        if j is None and len(leaves) == len(sentence):
+            continue
         if j is None:
             differ = f"it has {len(leaves)} words and the sentence {len(sentence)}"
         else:
             differ = f"word {j} is {leaves[j]!r} in the tree and {sentence[j]!r} in the sentence"
         raise ValueError(f"tree {i} and sentence {i} differ in their words: {differ}.")
+
+
+def check_preterminals(trees: Sequence[ParseTree | None]) -> None:
+    """Raise if a word of a tree has siblings."""
+    for i, tree in enumerate(trees):
+        for node in tree.subtrees() if tree is not None else ():
+            words = [child for child in node.children if isinstance(child, str)]
+            if words and len(node.children) > 1:
+                raise ValueError(
+                    f"tree {i}: a word must be the only child of its node, its tag, but "
+                    f"{node.label!r} has the word {words[0]!r} and other children."
+                )
 
 
 def check_tags(

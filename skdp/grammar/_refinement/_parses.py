@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skdp.data._binarize import debinarize
+from skdp.data._brackets import as_in_treebanks
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._refinement._decoding import BestForestTrees, Lexical
 from skdp.grammar._refinement._lexicon import Lexicon
@@ -36,28 +37,47 @@ class Asked:
 
     def look_up(self, sentence: Sentence, tags: Tags) -> Lexical:
         """Return what may emit the words of a sentence."""
-        words = self.lexicon.encode(sentence)
-        return self.parser.look_up(words, self.lexicon.seen(sentence), tags)
+        words = [as_in_treebanks(word) for word in sentence]
+        return self.parser.look_up(self.lexicon.encode(words), self.lexicon.seen(words), tags)
+
+    def find(self, sentence: Sentence, words: Lexical, decoding: str) -> ParseTree | None:
+        """Return the best tree of a sentence, None if there is none."""
+        if decoding != "marginal":
+            tree = self.parser.parse(words, sentence, decoding)
+        else:
+            ranked = rank_trees(self.parser, words, sentence, decoding, 1)
+            tree = ranked[0][0] if ranked else None
+        return None if tree is None else self.undo(tree)
+
+    def translate(self, tags: Tags, other: RefinedParser) -> Tags:
+        """Return symbols of another parser's tags as those of the same names here."""
+        if tags is None:
+            return None
+        names = other.rules.symbols
+        return [tag if tag < 0 else self.parser.tags[names[tag]] for tag in tags]
 
 
 @dataclass(frozen=True, eq=False)
 class FindTree(Asked):
-    """Parses sentences: returns a tree, and whether it is a parse."""
+    """Parses sentences: returns a tree, and whether it is a parse.
+
+    If there is a grammar `backoff`, it parses the sentences that have no parse by this one.
+    """
 
     decoding: str
+    backoff: Asked | None
 
     def __call__(self, sentence: Sentence, tags: Tags) -> tuple[ParseTree | None, bool]:
         if not sentence:
             return None, True
         words = self.look_up(sentence, tags)
-        if self.decoding == "marginal":
-            ranked = rank_trees(self.parser, words, sentence, "marginal", 1)
-            tree = ranked[0][0] if ranked else None
-        else:
-            tree = self.parser.parse(words, sentence, self.decoding)
+        tree = self.find(sentence, words, self.decoding)
+        if tree is None and self.backoff is not None:
+            others = self.backoff.look_up(sentence, self.backoff.translate(tags, self.parser))
+            tree = self.backoff.find(sentence, others, self.decoding)
         if tree is None:
             return self.undo(self.parser.make_flat(words, sentence)), False
-        return self.undo(tree), True
+        return tree, True
 
 
 @dataclass(frozen=True, eq=False)

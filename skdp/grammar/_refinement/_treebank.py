@@ -89,14 +89,9 @@ def flatten(trees: Sequence[ParseTree], words: Sequence[Sequence[int] | Ints]) -
     Parameters
     ----------
     trees : sequence of ParseTree
-        Without nodes of more than two children.
+        Without nodes of more than two children; every word is the only child of its node.
     words : sequence of sequences of int
         Ids of every tree's leaves.
-
-    Raises
-    ------
-    ValueError
-        If a word is not the only child of its node.
     """
     names: dict[str, int] = {}
     keys: list[tuple[int, ...]] = []  # of every node: symbol, then word or children's symbols
@@ -105,7 +100,7 @@ def flatten(trees: Sequence[ParseTree], words: Sequence[Sequence[int] | Ints]) -
     symbols: list[int] = []
     ptr = [0]
     longest = 0
-    for t, (tree, ids) in enumerate(zip(trees, words, strict=True)):
+    for tree, ids in zip(trees, words, strict=True):
         start, rest = len(symbols), iter(ids)
         stack: list[tuple[int, int]] = []  # of what waits for its parent: node or -1, height
         for item in tree._flat():
@@ -121,11 +116,6 @@ def flatten(trees: Sequence[ParseTree], words: Sequence[Sequence[int] | Ints]) -
             if children == [-1]:
                 keys.append((symbol, -1, next(rest)))
                 left.append(-1)
-            elif -1 in children:
-                raise ValueError(
-                    f"Tree {t}: a word must be the only child of its node, but {label!r} has other "
-                    "children, too."
-                )
             else:
                 keys.append((symbol, *(symbols[start + node] for node in children)))
                 left.append(children[0])

@@ -43,6 +43,8 @@ def lay_out_collocations(
     character_order: int,
     n_symbols: int,
     n_cells: int | None = None,
+    *,
+    for_reading: bool = False,
 ) -> CollocationLayout:
     """Return numbers for all that strings may be cut into.
 
@@ -57,6 +59,8 @@ def lay_out_collocations(
     character_order, n_symbols : int
     n_cells : int or None
         Collocations that may have customers at the same time. None: all that strings can hold.
+    for_reading : bool
+        Whether the strings are new ones.
     """
     spans = number_spans(tokens, ptr, lengths[1])
     n_words = int(np.searchsorted(spans.lengths, lengths[0], side="right"))
@@ -70,7 +74,16 @@ def lay_out_collocations(
         # Those of a string stay until its new ones are seated.
         n_cells = len(tokens) + int(np.diff(ptr).max(initial=0))
     layout = lay_out(
-        tokens, ptr, known, lengths[0], character_order, 1, n_symbols, n_cells, spans=words
+        tokens,
+        ptr,
+        known,
+        lengths[0],
+        character_order,
+        1,
+        n_symbols,
+        n_cells,
+        spans=words,
+        for_reading=for_reading,
     )
     levels = np.append(layout.node_levels, np.int32(character_order + 1)).astype(np.int32)
     return CollocationLayout(layout._replace(node_levels=frozen(levels)), spans)

@@ -158,7 +158,14 @@ def lay_out_new(model: CollocationModel, tokens: Ints, ptr: Places) -> Collocati
     words = model.of_words
     lengths = len(words.prices) - 1, model.max_length
     return lay_out_collocations(
-        tokens, ptr, known, lengths, words.character_order, words.n_symbols, 0
+        tokens,
+        ptr,
+        known,
+        lengths,
+        words.character_order,
+        words.n_symbols,
+        0,
+        for_reading=True,
     )
 
 

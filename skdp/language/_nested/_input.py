@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._byte_order_mark import without_byte_order_mark
 from skdp._typing import Ints, Places
 from skdp.data import TokenSequences, check_sentences
 from skdp.inference._convergence import warn_user
@@ -73,7 +74,7 @@ def read_fit_input(estimator: Any, X: Any) -> TokenSequences:
         estimator.alphabet_ = None
         _warn_of_one_string(estimator, sequences.ptr)
         return sequences
-    codes, ptr = code_points(X)
+    codes, ptr = code_points([without_byte_order_mark(text) for text in X])
     alphabet, ids = np.unique(codes, return_inverse=True)
     sequences = TokenSequences(ids.astype(np.int32), ptr, len(alphabet))
     check_sentences(estimator, sequences, reset=True)
@@ -107,13 +108,14 @@ def read_new_input(estimator: Any, X: Any) -> tuple[Ints, Places, Any]:
         raise ValueError(
             f"X holds strings, but this {type(estimator).__name__} was fitted on ids of characters."
         )
-    codes, ptr = code_points(X)
+    texts = [without_byte_order_mark(text) for text in X]
+    codes, ptr = code_points(texts)
     alphabet = np.array([ord(letter) for letter in estimator.alphabet_], dtype=np.uint32)
     ids = np.searchsorted(alphabet, codes)
     is_known = alphabet[np.minimum(ids, len(alphabet) - 1)] == codes
     _, new = np.unique(codes[~is_known], return_inverse=True)
     ids[~is_known] = len(alphabet) + new
-    return ids.astype(np.int32), ptr, list(X)
+    return ids.astype(np.int32), ptr, texts
 
 
 def read_cuts(y: Any, ptr: Places, max_length: int) -> NDArray[np.int8]:
@@ -127,6 +129,7 @@ def read_cuts(y: Any, ptr: Places, max_length: int) -> NDArray[np.int8]:
     max_length : int
     """
     known = np.full(ptr[-1], -1, dtype=np.int8)
+    longest = 0, 0
     if y is None or _holds_labels(y):
         return known
     if len(y) != len(ptr) - 1:
@@ -145,11 +148,13 @@ def read_cuts(y: Any, ptr: Places, max_length: int) -> NDArray[np.int8]:
             known[ptr[i] : ptr[i + 1] - 1] = values
         edges = np.flatnonzero(np.concatenate([[True], values != 0, [True]]))
         # A word may be cut wherever that is not forbidden: the longest run that must stay whole.
-        if n and np.diff(edges).max() > max_length:
-            raise ValueError(
-                f"y forbids cuts in sample {i} so that a word would have {np.diff(edges).max()} "
-                f"characters, more than max_word_length={max_length}."
-            )
+        longest = max(longest, (int(np.diff(edges).max()), i), key=lambda word: word[0])
+    if longest[0] > max_length:
+        raise ValueError(
+            f"y forbids cuts in sample {longest[1]} so that a word would have {longest[0]} "
+            f"characters, more than max_word_length={max_length}: raise max_word_length to "
+            f"{longest[0]}."
+        )
     return known
 
 
@@ -163,7 +168,7 @@ def _holds_labels(y: Any) -> bool:
 
 
 def strip_spaces(texts: Any) -> tuple[list[str], list[NDArray[np.int8]]]:
-    """Return strings without their white space, and where it was.
+    """Return strings without their white space and byte order marks, and where the space was.
 
     Parameters
     ----------
@@ -195,7 +200,7 @@ def strip_spaces(texts: Any) -> tuple[list[str], list[NDArray[np.int8]]]:
         raise TypeError(f"texts must be a list of strings, got {texts!r:.60}.")
     X, y = [], []
     for text in texts:
-        words = text.split()
+        words = without_byte_order_mark(text).split()
         X.append("".join(words))
         cuts = np.zeros(max(len(X[-1]) - 1, 0), dtype=np.int8)
         ends = np.cumsum([len(word) for word in words], dtype=np.int64)[:-1]

@@ -143,6 +143,7 @@ def weigh_words(f, text, prices, string, power, s):
     _lift_stretches(text, prices, start, n, s)
     level = np.int64(order)
     root = np.int64(text.root_node)
+    _, unseen = split_share(f, np.int64(-1), root, level)
     for b in range(n):
         product = 1.0
         shift = lift = 0.0
@@ -154,8 +155,10 @@ def weigh_words(f, text, prices, string, power, s):
                 product = 1.0
             if s.scale_log[i] > 0.0 and s.reach[i] >= b:
                 lift += s.scale_log[i]
-            w = np.int64(text.span_ids[start + b, k - 1])
-            own, back = split_share(f, np.int64(text.root_cell) + w, root, level)
+            own, back = 0.0, unseen
+            if is_shared(text, start + b, k):
+                w = np.int64(text.span_ids[start + b, k - 1])
+                own, back = split_share(f, np.int64(text.root_cell) + w, root, level)
             base = prices[k] * product * s.end_p[i, min(k, last)]
             if lift > 0.0:
                 base = max(math.exp(math.log(base) + (shift + lift)), SMALLEST_BASE)
@@ -164,6 +167,12 @@ def weigh_words(f, text, prices, string, power, s):
             alone = own + back * base
             s.alone[b + k, k - 1] = alone
             s.tempered[b + k, k - 1] = alone if power == 1.0 else alone**power
+
+
+@njit_inlined
+def is_shared(text, at, k):
+    """Tell whether the span of k letters from a place may have customers of other strings."""
+    return k <= text.shared[at]
 
 
 @njit_inlined
@@ -244,9 +253,10 @@ def filter_forward(f, text, string, power, s):
                 s.alpha[t, k - 1] = 0.0
                 continue
             b = t - k
-            w = span_word(text, start, t, k)
             weight = s.tempered[t, k - 1] * s.reach[b]
-            if has_contexts and f.cells[text.root_cell + w, CUSTOMERS] > 0:
+            has_customers = is_shared(text, start + b, k)
+            w = span_word(text, start, t, k) if has_customers else np.int64(-1)
+            if has_customers and has_contexts and f.cells[text.root_cell + w, CUSTOMERS] > 0:
                 alone = s.alone[t, k - 1]
                 for q in range(longest):
                     j = np.int64(s.shown[b, q])
@@ -259,8 +269,8 @@ def filter_forward(f, text, string, power, s):
             s.alpha[t, k - 1] = weight
             total += weight
             if weight > 0.0:
-                reach += weight * back_off(f, text, w, power)
-                if has_contexts and f.nodes[context_node(text, w), 0] > 0:
+                reach += weight * (back_off(f, text, w, power) if has_customers else 1.0)
+                if has_customers and has_contexts and f.nodes[context_node(text, w), 0] > 0:
                     s.shown[t, n_shown] = k
                     n_shown += 1
             is_open = not must_end(text, start, b)
@@ -357,6 +367,8 @@ def draw_words(f, text, prices, string, power, s, rng):
                 v = span_word(text, start, t, j)
                 if t == n:
                     probability = end_probability(f, text, prices, v)
+                elif not is_shared(text, start + t - j, j):
+                    probability = s.alone[t + k, k - 1]
                 else:
                     w = span_word(text, start, t + k, k)
                     probability = following_probability(f, text, v, w, s.alone[t + k, k - 1])

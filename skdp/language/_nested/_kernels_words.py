@@ -46,6 +46,9 @@ class Text(NamedTuple):
 
     Cells in order: letters, spans at the root, the end at the root, hashed cells. Nodes: letters,
     the root of words, contexts of one word, the start, contexts of two words.
+
+    `shared` is how long the spans from a letter are that may have customers of other strings. Most
+    long spans occur once and have none, so that nobody needs to look.
     """
 
     ptr: NDArray[np.int64]
@@ -54,6 +57,7 @@ class Text(NamedTuple):
     end_cells: NDArray[np.int32]
     span_first: NDArray[np.int64]
     span_lengths: NDArray[np.int32]
+    shared: NDArray[np.int32]
     known: NDArray[np.int8]
     n_spans: int
     character_order: int

@@ -13,7 +13,13 @@ from skdp._numba import frozen
 from skdp._typing import Ints, Places
 from skdp.language._nested._kernels_lengths import Contexts
 from skdp.language._nested._kernels_words import Text
-from skdp.language._nested._numbering import Letters, Spans, number_letters, number_spans
+from skdp.language._nested._numbering import (
+    Letters,
+    Spans,
+    find_shared,
+    number_letters,
+    number_spans,
+)
 from skdp.processes._kernels_franchise_dynamic import NODE, Franchise, empty_franchise
 
 _LETTERS_A_CALL = 100_000
@@ -59,6 +65,8 @@ def lay_out(
     n_hashed: int | None = None,
     n_spare: int = 0,
     spans: Spans | None = None,
+    *,
+    for_reading: bool = False,
 ) -> Layout:
     """Return numbers for all that strings may be cut into.
 
@@ -78,6 +86,8 @@ def lay_out(
         Then as many more, if they are more than the longest string's.
     spans : Spans or None
         Those of at most `max_length` letters, if they are numbered already.
+    for_reading : bool
+        Whether the strings are new ones, whose words are those of a sample.
     """
     if spans is None:
         spans = number_spans(tokens, ptr, max_length)
@@ -96,6 +106,7 @@ def lay_out(
         frozen(letters.end_cells),
         frozen(spans.first),
         frozen(spans.lengths),
+        frozen(np.full(len(tokens), max_length, np.int32) if for_reading else find_shared(spans)),
         frozen(np.asarray(known, dtype=np.int8)),
         n_spans,
         character_order,
@@ -160,8 +171,8 @@ def open_restaurants(layout: Layout, n_tables: int, n_changes: int) -> Franchise
 
 
 def chain_bytes(ptr: Places, max_length: int, character_order: int, word_order: int) -> float:
-    """Return what a chain takes, with four new spans at each character."""
-    spans = 4.0 * max_length + 4.0 * 52.0
+    """Return what a chain takes, with new spans of half of all lengths at each character."""
+    spans = 4.0 * max_length + 52.0 * max(max_length / 2.0, 4.0)
     letters = 8.0 * (2 * character_order - 1)
     tables = 12.0 * (2 * character_order + word_order)
     pairs = 80.0 * (word_order - 1)

@@ -204,6 +204,7 @@ def lay_out_strings(model: NestedModel, tokens: Ints, ptr: Places) -> Layout:
         model.word_order,
         model.n_symbols,
         0,
+        for_reading=True,
     )
 
 

@@ -90,6 +90,16 @@ def number_spans(tokens: Ints, ptr: Places, max_length: int) -> Spans:
     return Spans(ids, levels, np.concatenate(firsts), np.concatenate(lengths))
 
 
+def find_shared(spans: Spans) -> NDArray[np.int32]:
+    """Return how long the spans from each letter are that occur twice or more."""
+    counts = np.zeros(len(spans.first) + 1, dtype=np.int32)  # the last: past the end of a string
+    shared = np.zeros(len(spans.ids), dtype=np.int32)
+    for ids in spans.ids.T:
+        counts[: len(spans.first)] = np.bincount(ids[ids >= 0], minlength=len(spans.first))
+        shared += counts[ids] > 1
+    return shared
+
+
 def find_spans(spans: Spans, tokens: Ints, ptr: Places) -> NDArray[np.int32]:
     """Return the numbers of whole strings as spans, -1 for those that are none."""
     found = np.zeros(len(ptr) - 1, dtype=np.int32)

@@ -21,6 +21,7 @@ from skdp.language._nested._kernels_types import find_occurrences, sweep_types
 from skdp.language._nested._layout import lay_out, open_restaurants, portions
 from skdp.language._nested._lexicon import split_texts
 from skdp.language._nested._model import NestedModel
+from skdp.language._nested._parameters import expected_word_length
 from skdp.language._nested._state import NestedState
 from skdp.processes._franchise_hyper import (
     Histogram,
@@ -66,8 +67,8 @@ class Settings(NamedTuple):
     ----------
     word_order, character_order, max_length : int
     length_correction : "none", "poisson" or (max_length,) array
-    word_length : float or "auto"
-    length_prior : (float, float)
+    word_length : float, "entropy" or "auto"
+    length_prior : (float, float) or None
     end_probability : float or "auto"
     end_probability_prior : (float, float)
     discounts, concentrations : (character_order + word_order,) arrays
@@ -84,7 +85,7 @@ class Settings(NamedTuple):
     max_length: int
     length_correction: Any
     word_length: Any
-    length_prior: tuple[float, float]
+    length_prior: tuple[float, float] | None
     end_probability: Any
     end_probability_prior: tuple[float, float]
     discounts: Floats
@@ -122,9 +123,11 @@ class NestedWalker(Part):
         self.stream = stream
         self.n_sweeps = 0
         self.acceptance, self.n_flips = 1.0, 0
-        auto = isinstance(settings.word_length, str)
-        shape, rate = settings.length_prior
-        self.word_length = shape / rate if auto else float(settings.word_length)
+        expected = expected_word_length(strings.tokens)
+        shape, rate = settings.length_prior or (4.0, 4.0 / expected)
+        self.length_prior = shape, rate
+        starts = {"entropy": expected, "auto": shape / rate}
+        self.word_length = float(starts.get(settings.word_length, settings.word_length))
         a, b = settings.end_probability_prior
         p = a / (a + b) if self._learns_the_end() else float(settings.end_probability)
         self.base_shares = p, 1.0 - p  # of the end of the sentence, of words
@@ -262,6 +265,8 @@ class NestedWalker(Part):
         power = 1.0 / self._temperature(self.n_sweeps)
         self.acceptance = self._sweep(order, power, True, self.stream) / len(order)
         self._move_types(power)
+        if self.settings.word_length == "auto" and power == 1.0:
+            self._draw_word_length(self.stream)
         self._draw_parameters(self.stream)
         self.n_sweeps += 1
 
@@ -276,8 +281,6 @@ class NestedWalker(Part):
 
     def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         self._draw_discounts(rng)
-        if isinstance(self.settings.word_length, str):
-            self._draw_word_length(rng)
         if self._learns_the_end():
             self._draw_end_probability(rng)
         self._weigh_lengths(rng)
@@ -357,8 +360,12 @@ class NestedWalker(Part):
         return counts[1:].astype(np.int64)
 
     def _draw_word_length(self, rng: NDArray[np.uint64]) -> None:
-        """Draw lambda by slice sampling on its logarithm; Poisson lengths are 1 to L."""
-        (shape, rate), counts = self.settings.length_prior, self._root_lengths()
+        """Draw lambda by slice sampling on its logarithm; Poisson lengths are 1 to L.
+
+        Long words make lambda larger and a larger lambda words longer: were it drawn while strings
+        are cut for the first time or annealed, it would run away.
+        """
+        (shape, rate), counts = self.length_prior, self._root_lengths()
         lengths = np.arange(1, len(counts) + 1)
         n, total = int(counts.sum()), int(counts @ lengths)
 

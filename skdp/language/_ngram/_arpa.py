@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TextIO
+from numbers import Integral
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._checks import as_array
+from skdp._files import check_path, replace_file
 from skdp._typing import Floats, Ints
 from skdp.language._ngram._trie import NgramTrie
 from skdp.processes._interpolated import InterpolatedModel
@@ -19,18 +21,26 @@ _NEVER = -99.0
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
 
 
-def check_names(names: NDArray[np.object_], n_words: int) -> list[str]:
+def check_names(feature_names: Any, n_words: int) -> list[str]:
     """Return the names of words, or raise if the format cannot hold them."""
+    names = as_array(feature_names, "feature_names", dtype=object)  # text would drop NUL at its end
     if names.shape != (n_words,):
         raise ValueError(
             f"feature_names must hold n_features={n_words} names, got shape {names.shape}."
         )
+    for i, name in enumerate(names):
+        if not isinstance(name, str | Integral) or isinstance(name, bool):
+            raise ValueError(
+                f"feature_names must hold strings, got {name!r:.80} (word {i}), which is of type "
+                f"{type(name).__name__}."
+            )
     words = [str(name) for name in names]
     for i, word in enumerate(words):
-        if not word or any(letter.isspace() for letter in word) or word in (BEGIN, END, UNKNOWN):
+        if not word or any(map(_cannot_be_held, word)) or word in (BEGIN, END, UNKNOWN):
             raise ValueError(
-                f"feature_names: an ARPA file cannot hold {word!r} (word {i}): names must not be "
-                f"empty, hold white space, or be {BEGIN}, {END} or {UNKNOWN}."
+                f"feature_names: an ARPA file cannot hold {word!r:.80} (word {i}): names must not "
+                "be empty, hold white space, NUL or a lone surrogate, or be "
+                f"{BEGIN}, {END} or {UNKNOWN}."
             )
     if len(set(words)) < len(words):
         twice = sorted(word for word in set(words) if words.count(word) > 1)[0]
@@ -38,20 +48,24 @@ def check_names(names: NDArray[np.object_], n_words: int) -> list[str]:
     return words
 
 
-def write_arpa(
-    path: str | Path, trie: NgramTrie, model: InterpolatedModel, words: Sequence[str]
-) -> None:
+def _cannot_be_held(letter: str) -> bool:
+    """Return whether readers cut words at a letter, or UTF-8 has no bytes for it."""
+    return letter.isspace() or letter == "\0" or "\ud800" <= letter <= "\udfff"
+
+
+def write_arpa(path: Any, trie: NgramTrie, model: InterpolatedModel, feature_names: Any) -> None:
     """Write a model of a trie to a file.
 
     An n-gram is a cell with its context; its back-off weight is that of the context that n-gram
     and outcome make together, if that was seen. Unigrams that were not seen have what the base
     gives them.
     """
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
+    place, words = check_path(path, "path"), check_names(feature_names, trie.n_words)
+    with replace_file(place, "w", encoding="utf-8", newline="\n") as file:
         _write(file, trie, model, words)
 
 
-def _write(file: TextIO, trie: NgramTrie, model: InterpolatedModel, words: Sequence[str]) -> None:
+def _write(file: IO[str], trie: NgramTrie, model: InterpolatedModel, words: Sequence[str]) -> None:
     # ids: words, the beginning (as -1, so the last name), the end (n_words)
     names = np.array([*words, END, BEGIN], dtype=object)
     with np.errstate(divide="ignore"):

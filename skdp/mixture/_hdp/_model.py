@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from skdp._random import find_second_halves
 from skdp._typing import Floats, Places
+from skdp.data._ragged import offsets
 from skdp.mixture._hdp._kernels_fold_in import fold_in_groups
 
 N_SWEEPS, BURN_IN = 100, 20
@@ -67,7 +69,7 @@ class HDPMixtureModel:
         largest = logs.max(axis=1, keepdims=True, initial=-np.inf)
         possible = np.isfinite(largest)  # a row that no component can have tells nothing
         chances = np.exp(np.where(possible, logs - np.where(possible, largest, 0.0), 0.0))
-        contents = (values + 0.0).ravel().view(np.uint64)  # no -0
+        contents = bits_of(values).ravel()
         out, prior = np.zeros((len(values), n_columns)), self.prior
         labels = np.full(len(values), -1, dtype=np.int64)
         counts, weights = np.empty(n_columns), np.empty(n_columns)
@@ -89,26 +91,49 @@ class HDPMixtureModel:
         return np.asarray((sums + self.prior) / (np.diff(ptr)[:, np.newaxis] + self.concentration))
 
     def log_completions(
-        self, ptr: Places, values: Floats, key: NDArray[np.uint64]
-    ) -> tuple[NDArray[np.bool_], Floats]:
-        """Return which rows are at odd places in their groups, and log p of each given the others.
+        self, ptr: Places, given: Floats, scored: Floats, key: NDArray[np.uint64]
+    ) -> Floats:
+        """Return log p of the scored rows of groups given the others of their groups.
 
-        The others of a group are those at even places.
+        Parameters
+        ----------
+        ptr : (J + 1,) array
+            Offsets of the whole groups.
+        given, scored : (n, D) and (N - n, D) arrays
+            First and second halves of the groups, as `split_groups` finds them.
+        key : (4,) array
         """
-        lengths = np.diff(ptr)
-        is_odd = (np.arange(len(values)) - np.repeat(ptr[:-1], lengths)) % 2 == 1
-        even_ptr = np.concatenate([[0], np.cumsum((lengths + 1) // 2)])
-        given = np.ascontiguousarray(values[~is_odd])
-        shares = self.shares(even_ptr, self.responsibilities(even_ptr, given, key))
-        groups = np.repeat(np.arange(len(lengths)), lengths // 2)
-        logs = self.log_obs(values[is_odd]) + np.log(shares[groups])
-        return is_odd, np.asarray(logsumexp(logs, axis=1))
+        n_scored = np.diff(ptr) // 2
+        given_ptr = offsets(np.diff(ptr) - n_scored)
+        shares = self.shares(given_ptr, self.responsibilities(given_ptr, given, key))
+        groups = np.repeat(np.arange(len(n_scored)), n_scored)
+        return np.asarray(logsumexp(self.log_obs(scored) + np.log(shares[groups]), axis=1))
 
     def sample(self, n_rows: int, rng: np.random.Generator) -> Floats:
         """Return the rows of a new group, (n_rows, D)."""
         shares = rng.dirichlet(np.maximum(self.prior, 1e-12))
         components = rng.choice(len(shares), n_rows, p=shares)
         return np.asarray(self.emission.sample(components, rng))
+
+
+def split_groups(ptr: Places, values: Floats) -> tuple[Places, Places]:
+    """Split the rows of every group into random halves, whatever their order.
+
+    Returns
+    -------
+    given, scored : (n,) and (N - n,) arrays
+        Places of the rows of the first halves, ceil(n / 2) of n rows, and of the second ones: by
+        group, and sorted by their values.
+    """
+    groups = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    order = np.lexsort((*values.T[::-1], groups))
+    is_scored = find_second_halves(ptr, bits_of(values[order]))
+    return order[~is_scored], order[is_scored]
+
+
+def bits_of(values: Floats) -> NDArray[np.uint64]:
+    """Return rows as integers that are equal if the rows are: there is no -0."""
+    return (values + 0.0).view(np.uint64)
 
 
 def _calls(ptr: Places, n_columns: int) -> list[tuple[int, int, int, int]]:

@@ -4,16 +4,68 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._random import draw_gamma, draw_slice
+from skdp._spreads import find_noise_rates, find_spreads
 from skdp._typing import Floats
 from skdp.mixture._latent_features._kernels_posterior import weigh, write_products
 
+_FIRST_NOISE = 0.2
+"""Share of the variance of X: with less noise features come early, with more they are blurred."""
+
 _LOGS = math.log(1e-250), math.log(1e250)
 """Range of the logarithm of a drawn variance."""
+
+
+class DataScale(NamedTuple):
+    """Scales of observations, from which priors that are not given and first values are made.
+
+    Attributes
+    ----------
+    variance : float
+        Robust, on average over columns.
+    noise_rate, noise_rates : float, (D,) array
+        Rates of the Gamma priors of the precisions of all noise and of that of columns.
+    first_noise, first_noises : float, (D,) array
+        Variances of noise to begin with.
+    mean_square, mean_squares : float, (D,) array
+        Not robust: a chain that begins with weights as wide as this explains any row by a feature
+        or two.
+    """
+
+    variance: float
+    noise_rate: float
+    noise_rates: Floats
+    first_noise: float
+    first_noises: Floats
+    mean_square: float
+    mean_squares: Floats
+
+
+def find_scale(values: Floats, *, center: bool) -> DataScale:
+    """Return the scales of rows, (N, D), of which those of constant columns are 0 if centered."""
+    spreads = find_spreads(values)
+    varies = spreads.reaches > 0.0
+    variances = np.where(varies, spreads.variances, 0.0 if center else spreads.middles**2)
+    variance = float(variances.mean()) or 1.0
+    variances = np.where(variances > 0.0, variances, variance)
+    squares = np.nanmean((values - spreads.middles) ** 2, axis=0)
+    squares = np.where(varies, squares, variances)
+    resolutions, largest = spreads.resolutions, spreads.resolutions.max(keepdims=True)
+    total = spreads.counts.sum(keepdims=True)
+    return DataScale(
+        variance,
+        float(find_noise_rates(np.array([variance]), largest, total)[0]),
+        find_noise_rates(variances, resolutions, spreads.counts),
+        max(_FIRST_NOISE * variance, float(largest[0]) ** 2),
+        np.maximum(_FIRST_NOISE * variances, resolutions**2),
+        float(squares.mean()),
+        squares,
+    )
 
 
 class Evidence:
@@ -75,15 +127,16 @@ class FeaturePrior:
         Of a drawn concentration, Gamma. None: it is known.
     noise, weights : (shape, rate) or None
         Of the reciprocal of a drawn variance, Gamma. None: it is known.
-    columns : (shape, rate) or None
-        Of the reciprocals of the drawn variances of columns, Gamma. None: they are not drawn. With
-        them the noise has variance 1 in columns that are divided by their standard deviations.
+    columns : (shape, rates) or None
+        Of the reciprocals of the drawn variances of columns, Gamma, with one rate or (D,) of them.
+        None: they are not drawn. With them the noise has variance 1 in columns that are divided by
+        their standard deviations.
     """
 
     concentration: tuple[float, float] | None
     noise: tuple[float, float] | None
     weights: tuple[float, float] | None
-    columns: tuple[float, float] | None = None
+    columns: tuple[float, float | Floats] | None = None
 
     def draw_scales(
         self, evidence: Evidence, ratio: float, scales: Floats, rng: NDArray[np.uint64]

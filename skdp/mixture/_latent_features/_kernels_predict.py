@@ -14,6 +14,7 @@ the next changes need. Only `free` features are summed over; the others are as t
 | log_odds | | (K,) | log m_k / (N + 1 - m_k) |
 | log_none | | scalar | log probability of having no feature at all |
 | noise, ratio, rate | v, r, alpha / (N + 1) | scalars | rate 0: new features are left out |
+| n_most | | scalar | most new features that are possible |
 | dots | mu_k^T e | (F,) | over the observed entries |
 | grams | mu_k^T mu_l | (F, F) | over the observed entries |
 | shares | | (K,) | probabilities of the features given x, output |
@@ -53,6 +54,7 @@ class NextRow(NamedTuple):
     noise: float
     ratio: float
     rate: float
+    n_most: int
     z: NDArray[np.int8]
     free: NDArray[np.int64]
     dots: NDArray[np.float64]
@@ -122,7 +124,9 @@ def sum_vectors(x, seen, n_free, model, shares):
                 products[free[b]] += sign * covariance[k, free[b]]
         if prior + bound_numbers(n_seen, square, spread, model.noise) < largest + _NEGLIGIBLE:
             continue
-        new = sum_numbers(model.rate, n_seen, square, spread, model.ratio, model.noise)[1]
+        new = sum_numbers(
+            model.n_most, model.rate, n_seen, square, spread, model.ratio, model.noise
+        )[1]
         term = prior + new
         if term > largest:
             scale = math.exp(largest - term)
@@ -162,7 +166,7 @@ def fold_in(x, seen, n_sweeps, model, rng):
     spread = 1.0 + project(z, n_features, posterior)
     subtract_signal(z, x, n_features, posterior)
     square, n_seen = sum_squares(seen, posterior)
-    density = sum_numbers(model.rate, n_seen, square, spread, model.ratio, noise)[1]
+    density = sum_numbers(model.n_most, model.rate, n_seen, square, spread, model.ratio, noise)[1]
     for s in range(n_sweeps):
         for k in range(n_features):
             sign = 1.0 - 2.0 * z[k]
@@ -170,7 +174,7 @@ def fold_in(x, seen, n_sweeps, model, rng):
             other_spread = spread + 2.0 * sign * products[k] + posterior.covariance[k, k]
             other_square = square - 2.0 * sign * dot + norm
             other_density = sum_numbers(
-                model.rate, n_seen, other_square, other_spread, model.ratio, noise
+                model.n_most, model.rate, n_seen, other_square, other_spread, model.ratio, noise
             )[1]
             log_ratio = other_density - density + sign * model.log_odds[k]
             change = 1.0 / (1.0 + math.exp(-log_ratio))

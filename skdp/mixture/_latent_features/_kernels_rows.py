@@ -11,7 +11,7 @@ probability m / N, and Poisson(alpha / N) of its own. Two draws follow each othe
 
 1. the features that others have, one after the other in random order, given k;
 2. k and its features given these: all k by turns, until the others together have a probability of
-   less than 2^-60 (`weigh_numbers`).
+   less than 2^-60 (`sum_numbers`), or there are as many features as the buffet may have.
 
 The order has to be random: columns stand in the order in which features came, which depends on who
 has them, and a scan in that order is not invariant.
@@ -25,6 +25,7 @@ has them, and a scan in that order is not invariant.
 | spread | s | scalar | |
 | square | e^T e | scalar | of the observed entries of e = x - z mu |
 | n_seen | | scalar | number of them |
+| n_most | | scalar | most own features that are possible |
 | n_pending | k | scalar | number of own features that found no room; -1: none is drawn |
 | rng | | (4,) uint64 | stream, advanced in place |
 """
@@ -54,8 +55,8 @@ def log_density(n_seen, square, spread, noise):
 
 
 @njit_inner
-def sum_numbers(rate, n_seen, square, spread, ratio, noise):
-    """Sum w_k = Poisson(k; rate) x density of the row over the numbers k of new features.
+def sum_numbers(n_most, rate, n_seen, square, spread, ratio, noise):
+    """Sum w_k = Poisson(k; rate) x density of the row over the numbers k <= n_most of new features.
 
     Once w_{k+1} < w_k / 2 and rate / (k + 1) < 1 / 2, this holds for all larger k: as long as the
     density grows, Poisson terms alone fall faster still; up to twice that s its logarithm is
@@ -74,7 +75,7 @@ def sum_numbers(rate, n_seen, square, spread, ratio, noise):
     log_poisson, log_rate = -rate, math.log(rate) if rate > 0.0 else -math.inf
     largest = before = log_poisson + log_density(n_seen, square, spread, noise)
     total, k = 1.0, 0
-    while True:
+    while k < n_most:
         k += 1
         log_poisson += log_rate - math.log(float(k))
         following = log_poisson + log_density(n_seen, square, spread + k / ratio, noise)
@@ -87,12 +88,13 @@ def sum_numbers(rate, n_seen, square, spread, ratio, noise):
         else:
             total += math.exp(following - largest)
         before = following
+    return n_most + 1, largest + math.log(total)
 
 
 @njit_inner
-def draw_number(rate, n_seen, square, spread, ratio, noise, rng):
+def draw_number(n_most, rate, n_seen, square, spread, ratio, noise, rng):
     """Draw the number of features that no other row has."""
-    n_terms, log_total = sum_numbers(rate, n_seen, square, spread, ratio, noise)
+    n_terms, log_total = sum_numbers(n_most, rate, n_seen, square, spread, ratio, noise)
     log_poisson, log_rate = -rate, math.log(rate) if rate > 0.0 else -math.inf
     rest = next_double(rng)
     for k in range(n_terms):
@@ -212,9 +214,15 @@ def take_out(i, rows, features, n_features, ratio, posterior):
 
 @njit_loop
 def sweep_rows(
-    begin, end, n_pending, rows, seen, features, n_features, posterior, noise, ratio, rate, rng
-):
+    begin, end, n_pending, most, rows, seen, features, n_features, posterior, noise, ratio, rate,
+    rng,
+):  # fmt: skip
     """Draw the features of rows begin, ..., end - 1, and their missing entries.
+
+    Parameters
+    ----------
+    most : int
+        Bound on the number of features.
 
     Returns
     -------
@@ -231,7 +239,8 @@ def sweep_rows(
             square, n_seen, spread = draw_shared(
                 i, rows, seen, features, n_features, posterior, noise, own / ratio, rng
             )
-            n_pending = draw_number(rate, n_seen, square, spread, ratio, noise, rng)
+            n_most = max(most - n_features, 0)
+            n_pending = draw_number(n_most, rate, n_seen, square, spread, ratio, noise, rng)
         if n_features + n_pending > features.shape[1]:
             return i, n_features, n_pending
         for _ in range(n_pending):

@@ -208,8 +208,8 @@ def split_and_merge(
 ):
     """Propose so many splits or merges of features; return how many features there are.
 
-    There must be two rows, and room for `n_tries` features more. The posterior is of no use
-    afterwards.
+    There must be two rows. A split is only possible if there is room for one feature more. The
+    posterior is of no use afterwards.
     """
     n_rows = rows.shape[0]
     for _ in range(n_tries):
@@ -219,12 +219,12 @@ def split_and_merge(
         b = pick_feature(features[j], n_features, rng)
         if a < 0 or b < 0:
             continue
-        if a == b:
+        if a == b and n_features < features.shape[1]:
             n_features = split(
                 i, j, a, rows, features, n_features, posterior, order, codes, noise, ratio,
                 log_rate, rng,
             )  # fmt: skip
-        elif not features[i, b] and not features[j, a]:
+        elif a != b and not features[i, b] and not features[j, a]:
             n_features = merge(
                 i, j, a, b, rows, features, n_features, posterior, order, codes, noise, ratio,
                 log_rate, rng,

@@ -49,6 +49,7 @@ class LatentFeatureModel:
     weights: float
     scales: Floats
     concentration: float
+    most: int
     log_joint: float
 
     def probabilities(self) -> Floats:
@@ -71,6 +72,7 @@ class LatentFeatureModel:
             self.noise,
             self.noise / self.weights,
             rate,
+            max(self.most - n_features, 0),
             np.zeros(n_features, dtype=np.int8),
             np.zeros(n_features, dtype=np.int64),
             np.zeros(n_free),

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skdp._memory import check_memory
 from skdp._typing import Floats
 from skdp._unique_rows import unique_rows
 from skdp.inference import Part
@@ -31,6 +30,9 @@ N_TRIES = 5
 _SPARE = 16
 _FRESH = 1000
 """Rows that come and go before the posterior of the weights is made anew from the data."""
+
+_LEAST_BOUND, _MOST_PER_ROW, _LARGEST_SHARE = 100, 2, 1000
+"""Of the bound on the number of features."""
 
 _IMPOSSIBLE = (
     "The weights of the features cannot be told apart to rounding: scale the columns of X, or give "
@@ -60,6 +62,10 @@ class LatentFeatureWalker(Part):
     Attributes
     ----------
     features : (N, K) array of int8
+    most : int
+        Bound on the number of features. Without one, a row that is many standard deviations of
+        given weights away would be made up for by feature after feature. The prior is that of the
+        buffet given that the number is within it.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_rows", "_seen", "_missing")
@@ -82,6 +88,7 @@ class LatentFeatureWalker(Part):
         self.prior = prior
         self.concentration, self.noise, self.weights = concentration, noise, weights
         self.scales = scales
+        self.most = bound_features(len(values), concentration)
         self.stream = stream
         self.features = np.zeros((len(values), 0), dtype=np.int8)
         self.attach(values)
@@ -120,8 +127,8 @@ class LatentFeatureWalker(Part):
             possible = build(features, rows, n_features, ratio, posterior)
             while possible and place < end:
                 place, n_features, n_pending = sweep_rows(
-                    place, end, n_pending, rows, self._seen, features, n_features, posterior,
-                    self.noise, ratio, rate, self.stream,
+                    place, end, n_pending, self.most, rows, self._seen, features, n_features,
+                    posterior, self.noise, ratio, rate, self.stream,
                 )  # fmt: skip
                 possible = place >= 0
                 if possible and place < end:
@@ -133,7 +140,8 @@ class LatentFeatureWalker(Part):
     def _split_and_merge(self, rows: Floats) -> None:
         """Try to split features and to merge them."""
         n_rows, n_features = self.features.shape
-        features, posterior = _make_room(self.features, n_features + N_TRIES, rows.shape[1])
+        room = max(min(n_features + N_TRIES, self.most), n_features)
+        features, posterior = _make_room(self.features, room, rows.shape[1])
         n_features = split_and_merge(
             N_TRIES, rows, features, n_features, posterior, np.empty(n_rows, dtype=np.int64),
             np.empty(n_rows, dtype=np.int8), self.noise, self.noise / self.weights,
@@ -199,6 +207,7 @@ class LatentFeatureWalker(Part):
             self.weights,
             self.scales,
             self.concentration,
+            self.most,
             self.log_joint(),
         )
 
@@ -209,6 +218,16 @@ class LatentFeatureWalker(Part):
     def state(self) -> LatentFeatureState:
         """Return a live view of the state."""
         return LatentFeatureState(self)
+
+
+def bound_features(n_rows: int, concentration: float) -> int:
+    """Return the most features that rows may have.
+
+    They are 100, and two a row up to 1,000, beyond twice the number that is expected a priori.
+    """
+    expected = expected_features(n_rows, 1.0)
+    share = min(_MOST_PER_ROW * n_rows, _LARGEST_SHARE)
+    return _LEAST_BOUND + share + math.ceil(2.0 * concentration * expected)
 
 
 def log_buffet(features: NDArray[np.int8], concentration: float) -> float:
@@ -230,11 +249,6 @@ def _make_room(
     features: NDArray[np.int8], capacity: int, n_columns: int
 ) -> tuple[NDArray[np.int8], Posterior]:
     """Return the features, and arrays for their posterior, with room for so many."""
-    check_memory(
-        capacity * (len(features) + 16.0 * (capacity + n_columns)),
-        f"{capacity} features of {len(features)} rows",
-        "Give a smaller concentration, or another concentration_prior or noise_variance.",
-    )
     larger = np.zeros((len(features), capacity), dtype=np.int8)
     larger[:, : features.shape[1]] = features
     return larger, make_posterior(capacity, len(features), n_columns)

@@ -74,7 +74,7 @@ def draw_buffet(ptr, priors, mass, counts, bits, rng):
 
 
 @njit_loop
-def draw_idle(level, n_steps, priors, mass, scale, on_probs, weights, rng):
+def draw_idle(level, n_steps, priors, mass, scales, on_probs, weights, rng):
     """Draw factors that are never on and have a > `level`; return how many there are.
 
     Points of a Poisson process of density mass q a^-1 (1 - a)^(q - 1 + N): those of mass q a^-1,
@@ -82,6 +82,8 @@ def draw_idle(level, n_steps, priors, mass, scale, on_probs, weights, rng):
 
     Parameters
     ----------
+    scales : (D,) float64
+        Standard deviations of weights.
     on_probs : (C, 3) float64, weights : (C, D) float64, output
         Rows of factors; there may be no room for all.
 
@@ -102,6 +104,6 @@ def draw_idle(level, n_steps, priors, mass, scale, on_probs, weights, rng):
         on_probs[n, AFTER_ON] = draw_beta(priors[AFTER_ON, 1], priors[AFTER_ON, 0], rng)
         on_probs[n, AFTER_ON] = min(max(on_probs[n, AFTER_ON], SMALLEST), LARGEST)
         for d in range(weights.shape[1]):
-            weights[n, d] = scale * draw_normal(rng)
+            weights[n, d] = scales[d] * draw_normal(rng)
         n += 1
     return n

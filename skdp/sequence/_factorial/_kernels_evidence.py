@@ -1,7 +1,7 @@
 r"""What binary paths tell of observations with the weights summed out, kept up while bits change.
 
-With x_t = (1, b_t) column d is normal given the bits: log p(y_.d) = -log|A| / 2 - R log(scale)
-+ b^T A^-1 b / 2 + what no bit changes, with A = tau_d G_d + I / scale^2 and b = tau_d r_d. G_d =
+With x_t = (1, b_t) column d is normal given the bits: log p(y_.d) = -log|A| / 2 - R log(scale_d)
++ b^T A^-1 b / 2 + what no bit changes, with A = tau_d G_d + I / scale_d^2 and b = tau_d r_d. G_d =
 sum_t x_t x_t^T, r_d = sum_t y_td x_t, over the steps t at which y_td is not missing. Factors that
 are never on leave it as it is. For a probit column, y_td is its latent normal.
 
@@ -51,8 +51,8 @@ class Board(NamedTuple):
         r_d.
     precisions : (D,) array
         tau_d.
-    inverse_variance : float
-        1 / scale^2.
+    inverse_variances : (D,) array
+        1 / scale_d^2.
     priors : (3, 2) array
         What Beta priors count for off and for on: at first, after off, after on.
     is_infinite : bool
@@ -74,7 +74,7 @@ class Board(NamedTuple):
     grams: Floats
     projections: Floats
     precisions: Floats
-    inverse_variance: float
+    inverse_variances: Floats
     priors: Floats
     is_infinite: bool
     log_mass: float
@@ -171,17 +171,17 @@ def log_evidence(board):
         if board.n_on[f] > 0:
             active[n_rows] = f + 1
             n_rows += 1
-    log_ratio = math.log(board.inverse_variance)
     result = 0.0
     for d in range(board.precisions.shape[0]):
-        precision = board.precisions[d]
+        precision, inverse_variance = board.precisions[d], board.inverse_variances[d]
+        log_ratio = math.log(inverse_variance)
         gram = board.grams[d if d < board.grams.shape[0] else 0]
         for i in range(n_rows):
             row = gram[active[i]]
             column[i] = precision * board.projections[d, active[i]]
             for j in range(i + 1):
                 factor[i, j] = precision * row[active[j]]
-            factor[i, i] += board.inverse_variance
+            factor[i, i] += inverse_variance
         # Cholesky factor and forward substitution in one.
         for i in range(n_rows):
             rest = column[i]

@@ -5,6 +5,8 @@ Both have the same methods; the walker asks no more.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
@@ -16,6 +18,9 @@ from skdp.processes._indian_buffet import draw_mass, expected_features
 from skdp.sequence._factorial import _kernels_block as kernels
 from skdp.sequence._factorial import _kernels_buffet as buffet
 from skdp.sequence._factorial._kernels_joint import AFTER_OFF, AFTER_ON, FIRST
+
+MOST_FACTORS = 24
+"""Factors that a buffet may have beyond twice the number that its prior expects."""
 
 
 def find_least(bits: NDArray[np.int8], on_probs: Floats) -> float:
@@ -35,6 +40,7 @@ class GivenNumber(Part):
 
     is_infinite = False
     log_mass = 0.0
+    most = 0
 
     def __init__(self, counts: Floats, n_factors: int):
         self.counts = counts
@@ -86,6 +92,10 @@ class BuffetNumber(Part):
     ----------
     mass : float
         alpha.
+    most : int
+        Bound on the number of factors that are ever on, far beyond what the prior expects. Without
+        one, values that are many standard deviations of the weights away would be made up for by
+        factor after factor. The prior is that of the buffet given that the number is within it.
     """
 
     is_infinite = True
@@ -95,6 +105,7 @@ class BuffetNumber(Part):
         self.mass_prior = mass_prior
         self.expected = expected_features(n_steps, counts[AFTER_OFF, 0])
         self.mass = mass_prior[0] / mass_prior[1]
+        self.most = MOST_FACTORS + math.ceil(2.0 * self.mass * self.expected)
 
     @property
     def log_mass(self) -> float:
@@ -112,6 +123,7 @@ class BuffetNumber(Part):
                 break
             room *= 2
         rng[:] = stream
+        n = min(n, self.most)
         return np.ascontiguousarray(bits[:, :n]), self.draw_on_probs(counts[:n], rng)
 
     def draw_on_probs(self, counts: Places, rng: NDArray[np.uint64]) -> Floats:
@@ -129,8 +141,7 @@ class BuffetNumber(Part):
         self,
         bits: NDArray[np.int8],
         on_probs: Floats,
-        scale: float,
-        n_dims: int,
+        scales: Floats,
         rng: NDArray[np.uint64],
     ) -> tuple[Floats, Floats]:
         """Return factors that are never on: probabilities to be on, (n, 3), and weights, (n, D).
@@ -139,14 +150,19 @@ class BuffetNumber(Part):
         """
         level, room = next_open_double(rng) * find_least(bits, on_probs), 16
         while True:  # the same draw with more room
-            probs, weights, stream = np.empty((room, 3)), np.empty((room, n_dims)), rng.copy()
+            probs, weights, stream = np.empty((room, 3)), np.empty((room, len(scales))), rng.copy()
             n = buffet.draw_idle(
-                level, len(bits), self.counts, self.mass, scale, probs, weights, stream
+                level, len(bits), self.counts, self.mass, scales, probs, weights, stream
             )
             if n >= 0:
                 rng[:] = stream
                 return probs[:n], weights[:n]
             room *= 2
+
+    def allows(self, bits: NDArray[np.int8], before: NDArray[np.int8]) -> bool:
+        """Return whether the factors that are ever on are within the bound, or not more."""
+        n = np.count_nonzero(bits.any(axis=0))
+        return bool(n <= self.most or n <= np.count_nonzero(before.any(axis=0)))
 
     def mean_probs(self, counts: Places) -> Floats:
         """Return the posterior means of probabilities to be off and on, (K, 3, 2)."""

@@ -43,7 +43,7 @@ class RunMoves(Part):
         seen: Floats,
         totals: Floats,
         precisions: Floats,
-        scale: float,
+        scales: Floats,
         priors: GivenNumber | BuffetNumber,
         rng: NDArray[np.uint64],
     ) -> NDArray[np.int8]:
@@ -55,19 +55,20 @@ class RunMoves(Part):
         seen, totals : (N, D) arrays
             1 where a value is not missing, else 0; values or latent normals.
         precisions : (D,) array
-        scale : float
-            Standard deviation of weights.
+        scales : (D,) array
+            Standard deviations of weights.
         priors : GivenNumber or BuffetNumber
         rng : (4,) uint64 array
 
         Returns
         -------
         (N, F) array
-            With an Indian buffet F may be another, of factors that are ever on.
+            With an Indian buffet F may be another, up to its bound, of factors that are ever on.
         """
         n_dims = totals.shape[1]
-        if priors.is_infinite:
-            bits = np.hstack([bits, np.zeros((len(bits), 2 * N_ROUNDS), dtype=np.int8)])
+        if isinstance(priors, BuffetNumber):
+            spare = min(2 * N_ROUNDS, max(priors.most - bits.shape[1], 0))
+            bits = np.hstack([bits, np.zeros((len(bits), spare), dtype=np.int8)])
         else:
             bits = bits.copy()
         room = bits.shape[1]
@@ -82,7 +83,7 @@ class RunMoves(Part):
             grams=np.empty((1 if seen.all() else n_dims, *square)),
             projections=np.empty((n_dims, room + 1)),
             precisions=precisions,
-            inverse_variance=scale**-2,
+            inverse_variances=scales**-2.0,
             priors=priors.counts,
             is_infinite=priors.is_infinite,
             log_mass=priors.log_mass,

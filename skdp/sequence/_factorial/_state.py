@@ -36,7 +36,7 @@ class FactorialState:
     @property
     def weights(self) -> NDArray[np.float64]:
         """Weights w, (F + 1, D), the background in row 0."""
-        return self._walker.emission.weights.copy()
+        return self._walker.emission.all_weights()
 
     @property
     def noise_variance(self) -> NDArray[np.float64]:
@@ -46,7 +46,8 @@ class FactorialState:
     def log_joint(self) -> float:
         """Return log p(observations, activities, weights, noise), transitions summed out.
 
-        The densities of weights and noise count where these are drawn.
+        The densities of weights and noise count where these are drawn: that of weights in units of
+        their prior scales, that of noise by the logarithms of its precisions.
         """
         return self._walker.log_joint()
 

@@ -83,7 +83,7 @@ class StepFactors(BinaryFactorSampler):
         elif runs is None:
             self.factors[:] = self._fit_activities() >= 0.5
         else:
-            self.factors = find_factors(runs, self.weights_scale, n_factors)
+            self.factors = find_factors(runs, self.prior.scales, n_factors)
         if self.draws_weights:
             self.weights = np.zeros((self.factors.shape[1] + 1, len(self.probit)))
         if self.draws_noise:
@@ -102,11 +102,12 @@ class StepFactors(BinaryFactorSampler):
 
         Of an Indian buffet, factors that are never on take part if they are switched on with a
         probability above u ~ Uniform(0, a*), a* the least one of those that are ever on (slice
-        sampling; Teh, Gorur and Ghahramani, 2007). So factors come and go.
+        sampling; Teh, Gorur and Ghahramani, 2007). So factors come and go. A draw of more of them
+        than the buffet may have is rejected.
         """
         if isinstance(priors, BuffetNumber):
             idle_probs, idle_weights = priors.draw_idle(
-                self.factors, on_probs, self.weights_scale, len(self.probit), rng
+                self.factors, on_probs, self.prior.scales, rng
             )
             on_probs = np.vstack([on_probs, idle_probs])
             self.weights = np.vstack([self.weights, idle_weights])
@@ -134,10 +135,10 @@ class StepFactors(BinaryFactorSampler):
                     f"Sequence {impossible} has probability 0 under the current parameters: its "
                     "observations are too far from the others."
                 )
-            if before is not None:
+            if before is not None and isinstance(priors, BuffetNumber):
                 # u is Uniform(0, a*) before and after.
                 ratio = find_least(before[0], on_probs) / find_least(self.factors, on_probs)
-                if next_double(rng) >= ratio:
+                if not priors.allows(self.factors, before[0]) or next_double(rng) >= ratio:
                     self.factors, fits = before
         if priors.is_infinite:
             active = self.factors.any(axis=0)
@@ -157,7 +158,7 @@ class StepFactors(BinaryFactorSampler):
         self.amplitudes.draw_latent(self._known, rng)
         self.factors = moves.draw(
             self.factors, self.amplitudes.counts, self.amplitudes.totals, self.precisions,
-            self.weights_scale, priors, rng,
+            self.prior.scales, priors, rng,
         )  # fmt: skip
         self.weights = np.zeros((self.factors.shape[1] + 1, len(self.probit)))
         self._draw_given_latent(self._values, self._steps(), rng)

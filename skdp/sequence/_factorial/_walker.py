@@ -17,6 +17,7 @@ from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
 from skdp.sequence._factorial._run_moves import RunMoves
 from skdp.sequence._factorial._state import FactorialState
 from skdp.sequence._factorial._step_factors import StepFactors
+from skdp.sequence._observed_steps import observed_steps
 
 N_WIDE_SWEEPS = 120
 WIDEST_NOISE = 4.0
@@ -49,7 +50,7 @@ class FactorialWalker(Part):
         None if weights are given.
     """
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr",)
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_is_observed")
 
     def __init__(
         self,
@@ -121,6 +122,7 @@ class FactorialWalker(Part):
     def attach(self, panel: SequencePanel) -> None:
         """Take the panel (again)."""
         self._ptr = panel.ptr
+        self._is_observed = observed_steps(panel.values)
         self.emission.attach(panel.values)
         if self.moves is not None:
             self.moves.attach(panel.ptr, panel.values)
@@ -145,13 +147,17 @@ class FactorialWalker(Part):
 
     def scalars(self) -> dict[str, float]:
         """Return what the trace records."""
-        shares = self.emission.factors.mean(axis=0)
+        shares = self._shares()
         return {
             "log_joint": self.log_joint(),
             "activity": float(shares.sum() / max(len(shares), 1)),
             "n_active_factors": float(np.count_nonzero(shares)),
             **self.priors.scalars(),
         }
+
+    def _shares(self) -> Floats:
+        """Return the share of the observed steps in which each factor is on, (F,)."""
+        return np.asarray(self.emission.factors[self._is_observed].mean(axis=0))
 
     def model(self) -> FactorialDraw:
         """Return the current draw; its model has means of the parameters given the activities."""
@@ -162,7 +168,7 @@ class FactorialWalker(Part):
             weights=emission.weights,
             noise_variance=emission.noise_variance,
             output=emission.output,
-            shares=emission.factors.mean(axis=0),
+            shares=self._shares(),
         )
         return FactorialDraw(model, emission.factors, self.log_joint())
 

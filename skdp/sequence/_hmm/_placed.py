@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,6 +39,7 @@ from skdp.sequence._hmm._first_states import (
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._transitions import Transitions
+from skdp.sequence._observed_steps import observed_steps
 
 
 @dataclass
@@ -87,6 +89,11 @@ class PanelPart:
     chains: dict[int, PlacedChain] = field(default_factory=dict)
     start: Start | None = None
 
+    @cached_property
+    def is_observed(self) -> NDArray[np.bool_]:
+        """Whether any value of each step was observed, (N,)."""
+        return observed_steps(self.panel.values)
+
 
 class Orders(NamedTuple):
     """What a sweep needs to know.
@@ -111,7 +118,8 @@ class Orders(NamedTuple):
 
 
 Found = tuple[Any, ...]
-"""Impossible sequences, transitions, what the emission measures, and sums of the duration."""
+"""Impossible sequences, transitions, what the emission measures, observed steps of each state, and
+sums of the duration."""
 
 
 @contextmanager
@@ -256,13 +264,14 @@ def complete_part(part: PanelPart, c: int, emission: Any, key: NDArray[np.uint64
 
 
 def count_part(part: PanelPart, c: int, n_states: int) -> Found:
-    """Return the transitions, and what the emission measures."""
+    """Return the transitions, what the emission measures, and the observed steps of states."""
     chain = part.chains[c]
     counts = count(part.panel.ptr, chain.states, n_states)
     lengths = ()
     if chain.duration is not None:
         lengths = chain.duration.add_up(part.panel.ptr, chain.states)
-    return [], counts, chain.emission.measure(chain.states), *lengths
+    held = np.bincount(chain.states[part.is_observed], minlength=n_states)
+    return [], counts, chain.emission.measure(chain.states), held, *lengths
 
 
 def sweep_part(part: PanelPart, c: int, orders: Orders) -> Found:
@@ -312,13 +321,12 @@ def count_pairs_part(
 def write_part(part: PanelPart, path: Path) -> tuple[list[int]]:
     """Write what chains have here, without the observations; return the size of the file."""
     chains = [(c, chain.states, chain.kept) for c, chain in part.chains.items()]
-    return ([write_checked(path, part_header(path), chains)],)
+    return ([write_checked(path, chains, part_header(path))],)
 
 
 def read_part(part: PanelPart, path: Path) -> tuple[int]:
     """Take up what chains had."""
-    chains = read_checked(path, part_header(path))
-    for c, states, kept in chains:
+    for c, states, kept in read_checked(path, part_header(path)):
         part.chains[c] = PlacedChain(None, None, states, kept)
     return (0,)
 

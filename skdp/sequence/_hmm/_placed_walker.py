@@ -150,7 +150,7 @@ class PlacedHMMWalker(HMMWalker):
 
     def _draw_duration(self, rng: NDArray[np.uint64]) -> None:
         duration: Any = self.duration
-        duration.take(self._found[3:])
+        duration.take(self._found[4:])
         duration.draw_parameters(rng)
 
     def _draw_emission(self, rng: NDArray[np.uint64], coupling: Coupling | None = None) -> None:
@@ -166,8 +166,8 @@ class PlacedHMMWalker(HMMWalker):
         emission.draw_parameters(rng)
 
     def _shares(self) -> NDArray[np.float64]:
-        shares: NDArray[np.float64] = self._found[1].sum(axis=0) / self.data.n_units
-        return shares
+        counts: Places = self._found[3]
+        return counts / counts.sum()
 
     def _keep_states(self) -> int:
         self.data.sum(keep_part, self.c, self.n_sweeps)

@@ -19,6 +19,7 @@ from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._split_merge import SplitMerge
 from skdp.sequence._hmm._state import HMMState
 from skdp.sequence._hmm._transitions import Transitions
+from skdp.sequence._observed_steps import observed_steps
 from skdp.sequence._similarities._fixed import FixedSimilaritySampler
 from skdp.sequence._similarities._protocol import EmissionCoupledSampler, SimilaritySampler
 
@@ -77,7 +78,7 @@ class HMMWalker(Part):
     is_placed: ClassVar[bool] = False
     """Whether its data are partitions that an executor has placed."""
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs")
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs", "_is_observed")
 
     def __init__(
         self,
@@ -128,6 +129,7 @@ class HMMWalker(Part):
         """Take the panel (again)."""
         self._ptr = panel.ptr
         self._log_obs = np.empty((len(panel.values), self.transitions.n_states))
+        self._is_observed = observed_steps(panel.values)
         self.emission.attach(*values_for(self.emission, panel.values, panel.ptr))
 
     def detach(self) -> None:
@@ -258,9 +260,9 @@ class HMMWalker(Part):
         }
 
     def _shares(self) -> NDArray[np.float64]:
-        """Return the share of the observations in each state, (J,)."""
-        counts = np.bincount(self.states, minlength=self.transitions.n_states)
-        return counts / len(self.states)
+        """Return the share of the observed steps in each state, (J,)."""
+        states = self.states[self._is_observed]
+        return np.bincount(states, minlength=self.transitions.n_states) / len(states)
 
     def _options(self) -> list[Any]:
         """Return the parts that not every model has."""

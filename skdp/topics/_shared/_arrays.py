@@ -45,6 +45,16 @@ def flat(corpus: SegmentedCorpus) -> Corpus:
     return Corpus(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr)
 
 
+def sort_words(corpus: SegmentedCorpus) -> SegmentedCorpus:
+    """Return a corpus with the words of each segment in the order of their ids."""
+    segments = np.repeat(np.arange(len(corpus.segment_ptr) - 1), np.diff(corpus.segment_ptr))
+    first_keys = segments * corpus.n_features
+    tokens = np.sort(first_keys + corpus.tokens) - first_keys
+    return SegmentedCorpus(
+        tokens.astype(np.int32), corpus.segment_ptr, corpus.doc_ptr, corpus.n_features
+    )
+
+
 def split_documents(corpus: SegmentedCorpus, n_shards: int) -> list[tuple[int, int]]:
     """Return runs of documents with about as many tokens each; some may be empty."""
     ends = corpus.segment_ptr[corpus.doc_ptr[1:]]

@@ -1,4 +1,4 @@
-"""Document completion: half of a document's tokens predict the other half."""
+"""Document completion: a random half of a document's words predicts the other half."""
 
 from __future__ import annotations
 
@@ -8,34 +8,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._executors import choose_executor
+from skdp._random import find_second_halves
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.data._ragged import offsets
+from skdp.topics._shared._arrays import sort_words
 from skdp.topics._shared._fold_in import FoldIn, Model, fold_in_documents
 from skdp.topics._shared._kernels import score_tokens
 
 
-def split_tokens(
+def split_words(
     corpus: SegmentedCorpus,
 ) -> tuple[SegmentedCorpus, NDArray[np.int32], NDArray[np.int64]]:
-    """Split every segment's tokens by position.
+    """Split the words of every segment into random halves, whatever their order.
 
     Returns
     -------
     observed : SegmentedCorpus
-        The tokens at even positions, same documents and segments.
+        The first halves, ceil(n / 2) of n words, sorted: same documents and segments.
     scored : (n,) array of int32
-        Word ids of the tokens at odd positions.
+        Word ids of the second halves.
     segment_of : (n,) array of int64
         Segment of each of them.
     """
+    corpus = sort_words(corpus)
+    is_scored = find_second_halves(corpus.segment_ptr, corpus.tokens)
     lengths = np.diff(corpus.segment_ptr)
-    position = np.arange(len(corpus.tokens)) - np.repeat(corpus.segment_ptr[:-1], lengths)
-    odd = position % 2 == 1
     observed = SegmentedCorpus(
-        corpus.tokens[~odd], offsets((lengths + 1) // 2), corpus.doc_ptr, corpus.n_features
+        corpus.tokens[~is_scored],
+        offsets(lengths - lengths // 2),
+        corpus.doc_ptr,
+        corpus.n_features,
     )
     segment_of = np.repeat(np.arange(len(lengths)), lengths // 2)
-    return observed, corpus.tokens[odd], segment_of
+    return observed, corpus.tokens[is_scored], segment_of
 
 
 def score_documents(
@@ -45,7 +50,7 @@ def score_documents(
 
     A token's probability is averaged over the models.
     """
-    observed, scored, segment_of = split_tokens(corpus)
+    observed, scored, segment_of = split_words(corpus)
     if len(scored) == 0:
         return np.zeros(len(corpus)), 0
     probabilities = np.zeros(len(scored))

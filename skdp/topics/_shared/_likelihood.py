@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_count
 from skdp._memory import check_memory
 from skdp.data import SegmentedCorpus, check_corpus
+from skdp.topics._shared._arrays import sort_words
 from skdp.topics._shared._fold_in import FoldIn
 
 _CHUNK_TOKENS = 2_000
@@ -69,8 +70,8 @@ class LikelihoodMixin:
         The particles of a document are swept after each of its first 30 words, then whenever the
         number of words has grown by a thirtieth; the words of the current segment are also swept on
         their own by the same rule. The random stream of a document is keyed by its content and the
-        fit: the result does not depend on the other documents or on `n_jobs`. The order of words in
-        a segment has no effect on the quantity that is estimated.
+        fit: the result does not depend on the other documents or on `n_jobs`. The words of a
+        segment are taken in the order of their ids, so their order in X has no effect.
 
         References
         ----------
@@ -83,7 +84,7 @@ class LikelihoodMixin:
         check_is_fitted(self)
         n_particles = check_count(n_particles, "n_particles", at_least=1)
         estimator: Any = self
-        corpus = check_corpus(estimator, X, reset=False)
+        corpus = sort_words(check_corpus(estimator, X, reset=False))
         longest = int(np.diff(corpus.segment_ptr[corpus.doc_ptr]).max(initial=0))
         check_memory(
             4.0 * n_particles * longest,

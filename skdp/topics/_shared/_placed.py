@@ -370,14 +370,13 @@ def digest_part(part: CorpusPart) -> tuple[list[str]]:
 def write_part(part: CorpusPart, path: Path) -> tuple[list[int]]:
     """Write what chains have here, without the documents; return the size of the file."""
     chains = [(c, *chain.written()) for c, chain in part.chains.items()]
-    return ([write_checked(path, part_header(path), chains)],)
+    return ([write_checked(path, chains, part_header(path))],)
 
 
 def read_part(part: CorpusPart, fit: str, path: Path) -> tuple[CountChange, ...]:
     """Take up what chains had; return the counts of the words of each."""
-    chains = read_checked(path, part_header(path))
     changes = []
-    for c, walker, is_first, sums in chains:
+    for c, walker, is_first, sums in read_checked(path, part_header(path)):
         walker.shards = [unpack_state(shard) for shard in walker.shards]
         walker.attach(part.corpus)
         changes.append(_take_in(part, fit, c, walker, is_first=is_first))

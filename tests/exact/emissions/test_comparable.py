@@ -109,7 +109,7 @@ def log_density_of_parameters(sampler, name):
                 total += stats.wishart(dof, np.linalg.inv(scale[b])).logpdf(inverse)
         return total
     if name == "poisson":
-        law = stats.gamma(sampler.shape, scale=1.0 / sampler.rate)
+        law = stats.gamma(sampler.shapes, scale=1.0 / sampler.rates)
         return np.sum(law.logpdf(known.intensities) + np.log(known.intensities))
     if name == "bernoulli":
         law = stats.beta(*sampler.prior)

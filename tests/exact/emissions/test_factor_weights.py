@@ -137,7 +137,10 @@ def test_probit_weights():
 
 @pytest.mark.parametrize("case", ["both", "missing", "three factors", "amplitudes, missing"])
 def test_log_evidence(case):
-    """log p(x, vectors, weights, noise, variance of amplitudes | z) to 1e-10."""
+    """log p(x, vectors, weights, noise, variance of amplitudes | z) to 1e-10.
+
+    Weights count in units of their prior scale, precisions and variances by their logarithms.
+    """
     problem = CASES[case]
     varied = problem.amplitude_variance > 0.0
     sampler = make_sampler(
@@ -156,7 +159,7 @@ def test_log_evidence(case):
     if varied:
         precision = 1.0 / sampler.amplitude_variance
         expected += stats.gamma.logpdf(precision, RATE, scale=1.0 / SHAPE) + np.log(precision)
-    expected += stats.norm.logpdf(sampler.weights, 0.0, SCALE).sum()
+    expected += stats.norm.logpdf(sampler.weights / SCALE).sum()
     for tau in sampler.precisions[~np.array(problem.probit)]:
         expected += stats.gamma.logpdf(tau, SHAPE, scale=1.0 / RATE) + np.log(tau)
     assert sampler.log_evidence() == pytest.approx(expected, rel=1e-10)

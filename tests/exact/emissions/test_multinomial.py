@@ -254,6 +254,54 @@ def test_millions_of_events(case):
     assert_allclose(again[0], found[:, [1, 3]], atol=1e-15)
 
 
+@pytest.mark.parametrize("concentration", [None, 1e-3, 0.4, 3.0, 50.0, 1e4, 1e7])
+def test_integrals_by_sums(concentration, monkeypatch):
+    """Every number of some thousands, added up one by one; shapes with modes at ends and within."""
+    monkeypatch.setattr("skdp.emissions._event_marginals._MANY", 5_000)
+    probs = np.array([0.3, 0.5, 1e-3, 0.999, 1e-6])
+    totals = Totals(np.array([40.0, 6_000.0, 20_000.0]), np.array([0.1, 0.3, 0.6]))
+    concentrations = None if concentration is None else np.full(5, concentration)
+    found = EventMarginals(probs[:, np.newaxis], totals, concentrations).cdf(np.arange(20_001), 0)
+    for j, p in enumerate(probs):
+        expected = np.zeros(20_001)
+        for n, share in zip(*totals, strict=True):
+            k = np.arange(int(n) + 1)
+            if concentration is None:
+                probabilities = stats.binom.pmf(k, n, p)
+            else:
+                a, b = p * concentration, (1.0 - p) * concentration
+                ratios = np.log((n - k[:-1]) * (a + k[:-1]) / (k[1:] * (b + (n - k[1:]))))
+                logs = np.concatenate([[0.0], np.cumsum(ratios)])
+                probabilities = special.softmax(logs)
+            expected[: len(k)] += share * np.cumsum(probabilities)
+            expected[len(k) :] += share
+        assert_allclose(found[:, j], expected, atol=3e-12)
+
+
+@pytest.mark.parametrize("n", [10**9, 2**53])
+def test_billions_of_events(n):
+    """Neither time nor room grow with their number."""
+    probs, totals = np.array([0.3, 1e-7, 0.5, 0.02]), Totals(np.array([float(n)]), np.ones(1))
+    x = np.floor(np.array([0.299, 0.29999, 0.3, 0.3001, 0.9, 1e-7, 2e-7]) * n)
+    known = EventMarginals(probs[:, np.newaxis], totals)
+    deviations = np.sqrt(n * 0.21) * np.array([-3.0, -1.0, 0.0, 2.0])
+    near = np.floor(0.3 * n + deviations)
+    z = (near + 0.5 - 0.3 * n) / np.sqrt(n * 0.21)
+    edgeworth = special.ndtr(z) - 0.4 / 6.0 / np.sqrt(n * 0.21) * (z * z - 1) * stats.norm.pdf(z)
+    assert_allclose(known.cdf(near, 0)[:, 0], edgeworth, atol=1e-8)
+    concentrations = np.array([2.0, 1e9, 1e-2, 50.0])
+    learned = EventMarginals(probs[:, np.newaxis], totals, concentrations)
+    for j, (p, c) in enumerate(zip(probs, concentrations, strict=True)):
+        inside = (x >= 0.0) & (x < n)
+        shapes = p * c, (1.0 - p) * c
+        expected = [chance_of_less(shapes, (k + 1.0, n - k)) for k in x[inside]]
+        # The oracle has fewer digits of beta distributions with parameters of 2^53.
+        assert_allclose(learned.cdf(x, 0)[inside, j], expected, atol=1e-8 if n < 2**40 else 2e-6)
+    for marginals in (known, learned):
+        ((_, table),) = marginals._make_tables(0)
+        assert table._coefs.shape[2] < 120
+
+
 def test_number_of_orders():
     """The oracle counts them; here is their formula."""
     row = np.array([3, 0, 2])

@@ -70,7 +70,7 @@ def test_discounts(case):
 
 def test_counts_without_discounts_are_named():
     corpus = [[0, 1, 2], [0, 1, 2]]
-    with pytest.warns(UserWarning, match="contexts of .* words give no") as caught:
+    with pytest.warns(UserWarning, match="pass a number such as discount=0.5") as caught:
         lm = KneserNeyLM(3).fit(corpus)
     (warning,) = caught  # one for all contexts
     oracle = KneserNey(corpus, 3, 3)
@@ -90,3 +90,26 @@ def test_arpa(case, tmp_path):
     for sentence in draw_corpus(30, seed=1):
         found = arpa.log10_events([names[w] for w in sentence], end=lm.end_of_sequence)
         np.testing.assert_allclose(found, oracle.log_proba(sentence) / np.log(10), atol=2e-8)
+
+
+@pytest.mark.parametrize("fails", ["names", "writing"])
+def test_arpa_leaves_what_was_there(fails, tmp_path, monkeypatch):
+    lm, _ = fit(draw_corpus(20), 2, {"discount": 0.5})
+    path = tmp_path / "lm.arpa"
+    path.write_text("precious")
+    names = [f"w{i}" for i in range(N_WORDS)]
+    if fails == "names":
+        names[-1] = "w\ud800"
+    else:
+        monkeypatch.setattr("skdp.language._ngram._arpa._ngrams", lambda *args: 1 / 0)
+    with pytest.raises((ValueError, ZeroDivisionError)):
+        lm.to_arpa(path, names)
+    assert path.read_text() == "precious"
+    assert [each.name for each in tmp_path.iterdir()] == ["lm.arpa"]
+
+
+def test_arpa_names_may_be_integers(tmp_path):
+    lm, _ = fit(draw_corpus(20), 2, {"discount": 0.5})
+    lm.to_arpa(str(tmp_path / "integers"), np.arange(N_WORDS))
+    lm.to_arpa(tmp_path / "text", [str(i) for i in range(N_WORDS)])
+    assert (tmp_path / "integers").read_text() == (tmp_path / "text").read_text()

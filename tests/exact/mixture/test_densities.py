@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
-from exact.mixture.problems import PROBLEMS, A, B, make_walker
+from exact.mixture.problems import PROBLEMS, A, B, Problem, make_walker
 from exact.oracles import mixtures
+
+from skdp.emissions import PoissonEmission
+from skdp.mixture._blocked_walker import BlockedWalker
+from skdp.mixture._walker import MixtureWalker
 
 PARTITIONS = [(0, 0, 0, 0, 0), (0, 1, 2, 3, 4), (0, 0, 1, 1, 2), (0, 1, 0, 1, 0)]
 
@@ -37,6 +41,57 @@ def test_rows_alone(name):
     found = make_walker(problem)._log_alone
     expected = [problem.family.log_marginal([row]) for row in problem.rows]
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+
+
+def default_prior(rows):
+    """Return shapes and rates that follow the columns."""
+    rows = np.array(rows, dtype=float)
+    excess = rows.var(axis=0) - rows.mean(axis=0)
+    means = np.maximum(rows.mean(axis=0), 1.0)
+    shapes = np.where(excess > means**2, means**2 / np.maximum(excess, 1e-9), 1.0)
+    return shapes, shapes / means
+
+
+@pytest.mark.parametrize("labels", PARTITIONS)
+def test_each_column_of_counts_has_its_own_prior(labels):
+    rows = [[0, 320, 0, 0], [1, 250, 0, 1], [5, 1400, 0, 0], [3, 900, 0, 0], [0, 12, 0, 90]]
+    other = [2, 700, 1, 40]
+    shapes, rates = default_prior(rows)
+    assert shapes.min() < 0.4
+    assert rates.min() < 1e-2 < 0.9 < rates.max()
+    problem = Problem(rows, [other], PoissonEmission(), mixtures.Poisson(shapes, rates))
+    walker = make_walker(problem, init=labels)
+    expected = mixtures.log_prior(labels, A, B)
+    expected += mixtures.log_likelihood(rows, labels, problem.family)
+    np.testing.assert_allclose(walker.log_joint(), expected, rtol=1e-10)
+    expected = [problem.family.log_marginal([row]) for row in rows]
+    np.testing.assert_allclose(walker._log_alone, expected, rtol=1e-10)
+    found = walker.model().log_densities(np.array([other], dtype=float))
+    expected = mixtures.log_predictive(other, rows, labels, problem.family, A, B)
+    np.testing.assert_allclose(found, [expected], rtol=1e-10)
+
+
+@pytest.mark.parametrize("sampler", [MixtureWalker, BlockedWalker])
+def test_partitions_of_columns_with_their_own_priors(sampler):
+    """How often each of three rows are together, against all partitions."""
+    rows = [[0, 1020], [1, 1100], [0, 1150]]
+    problem = Problem(rows, [], PoissonEmission(), mixtures.Poisson(*default_prior(rows)))
+    partitions = [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 1, 2)]
+    logs = np.array(
+        [
+            mixtures.log_prior(labels, A, B) + mixtures.log_likelihood(rows, labels, problem.family)
+            for labels in partitions
+        ]
+    )
+    expected = np.exp(logs - np.logaddexp.reduce(logs))
+    walker = make_walker(problem, walker=sampler)
+    counts = dict.fromkeys(partitions, 0)
+    for _ in range(4000):
+        walker.sweep()
+        labels = walker.labels.tolist()
+        found = list(dict.fromkeys(labels))
+        counts[tuple(found.index(label) for label in labels)] += 1
+    np.testing.assert_allclose(np.array(list(counts.values())) / 4000, expected, atol=0.04)
 
 
 def test_a_row_that_is_far_out_leaves_its_cluster():

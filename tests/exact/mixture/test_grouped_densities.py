@@ -8,6 +8,7 @@ from exact.oracles import hdp_mixtures
 from skdp.data import SequencePanel
 from skdp.mixture import HDPMixture
 from skdp.mixture._hdp import _model
+from skdp.mixture._hdp._model import split_groups
 
 LABELS = (0, 0, 1, 1, 0, 2)
 NAMES = ["full", "diag", "poisson", "multinomial"]
@@ -39,13 +40,12 @@ def test_completion_by_one_row(name):
     """Given one row the shares have a closed form, and no draw is needed."""
     problem, rows, model = make_model(name)
     group = new_group(name, 2)
-    for pair in (group, group[::-1]):
-        values = np.array(pair, dtype=float)
-        is_scored, found = model.log_completions(np.array([0, 2]), values, KEYS[0])
+    for given, scored in (group, group[::-1]):
+        halves = np.array([given], dtype=float), np.array([scored], dtype=float)
+        found = model.log_completions(np.array([0, 2]), *halves, KEYS[0])
         expected = hdp_mixtures.log_completion(
-            pair, rows, LABELS, model.weights, problem.family, ALPHA
+            [given], [scored], rows, LABELS, model.weights, problem.family, ALPHA
         )
-        assert is_scored.tolist() == [False, True]
         np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
@@ -66,12 +66,11 @@ def test_completion_by_several_rows(name, alpha, monkeypatch):
     monkeypatch.setattr(_model, "N_SWEEPS", 400)
     problem, rows, model = make_model(name, alpha)
     group = new_group(name, 5)
-    found = [
-        model.log_completions(np.array([0, 5]), np.array(group, dtype=float), key)[1]
-        for key in KEYS
-    ]
+    given, scored = group[::2], group[1::2]
+    halves = np.array(given, dtype=float), np.array(scored, dtype=float)
+    found = [model.log_completions(np.array([0, 5]), *halves, key) for key in KEYS]
     expected = hdp_mixtures.log_completion(
-        group, rows, LABELS, model.weights, problem.family, alpha
+        given, scored, rows, LABELS, model.weights, problem.family, alpha
     )
     assert_mean(np.exp(found), np.exp(expected))
 
@@ -99,11 +98,15 @@ def test_score_of_a_fit():
     new = [new_group("full", 2), new_group("full", 4)[2:], new_group("full", 1)]
     expected = []
     for group in new[:2]:
+        values = np.array(group, dtype=float)
+        given, scored = (
+            values[places].tolist() for places in split_groups(np.array([0, 2]), values)
+        )
         parts = []
         for model in fit._models:
             labels, alpha = tuple(model.labels.tolist()), model.concentration
             parts += hdp_mixtures.log_completion(
-                group, rows, labels, model.weights, problem.family, alpha
+                given, scored, rows, labels, model.weights, problem.family, alpha
             )
         expected.append(np.log(np.mean(np.exp(parts))))
     panel = SequencePanel.from_sequences([np.array(group) for group in new])

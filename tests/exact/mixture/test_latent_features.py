@@ -50,6 +50,18 @@ def test_features():
     check(ROWS)
 
 
+@pytest.mark.parametrize("most", [1, 3])
+def test_bounded_features(most):
+    """The posterior of a buffet given that there are no more features."""
+    every = [features for features in EVERY if features.shape[1] <= most]
+    logs = buffets.log_posteriors(ROWS, every, 2.0, NOISE, WEIGHTS)
+    walker = make_walker(ROWS, alpha=2.0)
+    walker.most = most
+    described, _ = run(walker, N_SWEEPS)
+    expected = softmax(logs) @ [buffets.describe(features) for features in every]
+    assert_means(described, expected, "features")
+
+
 def test_features_and_missing_entries():
     check(GAPS)
 

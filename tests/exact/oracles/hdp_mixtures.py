@@ -78,8 +78,8 @@ def group_posterior(chances, prior):
     return probabilities / total, shares / total
 
 
-def log_completion(group, rows, labels, weights, family, alpha):
-    """Return log p of the rows at odd places of a group given those at even places.
+def log_completion(given, scored, rows, labels, weights, family, alpha):
+    """Return log p of each of the scored rows of a group if the others are given.
 
     Components are the clusters of training rows, with their predictive densities, and one more for
     all others; `weights` are beta, that of all others last.
@@ -93,6 +93,8 @@ def log_completion(group, rows, labels, weights, family, alpha):
         with_row = family.log_marginal([*clusters[k], row])
         return exp(with_row - family.log_marginal(clusters[k]))
 
-    chances = [[chance(row, k) for k in range(len(weights))] for row in group]
-    _, shares = group_posterior(chances[::2], [alpha * weight for weight in weights])
-    return [log(sum(shares * np.array(chance))) for chance in chances[1::2]]
+    def chances(part):
+        return [[chance(row, k) for k in range(len(weights))] for row in part]
+
+    _, shares = group_posterior(chances(given), [alpha * weight for weight in weights])
+    return [log(sum(shares * np.array(each))) for each in chances(scored)]

@@ -14,6 +14,7 @@ weighted by the joint
 With topics `phi` given, the first product becomes prod_i phi[z_i, w_i].
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
@@ -139,19 +140,17 @@ def fold_in(problem: Problem) -> list[tuple[np.ndarray, np.ndarray]]:
     return found
 
 
-def completion(problem: Problem) -> np.ndarray:
-    """Summed log predictive of each document's tokens at odd positions of their segments.
+def completion(problem: Problem, observed: Sequence[Sequence[Sequence[int]]]) -> np.ndarray:
+    """Summed log predictive of each document's words that are not among its `observed` ones.
 
-    The tokens at even positions infer: p(w) = sum_k E[pi_sk | even tokens] phi_kw.
+    p(w) = sum_k E[pi_sk | observed words] phi_kw.
     """
-    even = replace(
-        problem, documents=[[segment[::2] for segment in doc] for doc in problem.documents]
-    )
+    shares = [pi for _, pi in fold_in(replace(problem, documents=observed))]
     return np.array([
         sum(
             np.log(row @ problem.phi[:, w])
-            for row, segment in zip(pi, document, strict=True)
-            for w in segment[1::2]
+            for row, segment, half in zip(pi, document, known, strict=True)
+            for w in (Counter(segment) - Counter(half)).elements()
         )
-        for document, (_, pi) in zip(problem.documents, fold_in(even), strict=True)
+        for document, known, pi in zip(problem.documents, observed, shares, strict=True)
     ])  # fmt: skip

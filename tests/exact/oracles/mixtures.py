@@ -64,15 +64,21 @@ class DiagonalGaussian:
 
 
 class Poisson:
+    """Columns have priors of their own, or share one if the shape and the rate are numbers."""
+
     def __init__(self, shape, rate):
         self.shape, self.rate = shape, rate
 
     def log_marginal(self, rows):
-        result = 0.0
-        for column in np.array(rows, int).T:
+        result, columns = 0.0, np.array(rows, int).T
+        shapes, rates = (
+            np.broadcast_to(self.shape, len(columns)),
+            np.broadcast_to(self.rate, len(columns)),
+        )
+        for column, shape, rate in zip(columns, shapes, rates, strict=True):
             s, n = int(column.sum()), len(column)
-            result += self.shape * log(self.rate) - lgamma(self.shape)
-            result += lgamma(self.shape + s) - (self.shape + s) * log(self.rate + n)
+            result += shape * log(rate) - lgamma(shape)
+            result += lgamma(shape + s) - (shape + s) * log(rate + n)
             result -= sum(lgamma(x + 1.0) for x in column)
         return result
 

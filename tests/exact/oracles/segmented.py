@@ -25,6 +25,7 @@ node. The corpus may share one b, or each document or each segment has a b of it
 summed out as soon as its document, or its segment's factor (b|a)_T / (b)_N, is complete.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -411,21 +412,21 @@ def fold_in(problem: Problem) -> list[Posterior]:
     ]
 
 
-def completion(problem: Problem) -> np.ndarray:
-    """Summed log predictive of each document's tokens at odd positions of their segments.
+def completion(problem: Problem, observed: Sequence[Sequence[Sequence[int]]]) -> np.ndarray:
+    """Summed log predictive of each document's words that are not among its `observed` ones.
 
-    The tokens at even positions infer: p(w) = sum_k E[nu_jk | even tokens] phi_kw.
+    p(w) = sum_k E[nu_jk | observed words] phi_kw.
     """
-    even = replace(
-        problem, documents=[[segment[::2] for segment in doc] for doc in problem.documents]
-    )
+    posteriors = fold_in(replace(problem, documents=observed))
     return np.array([
         sum(
             np.log(nu_j @ problem.phi[:, w])
-            for nu_j, segment in zip(posterior.nu, document, strict=True)
-            for w in segment[1::2]
+            for nu_j, segment, half in zip(posterior.nu, document, known, strict=True)
+            for w in (Counter(segment) - Counter(half)).elements()
         )
-        for document, posterior in zip(problem.documents, fold_in(even), strict=True)
+        for document, known, posterior in zip(
+            problem.documents, observed, posteriors, strict=True
+        )
     ])  # fmt: skip
 
 

@@ -259,11 +259,12 @@ def test_document_estimate_predicts_a_new_table(model):
         np.testing.assert_allclose(row, np.array(problem.alpha) / sum(problem.alpha), atol=1e-12)
 
 
-def test_completion_with_one_scored_token():
-    problem = problem_of([[[0, 2], [1]], [[1]], [[]]], phi=PHI, gamma=None)
+def test_completion_with_one_scored_word():
+    problem = problem_of([[[2, 0], [1]], [[1]], [[]]], phi=PHI, gamma=None)
+    observed = [[[0], [1]], [[1]], [[]]]
     nu = enumerate_posterior(replace(problem, documents=[[[0], [1]]])).nu
     expected = [np.log(nu[0] @ PHI[:, 2]), 0.0, 0.0]
-    np.testing.assert_allclose(completion(problem), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(completion(problem, observed), expected, rtol=0, atol=1e-12)
 
 
 # --- facts about the models -----------------------------------------------------------------

@@ -84,11 +84,10 @@ def run_moves(problem, priors, bits, n_draws=N_DRAWS):
     moves.attach(panel.ptr, panel.values)
     seen = (~np.isnan(panel.values)).astype(float)
     totals = np.where(seen > 0.0, panel.values, 0.0)
+    precisions, scales = np.array(problem.precisions), np.full(totals.shape[1], problem.scale)
     draws = []
     for _ in range(n_draws):
-        bits = moves.draw(
-            bits, seen, totals, np.array(problem.precisions), problem.scale, priors, rng
-        )
+        bits = moves.draw(bits, seen, totals, precisions, scales, priors, rng)
         draws.append(bits)
     return draws
 
@@ -127,6 +126,15 @@ def test_moves_of_a_small_mass():
     compare(draws, oracle.expect_buffet(ALTERNATING, 4, mass=0.1))
 
 
+@pytest.mark.parametrize("most", [1, 2])
+def test_moves_of_bounded_buffets(most):
+    """The posterior of a buffet given that no more factors are ever on."""
+    priors = make_priors(BASE, "auto")
+    priors.mass, priors.most = 1.5, most
+    draws = run_moves(BASE, priors, np.zeros((4, 0), dtype=np.int8))
+    compare(draws, oracle.expect_buffet(BASE, most, mass=1.5))
+
+
 @pytest.mark.parametrize("level", [0.02, 0.5])
 def test_idle_factors(level):
     """A Poisson process of mass q / a (1 - a)^(q - 1 + N); |z| < 5 for three figures."""
@@ -136,7 +144,7 @@ def test_idle_factors(level):
     numbers, firsts, seconds = np.empty((3, n_draws))
     for i in range(n_draws):
         probs, weights = np.empty((64, 3)), np.empty((64, 1))
-        n = draw_idle(level, n_steps, priors.counts, mass, 1.0, probs, weights, rng)
+        n = draw_idle(level, n_steps, priors.counts, mass, np.ones(1), probs, weights, rng)
         assert np.all(probs[:n, 1] > level)
         numbers[i], firsts[i], seconds[i] = n, probs[:n, 1].sum(), (probs[:n, 1] ** 2).sum()
 
@@ -203,6 +211,23 @@ def test_sweeps_of_buffets(case, with_moves):
         draws.append(walker.emission.factors)
         masses.append(walker.priors.mass)
     expected = oracle.expect_buffet(problem, MOST, mass_prior=MASS_PRIOR)
+    compare(draws, expected)
+    assert_means(masses, expected.mass, "mass")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("with_moves", [True, False])
+def test_sweeps_of_bounded_buffets(with_moves):
+    walker = make_walker(BASE, "auto", 2)
+    walker.priors.most = 2
+    if not with_moves:
+        walker.moves = NoMoves()
+    draws, masses = [], []
+    for _ in range(N_DRAWS):
+        walker.sweep()
+        draws.append(walker.emission.factors)
+        masses.append(walker.priors.mass)
+    expected = oracle.expect_buffet(BASE, 2, mass_prior=MASS_PRIOR)
     compare(draws, expected)
     assert_means(masses, expected.mass, "mass")
 

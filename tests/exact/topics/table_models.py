@@ -25,6 +25,7 @@ from exact.oracles.segmented import (
 
 from skdp import topics
 from skdp.data import SegmentedCorpus
+from skdp.topics._shared._completion import split_words
 
 MODELS = {
     "segmented": "SegmentedTopicModel",
@@ -229,7 +230,16 @@ def kept_sweeps(problem: Problem, n_sweeps: int = 60, **params):
 # Problems compare by identity.
 posterior_of = cache(enumerate_posterior)
 fold_in_of = cache(fold_in)
-completion_of = cache(completion)
+
+
+def observed_half(X: SegmentedCorpus) -> list[list[list[int]]]:
+    """Return the words of each segment that are given when the others are scored."""
+    return [[words.tolist() for words in document] for document in split_words(X)[0]]
+
+
+@cache
+def completion_of(problem: Problem) -> np.ndarray:
+    return completion(problem, observed_half(corpus(problem)))
 
 
 def assert_posterior(sweeps: Sweeps, expected: Posterior, identified: bool = False) -> None:
@@ -393,12 +403,12 @@ def check_transform(problem: Problem, sampler: str, **params) -> None:
 
 
 def check_completion(problem: Problem, sampler: str, **params) -> None:
-    """Compare the scores of documents to the log predictive of their odd tokens."""
+    """Compare the scores of documents to the log predictive of their second halves."""
     X, expected = corpus(problem), completion_of(problem)
     n_scored = sum(len(segment) // 2 for document in problem.documents for segment in document)
     found = estimators(problem, sampler=sampler, **params)
     scores = np.array([estimator.score_samples(X) for estimator in found])
-    assert_means(scores, expected, "log p(odd | even)", resolution=1e-6)
+    assert_means(scores, expected, "log p(half | other half)", resolution=1e-6)
     for estimator, score in zip(found[:3], scores, strict=False):
         assert estimator.score(X) == pytest.approx(score.sum() / n_scored, rel=1e-10)
         assert estimator.perplexity(X) == pytest.approx(np.exp(-score.sum() / n_scored), rel=1e-10)

@@ -8,9 +8,9 @@ MUTATIONS = [
     Mutation(
         "checkpoints-older-parts-go-first",
         "callback/_checkpoint.py",
-        "            with written_whole(self.path) as file:\n",
+        "            write_checked(self.path, content, header.encode())\n",
         "            files.keep(content.parts)\n"
-        "            with written_whole(self.path) as file:\n",
+        "            write_checked(self.path, content, header.encode())\n",
         "Files of the last checkpoint are removed once there is another.",
         f"{CHECKPOINTS}::TestFiles::test_a_full_disk[all but one]",
     ),

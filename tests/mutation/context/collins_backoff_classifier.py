@@ -16,8 +16,8 @@ MUTATIONS = [
     Mutation(
         "collins-diversity",
         "context/_collins_backoff_classifier.py",
-        "        total = customers + self.gamma * diversity\n",
-        "        total = customers + self.gamma\n",
+        "        total = customers + gamma * diversity\n",
+        "        total = customers + gamma\n",
         "(2.5): lambda depends on the number of distinct outcomes.",
         BY_HAND,
     ),

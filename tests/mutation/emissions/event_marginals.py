@@ -31,6 +31,14 @@ MUTATIONS = [
         f"{BAG_TESTS}::test_millions_of_events[binomial]",
     ),
     Mutation(
+        "events-corrected-the-wrong-way",
+        EVENT_MARGINALS,
+        "(7.0 / 5760.0 / half**3) - second @ values / (24.0 * half)",
+        "(7.0 / 5760.0 / half**3) + second @ values / (24.0 * half)",
+        "The integral over a unit is the value in its middle and a 24th of the second derivative.",
+        f"{BAG_TESTS}::test_integrals_by_sums[None]",
+    ),
+    Mutation(
         "events-number-without-chance",
         EVENT_MARGINALS,
         "    return np.asarray(result - log_negative_binomial(n, (a + b) * odds, a + b))",

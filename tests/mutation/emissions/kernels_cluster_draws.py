@@ -12,8 +12,8 @@ MUTATIONS = [
     Mutation(
         "mixture-blocked-probabilities-not-normalized",
         DRAWS,
-        "        log_rate = largest + math.log(total)\n",
-        "        log_rate = largest + 0.0 * total\n",
+        "    log_total = largest + math.log(total)\n",
+        "    log_total = largest + 0.0 * total\n",
         "Gamma draws over their sum are the probabilities.",
         ROWS_OF_COUNTS,
     ),
@@ -36,8 +36,8 @@ MUTATIONS = [
     Mutation(
         "clusters-intensities-without-the-rows",
         DRAWS,
-        "math.log(prior.rate + clusters.vectors[SIZE, k])",
-        "math.log(prior.rate + 1.0)",
+        "math.log(prior.rates[v] + clusters.vectors[SIZE, k])",
+        "math.log(prior.rates[v] + 1.0)",
         "Each row adds one to the rate of the Gamma posterior.",
         f"{MOMENTS}::test_intensities",
     ),

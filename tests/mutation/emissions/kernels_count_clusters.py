@@ -23,4 +23,13 @@ MUTATIONS = [
         "Two events of a kind are a rising factorial.",
         "tests/exact/mixture/test_densities.py::test_rows_alone[multinomial]",
     ),
+    Mutation(
+        "mixture-one-rate-for-all-columns",
+        COUNTS,
+        "clusters.slopes[v, k] = -math.log(prior.rates[v] + size + 1.0)",
+        "clusters.slopes[v, k] = -math.log(prior.rates[0] + size + 1.0)",
+        "Each column has a prior of its own.",
+        "tests/exact/mixture/test_densities.py"
+        "::test_each_column_of_counts_has_its_own_prior[labels0]",
+    ),
 ]

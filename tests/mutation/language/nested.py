@@ -133,6 +133,14 @@ MUTATIONS = [
         f"{POSTERIOR}[an empty one-strings-(2, 2)]",
     ),
     Mutation(
+        "nested-longest-span-that-occurs-twice-is-not-looked-up",
+        FILTER,
+        "    return k <= text.shared[at]",
+        "    return k < text.shared[at]",
+        "A span that occurs in another string may have customers there.",
+        f"{POSTERIOR}[two strings-strings-(2, 2)]",
+    ),
+    Mutation(
         "nested-known-cuts-are-passed-over",
         FILTER,
         "            is_open = not must_end(text, start, b)",

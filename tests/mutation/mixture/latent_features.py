@@ -207,8 +207,8 @@ MUTATIONS = [
     Mutation(
         "ibp-merge-of-what-a-row-has-both-of",
         SPLITS,
-        "        elif not features[i, b] and not features[j, a]:\n",
-        "        else:\n",
+        "        elif a != b and not features[i, b] and not features[j, a]:\n",
+        "        elif a != b:\n",
         "No split gives i or j both halves.",
         MOVES,
     ),

@@ -241,8 +241,8 @@ MUTATIONS = [
     Mutation(
         "buffet-slice-without-ratio",
         STEPS,
-        "                if next_double(rng) >= ratio:",
-        "                if next_double(rng) >= 1.0:",
+        " or next_double(rng) >= ratio:",
+        " or next_double(rng) >= 1.0:",
         "The density of the slice depends on which factors are ever on.",
         f"{SWEEPS}[one sequence-False]",
     ),

@@ -19,10 +19,6 @@ def _joint(sampler: str, case: str, of: str = TOPICS) -> str:
     return f"{of}::test_state_is_consistent_and_knows_its_joint[{sampler}-{case}]"
 
 
-def _likelihood(case: str, n_particles: int, model: str = "segmented") -> str:
-    return f"{LIKELIHOODS}::test_mean_is_the_probability[{n_particles}-{model}-{case}]"
-
-
 MUTATIONS = [
     Mutation(
         "warm-starts-look-into-the-means",
@@ -155,24 +151,27 @@ MUTATIONS = [
         f"{PARTITIONS}::test_topics_that_trade_places_are_followed",
     ),
     Mutation(
-        "completion-of-even-tokens",
+        "completion-is-given-the-scored-words",
         COMPLETION,
         """\
-    odd = position % 2 == 1
-    observed = SegmentedCorpus(
-        corpus.tokens[~odd], offsets((lengths + 1) // 2), corpus.doc_ptr, corpus.n_features
-    )
-    segment_of = np.repeat(np.arange(len(lengths)), lengths // 2)
+        corpus.tokens[~is_scored],
+        offsets(lengths - lengths // 2),
 """,
         """\
-    odd = position % 2 == 0
-    observed = SegmentedCorpus(
-        corpus.tokens[~odd], offsets(lengths // 2), corpus.doc_ptr, corpus.n_features
-    )
-    segment_of = np.repeat(np.arange(len(lengths)), (lengths + 1) // 2)
+        corpus.tokens,
+        corpus.segment_ptr,
 """,
-        "The tokens at even positions infer, those at odd positions are scored.",
-        f"{TOPICS}::test_completion[btigs-large concentration]",
+        "Words are scored given the others.",
+        "tests/unit/topics/shared/test_completion.py::test_halves",
+    ),
+    Mutation(
+        "completion-depends-on-the-order-of-words",
+        COMPLETION,
+        "    corpus = sort_words(corpus)\n",
+        "",
+        "The models do not know the order of words within segments.",
+        "tests/unit/topics/shared/test_completion.py::"
+        "test_order_of_words_does_not_matter[GibbsLDA(max_iter=6, random_state=0)]",
     ),
     Mutation(
         "parts-forget-their-means",
@@ -246,7 +245,7 @@ MUTATIONS = [
         "            ancestors[r] = source\n    return log_mean",
         "            ancestors[r] = source\n    return 0.0",
         "The mean of the weights at each resampling is a factor of the estimate.",
-        _likelihood("middle empty", 5),
+        f"{LIKELIHOODS}::test_long_documents[120-segmented]",
     ),
     Mutation(
         "likelihood-weights-after-resampling",

@@ -253,7 +253,7 @@ class TestRefusals:
 
     def test_another_object(self, path):
         header = path.read_bytes().split(b"\n")[0] + b"\n"
-        write_checked(path, header, {"settings": 1})
+        write_checked(path, {"settings": 1}, header)
         with pytest.raises(ValueError, match=f"{path}.*damaged"):
             GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path)).fit(DOCUMENTS)
 
@@ -325,6 +325,13 @@ class TestOneFitAtATime:
                 lambda: pool.submit(self.error_of_fit, tmp_path / "file").result(),
             )
         assert "in use" in found
+
+    def test_a_fit_that_ends_in_an_error_leaves_no_lock(self, tmp_path):
+        model = GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(tmp_path / "file"))
+        with pytest.raises(ValueError, match="-1"):
+            model.fit([[[-1]]])
+        assert not os.listdir(tmp_path)
+        model.fit(DOCUMENTS)
 
     def test_two_callbacks_of_one_fit(self, tmp_path):
         path = tmp_path / "file"

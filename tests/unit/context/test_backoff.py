@@ -1,5 +1,6 @@
 """Categories, levels, weights and explanations of back-off classifiers."""
 
+import importlib.util
 import pickle
 from enum import Enum
 
@@ -12,8 +13,13 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 
-from skdp.context import CollinsBackoffClassifier, HDPBackoffClassifier
-from skdp.context._columns import Column
+from skdp.context import (
+    CollinsBackoffClassifier,
+    DistanceDependentCRPClassifier,
+    HDPBackoffClassifier,
+)
+from skdp.context._columns import Column, as_rows
+from skdp.data._columns import as_objects, columns_of
 from skdp.utils._checking import same_fit
 
 FEW = {"max_iter": 8, "random_state": 0}
@@ -96,7 +102,7 @@ class Color(Enum):
 
 
 def test_objects():
-    X = [[Color.RED, None], [Color.BLUE, ("a", 1)], [Color.RED, 3], [Color.BLUE, "3"]]
+    X = [[Color.RED, "none"], [Color.BLUE, ("a", 1)], [Color.RED, 3], [Color.BLUE, "3"]]
     model = CollinsBackoffClassifier(gamma=1.0).fit(X, [0, 1, 0, 1])
     assert model.predict(X).tolist() == [0, 1, 0, 1]
     assert model.n_contexts_.tolist() == [1, 2, 4]  # 3 and "3" differ
@@ -110,10 +116,121 @@ def test_columns():
     assert column.find(np.array([0, 1, 3, 9])).tolist() == [-1, 0, 2, -1]
     assert column.find(np.array([1.0, 1.5])).tolist() == [0, -1]
     assert column.find(np.array([2, "x"], dtype=object)).tolist() == [1, -1]
-    column, codes = Column.of(np.array(["b", None, "a", 2, "b"], dtype=object), "column 0")
-    again, _ = Column.of(np.array([2, "a", "b", None], dtype=object), "column 0")
+    column, codes = Column.of(as_objects(["b", ("c", 1), "a", 2, "b"]), "column 0")
+    again, _ = Column.of(as_objects([2, "a", "b", ("c", 1)]), "column 0")
     assert column.values.tolist() == again.values.tolist()
-    assert column.take(codes).tolist() == ["b", None, "a", 2, "b"]
+    assert column.take(codes).tolist() == ["b", ("c", 1), "a", 2, "b"]
+
+
+BIG = 2**53
+IDS = [BIG, BIG + 1] * 4
+"""As numbers in double precision they are the same."""
+
+
+def frames(columns):
+    """Yield frames and tables of the libraries that are here."""
+    yield pd.DataFrame(columns)
+    if importlib.util.find_spec("polars"):
+        import polars
+
+        yield polars.DataFrame(columns)
+    if importlib.util.find_spec("pyarrow"):
+        import pyarrow
+
+        yield pyarrow.table(columns)
+
+
+def tables_of_ids():
+    beside = [0.5] * len(IDS)
+    pairs = list(zip(IDS, beside, strict=True))
+    yield [list(pair) for pair in pairs]
+    yield tuple(pairs)
+    yield [np.array(pair, dtype=object) for pair in pairs]
+    yield [[np.int64(number), np.float64(half)] for number, half in pairs]
+    yield [[-number, half] for number, half in pairs]
+    yield [[number + 2**63, -1] for number in IDS]  # some unsigned, some negative
+    yield [[number] for number in IDS[:-1]] + [[0.5]]
+    yield from frames({"id": IDS, "half": beside})
+    yield pd.DataFrame({"id": pd.array(IDS, "Int64"), "half": beside})
+
+
+def comparing_ids(A, B):
+    return np.array([[float(a[0] == b[0]) for b in B] for a in A])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *[pytest.param(model, id=str(i)) for i, model in enumerate(MODELS)],
+        DistanceDependentCRPClassifier(**FEW),
+        DistanceDependentCRPClassifier(comparing_ids, **FEW),
+    ],
+)
+def test_long_ids_are_not_merged(model):
+    y = [0, 1] * 4
+    for X in tables_of_ids():
+        probabilities = clone(model).fit(X, y).predict_proba(X)
+        assert probabilities[0, 0] > probabilities[1, 0]
+
+
+def test_rows_of_a_kernel_are_not_rounded():
+    half = np.full(8, 0.5)
+    assert as_rows([np.array(IDS), half]).dtype == object
+    assert as_rows([np.array(IDS), np.array(IDS)]).dtype == np.int64
+    assert as_rows([np.arange(8), half]).dtype == np.float64
+
+
+class Series(list):
+    """A column of a library that numpy cannot read."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise NotImplementedError("128 bits")
+
+    def to_list(self):
+        return list(self)
+
+
+class Table(dict):
+    shape = (2, 2)
+    columns = ("wide", "pair")
+
+    def __arrow_c_stream__(self):
+        raise NotImplementedError
+
+
+def test_columns_that_numpy_does_not_have():
+    wide, pair = columns_of(Table(wide=Series([2**100, 1]), pair=Series([(1, 2), (3, 4)])))
+    assert wide.tolist() == [2**100, 1]
+    assert pair.tolist() == [(1, 2), (3, 4)]
+
+
+def tables_with(missing):
+    words, numbers = ["a", "b", "a", missing], [1.0, 2.0, 1.0, missing]
+    for column in (words, numbers):
+        yield [[value] for value in column]
+        yield np.array([[value] for value in column], dtype=object)
+        yield pd.DataFrame({"c": pd.Series(column, dtype=object)})
+    yield pd.DataFrame({"c": pd.Series(words, dtype="str")})
+    yield pd.DataFrame({"c": pd.Series(words, dtype=object).astype("category")})
+    yield [[("a", value)] for value in words]
+    if missing is None:
+        yield from frames({"c": words})
+        yield from frames({"c": [1, 2, 1, None]})
+        yield from frames({"c": [True, False, True, None]})
+        yield pd.DataFrame({"c": pd.array([1, 2, 1, None], "Int64")})
+        yield pd.DataFrame({"c": pd.array([True, False, True, None], "boolean")})
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+@pytest.mark.parametrize("model", [*MODELS[:1], MODELS[-1], DistanceDependentCRPClassifier(**FEW)])
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, np.datetime64("NaT"), "float32"])
+def test_missing_values_are_refused_in_all_containers(model, missing):
+    missing = np.float32("nan") if isinstance(missing, str) else missing
+    fitted = clone(model).fit([["a"], ["b"]], [0, 1])
+    for X in tables_with(missing):
+        for call in (lambda X=X: clone(model).fit(X, [0, 1, 0, 1]), lambda X=X: fitted.predict(X)):
+            with pytest.raises(ValueError, match="contains NaN, None or another missing value"):
+                call()
 
 
 def test_classes_that_were_not_seen():

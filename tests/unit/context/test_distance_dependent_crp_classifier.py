@@ -147,7 +147,7 @@ def test_kinds_of_input_are_the_same():
         model = DistanceDependentCRPClassifier(**params).fit(kind, y)
         assert_allclose(model.predict_proba(kind), expected.predict_proba(X))
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
-    mixed = [["a", 1], [("a", 1), 1.0], [None, True]]
+    mixed = [["a", 1], [("a", 1), 1.0], ["none", True]]
     model = DistanceDependentCRPClassifier(max_iter=4).fit(mixed, [0, 1, 1])
     probas = model.predict_proba([["a", 1], ["a", 1.0], ["a", True]])
     assert_array_equal(probas, probas[[0, 0, 0]])

@@ -214,3 +214,12 @@ def test_deep_trees():
     for _ in range(3000):
         tree = ParseTree("NP", [ParseTree("VB", ["b"]), tree])
     assert len(extract_events([tree], "mod1").y) == 9000
+
+
+def test_brackets_among_words_have_two_spellings():
+    text = "(S (NP (NN a) (PRN (-LRB- -LRB-) (NN b) (-RRB- -RRB-))) (VB c))"
+    tree = ParseTree.from_brackets(text).with_leaves(["a", "(", "b", ")", "c"])
+    for name in ("root2", "mod2"):
+        read, made = extract_events([text], name), extract_events([tree], name)
+        np.testing.assert_array_equal(read.y, made.y)
+        np.testing.assert_array_equal(read.X, made.X)

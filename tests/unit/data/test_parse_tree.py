@@ -139,6 +139,28 @@ def test_round_brackets_of_words():
     assert tree_of(str(tree)).with_leaves(tree.leaves) == tree
 
 
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("( (S (A a)) (B b))", "(TOP (S (A a)) (B b))"),
+        ("((A a)\n(B b)\n(C c))", "(TOP (A a) (B b) (C c))"),
+        ("( (A a) b)", "(TOP (A a) b)"),
+        ("( (A a))", "(A a)"),
+        ("( () (A a))", "(A a)"),
+        ("\ufeff(A a)", "(A a)"),
+        ("(A \ufeffa)", "(A \ufeffa)"),
+    ],
+)
+def test_outermost_brackets_without_a_label(text, tree):
+    assert str(ParseTree.from_brackets(text, root_label="TOP")) == tree
+    assert str(tree_of(text)) == tree.replace("TOP", "ROOT")
+
+
+def test_bad_root_label():
+    with pytest.raises(ValueError, match="root_label must not contain white space"):
+        ParseTree.from_brackets("(A a)", root_label="(")
+
+
 def test_white_space():
     tree = tree_of("\t( (S\r\n(NP\n   he )\f(VP ran)\n)\n)\n\n")
     assert str(tree) == "(S (NP he) (VP ran))"
@@ -153,12 +175,12 @@ def test_white_space():
         ("(S a))", "line 1: a closing bracket without an opening bracket"),
         ("(S a)\n)", "line 2: a closing bracket without an opening bracket"),
         ("(S\n(A))", r"line 2: the bracket \(A\) is empty"),
-        ("()", r"line 1: the bracket \(\) is empty"),
+        ("(S\n())", r"line 2: the bracket \(\) is empty"),
+        ("()", "The tree is empty"),
+        ("( ( ) )", "The tree is empty"),
         ("(S a)\nb", "line 2: 'b' is outside of brackets"),
         ("(S (A a)\n((B b)))", "line 2: an inner bracket has no label"),
         ("(((S a)))", "line 1: an inner bracket has no label"),
-        ("( (A a)\n(B b))", "line 2: an outermost bracket without a label must hold one tree"),
-        ("( (A a) b)", "line 1: an outermost bracket without a label must hold one tree"),
         ("", "must hold one tree, but it holds 0"),
         ("(S a) (S b)", "must hold one tree, but it holds 2"),
     ],
@@ -185,6 +207,31 @@ def test_malformed(text, message):
 def test_bad_parts(label, children, error, message):
     with pytest.raises(error, match=message):
         ParseTree(label, children)
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("(S (NP (-NONE- *)) (VP (TO to) (VP go)))", "(S (VP (TO to) (VP go)))"),
+        ("(S (SBAR (-NONE- 0) (S (NP (-NONE- *T*-1)))) (A a) (-NONE- *))", "(S (A a))"),
+        ("(S (NP (-NONE- (X *)) (N n)))", "(S (NP (N n)))"),
+        ("(S (A a))", "(S (A a))"),
+        ("(S (NP (-NONE- *)))", None),
+        ("(-NONE- *)", None),
+    ],
+)
+def test_without_traces(text, clean):
+    assert tree_of(text).without_traces() == (None if clean is None else tree_of(clean))
+
+
+def test_without_function_tags():
+    labels = "S-TPC-1 NP-SBJ=2 NP=3 ADVP|PRT -LRB- -NONE- WP$ -RRB- , :"
+    cut = "S NP NP ADVP -LRB- -NONE- WP$ -RRB- , :"
+    trees = [
+        ParseTree("ROOT", [ParseTree(label, ["a-b=c|d"]) for label in row.split()])
+        for row in (labels, cut)
+    ]
+    assert trees[0].without_function_tags() == trees[1]
 
 
 def test_with_leaves():

@@ -1,6 +1,9 @@
 """Containers in partitions: what opens them, and what errors name."""
 
+import io
 import mmap
+import pickle
+import re
 import shutil
 
 import numpy as np
@@ -15,6 +18,7 @@ from skdp.data import (
     SequencePanel,
     TokenSequences,
 )
+from skdp.data._files import write_arrays
 from skdp.topics._shared._arrays import split_documents
 
 CORPUS = SegmentedCorpus.from_documents(
@@ -22,6 +26,35 @@ CORPUS = SegmentedCorpus.from_documents(
 )
 PANEL = SequencePanel.from_sequences([np.ones((3, 2)), np.zeros((1, 2)), np.full((2, 2), np.nan)])
 SENTENCES = TokenSequences.from_sequences([[0, 1, 2], [], [3], [2, 2]], n_features=4)
+
+
+def npy(array, **params):
+    file = io.BytesIO()
+    np.save(file, array, **params)
+    return file.getvalue()
+
+
+def npz(**arrays):
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+MALFORMED = {
+    "empty": b"",
+    "text": b"no array",
+    "archive": npz(tokens=np.arange(5)),
+    "cut archive": npz(tokens=np.arange(5))[:100],
+    "pickle": pickle.dumps([0, 1]),
+    "objects": npy(np.array([None, 1], dtype=object), allow_pickle=True),
+    "complex": npy(np.ones(3) + 1j),
+    "structured": npy(np.zeros(3, [("a", "i4")])),
+    "3-D": npy(np.zeros((2, 2, 2))),
+    "cut head": npy(np.zeros(3))[:20],
+    "cut data": npy(np.zeros(300))[:-100],
+    "bad head": npy(np.zeros(3)).replace(b"(3,)", b"(3(("),
+    "false shape": npy(np.zeros(3)).replace(b"(3,), }" + b" " * 12, b"(9999999999999999,)}"),
+}
 
 SPLITS = [
     (PartitionedCorpus.from_corpus, CORPUS),
@@ -71,6 +104,64 @@ class TestAllKinds:
         (tmp_path / "part-00001" / f"{name}.npy").write_bytes(b"no array")
         with pytest.raises(ValueError, match=rf"partition 1 \(part-00001\): .*{name}.npy is dam"):
             X.compute()
+
+    @pytest.mark.parametrize("mmap_mode", ["r", None])
+    @pytest.mark.parametrize("kind", list(MALFORMED))
+    def test_malformed_files_are_named(self, split, whole, tmp_path, kind, mmap_mode):
+        for name in (whole._values_name, *whole._ptr_names):
+            whole.save(tmp_path)
+            (tmp_path / f"{name}.npy").write_bytes(MALFORMED[kind])
+            with pytest.raises(ValueError, match=re.escape(str(tmp_path))):
+                type(whole).load(tmp_path, mmap_mode=mmap_mode)
+            with pytest.raises(ValueError, match=rf"partition 0 \({tmp_path.name}\)"):
+                type(split(whole, 1)).from_files([tmp_path]).compute()
+
+    def test_what_is_no_folder(self, split, whole, tmp_path):
+        X = split(whole, 2)
+        (tmp_path / "file").write_text("x")
+        for folders in (3, None, b"part", {}, np.array(3), True):
+            with pytest.raises(TypeError, match="folders must be a list of paths, or a single pa"):
+                type(X).from_files(folders)
+        with pytest.raises(TypeError, match=r"folders\[1\] must be a str or a path-like.*int"):
+            type(X).from_files([tmp_path, 3])
+        with pytest.raises(ValueError, match="folders must hold at least one folder, got none"):
+            type(X).from_files([])
+        for place in (tmp_path / "none", tmp_path / "file"):
+            with pytest.raises(
+                FileNotFoundError, match=rf"partition 0 \({place.name}\).*no folder"
+            ):
+                type(X).from_files(place)
+        for act in (whole.save, type(whole).load, X.to_files):
+            with pytest.raises(TypeError, match="folder must be a str or a path-like object"):
+                act(3)
+
+    def test_nothing_changes_if_saving_fails(self, split, whole, tmp_path, monkeypatch):
+        whole[:1].save(tmp_path / "old")
+        saved = []
+
+        def save(file, array):
+            saved.append(array)
+            if len(saved) == 2:
+                raise OSError("the disk is full")
+            np.lib.format.write_array(file, array)
+
+        monkeypatch.setattr("skdp.data._files.np.save", save)
+        before = sorted(path.name for path in (tmp_path / "old").iterdir())
+        with pytest.raises(OSError, match="disk is full"):
+            whole.save(tmp_path / "old")
+        assert type(whole).load(tmp_path / "old") == whole[:1]
+        assert sorted(path.name for path in (tmp_path / "old").iterdir()) == before
+
+        def fail_in_the_second(folder, arrays, write=write_arrays):
+            if folder.name == "part-00001":
+                raise OSError("the disk is full")
+            write(folder, arrays)
+
+        monkeypatch.undo()
+        monkeypatch.setattr("skdp.data._ragged.write_arrays", fail_in_the_second)
+        with pytest.raises(OSError, match="disk is full"):
+            split(whole, 2).to_files(tmp_path / "new")
+        assert list((tmp_path / "new").iterdir()) == []
 
     def test_it_is_no_array(self, split, whole):
         X = split(whole, 2)
@@ -202,3 +293,59 @@ class TestDask:
             PartitionedCorpus.from_bag(documents.filter(lambda d: len(d) > 1), 50).compute()
         with pytest.raises(TypeError, match="bag must be"):
             PartitionedCorpus.from_bag([[[0]]], 5)
+
+
+class OddError(Exception):
+    """An error that takes two arguments."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [(ValueError("no rows"), "no rows"), (OSError(5, "disk"), "disk"), (OddError(1, 2), "1 and 2"),
+     (KeyError("x"), "x"), (TimeoutError(), "partition 1"), (b"\xff", "codec")],
+)  # fmt: skip
+def test_a_delayed_partition_that_raises_is_named(error, text):
+    dask = pytest.importorskip("dask")
+
+    @dask.delayed
+    def load(i):
+        if i == 0:
+            return SENTENCES
+        if isinstance(error, bytes):
+            return error.decode()
+        raise error
+
+    X = PartitionedSentences.from_delayed([load(0), load(1)], 4)
+    assert X.partitions[0] == SENTENCES
+    expected = UnicodeDecodeError if isinstance(error, bytes) else type(error)
+    for act in (X.compute, lambda: X.partitions[1]):
+        with pytest.raises(expected) as caught:
+            act()
+        told = [str(caught.value), *getattr(caught.value, "__notes__", [])]
+        assert any("partition 1" in each for each in told)
+        assert any(text in each for each in told)
+
+
+def test_samples_of_a_bag_that_are_none_are_named():
+    bag = pytest.importorskip("dask.bag")
+    X = PartitionedPanel.from_bag(bag.from_sequence([[1.0], 3], npartitions=2), 1)
+    with pytest.raises((ValueError, TypeError), match="partition 1: sequence 0"):
+        X.compute()
+
+
+def test_names_of_columns_fit_the_columns(tmp_path):
+    pd = pytest.importorskip("pandas")
+    panel = SequencePanel.from_sequences([pd.DataFrame({"x": [1.0], "y": [2.0]})])
+    panel.save(tmp_path)
+    assert SequencePanel.load(tmp_path).feature_names.tolist() == ["x", "y"]
+    np.save(tmp_path / "feature_names.npy", np.array(["x"]))
+    with pytest.raises(ValueError, match=r"feature_names.npy must hold 2 strings"):
+        SequencePanel.load(tmp_path)
+    SequencePanel(panel.values, panel.ptr).save(tmp_path)  # without names
+    assert SequencePanel.load(tmp_path).feature_names is None
+    odd = SequencePanel.from_sequences([pd.DataFrame({"x\0": [1.0]})])
+    with pytest.raises(ValueError, match="ends with NUL"):
+        odd.save(tmp_path)

@@ -113,6 +113,37 @@ class TestFromFrame:
         expected = [[[1, 1, 0.5], [np.nan, 0, 1.5]], [[3, 1, np.nan]]]
         assert panel == SequencePanel.from_sequences(expected)
 
+    @pytest.mark.parametrize("of_index", [["who"], ["who", "day"], ["day", "x"], ["day"]])
+    def test_levels_of_the_index(self, of_index):
+        """An index with names does what columns do."""
+        frame = self.FRAME.drop(columns="run")
+        rest = [name for name in ("x", "y") if name not in of_index]
+        expected = SequencePanel.from_frame(frame[["who", "day", *rest]], by="who", time="day")
+        indexed = frame.set_index(of_index)
+        before = indexed.copy()
+        assert SequencePanel.from_frame(indexed, by="who", time="day") == expected
+        assert SequencePanel.from_frame(indexed, by=iter(["who"]), time="day") == expected
+        pd.testing.assert_frame_equal(indexed, before)
+
+    def test_a_level_among_the_keys(self):
+        expected = SequencePanel.from_frame(self.FRAME, by=["who", "run"], time="day")
+        frame = self.FRAME.set_index("run")
+        assert SequencePanel.from_frame(frame, by=["who", "run"], time="day") == expected
+
+    def test_a_name_of_both_a_level_and_a_column(self):
+        frame = self.FRAME.set_index("who", drop=False)
+        with pytest.raises(ValueError, match=r"both a column and a level of the index.*'who'"):
+            SequencePanel.from_frame(frame, by="who", time="day")
+
+    def test_neither_a_level_nor_a_column(self):
+        frame = self.FRAME.set_index("who")
+        with pytest.raises(ValueError, match=r"by: .*no column 'whom'.*levels of the index .'who'"):
+            SequencePanel.from_frame(frame, by="whom", time="day")
+        with pytest.raises(ValueError, match="by: column 'who' has a missing value in row 1"):
+            SequencePanel.from_frame(
+                self.FRAME.assign(who=["a", None, "b", "b", "b"]).set_index("who"), by="who"
+            )
+
     def test_names_that_are_no_text(self):
         frame = pd.DataFrame([[0, 1.0], [1, 2.0], [0, 3.0]])
         assert SequencePanel.from_frame(frame, by=0).ptr.tolist() == [0, 2, 3]

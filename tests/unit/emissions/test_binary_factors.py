@@ -12,6 +12,7 @@ from skdp.emissions._binary_factor_model import BinaryFactorModel
 from skdp.emissions._binary_factors import BinaryFactorEmission
 from skdp.emissions._poisson import PoissonEmission
 from skdp.emissions._protocol import Coupling
+from skdp.sequence import HDPHMMLT
 from skdp.sequence._similarities._laplacian import LaplacianSimilarity
 
 WEIGHTS = np.array([[0.5, -0.2, 0.1], [2.0, 0.0, 1.0], [0.0, 2.0, -1.5]])
@@ -124,7 +125,8 @@ def test_log_obs(probit):
     values[3, 0] = values[7] = np.nan
     sampler, states = start_sampler(values, output=["probit" if p else "normal" for p in probit])
     sampler.draw(states, stream(1))
-    means = sampler.weights[0] + sampler.factors @ sampler.weights[1:]
+    weights = sampler.all_weights()
+    means = weights[0] + sampler.factors @ weights[1:]
     x, mu = values[:, np.newaxis], means[np.newaxis]
     normal = norm.logpdf(x, mu, sampler.precisions**-0.5)
     expected = np.where(probit, norm.logcdf(np.where(x == 1.0, mu, -mu)), normal)
@@ -133,7 +135,7 @@ def test_log_obs(probit):
     sampler.write_log_obs(found)
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
     output = tuple("probit" if p else "normal" for p in probit)
-    model = BinaryFactorModel(sampler.factors, sampler.weights, 1.0 / sampler.precisions, output)
+    model = BinaryFactorModel(sampler.factors, weights, 1.0 / sampler.precisions, output)
     np.testing.assert_allclose(model.log_obs(values), expected, rtol=1e-10, atol=1e-12)
     order = np.arange(N_STATES)[::-1]
     np.testing.assert_array_equal(
@@ -148,16 +150,15 @@ def test_log_obs_with_amplitudes():
     sampler, states = start_sampler(values, amplitude_variance="auto")
     sampler.draw(states, stream(1))
     variance, precisions = sampler.amplitude_variance, sampler.precisions
+    weights = sampler.all_weights()
     expected = [
-        [log_density_of_varying(y, theta, sampler.weights, precisions, variance)
+        [log_density_of_varying(y, theta, weights, precisions, variance)
          for theta in sampler.factors] for y in values
     ]  # fmt: skip
     found = np.empty((40, N_STATES))
     sampler.write_log_obs(found)
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
-    model = BinaryFactorModel(
-        sampler.factors, sampler.weights, 1.0 / precisions, ("normal",) * 3, variance
-    )
+    model = BinaryFactorModel(sampler.factors, weights, 1.0 / precisions, ("normal",) * 3, variance)
     np.testing.assert_allclose(model.log_obs(values), expected, rtol=1e-10, atol=1e-12)
 
 
@@ -226,6 +227,70 @@ def test_column_without_values():
     sampler.write_log_obs(out)
     assert np.isfinite(out).all()
     assert np.isfinite(sampler.log_evidence())
+
+
+@pytest.mark.parametrize("amplitude_variance", [0.0, "auto"])
+@pytest.mark.parametrize(
+    ("unit", "origin"), [(1e-6, 0.0), (1e-3, 7.0), (1e3, 0.0), (1e6, -1e8), (1.0, 1000.0)]
+)
+def test_units_and_origins(unit, origin, amplitude_variance):
+    """States and vectors are the same in any unit; weights, noise and densities are in it."""
+    values = make_data(60)[0]
+    values[3, 0] = np.nan
+    emission = BinaryFactorEmission(3, amplitude_variance=amplitude_variance)
+    model, other = (HDPHMMLT(6, emission=emission, max_iter=15, random_state=0) for _ in range(2))
+    states = model.fit_predict(values)
+    assert len(np.unique(states)) > 2
+    np.testing.assert_array_equal(other.fit_predict(unit * values + origin), states)
+    found, expected = other.emission_, model.emission_
+    np.testing.assert_array_equal(found.factors, expected.factors)
+    weights = unit * expected.weights + origin * (np.arange(4) == 0)[:, np.newaxis]
+    np.testing.assert_allclose(found.weights, weights, rtol=1e-5, atol=1e-5 * unit)
+    variances = unit**2 * expected.noise_variance
+    np.testing.assert_allclose(found.noise_variance, variances, rtol=1e-5)
+    assert found.amplitude_variance == pytest.approx(expected.amplitude_variance, rel=1e-5)
+    log_unit = np.count_nonzero(~np.isnan(values)) * np.log(unit)
+    score = other.score_samples(unit * values + origin).sum()
+    assert score == pytest.approx(model.score_samples(values).sum() - log_unit, rel=1e-6)
+
+
+def test_priors_from_the_data():
+    """Given ones are used as they are; others follow robust scales of the columns."""
+    values = make_data(200, probit := (False, True, False))[0]
+    values[:, 2] = 10.0 * values[:, 2] + 300.0
+    values[7, 0] = 1e4
+    output = ["probit" if p else "normal" for p in probit]
+
+    def prior(*, reaches_all=False, **parameters):
+        emission = BinaryFactorEmission(2, output=output, **parameters)
+        return emission.check_parts(values, N_STATES, reaches_all=reaches_all)[5]
+
+    default = prior()
+    middles = np.median(values, axis=0) * [1.0, 0.0, 1.0]
+    np.testing.assert_allclose(default.middles, middles)
+    scales = np.array([np.delete(values[:, 0], 7).std(), 1.0, values[:, 2].std()])
+    np.testing.assert_allclose(default.scales, scales, rtol=0.35)
+    np.testing.assert_allclose(4.0 * default.rates[[0, 2]], scales[[0, 2]] ** 2, rtol=0.75)
+    scales[0] = (1e4 - middles[0]) / 3.0
+    np.testing.assert_allclose(prior(reaches_all=True).scales, scales, rtol=0.1)
+    given = prior(weights_scale=3.0, noise_prior=(2.0, 0.5))
+    np.testing.assert_array_equal(given.middles, np.zeros(3))
+    np.testing.assert_array_equal(given.scales, np.full(3, 3.0))
+    assert given.shape == 2.0
+    np.testing.assert_array_equal(given.rates, np.full(3, 0.5))
+    np.testing.assert_array_equal(prior(weights=WEIGHTS).middles, np.zeros(3))
+
+
+@pytest.mark.parametrize("outlier", [1e3, 1e6, 1e20, 1e119])
+def test_outlier(outlier):
+    """One value does not hide the other columns."""
+    values, bits = make_data(100, noise=0.1)
+    values[5, 2] = outlier
+    model = HDPHMMLT(8, emission=BinaryFactorEmission(3), max_iter=30, n_chains=4, random_state=0)
+    states = np.delete(model.fit_predict(values), 5)
+    kinds = np.delete(bits, 5, axis=0) @ [1, 2]
+    shared = np.array([[np.sum((states == j) & (kinds == k)) for k in range(4)] for j in range(8)])
+    assert shared.max(axis=1).sum() > 0.95 * len(states)
 
 
 @pytest.mark.parametrize("given", [True, False])

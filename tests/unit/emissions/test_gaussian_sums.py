@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from unit.emissions.parts import Parts
 
-from skdp._executors._base import add_changes
 from skdp.emissions._gaussian_sums import Ranges, find_moments
 from skdp.emissions._whole import Whole
 
@@ -110,18 +110,6 @@ def test_steps_that_are_all_alike():
     assert counts.tolist() == [10, 0, 0, 0]
     assert centres[0].tolist() == [0.1, 0.1]
     assert not scatter.any()
-
-
-class Parts:
-    """Observations in parts."""
-
-    n_features = 3
-
-    def __init__(self, parts):
-        self.parts = parts
-
-    def sum(self, f, *args):
-        return add_changes(*(f(part, *args) for part in self.parts))
 
 
 def test_moments():

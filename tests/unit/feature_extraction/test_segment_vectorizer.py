@@ -144,6 +144,27 @@ def test_bytes_and_files(tmp_path):
     SegmentVectorizer(decode_error="ignore").fit([text.encode("latin-1")])
 
 
+def test_byte_order_marks(tmp_path):
+    text = "Füchse\n\nHunde"
+    expected = SegmentVectorizer().fit_transform([text])
+    (tmp_path / "text").write_text(text, "utf-8-sig")
+    documents = ["\ufeff" + text, text.encode("utf-8-sig"), ["\ufeffFüchse", "\ufeffHunde"]]
+    single = SegmentVectorizer(token_pattern=r"[^\s]+")
+    for vectorizer in (SegmentVectorizer(), single):
+        for document in documents:
+            assert vectorizer.fit_transform([document]) == expected
+        named = clone(vectorizer).set_params(input="filename")
+        assert named.fit_transform([str(tmp_path / "text")]) == expected
+    characters = SegmentVectorizer(analyzer="char").fit(documents)
+    assert "\ufeff" not in characters.vocabulary_
+
+
+def test_words_with_marks():
+    segments = ["नमस्ते दुनिया", "cafe\u0301 மொழி", "مُحَمَّد a"]
+    corpus = (vectorizer := SegmentVectorizer()).fit_transform([segments])
+    assert words(vectorizer, corpus) == [[["नमस्ते", "दुनिया"], ["cafe\u0301", "மொழி"], ["مُحَمَّد"]]]
+
+
 @given(st.lists(st.lists(st.text("ab c\n.", max_size=8), max_size=4), min_size=1, max_size=4))
 def test_a_text_is_its_segments(documents):
     documents.append(["a word"])

@@ -42,3 +42,55 @@ def test_lines():
 )
 def test_sentences(text, expected):
     assert split_sentences(text) == expected
+
+
+@pytest.mark.parametrize("gap", ["\n", "  ", "\r\n", " \n", "\n  ", "\t", "\u00a0 ", "\u2009"])
+@pytest.mark.parametrize("letter", ["a", "ü", "ж", "é", "e\u0301", "ω"])
+def test_no_cut_before_lower_case(gap, letter):
+    for stop in ("etc.", "ca.", "!)", "…"):
+        text = f"Pears, {stop}{gap}{letter}nd so on"
+        assert split_sentences(text) == [text]
+        other = f"Pears, {stop}{gap}{letter.upper()}nd so on"
+        assert split_sentences(other) == [f"Pears, {stop}", f"{letter.upper()}nd so on"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "J. R. R. Tolkien wrote.",
+        "Ö. Müller kam.",
+        "O\u0308. Müller kam.",
+        "А. С. Пушкин пришёл.",
+        "Α. Παπανδρέου είπε.",
+        "É.  Zola",
+        "א. ב. יהושע",
+        "z. B. Berlin",
+        "d.\u00a0h. nie",
+        "(z. B. Hamburg)",
+        "J.R.R. Tolkien",
+    ],
+)
+def test_no_cut_behind_initials(text):
+    assert split_sentences(text) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Variante b. Wir gehen.", ["Variante b.", "Wir gehen."]),
+        ("Kapitel 1. Öl.", ["Kapitel 1.", "Öl."]),
+        ("etc. \n\nand", ["etc.", "and"]),
+        ("etc.\r\n\r\nand", ["etc.", "and"]),
+        ("No.  Yes. ", ["No.", "Yes."]),
+        ("Он. Она.", ["Он.", "Она."]),
+        ("„Ja.“ «Non.» Oui.", ["„Ja.“", "«Non.»", "Oui."]),
+    ],
+)
+def test_cuts(text, expected):
+    assert split_sentences(text) == expected
+
+
+def test_line_ends_do_not_matter():
+    text = "One. two\nthree. Four\n\nfive. six\nSeven."
+    pieces = [piece.split() for piece in split_sentences(text)]
+    assert [piece.split() for piece in split_sentences(text.replace("\n", "\r\n"))] == pieces

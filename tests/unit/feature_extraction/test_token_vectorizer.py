@@ -175,3 +175,11 @@ def test_pipeline():
     pipeline = make_pipeline(TokenVectorizer(), WordShares()).set_output(transform="pandas")
     frame = pipeline.fit_transform(SENTENCES)
     assert frame.shape == (4, len(pipeline[0].vocabulary_))
+
+
+def test_byte_order_marks():
+    texts = ["\ufeffThe dog", "The dog".encode("utf-8-sig"), ["\ufeffThe", "dog"], "The\ufeff dog"]
+    vectorizer = TokenVectorizer(min_count=1)
+    assert words(vectorizer, vectorizer.fit_transform(texts)) == [["The", "dog"]] * 4
+    letters = TokenVectorizer(analyzer="char", min_count=1).fit(texts[:2])
+    assert "\ufeff" not in letters.vocabulary_

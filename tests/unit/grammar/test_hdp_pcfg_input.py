@@ -266,6 +266,12 @@ class TestMaxLength:
         X = [[0, 1], [2, 0], [2]]
         with pytest.warns(UserWarning, match="2 of 3 sentences have no parse.*probability 0"):
             assert_array_equal(np.isneginf(estimator.score_samples(X)), [False, True, True])
+        with pytest.warns(UserWarning, match="2 of 4 .* flat tree: sentences 2, 3.$"):
+            assert estimator.predict([[], *X])[0] is None
+        with pytest.warns(UserWarning, match="2 of 4 .* mean shares: sentences 2, 3.$"):
+            assert_allclose(estimator.transform([[], *X])[[0, 2]], [estimator.symbol_shares_] * 2)
+        with pytest.warns(UserWarning, match="2 of 4 .* probability 0: sentences 2, 3.$"):
+            assert estimator.score_samples([[], *X])[0] == 0.0
         with pytest.warns(UserWarning, match="flat tree"):
             trees = estimator.predict(X)
         assert [tree.leaves for tree in trees] == [("0", "1"), ("2", "0"), ("2",)]

@@ -184,7 +184,7 @@ def test_no_unknown_words_in_the_trees(model):
 
 def test_no_parse(model):
     words = ("a0",) * 5
-    with pytest.warns(UserWarning, match="1 of 2 sentences have no parse"):
+    with pytest.warns(UserWarning, match="1 of 2 sentences have no parse .* tree: sentence 0.$"):
         predicted = model.predict([words, SENTENCES[0]])
     assert predicted[0] == ParseTree("ROOT", [ParseTree("X", ["a0"])] * 5)
     assert predicted[1] == TREES[0]
@@ -227,8 +227,15 @@ def test_other_words():
             [("a", "b")],
             [ParseTree("S", ["a", ParseTree("X", ["b"])])],
             ValueError,
-            "a word must be the only child",
+            "tree 0: a word must be the only child .* 'S' has the word 'a' and other children",
         ),
+        (
+            [(), ("a", "b", "c")],
+            [None, ParseTree("NP", [ParseTree("X", ["a"]), "b", "c"])],
+            ValueError,
+            "tree 1: a word must be the only child .* 'NP' has the word 'b' and other children",
+        ),
+        ([("a", "")], TREES[:1], ValueError, "sentence 0: word 1 must not be empty or contain"),
         (
             [("a",)], [ParseTree("@S", ["a"])], ValueError, "must not begin with '@'",
         ),
@@ -277,6 +284,19 @@ def test_bad_sentences_at_predict(model):
         model.score(SENTENCES[:1], [ParseTree("S", ["a"])])
     with pytest.raises(NotFittedError):
         make_model().predict(SENTENCES)
+
+
+@pytest.mark.parametrize("word", ["New York", "", " ", "a\tb", "a\n", "10\u00a0000"])
+def test_trees_can_be_read_back(model, word):
+    """What a tree cannot hold is refused; what white space is not for a tree is a word."""
+    sentence = ["a0", word]
+    if "\u00a0" in word:
+        (tree,) = model.predict([sentence])
+        assert ParseTree.from_brackets(str(tree)) == tree
+        return
+    for method in (model.predict, model.k_best, model.score_samples):
+        with pytest.raises(ValueError, match="sentence 1: word 1 must not be empty or contain"):
+            method([["a0", "b0"], sentence])
 
 
 def test_a_failed_fit_changes_nothing(model):
@@ -459,6 +479,9 @@ def test_siblings_are_told_apart():
     models = [make_model(1, horizontal_order=h).fit(sentences, trees) for h in (0, 1)]
     for n, found in ((3, [1, 0]), (4, [1, 1]), (5, [1, 0])):
         assert [len(model.k_best([("a",) * n])[0]) for model in models] == found
+        # What the finer grammar does not have comes from the coarser one.
+        trees_found = [model.predict([("a",) * n])[0] for model in models]
+        assert trees_found[0] == trees_found[1]
     assert_allclose(models[1].score_samples(sentences), 0.0, atol=1e-12)
     assert models[0].score_samples(sentences).max() < -0.1
 
@@ -468,3 +491,101 @@ def test_labels_that_orders_refuse():
     assert make_model(1).fit([tree.leaves], [tree]).predict([tree.leaves]) == [tree]
     with pytest.raises(ValueError, match=r"vertical_order=2: 'NP\^X'"):
         make_model(1, vertical_order=2).fit([tree.leaves], [tree])
+
+
+PARENTS = [
+    ParseTree.from_brackets(text)
+    for text in (
+        "(S (NP (PRP he)) (VP (VB saw) (NP (DT the) (NN cat))))",
+        "(S (NP (PRP she)) (VP (VB fed) (NP (DT a) (NN dog))))",
+    )
+]
+"""Subjects are pronouns, objects are not."""
+
+
+@pytest.mark.parametrize("decoding", ["max-rule", "projection", "marginal"])
+@pytest.mark.parametrize(("order", "n_products"), [(2, 1), (3, 1), (2, 2)])
+def test_what_ancestors_forbid_is_parsed_without_them(order, n_products, decoding):
+    """The noun phrases of these trees have no rules below their other parents."""
+    sentences = [tree.leaves for tree in PARENTS]
+    model = make_model(2, vertical_order=order, n_products=n_products, decoding=decoding)
+    model.fit(sentences, PARENTS)
+    words = ["the dog saw he".split(), [], "he saw a dog".split()]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = pickle.loads(pickle.dumps(model)).predict(words)
+        tagged = model.predict([["x", "y", "z", "he"]], [["DT", "NN", "VB", None]])
+    assert str(found[0]) == "(S (NP (DT the) (NN dog)) (VP (VB saw) (NP (PRP he))))"
+    assert found[1] is None
+    assert str(found[2]) == "(S (NP (PRP he)) (VP (VB saw) (NP (DT a) (NN dog))))"
+    assert str(tagged[0]) == "(S (NP (DT x) (NN y)) (VP (VB z) (NP (PRP he))))"
+    assert not caught
+    assert model.k_best(words)[0] == []
+    assert model.score_samples(words)[0] == -np.inf
+    assert model.tree_proba(words[:1], found[:1]) == 0.0
+
+
+def test_rare_words_without_ancestors():
+    """They have their tags from the trees, by whichever grammar."""
+    rare = ["(X red)", "(Y fox)", "(Y cow)"]
+    trees = PARENTS * 3 + [
+        ParseTree.from_brackets(f"(S (NP (PRP he)) (VP (VB saw) (NP (DT the) {word})))")
+        for word in rare
+    ]
+    model = make_model(1, vertical_order=2, min_word_count=3)
+    model.fit([tree.leaves for tree in trees], trees)
+    for tree, word in zip(model.predict([f"the {w[3:-1]} saw he".split() for w in rare]), rare,
+                          strict=True):  # fmt: skip
+        assert str(tree) == f"(S (NP (DT the) {word}) (VP (VB saw) (NP (PRP he))))"
+
+
+def test_unparsed_sentences_have_numbers():
+    model = make_model(1, vertical_order=2).fit([tree.leaves for tree in PARENTS], PARENTS)
+    words = [["he", "he"], [], ["he", "saw", "the", "cat"], ["saw"]]
+    with pytest.warns(UserWarning, match="2 of 4 .* get a flat tree: sentences 0, 3.$"):
+        model.predict(words)
+    with pytest.warns(UserWarning, match="12 of 12 .*: sentences 0, 1, .*, 8, 9, ....$"):
+        model.predict(words[:1] * 12)
+
+
+# Brackets as words
+
+PARENTHESES = [
+    ParseTree.from_brackets(text)
+    for text in (
+        "(S (NP (NN dog) (PRN (-LRB- -LRB-) (NN cat) (-RRB- -RRB-))) (VB ran))",
+        "(S (NP (NN cow)) (VB ran))",
+    )
+] * 3
+
+SPELLINGS = ["-LRB- -RRB-", "( )", "-lrb- -rrb-", "( -RRB-", "\ufeff( )"]
+
+
+@pytest.mark.parametrize("min_word_count", [1, 9])
+def test_parentheses_have_two_spellings(min_word_count):
+    sentences = [tree.leaves for tree in PARENTHESES]
+    model = make_model(1, min_word_count=min_word_count).fit(sentences, PARENTHESES)
+    plain = [tuple("()"[word == "-RRB-"] if "RB-" in word else word for word in row)
+             for row in sentences]  # fmt: skip
+    other = make_model(1, min_word_count=min_word_count)
+    other.fit(plain, [t.with_leaves(w) for t, w in zip(PARENTHESES, plain, strict=True)])
+    mixed = make_model(1, min_word_count=min_word_count).fit(plain, PARENTHESES)
+    texts = [f"cow {pair.split()[0]} cat {pair.split()[1]} ran".split() for pair in SPELLINGS]
+    for each in (model, other, mixed):
+        assert each.vocabulary_ == model.vocabulary_
+        trees = each.predict(texts)
+        assert [list(tree.leaves) for tree in trees] == texts
+        assert len({tree.with_leaves(list("abcde")) for tree in trees}) == 1
+        assert len(set(each.score_samples(texts).tolist())) == 1
+        assert each.score(plain, PARENTHESES) == each.score(sentences, PARENTHESES)
+        assert each.tree_proba(texts, trees[:1] * len(texts)).min() > 0.0
+    assert str(model.predict(texts[1:2])[0]) == str(model.predict(texts[:1])[0])
+
+
+@pytest.mark.parametrize("pair", ["[ ] -LSB- -RSB-", "{ } -LCB- -RCB-", "f(x) y f-LRB-x-RRB- y"])
+def test_other_brackets(pair):
+    first, last, *names = pair.split()
+    tree = ParseTree("S", [ParseTree("A", [names[0]]), ParseTree("B", [names[1]])])
+    model = make_model(1, min_word_count=1).fit([names], [tree])
+    assert model.predict([[first, last]]) == [tree.with_leaves([first, last])]
+    assert model.score([[first, last]], [tree]) == 1.0

@@ -9,7 +9,8 @@ from sklearn.exceptions import NotFittedError
 from skdp.inspection import ComponentCountDisplay
 from skdp.inspection._axes import GREY
 from skdp.mixture import DPMixture, IBPLatentFeatures
-from skdp.topics import HDPTopicModel
+from skdp.sequence import HDPHMMLT
+from skdp.topics import GibbsLDA, HDPTopicModel
 
 
 def test_bars():
@@ -50,6 +51,26 @@ def test_topics_and_features(model, X):
     heights = {round(bar.get_x() + 0.4): bar.get_height() for bar in display.bars_}
     for k, probability in enumerate(model.n_components_distribution_):
         assert heights.get(k, 0.0) == pytest.approx(probability)
+
+
+def test_states_in_use():
+    X = np.random.default_rng(0).normal(np.repeat([0.0, 8.0, 0.0], 20))[:, np.newaxis]
+    model = HDPHMMLT(4, max_iter=20, random_state=0)
+    with pytest.raises(NotFittedError):
+        ComponentCountDisplay.from_estimator(model)
+    display = ComponentCountDisplay.from_estimator(model.fit(X))
+    numbers = np.asarray(model.trace_["n_active_components"]).ravel()
+    for k, probability in enumerate(display.probabilities):
+        assert probability == pytest.approx(np.mean(numbers == k))
+    assert display.n_components == np.sum(model.state_shares_ >= 1e-3)
+
+
+def test_models_with_a_given_number():
+    model = GibbsLDA(2, max_iter=4, random_state=0)
+    with pytest.raises(NotFittedError):
+        ComponentCountDisplay.from_estimator(model)
+    with pytest.raises(TypeError, match="number of components, got a fitted GibbsLDA"):
+        ComponentCountDisplay.from_estimator(model.fit(np.eye(4, dtype=int)))
 
 
 @pytest.mark.parametrize("probabilities", [[0.5, 0.4], [-0.5, 1.5], [], [[1.0]], ["a"]])

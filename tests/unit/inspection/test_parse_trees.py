@@ -144,3 +144,15 @@ def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"ParseTreeDisplay\.plot needs matplotlib"):
         ParseTreeDisplay(TREES).plot()
+
+
+@pytest.mark.parametrize("letter", ["Щ", "‰", "Ж", "—", "W"])
+def test_wide_letters_are_within_the_figure(letter):
+    """Whatever estimates say: a figure is as wide as its texts are drawn."""
+    tree = ParseTree("S", ["a", 30 * letter])
+    display = ParseTreeDisplay([tree, tree], names=["one", 60 * letter]).plot(n_columns=1)
+    display.figure_.canvas.draw()
+    boxes = [*boxes_of(display), *boxes_of(display, 1)]
+    boxes += [title.get_window_extent() for title in display.titles_]
+    assert max(box.x1 for box in boxes) <= display.figure_.bbox.x1
+    assert min(box.x0 for box in boxes) >= 0.0

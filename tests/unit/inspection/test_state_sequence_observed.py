@@ -259,7 +259,11 @@ def test_from_estimator_on_all_frames(model):
     written = ticks(display.ax_)
     assert all(written[t] == str(display.times[int(t)].astype("M8[D]")) for t in written)
     assert len(display.times) == 2 * N
-    hidden = StateSequenceDisplay.from_estimator(model, FRAMES, times=np.arange(N))
+    shown = StateSequenceDisplay.from_estimator(model, FRAMES, times=np.arange(N))
+    np.testing.assert_array_equal(shown.observations, VALUES)
+    hidden = StateSequenceDisplay.from_estimator(
+        model, FRAMES, times=np.arange(N), show_observations=False
+    )
     assert hidden.observations_ax_ is None
     assert hidden.times.tolist() == list(range(N))
 

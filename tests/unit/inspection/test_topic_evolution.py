@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from skdp.inspection import TopicEvolutionDisplay
 from skdp.inspection._axes import GREY, PALETTE
+from skdp.topics import AdaptiveTopicModel, GibbsLDA, SegmentedTopicModel, SequentialLDA
 
 SHARES = np.array([[0.2, 0.1, 0.7, 0.0], [0.5, 0.1, 0.3, 0.1], [0.7, 0.1, 0.1, 0.1]])
 
@@ -372,3 +373,22 @@ def test_without_matplotlib(monkeypatch, model, corpus):
         display.plot()
     with pytest.raises(ImportError, match=r"pip install skdp\[plot\]"):
         TopicEvolutionDisplay.from_estimator(model, corpus)
+
+
+@pytest.mark.parametrize(
+    ("cls", "kind"),
+    [(SegmentedTopicModel, "bar"), (GibbsLDA, "bar"), (SequentialLDA, "area"),
+     (AdaptiveTopicModel, "area")],
+)  # fmt: skip
+def test_areas_are_for_segments_in_order(cls, kind):
+    documents = [[[0, 1, 0], [2, 3], [0, 1]], [[2, 3]] * 30]
+    model = cls(2, max_iter=6, random_state=0).fit(documents)
+    display = TopicEvolutionDisplay.from_estimator(model, documents)
+    assert (display.bars_ is None) == (kind == "area")
+    for params in ({"document": 1}, {"document": None}, {"smooth": 3}):  # too many, or means
+        display = TopicEvolutionDisplay.from_estimator(model, documents, **params)
+        x = np.unique(display.areas_[0].get_paths()[0].vertices[:, 0])
+        assert np.any(x == 1.0) == (kind == "area")  # in columns there are corners at ends alone
+        assert display.bars_ is None
+    given = TopicEvolutionDisplay.from_estimator(model, documents, kind="area")
+    assert given.bars_ is None

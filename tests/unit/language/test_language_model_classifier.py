@@ -75,3 +75,23 @@ def test_search_on_raw_text():
     grid = {"languagemodelclassifier__estimator__order": [1, 3]}
     search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(WORDS, LABELS)
     assert search.predict(["walter", "zappa"]).tolist() == ["r", "a"]
+
+
+@pytest.mark.parametrize("prior", ["empirical", [0.2, 0.8]])
+def test_sequences_that_no_class_can_have(prior):
+    """They are evidence for no class; the others follow Bayes' rule."""
+    model = LanguageModelClassifier(KneserNeyLM(order=2, discount=0.0), class_prior=prior)
+    model.fit([[0, 1], [2, 3], [3, 2, 2], [2, 3]], ["a", "b", "b", "b"])
+    shares = [0.25, 0.75] if prior == "empirical" else prior
+    X = [[0, 2], [0, 1], [2, 3], [0, 2, 3, 1]]
+    proba = model.predict_proba(X)
+    np.testing.assert_allclose(proba, [shares, [1.0, 0.0], [0.0, 1.0], shares])
+    np.testing.assert_array_equal(model.predict(X), ["b", "a", "b", "b"])
+    np.testing.assert_array_equal(np.exp(model.predict_log_proba(X)), proba)
+
+
+def test_log_probability_of_the_impossible():
+    model = KneserNeyLM(order=2, discount=0.0).fit([[0, 1], [0, 1, 1], [2, 2]])
+    assert model.score_samples([[0, 2], [0, 1]]).tolist()[0] == -np.inf
+    assert model.score([[0, 2]]) == -np.inf
+    assert model.perplexity([[0, 2]]) == np.inf

@@ -44,9 +44,18 @@ def test_strip_spaces():
     texts, cuts = strip_spaces(["", " a\t\u3000b ", "x", " "])
     assert texts == ["", "ab", "x", ""]
     assert [c.tolist() for c in cuts] == [[], [1], [], []]
+    assert strip_spaces(["\ufeffa b"])[0] == ["ab"]
     for wrong in ("a b", ["a", 1], [["a"]]):
         with pytest.raises(TypeError, match="texts must be a list of strings"):
             strip_spaces(wrong)
+
+
+def test_byte_order_marks(fitted):
+    marked = ["\ufeff" + X[0], *X[1:]]
+    other = model(n_chains=2).fit(marked)
+    assert other.alphabet_ == fitted.alphabet_
+    assert other.predict(marked[:2]) == fitted.predict(X[:2])
+    np.testing.assert_array_equal(fitted.score_samples(marked), fitted.score_samples(X))
 
 
 def one_string(**params):
@@ -189,12 +198,27 @@ def test_known_cuts():
         (Y[:3], "known cuts of 40 samples, got 3"),
         ([np.zeros(3), *Y[1:]], "sample 0 has 8 places"),
         ([*Y[:-1], np.full(len(Y[-1]), 2)], "sample 39 has"),
-        ([None] * 39 + [np.zeros(len(Y[-1]))], "sample 39 so that a word would have 16"),
     ],
 )
 def test_wrong_cuts(y, message):
     with pytest.raises(ValueError, match=message):
         model().fit(X, y)
+
+
+def test_words_that_are_too_long():
+    """The message has what the longest one of all samples needs."""
+    y = [np.zeros(len(cuts)) for cuts in Y]
+    message = "in sample 4 so that a word would have 16 .*: raise max_word_length to 16"
+    with pytest.raises(ValueError, match=message):
+        model(max_word_length=7).fit(X, y)
+    estimator = model(max_word_length=16, max_iter=2, anneal=None).fit(X, y)
+    assert X[4] in estimator.lexicon_
+
+
+def test_long_words_by_default():
+    texts, y = strip_spaces(["a characteristically long word", "an internationalization"] * 3)
+    lexicon = model(max_iter=2, anneal=None).fit(texts, y).lexicon_
+    assert {"characteristically", "internationalization"} < set(lexicon)
 
 
 @pytest.mark.parametrize(
@@ -204,8 +228,9 @@ def test_wrong_cuts(y, message):
         ({"anneal": (0.5, 2)}, "anneal must be a temperature"),
         ({"anneal": (1.5, 1.5)}, "anneal must be a temperature"),
         ({"anneal": (1.5,)}, "anneal must be a temperature"),
-        ({"length_correction": [1.0]}, "length_correction must hold max_word_length=12"),
-        ({"length_correction": [0.0] * 12}, "length_correction must hold"),
+        ({"anneal": "always"}, "anneal"),
+        ({"length_correction": [1.0]}, "length_correction must hold max_word_length=20"),
+        ({"length_correction": [0.0] * 20}, "length_correction must hold"),
         ({"length_correction": "gamma"}, "length_correction"),
         ({"word_order": 4}, "word_order"),
         ({"word_order": 0}, "word_order"),
@@ -258,8 +283,10 @@ def test_one_string_to_predict(fitted):
         {"character_order": 6, "max_word_length": 2},
         {"max_word_length": 1},
         {"length_correction": "none"},
-        {"length_correction": np.arange(1.0, 13.0)},
+        {"length_correction": np.arange(1.0, 21.0)},
         {"word_length": "auto"},
+        {"word_length": "auto", "length_prior": (20.0, 10.0)},
+        {"word_length": 3.0},
         {"end_probability": "auto", "end_probability_prior": (2.0, 1.0)},
         {"discount": 0.0, "concentration": 1.0},
         {"discount": ("auto", 0.3), "concentration": ([1.0, 2.0], "auto")},
@@ -285,8 +312,9 @@ def test_every_parameter(params):
             assert values.std() > 0.0
             assert getattr(estimator, f"{name}_") == pytest.approx(values.mean())
         else:
-            assert (values == getattr(estimator, name)).all()
-            assert getattr(estimator, f"{name}_") == getattr(estimator, name)
+            given = params.get(name, {"word_length": 7.0, "end_probability": 0.95}[name])
+            assert (values == given).all()
+            assert getattr(estimator, f"{name}_") == given
 
 
 @pytest.mark.slow
@@ -323,7 +351,7 @@ def test_two_words_of_context_in_long_strings():
     assert -20_000 < score < -1000
     halves = estimator.score_samples([text[:5000], text[5000:]]).sum()
     assert abs(score - halves) < 50.0
-    assert 0.1 < estimator.predict_proba([text])[0].mean() < 0.9
+    assert 0.05 < estimator.predict_proba([text])[0].mean() < 0.9  # words have up to 20 letters
     strange = "".join(chr(0x5000 + i % 3000) for i in range(10_000))
     assert np.isfinite(estimator.score([strange]))
 
@@ -377,7 +405,7 @@ def test_state():
     assert last.character_tables.shape == last.character_concentrations.shape == (4,)
     assert last.word_tables[1] >= last.word_tables[0] > 0
     assert last.character_discounts.shape == last.word_concentrations[:1].repeat(4).shape
-    assert last.word_length == 6.0
+    assert last.word_length == 7.0
     assert last.end_probability == 0.95
     assert states[0].log_joint() != last.log_joint()
 
@@ -484,7 +512,7 @@ def test_long_strings():
     halves = estimator.score_samples([text[:5000], text[5000:]]).sum()
     assert abs(score - halves) < 50.0
     cuts = estimator.predict_proba([text])[0]
-    assert 0.1 < cuts.mean() < 0.9
+    assert 0.05 < cuts.mean() < 0.9
     # 10,000 characters that were never seen: tiny probabilities, none of them 0.
     strange = "".join(chr(0x5000 + i % 3000) for i in range(10_000))
     assert np.isfinite(estimator.score([strange]))
@@ -502,3 +530,28 @@ def test_characters_are_code_points():
     texts = ["e\u0301a", "\U0001f600b"] * 3
     estimator = model(max_iter=2, anneal=None).fit(texts)
     assert estimator.alphabet_ == ["a", "b", "e", "\u0301", "\U0001f600"]
+
+
+@pytest.mark.parametrize(
+    ("params", "same"),
+    [
+        ({"max_iter": 1}, 0),
+        ({"max_iter": 10}, 5),
+        ({"max_iter": 8, "burn_in": 7}, 7),
+        ({"max_iter": 8, "burn_in": 0}, 0),
+        ({"max_iter": 34}, 15),
+        ({"max_iter": 4, "burn_in": 20, "warm_start": True}, 15),
+    ],
+    ids=str,
+)
+def test_annealing_ends_with_the_burn_in(params, same):
+    """By default a fit of any number of sweeps works."""
+    cuts = [
+        [state.cuts.copy() for state in estimator.iter_sweeps(X[:5])]
+        for estimator in (
+            NestedPitmanYorLM(n_chains=1, random_state=0, **params),
+            model(anneal=(1.5, same), **params),
+        )
+    ]
+    assert np.array_equal(*cuts)
+    NestedPitmanYorLM(n_chains=1, random_state=0, **params).fit(X[:5])

@@ -296,3 +296,11 @@ def test_bad_trees(true, predicted, error, message):
 def test_bad_types():
     with pytest.raises(TypeError, match="Trees must be of class ParseTree, got str"):
         bracket_scores([tree_of("(S a)")], ["(S a)"])
+
+
+def test_brackets_among_words_have_two_spellings():
+    true = ParseTree.from_brackets("(S (NP (N a) (-LRB- -LRB-) (N b) (-RRB- -RRB-)) (V c))")
+    predicted = true.with_leaves(["a", "(", "b", ")", "c"])
+    assert bracket_scores([true], [predicted]).f1 == 1.0
+    with pytest.raises(ValueError, match="words of the two trees differ"):
+        bracket_scores([true], [true.with_leaves(["a", ")", "b", "(", "c"])])

@@ -13,6 +13,7 @@ from skdp.data import SequencePanel
 from skdp.emissions import GaussianEmission
 from skdp.mixture import DPMixture, HDPMixture
 from skdp.mixture._hdp import _model
+from skdp.mixture._hdp._model import split_groups
 
 CENTRES = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0], [6.0, 6.0]])
 SHARES = np.array([[0.8, 0.2, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0], [0.0, 0.0, 0.3, 0.7]])
@@ -96,8 +97,8 @@ class TestAttributes:
         assert one.labels_.shape == (40,)
         assert one.group_weights_.shape == (1, one.n_components_)
         scores = one.score_samples(GROUPS[0])
-        assert np.all(scores[::2] == 0.0)
-        assert np.all(scores[1::2] < 0.0)
+        assert np.count_nonzero(scores == 0.0) == 20
+        assert np.count_nonzero(scores < 0.0) == 20
 
 
 class TestNewGroups:
@@ -157,29 +158,49 @@ class TestNewGroups:
 class TestScores:
     def test_average_over_samples(self, model):
         panel = SequencePanel.from_sequences(GROUPS)
+        given, scored = split_groups(panel.ptr, panel.values)
+        halves = panel.values[given], panel.values[scored]
         parts = [
-            sample.log_completions(panel.ptr, panel.values, model._key + np.uint64(m))
+            sample.log_completions(panel.ptr, *halves, model._key + np.uint64(m))
             for m, sample in enumerate(model._models)
         ]
         assert len(parts) == model.trace_.sweeps.size > 5
-        assert np.array_equal(parts[0][0], np.arange(240) % 2 == 1)
-        rows = logsumexp([logs for _, logs in parts], axis=0) - np.log(len(parts))
+        rows = logsumexp(parts, axis=0) - np.log(len(parts))
         np.testing.assert_allclose(model.score_samples(GROUPS), rows.reshape(6, 20).sum(axis=1))
         assert model.score(GROUPS) == pytest.approx(rows.mean())
 
     def test_other_shares_are_worth_less(self, model):
-        new, _ = make_groups(n_each=1, seed=1)
-        mixed = [np.empty_like(group) for group in new]
-        for j in range(3):
-            mixed[j][::2], mixed[j][1::2] = new[(j + 1) % 3][::2], new[j][1::2]
-        assert model.score(mixed) < model.score(new) - 0.2
+        panel = SequencePanel.from_sequences(make_groups(n_each=1, seed=1)[0])
+        given, scored = (panel.values[rows] for rows in split_groups(panel.ptr, panel.values))
+        others = np.roll(given.reshape(3, 20, 2), 1, axis=0).reshape(-1, 2)
+        own, foreign = (
+            model._models[0].log_completions(panel.ptr, half, scored, model._key).mean()
+            for half in (given, others)
+        )
+        assert foreign < own - 0.2
 
     def test_better_than_without_groups(self, model):
         """Shares that differ between groups are what the model is for."""
-        new, _ = make_groups(seed=1)
-        odd = np.concatenate([group[1::2] for group in new])
-        alone = DPMixture(**QUICK).fit(np.concatenate(GROUPS)).score(odd)
-        assert model.score(new) > alone + 0.2
+        panel = SequencePanel.from_sequences(make_groups(seed=1)[0])
+        scored = panel.values[split_groups(panel.ptr, panel.values)[1]]
+        alone = DPMixture(**QUICK).fit(np.concatenate(GROUPS)).score(scored)
+        assert model.score(panel) > alone + 0.2
+
+    def test_neither_orders_nor_types_matter(self, model):
+        """Nor the signs of zeros, which compare equal."""
+        rng = np.random.default_rng(0)
+        groups = [np.round(group, 1).astype(np.float32) for group in GROUPS]
+        for group in groups:
+            group[:8] = [[-3.0, 0.0], [-3.0, 0.5]] * 4  # equal rows, and equal first columns
+        expected = model.score_samples(groups)
+        assert len(set(expected)) == 6
+        turned = [rng.permutation(group).astype(float) for group in groups[::-1]]
+        for group in turned:
+            group[group == 0.0] = -0.0
+        np.testing.assert_allclose(model.score_samples(turned)[::-1], expected, rtol=1e-12)
+        assert model.score(turned) == pytest.approx(model.score(groups), rel=1e-12)
+        for array in (groups[5], turned[0]):
+            assert model.score_samples(array).sum() == pytest.approx(expected[5], rel=1e-12)
 
     def test_groups_of_one_row(self, model):
         np.testing.assert_array_equal(model.score_samples([[[0.0, 0.0]], GROUPS[0]])[0], 0.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -120,6 +120,86 @@ def test_centering():
     back = model.inverse_transform(model.transform(shifted))
     assert np.sqrt(np.mean((back - shifted) ** 2)) < 0.7
     assert abs(model.sample(2000, random_state=0).mean() - shifted.mean()) < 0.05
+
+
+@pytest.fixture(scope="module")
+def sums():
+    """Return rows that are sums of three features."""
+    rng = np.random.default_rng(0)
+    features = rng.random((60, 3)) < 0.5
+    return 2.0 * features @ rng.normal(size=(3, 6)) + 0.3 * rng.normal(size=(60, 6))
+
+
+@pytest.mark.parametrize("noise_variance", ["auto", "columns"])
+@pytest.mark.parametrize(
+    ("unit", "origin"), [(1e-6, 0.0), (1e-3, 7.0), (1e3, 0.0), (1e6, -1e8), (1.0, 1000.0)]
+)
+def test_units_and_origins(unit, origin, noise_variance, sums):
+    """Features are the same in any unit; variances and densities are in it."""
+    rows = with_gaps(sums, 0.1)
+    for center in (True, False):
+        if origin != 0.0 and not center:
+            continue
+        model, other = (
+            IBPLatentFeatures(
+                noise_variance=noise_variance, center=center, max_iter=30, random_state=0
+            )
+            for _ in range(2)
+        )
+        shares, found = model.fit_transform(rows), other.fit_transform(unit * rows + origin)
+        assert model.n_components_ >= 2
+        assert other.n_components_ == model.n_components_
+        np.testing.assert_allclose(found, shares, atol=1e-6)
+        expected = unit * model.components_
+        np.testing.assert_allclose(other.components_, expected, rtol=1e-5, atol=1e-5 * unit)
+        np.testing.assert_allclose(
+            other.noise_variance_, unit**2 * model.noise_variance_, rtol=1e-5
+        )
+        numbers = [each.trace_["n_components"] for each in (model, other)]
+        np.testing.assert_array_equal(*numbers)
+        log_unit = np.count_nonzero(~np.isnan(rows), axis=1) * np.log(unit)
+        np.testing.assert_allclose(
+            other.score_samples(unit * rows + origin), model.score_samples(rows) - log_unit,
+            rtol=1e-6,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("noise_variance", ["auto", "columns"])
+@pytest.mark.parametrize("outlier", [100.0, 1e3, 1e6, 1e20, 1e50, 1e119])
+def test_outlier(outlier, noise_variance, sums):
+    """It may have a few features of its own, and hide some others."""
+    for rows in (sums.copy(), sums[:10, :3].copy()):
+        rows[1, 0] = outlier
+        model = IBPLatentFeatures(noise_variance=noise_variance, max_iter=40, random_state=0)
+        model.fit(rows)
+        assert model.trace_["n_components"].max() <= 15
+        assert np.isfinite(model.score(rows))
+
+
+def test_bound_on_the_number_of_features(sums):
+    """Given variances that are far from the scale of the data: chains stop there, and say so."""
+    rows = sums[:10].copy()
+    rows[1, 0] = 1e6
+    model = IBPLatentFeatures(
+        1.0, noise_variance=0.1, weights_variance=1.0, max_iter=30, random_state=0
+    )
+    with pytest.warns(ConvergenceWarning, match="as many features as there may be"):
+        model.fit(rows)
+    bound = 100 + 2 * 10 + np.ceil(2.0 * (1.0 / np.arange(1, 11)).sum())
+    assert model.trace_["n_components"].max() == bound
+    # New rows that are far away take no longer, either.
+    far = np.full((1, 6), 1e50)
+    assert model.score_samples(far) < -1e90
+    assert np.isfinite(model.transform(far)).all()
+
+
+def test_columns_that_hardly_vary(sums):
+    for unit in (1e-151, 1e-300):
+        with pytest.raises(ValueError, match=r"vary by 1e-150 or more.* in column 0: scale"):
+            IBPLatentFeatures(max_iter=4).fit(unit * sums)
+    for noise_variance in ("auto", "columns"):
+        model = IBPLatentFeatures(noise_variance=noise_variance, max_iter=4, random_state=0)
+        assert np.isfinite(model.fit(1e-145 * sums).score(1e-145 * sums))
 
 
 def test_columns_of_other_scales_and_noise():

@@ -1,6 +1,8 @@
 """Fits of mixtures: attributes, resumed chains, draws."""
 
+import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,6 +64,22 @@ def test_probabilities(model):
     novelty = model.novelty(np.vstack([CENTRES, [[40.0, 40.0]]]))
     assert np.all(novelty[:3] < 0.05)
     assert novelty[3] > 0.9
+
+
+def test_rows_that_no_component_can_have(model):
+    """With an emission of bounded support: probabilities are those of any next row."""
+
+    class Bounded:
+        def log_obs(self, values):
+            return np.full((len(values), 4), -np.inf)
+
+    bounded = copy.copy(model)
+    bounded._representative = replace(model._representative, emission=Bounded())
+    weights = model._representative.weights
+    proba = bounded.predict_proba(X[:2])
+    np.testing.assert_allclose(proba, [weights[:3] / weights[:3].sum()] * 2)
+    np.testing.assert_array_equal(bounded.predict(X[:2]), [weights[:3].argmax()] * 2)
+    np.testing.assert_allclose(bounded.novelty(X[:2]), [weights[3]] * 2)
 
 
 def test_scores_are_averaged_over_samples(model):

@@ -79,3 +79,28 @@ def test_likelihoods_of_histograms():
     expected += sum(np.log(theta + d * np.arange(t)).sum() for t in tables)
     expected -= sum(np.log(theta + np.arange(c)).sum() for c in customers)
     assert seats.log_likelihood(d, theta) == pytest.approx(expected, rel=1e-12)
+
+
+def run(n_depths, n_laws):
+    """Return a franchise whose restaurants are one above the other, as in a run of one word."""
+    places = np.arange(n_depths, dtype=np.int32)
+    layout = FranchiseLayout.of(
+        np.arange(n_depths + 1), np.arange(n_depths + 1), places - 1, places,
+        np.ones(n_depths, np.int32), n_laws,
+    )  # fmt: skip
+    fixed = np.full(n_laws, 0.4), np.full(n_laws, 2.0)
+    return Franchise(layout, np.array([0.5]), FranchisePriors(*fixed, (1.0, 1.0), (1.0, 0.1)))
+
+
+def test_depths_of_a_law_share_a_table():
+    """Its size depends on the laws, not on the depths; the draws are those of tables of one's
+    own."""
+    shared, own = run(40, 3), run(40, 40)
+    for franchise in (shared, own):
+        rng = make_stream(make_seed_sequence(0))
+        for _ in range(20):
+            franchise.sweep(rng)
+    np.testing.assert_array_equal(shared.tables, own.tables)
+    assert shared.log_joint() == pytest.approx(own.log_joint(), rel=1e-12)
+    pairs = [(n + 1) * (n + 2) // 2 for n in (40, 39, 38)]  # of customers of the first depths
+    assert len(shared._ratios[0]) == sum(pairs)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from skdp._random import make_seed_sequence
 from skdp.data import SequencePanel
@@ -109,7 +109,7 @@ def test_not_fitted():
 @pytest.mark.parametrize("init", ["data", "random"])
 @pytest.mark.parametrize("block_size", [1, 2, 10])
 def test_given_weights_find_the_activities(init, block_size):
-    model = quick(emission=given(init=init), block_size=block_size).fit(X)
+    model = quick(emission=given(init=init, noise_prior=(1.0, 1.0)), block_size=block_size).fit(X)
     for found, bits, probs in zip(model.predict(X), BITS, model.predict_proba(X), strict=True):
         assert found.dtype.kind == "i"
         assert (found != bits).mean() < 0.02
@@ -170,9 +170,9 @@ def test_number_of_factors_of_noise():
     """There may be none at all."""
     rng = np.random.default_rng(0)
     values = rng.normal(size=(80, 2))
-    for init in ("data", "random"):
+    for init, max_iter in (("data", 60), ("random", 300)):  # a random start has many factors
         emission = BinaryFactorEmission("auto", init=init)
-        model = quick(n_factors="auto", emission=emission, max_iter=60).fit(values)
+        model = quick(n_factors="auto", emission=emission, max_iter=max_iter).fit(values)
         assert model.n_active_factors_ <= 3
         assert model.predict(values).shape == (80, model.n_active_factors_)
         assert np.isfinite(model.score(values))
@@ -226,8 +226,82 @@ def test_more_factors_than_can_be_summed_over():
             method(X)
 
 
+@pytest.fixture(scope="module")
+def levels():
+    """Return two columns at two levels, in long runs."""
+    on = np.tile(np.repeat([0.0, 1.0], 20), 5)[:, np.newaxis]
+    return on * [5.0, -4.0] + np.random.default_rng(0).normal(size=(200, 2))
+
+
+@pytest.mark.parametrize("n_factors", [2, "auto"])
+@pytest.mark.parametrize(
+    ("unit", "origin"),
+    [(1e-6, 0.0), (1e-3, 7.0), (1e3, 0.0), (1e6, -1e8), (1.0, 1000.0), (0.7, 3.0)],
+)
+def test_units_and_origins(n_factors, unit, origin, levels):
+    """Activities are the same, and densities those of the new unit."""
+    for values in (X[0], levels[:, :1]):
+        model, other = (quick(n_factors=n_factors, max_iter=20) for _ in range(2))
+        activities = model.fit_predict(values)
+        assert 1 <= model.n_active_factors_ <= 4
+        assert_array_equal(other.fit_predict(unit * values + origin), activities)
+        assert other.n_active_factors_ == model.n_active_factors_
+        expected = unit * model.weights_
+        expected[0] += origin
+        assert_allclose(other.weights_, expected, rtol=1e-5, atol=1e-5 * unit)
+        assert_allclose(other.noise_variance_, unit**2 * model.noise_variance_, rtol=1e-5)
+        log_unit = values.shape[1] * np.log(unit)
+        assert_allclose(
+            other.score(unit * values + origin), model.score(values) - log_unit, rtol=1e-6
+        )
+        # Weights count in units of their prior scale, noise by the logarithms of its precisions.
+        assert_allclose(
+            other.trace_["log_joint"],
+            model.trace_["log_joint"] - len(values) * log_unit,
+            rtol=1e-6,
+        )
+
+
+@pytest.mark.parametrize("outlier", [100.0, -999.0, 1e6, 1e20, 1e50, 1e119])
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_one_outlier_is_one_factor(outlier, n_columns, levels):
+    """Or two, but not as many as it is standard deviations away."""
+    values = levels[:, :n_columns].copy()
+    values[50, 0] = outlier
+    model = quick(n_factors="auto", max_iter=20).fit(values + 1000.0)
+    assert model.trace_["n_active_factors"].max() <= 1 + 2
+    assert np.isfinite(model.score(values + 1000.0))
+    assert quick(max_iter=20).fit(values).weights_.shape == (3, n_columns)
+
+
+def test_few_rows_and_an_outlier():
+    rows = np.random.default_rng(0).normal(size=(10, 3)) + 4.0 * (np.arange(10)[:, None] // 5)
+    for outlier in (100.0, 1e3, 1e6, 1e20, 1e50, 1e119):
+        rows[1, 0] = outlier
+        assert quick(n_factors="auto").fit(rows).trace_["n_active_factors"].max() <= 5
+
+
+def test_bound_on_the_number_of_factors(levels):
+    """Given priors that are far from the scale of the data: chains stop there, and say so."""
+    emission = BinaryFactorEmission("auto", weights_scale=1.0, noise_variance=1e-4)
+    model = quick(n_factors="auto", emission=emission, max_iter=30)
+    with pytest.warns(ConvergenceWarning, match="as many factors as there may be"):
+        model.fit(levels[:100, :1] + 1000.0)
+    bound = 24 + np.ceil(2.0 * (1.0 / np.arange(1, 101)).sum())
+    assert model.trace_["n_active_factors"].max() == bound
+
+
+def test_columns_that_hardly_vary():
+    for unit in (1e-151, 1e-300):
+        with pytest.raises(ValueError, match=r"vary by 1e-150 or more.* in column 0: scale"):
+            quick().fit([unit * X[0]])
+    assert np.isfinite(quick().fit([1e-145 * X[0]]).score([1e-145 * X[0]]))
+    constant = np.column_stack([np.concatenate(X), np.full(160, 7.0)])
+    assert np.isfinite(quick(n_factors="auto").fit(constant).score(constant))
+
+
 def test_sample():
-    model = quick(emission=given(), max_iter=60).fit(X)
+    model = quick(emission=given(noise_prior=(1.0, 1.0)), max_iter=60).fit(X)
     panel, activities = model.sample(400, 3, random_state=1)
     assert panel.shape == (3, 3)
     again = model.sample(400, 3, random_state=1)

@@ -252,3 +252,23 @@ def test_a_fit_goes_on_from_its_checkpoint(case, monkeypatch, tmp_path):
     assert_same(found, longer)
     with pytest.raises(ValueError, match="another X"):
         model.fit(split(PANELS[kind], 2))
+
+
+@pytest.mark.parametrize("n_partitions", [1, 3])
+def test_steps_without_observations_are_in_no_share(n_partitions):
+    """Nor do they keep a state in use; a step with one value of two was observed."""
+    rng = np.random.default_rng(0)
+    panel = [rng.normal(size=(40, 2)) + 6.0 * (np.arange(40)[:, None] // 20) for _ in range(3)]
+    panel[0][:] = np.nan
+    panel[1][::3, 0] = np.nan
+    X = SequencePanel.from_sequences(panel)
+    if n_partitions > 1:
+        X = PartitionedPanel.from_panel(X, n_partitions)
+    model = HDPHMMLT(6, max_iter=20, random_state=0).fit(X)
+    assert model.state_shares_.sum() == pytest.approx(1.0)
+    # 80 steps were observed: shares are whole numbers of them.
+    numbers = 80 * model.state_shares_
+    np.testing.assert_allclose(numbers, numbers.round(), atol=1e-9)
+    used = model.state_shares_ > 0
+    assert model.n_active_components_ == used.sum()
+    assert np.all(np.abs(model.emission_.means[used] - np.nanmean(panel[1:], axis=(0, 1))) > 1e-9)

@@ -340,7 +340,9 @@ class TestFromTopics:
         shares = model.transform([[[2, 2, 2]]])
         assert_allclose(shares, [[0.5, 0.5]], atol=0.2)
         assert np.isfinite(model.transform([[[0, 2, 1]]])).all()
-        assert_array_equal(np.isinf(model.score_samples([[[0, 2]], [[2, 0]]])), [True, False])
+        assert_array_equal(np.isinf(model.score_samples([[[2, 2]], [[0, 1]]])), [True, False])
+        given_or_scored = np.isinf(model.score_samples([[[0] * n + [2]] for n in range(1, 9)]))
+        assert set(given_or_scored) == {True, False}
 
 
 class TestTopWords:

@@ -51,7 +51,7 @@ MUTATIONS = [
     Mutation(
         "partitions-first-segments",
         "sequence/_hmm/_placed_walker.py",
-        "        duration.take(self._found[3:])\n",
+        "        duration.take(self._found[4:])\n",
         "",
         "Durations are those of the states that were drawn last.",
         f"{BITS}[poisson durations]",

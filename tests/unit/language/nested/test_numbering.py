@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from skdp.language._nested._numbering import END, find_spans, number_letters, number_spans
+from skdp.language._nested._numbering import (
+    END,
+    find_shared,
+    find_spans,
+    number_letters,
+    number_spans,
+)
 
 STRINGS = ["abcab", "", "cab", "aaaa", "b"]
 TOKENS = np.array(["abc".index(c) for s in STRINGS for c in s], dtype=np.int32)
@@ -16,6 +22,21 @@ def places():
     for string, start in zip(STRINGS, PTR, strict=False):
         for i in range(len(string)):
             yield string, start, i
+
+
+@pytest.mark.parametrize("longest", [1, 3, 7])
+def test_shared_spans(longest):
+    spans = [
+        (start + i, string[i : i + k])
+        for string, start, i in places()
+        for k in range(1, min(longest, len(string) - i) + 1)
+    ]
+    texts = [text for _, text in spans]
+    expected = np.zeros(len(TOKENS), dtype=np.int64)
+    for at, text in spans:
+        if texts.count(text) > 1:
+            expected[at] = len(text)
+    assert find_shared(number_spans(TOKENS, PTR, longest)).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("longest", [1, 3, 7])

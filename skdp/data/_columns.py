@@ -1,0 +1,96 @@
+"""Data frames of pandas and polars, and tables of Arrow: their columns, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._checks import check_unmasked
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether X is a data frame of pandas or polars, or a table of Arrow."""
+    kinds = ("iloc", "__dataframe__", "__arrow_c_stream__")
+    return len(getattr(X, "shape", ())) == 2 and any(hasattr(X, kind) for kind in kinds)
+
+
+def columns_of(frame: Any) -> list[NDArray[Any]]:
+    """Return the columns of a data frame, each an (n,) array of its own type."""
+    if hasattr(frame, "iloc"):  # pandas, where names may occur twice
+        return [frame.iloc[:, j].to_numpy() for j in range(frame.shape[1])]
+    return [_as_column(frame[name]) for name in names_of(frame)]
+
+
+def names_of(frame: Any) -> list[Any]:
+    """Return the names of the columns of a data frame."""
+    return list(getattr(frame, "column_names", frame.columns))
+
+
+def _as_column(series: Any) -> NDArray[Any]:
+    """Return a column of polars or Arrow; structured values and very long integers as objects."""
+    try:
+        column = np.asarray(series)
+        if column.ndim == 1:
+            return column
+    except Exception:  # what numpy does not have; each library raises its own errors
+        pass
+    return as_objects(series.to_list() if hasattr(series, "to_list") else series.to_pylist())
+
+
+def as_objects(values: Iterable[Any]) -> NDArray[Any]:
+    """Return values, tuples among them, as the elements of an array."""
+    listed = list(values)
+    array = np.empty(len(listed), dtype=object)
+    for i, value in enumerate(listed):
+        array[i] = value
+    return array
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value is None, or differs from itself, as NaN, NaT and pandas' NA do.
+
+    A tuple is missing if a part of it is.
+    """
+    if isinstance(value, tuple):
+        return any(map(is_missing, value))
+    if value is None or getattr(value, "ndim", 0) > 0:
+        return value is None
+    try:
+        return not bool(value == value)
+    except TypeError:  # the truth of pandas' NA is unknown
+        return True
+
+
+def to_numbers(values: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Return objects as numbers, NaN where a value is missing.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one is no number, or hidden by a mask.
+    """
+    numbers = np.empty(values.shape)
+    flat = numbers.reshape(-1)
+    for place, value in enumerate(values.flat):
+        flat[place] = _to_number(value, name)
+    return numbers
+
+
+def _to_number(value: Any, name: str) -> float:
+    check_unmasked(value, name)
+    if is_missing(value):
+        return np.nan
+    got = f"got {value!r:.60} ({type(value).__name__})"
+    try:
+        if not isinstance(value, np.datetime64 | np.timedelta64) and getattr(value, "ndim", 0) == 0:
+            return float(value)
+    except (ValueError, OverflowError):
+        raise ValueError(f"{name} must hold numbers in double precision, {got}.") from None
+    except TypeError:
+        pass
+    raise TypeError(
+        f"{name} must hold numbers: an argument must be a string or a number, {got}."
+    ) from None

@@ -1,0 +1,158 @@
+"""Observations with far values pulled in, so that default priors follow the others.
+
+Of each column, m is the median and R the width of the middle four fifths of the values that differ
+from it: repeated medians, such as the zeros of a column that is mostly zero, have no spread. A
+value x at a distance of more than c = 10 R counts as m + c^2 / (x - m): the farther it is, the
+less it counts. One value, or a few in a hundred, cannot stretch a variance or move a mean then,
+however large they are, while values up to c count as they are: small clusters may be far away. R
+and m follow a column that is shifted or scaled, and they are order statistics, which do not depend
+on how the observations are cut into parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._typing import Floats, Places
+from skdp.emissions._gaussian_sums import Ranges, find_column_ranges
+from skdp.emissions._whole import Observations
+
+ROUNDING = 1e-12
+"""A column that varies by less, compared to its size, is constant."""
+
+SMALLEST = 1e-150
+"""Squares of smaller ranges lose their digits, or are 0."""
+
+_TAIL, _REACH = 0.1, 10.0
+
+_SIGN = np.uint64(1 << 63)
+_DIGIT_BITS = 8
+
+
+class PulledIn:
+    """Observations with far values pulled in; observations may be in parts.
+
+    Parameters
+    ----------
+    data : Observations or ObservedSequences
+    """
+
+    def __init__(self, data: Observations):
+        self.n_features = data.n_features
+        self._data: Any = data
+        (ranges,) = data.sum(find_column_ranges)
+        _check_ranges(ranges)
+        self._bounds = _find_bounds(data, ranges.numbers)
+
+    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over parts of tuples ``f(values, *args)``."""
+        result: tuple[Any, ...] = self._data.sum(_apply, self._bounds, f, args)
+        return result
+
+    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over parts of tuples ``f(values, ptr, *args)``."""
+        result: tuple[Any, ...] = self._data.sum_sequences(
+            _apply_to_sequences, self._bounds, f, args
+        )
+        return result
+
+
+def _apply(values: Floats, bounds: Any, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    return f(pull_in(values, *bounds), *args)
+
+
+def _apply_to_sequences(
+    values: Floats, ptr: Places, bounds: Any, f: Callable[..., Any], args: tuple[Any, ...]
+) -> Any:
+    return f(pull_in(values, *bounds), ptr, *args)
+
+
+def pull_in(values: Floats, medians: Floats, cuts: Floats) -> Floats:
+    """Return values, those farther from the medians than the cuts pulled in."""
+    away = values - medians
+    far = np.abs(away) > cuts
+    if not far.any():
+        return values
+    columns = np.nonzero(far)[1]
+    pulled = values.copy()
+    pulled[far] = medians[columns] + cuts[columns] * (cuts[columns] / away[far])
+    return pulled
+
+
+def _check_ranges(ranges: Ranges) -> None:
+    """Raise a ValueError if squares of how a column varies would underflow."""
+    seen = ranges.numbers > 0
+    lows, highs = (np.where(seen, ends[:, 0], 0.0) for ends in (ranges.lows, ranges.highs))
+    widths = highs - lows
+    sizes = np.maximum(np.abs(lows), np.abs(highs))
+    small = (widths < SMALLEST) & (widths > ROUNDING * sizes)
+    if small.any():
+        d = int(np.argmax(small))
+        raise ValueError(
+            f"X must hold columns that are constant or range over {SMALLEST:g} or more, because "
+            f"squares of smaller numbers underflow; column {d} goes from {lows[d]:g} to "
+            f"{highs[d]:g}: scale the columns of X."
+        )
+
+
+def _find_bounds(data: Observations, numbers: Places) -> tuple[Floats, Floats]:
+    """Return the medians of all columns, and how far from them values count as they are."""
+    (medians,) = find_order_statistics(data, ((numbers - 1) // 2)[np.newaxis])
+    below, equal = data.sum(_count_about, medians)
+    n_others = numbers - equal
+    first = np.floor(_TAIL * n_others + 0.5).astype(np.int64)
+    ranks = np.array([first, n_others - 1 - first])
+    ranks = np.where(ranks < below, ranks, ranks + equal)
+    lows, highs = find_order_statistics(data, np.clip(ranks, 0, np.maximum(numbers - 1, 0)))
+    widths = np.maximum(highs, medians) - np.minimum(lows, medians)
+    known = (n_others > 0) & (widths >= SMALLEST)
+    return medians, np.where(known, _REACH * widths, np.inf)
+
+
+def _count_about(values: Floats, medians: Floats) -> tuple[Places, Places]:
+    """Return how many values of each column are below the median, and how many equal to it."""
+    return (values < medians).sum(axis=0), (values == medians).sum(axis=0)
+
+
+def find_order_statistics(data: Observations, ranks: Places) -> Floats:
+    """Return the values of some ranks of each column; NaN does not count.
+
+    A float is a whole number of 64 bits in the same order, whose digits are found one by one, from
+    the numbers of values that have each digit.
+
+    Parameters
+    ----------
+    data : Observations
+    ranks : (R, D) array of int
+        From 0.
+
+    Returns
+    -------
+    (R, D) array
+        Anything where a column has no such value.
+    """
+    heads = np.zeros(ranks.shape, dtype=np.uint64)
+    for shift in range(64 - _DIGIT_BITS, -1, -_DIGIT_BITS):
+        (counts,) = data.sum(_count_digits, heads, shift)
+        running = counts.cumsum(axis=2)
+        digits = (running[:, :, :-1] <= ranks[:, :, np.newaxis]).sum(axis=2)[:, :, np.newaxis]
+        ranks = ranks - np.take_along_axis(running - counts, digits, axis=2)[:, :, 0]
+        heads = (heads << np.uint64(_DIGIT_BITS)) | digits[:, :, 0].astype(np.uint64)
+    bits = np.where(heads & _SIGN, heads ^ _SIGN, ~heads)
+    return bits.view(np.float64)
+
+
+def _count_digits(values: Floats, heads: NDArray[np.uint64], shift: int) -> tuple[Places]:
+    """Return how many values have each next digit, (R, D, 256), of those with given first ones."""
+    counts = np.empty((*heads.shape, 1 << _DIGIT_BITS), dtype=np.int64)
+    for d, column in enumerate(values.T):
+        bits = (column[~np.isnan(column)] + 0.0).view(np.uint64)  # 0.0 and -0.0 are the same
+        keys = np.where(bits & _SIGN, ~bits, bits | _SIGN) >> np.uint64(shift)
+        for r, head in enumerate(heads[:, d]):
+            own = keys[keys >> np.uint64(_DIGIT_BITS) == head].astype(np.int64)
+            counts[r, d] = np.bincount(own & 255, minlength=256)
+    return (counts,)
