@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-def unique_rows(
-    rows: NDArray[Any],
-) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]:
-    """Return the distinct rows, in lexicographic order, which one each row is, and their counts.
+class UniqueRows(NamedTuple):
+    """The distinct rows of an array, in lexicographic order.
+
+    Attributes
+    ----------
+    distinct : array of shape (n_distinct, n_columns)
+    places : array of shape (n_rows,)
+        ``distinct[places]`` are the rows.
+    counts : array of shape (n_distinct,)
+    firsts : array of shape (n_distinct,)
+        ``rows[firsts]`` are the distinct rows, where they occur first.
+    """
+
+    distinct: NDArray[Any]
+    places: NDArray[np.intp]
+    counts: NDArray[np.intp]
+    firsts: NDArray[np.intp]
+
+
+def unique_rows(rows: NDArray[Any]) -> UniqueRows:
+    """Return the distinct rows.
 
     ``np.unique(rows, axis=0)`` finds the same by comparing structured values, for which numpy runs
     Python code. If a signal handler raises there, numpy replaces its exception by "Cannot compare
@@ -21,13 +38,6 @@ def unique_rows(
     ----------
     rows : array of shape (n_rows, n_columns)
         Without missing values.
-
-    Returns
-    -------
-    distinct : array of shape (n_distinct, n_columns)
-    places : array of shape (n_rows,)
-        ``distinct[places]`` are the rows.
-    counts : array of shape (n_distinct,)
     """
     n_rows, n_columns = rows.shape
     order = np.lexsort(rows.T[::-1]) if n_columns else np.arange(n_rows)
@@ -36,4 +46,5 @@ def unique_rows(
     is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     places = np.empty(n_rows, dtype=np.intp)
     places[order] = np.cumsum(is_new) - 1
-    return ordered[is_new], places, np.bincount(places, minlength=int(is_new.sum()))
+    counts = np.bincount(places, minlength=int(is_new.sum()))
+    return UniqueRows(ordered[is_new], places, counts, order[is_new])

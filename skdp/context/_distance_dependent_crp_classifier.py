@@ -18,6 +18,7 @@ from skdp._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp._typing import Floats
+from skdp._unique_rows import unique_rows
 from skdp.base import ChainEstimator
 from skdp.context._columns import Column, as_rows, describe_column, find_codes, read_columns
 from skdp.context._distance_dependent._model import (
@@ -310,11 +311,9 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
                 Column.of(those, describe_column(j, names)) for j, those in enumerate(values)
             ]
             given["columns"] = [column for column, _ in of_columns]
-            codes, firsts, context_of = np.unique(
-                np.column_stack([found for _, found in of_columns]).astype(np.int32),
-                axis=0, return_index=True, return_inverse=True,
-            )  # fmt: skip
-            context_of = context_of.ravel().astype(np.int64)
+            codes, context_of, _, firsts = unique_rows(
+                np.column_stack([found for _, found in of_columns]).astype(np.int32)
+            )
             if callable(self.kernel):
                 contexts = as_rows([those[firsts] for those in values])
                 self._check_room(len(contexts), codes.shape[1])
@@ -521,7 +520,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
             codes = find_codes(self._columns, values)
             contexts, row_of = codes, None
             if self._contexts is None:
-                contexts, row_of = np.unique(codes, axis=0, return_inverse=True)
+                contexts, row_of, *_ = unique_rows(codes)
             else:
                 contexts = as_rows(values)
         step = max(1, min(_BLOCK, _MOST_PAIRS // self._predictor.n_contexts))
@@ -532,7 +531,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
                 block = self._compare(block, self._contexts)
             parts.append(self._predictor.predict(block, self._models))
         proba = np.concatenate(parts)
-        return proba if row_of is None else proba[row_of.ravel()]
+        return proba if row_of is None else proba[row_of]
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the log probability of each outcome in each context.

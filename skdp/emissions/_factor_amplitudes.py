@@ -14,6 +14,7 @@ from scipy.special import gammaln
 from skdp._numba import frozen
 from skdp._random import draw_gamma
 from skdp._typing import Floats, Places
+from skdp._unique_rows import unique_rows
 from skdp.emissions import _kernels_factor_amplitudes as kernels
 from skdp.emissions import _kernels_factors as factors
 from skdp.emissions._kernels_gaussian import HALF_LOG_2_PI
@@ -59,8 +60,7 @@ class Pattern(NamedTuple):
 
 def find_patterns(values: NDArray[np.float64]) -> list[Pattern]:
     """Return steps by the columns of their missing values."""
-    seen, kinds = np.unique(~np.isnan(values), axis=0, return_inverse=True)
-    kinds = kinds.reshape(-1)
+    seen, kinds, *_ = unique_rows(~np.isnan(values))
     return [Pattern(np.flatnonzero(kinds == i), row) for i, row in enumerate(seen)]
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, gammaincc, ndtr, ndtri, stdtr, stdtrit
 
 from skdp._typing import Floats
+from skdp._unique_rows import unique_rows
 
 _BLOCK = 1000
 """Rows at a time where arrays of all of them would be many."""
@@ -304,9 +305,9 @@ def fill_by_regression(
     out = np.array(values)
     hidden = np.isnan(values)
     incomplete = np.flatnonzero(hidden.any(axis=1))
-    patterns, places = np.unique(hidden[incomplete], axis=0, return_inverse=True)
+    patterns, places, *_ = unique_rows(hidden[incomplete])
     for i, pattern in enumerate(patterns):
-        rows = incomplete[places.ravel() == i]
+        rows = incomplete[places == i]
         unseen, seen = np.flatnonzero(pattern), np.flatnonzero(~pattern)
         slopes = np.linalg.solve(
             scales[:, seen[:, np.newaxis], seen], scales[:, seen[:, np.newaxis], unseen]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from skdp._typing import Floats
+from skdp._unique_rows import unique_rows
 from skdp.emissions import _kernels_gaussian as gaussian
 from skdp.emissions import _kernels_scale_mixture as kernels
 from skdp.emissions._gaussian_model import (
@@ -290,10 +291,8 @@ class StudentTModel:
             self.freedoms.reshape(n_states, -1),
             self.precisions.reshape(n_states, -1),
         )
-        _, states, twins = np.unique(
-            np.column_stack(known), axis=0, return_index=True, return_inverse=True
-        )
-        return self.reorder(states)._log_obs(values)[:, twins.ravel()]
+        unique = unique_rows(np.column_stack(known))
+        return self.reorder(unique.firsts)._log_obs(values)[:, unique.places]
 
     def _log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return `log_obs` of states of which no two are equal; all that are not in use are."""
@@ -392,6 +391,6 @@ def _patterns(
         yield nothing, slice(None)
         return
     yield nothing, np.delete(np.arange(len(hidden)), rows)
-    patterns, places = np.unique(hidden[rows], axis=0, return_inverse=True)
+    patterns, places, *_ = unique_rows(hidden[rows])
     for i, pattern in enumerate(patterns):
-        yield pattern, rows[places.ravel() == i]
+        yield pattern, rows[places == i]

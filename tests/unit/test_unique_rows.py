@@ -14,16 +14,20 @@ from skdp._unique_rows import unique_rows
 @pytest.mark.parametrize("shape", [(0, 3), (1, 1), (7, 2), (200, 3), (50, 12)])
 def test_numpy_finds_the_same(dtype, shape):
     rows = (np.random.default_rng(0).integers(-1, 3, shape) // 2).astype(dtype)
-    expected = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    distinct, firsts, places, counts = np.unique(
+        rows, axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    expected = distinct, places, counts, firsts
     for found, other in zip(unique_rows(rows), expected, strict=True):
         assert_array_equal(found, np.reshape(other, found.shape))
 
 
 def test_no_columns():
-    distinct, places, counts = unique_rows(np.zeros((4, 0)))
+    distinct, places, counts, firsts = unique_rows(np.zeros((4, 0)))
     assert distinct.shape == (1, 0)
     assert_array_equal(places, np.zeros(4))
     assert_array_equal(counts, [4])
+    assert_array_equal(firsts, [0])
 
 
 class Alarm(Exception):

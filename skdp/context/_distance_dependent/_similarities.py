@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from skdp._random import draw_gamma, draw_slice
 from skdp._typing import Floats, Places
+from skdp._unique_rows import unique_rows
 from skdp.context._distance_dependent import _kernels_rows as kernels
 from skdp.context._distance_dependent._kernels_sweep import Buckets, Table
 from skdp.context._distance_dependent._observations import Observations
@@ -226,7 +227,7 @@ class SubsetOverlap(_Subsets):
         """Draw the weights as shares of Gamma variates, whose sum is independent of them."""
         if self.prior is None:
             return
-        patterns, repeats = np.unique(self._agreements(links), axis=0, return_counts=True)
+        patterns, _, repeats, _ = unique_rows(self._agreements(links))
         n_columns = len(self.parameter)
         parts = self.parameter * draw_gamma(self.prior * n_columns, rng)
         parts = np.maximum(parts, math.exp(_LOGS[0]))

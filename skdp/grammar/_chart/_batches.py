@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._executors import call_all
+from skdp._unique_rows import unique_rows
 from skdp.data import TokenSequences
 
 _CHUNK_WORDS = 2000
@@ -61,10 +62,10 @@ class SentenceBatches(NamedTuple):
         for length in np.unique(lengths)[::-1]:
             (members,) = np.nonzero(lengths == length)
             rows = sentences.tokens[sentences.ptr[members, np.newaxis] + np.arange(length)]
-            _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-            distinct.append(members[first])
-            inverse[members] = n_distinct + which.ravel()
-            n_distinct += len(first)
+            unique = unique_rows(rows)
+            distinct.append(members[unique.firsts])
+            inverse[members] = n_distinct + unique.places
+            n_distinct += len(unique.firsts)
         multiplicity = np.bincount(inverse, minlength=n_distinct).astype(np.float64)
         everything = np.concatenate(distinct) if distinct else np.empty(0, dtype=np.int64)
         return cls(sentences, everything, inverse, multiplicity)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._typing import Ints
+from skdp._unique_rows import unique_rows
 from skdp.data._parse_tree import ParseTree
 
 
@@ -154,9 +155,9 @@ def _number(
             rows = np.column_stack([new[rows[:, 0]], rows[:, 2]])
         else:
             rows = new[rows]
-        table, places = np.unique(rows, axis=0, return_inverse=True)
-        rule[nodes] = places.reshape(-1)
-        tables.append(table.astype(np.int32))
+        unique = unique_rows(rows)
+        rule[nodes] = unique.places
+        tables.append(unique.distinct.astype(np.int32))
     tree_ptr = np.array(ptr, dtype=np.int64)
     tops = new[np.array(symbols, dtype=np.int64)[tree_ptr[1:] - 1]]
     roots, root_rule = np.unique(tops, return_inverse=True)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
 from skdp._typing import Floats
+from skdp._unique_rows import unique_rows
 from skdp.grammar._refinement._messages import RefinedTables
 from skdp.grammar._refinement._top_weights import ChildRows, PairRows, log_gem, maximize
 from skdp.grammar._refinement._treebank import CoarseRules
@@ -183,10 +184,10 @@ class VariationalRefinement:
         symbols = np.concatenate([rules.unary[:, 1], rules.roots])
         log_sum = np.concatenate([unary.sum(axis=2), root])
         n_rows = np.concatenate([np.full(len(unary), float(n)), np.ones(len(root))])
-        pairs, places = np.unique(rules.binary[:, 1:], axis=0, return_inverse=True)
+        pairs, places, *_ = unique_rows(rules.binary[:, 1:])
         pair_sum = np.zeros((len(pairs), n, n))
-        np.add.at(pair_sum, places.reshape(-1), binary.sum(axis=3))
-        pair_rows = np.bincount(places.reshape(-1), minlength=len(pairs)).astype(np.float64) * n
+        np.add.at(pair_sum, places, binary.sum(axis=3))
+        pair_rows = np.bincount(places, minlength=len(pairs)).astype(np.float64) * n
         return (
             ChildRows(self.priors.unary, symbols, log_sum, n_rows),
             PairRows(self.priors.binary, pairs[:, 0], pairs[:, 1], pair_sum, pair_rows),

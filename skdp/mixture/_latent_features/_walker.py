@@ -171,7 +171,7 @@ class LatentFeatureWalker(Part):
         The weights are summed out, and so are the missing entries. Features have no order.
         """
         result = log_buffet(self.features, self.concentration)
-        patterns, columns, _ = unique_rows(self._missing.T)
+        patterns, columns, *_ = unique_rows(self._missing.T)
         for p, pattern in enumerate(patterns):
             own, seen = columns == p, ~pattern
             rows = self._rows[seen][:, own] / self.scales[own]
@@ -238,7 +238,7 @@ def log_buffet(features: NDArray[np.int8], concentration: float) -> float:
     """
     n_rows, n_features = features.shape
     m = features.sum(axis=0)
-    repeats = unique_rows(features.T)[2]
+    repeats = unique_rows(features.T).counts
     result = n_features * math.log(concentration)
     result -= concentration * expected_features(n_rows, 1.0)
     terms = gammaln(m) + gammaln(n_rows - m + 1.0) - math.lgamma(n_rows + 1.0)
