@@ -458,8 +458,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         ValueError, TypeError
             If X, y or a parameter is invalid. The estimator is left unchanged.
         KeyboardInterrupt
-            If interrupted, at the end of the current sweep. The estimator is fitted with the
-            samples kept so far, or in the burn-in with the current state; another `fit` with
+            If interrupted, at the end of the current sweep. It is fitted with the samples so far,
+            in the burn-in with the current state unless it was fitted before; another `fit` with
             ``warm_start=True`` continues.
 
         Warns

@@ -297,8 +297,9 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
             If X or a parameter is invalid. The estimator is left unchanged.
         KeyboardInterrupt
             If interrupted, at the end of the current iteration or sweep. If every start has a lower
-            bound by then, the estimator is fitted with the result so far; if chains have kept no
-            sweep, with their current state. Another `fit` with ``warm_start=True`` continues.
+            bound by then, it is fitted with the result so far; if chains have kept no sweep, with
+            their current state, unless it was fitted before. Another `fit` with
+            ``warm_start=True`` continues.
 
         Warns
         -----

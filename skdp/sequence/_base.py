@@ -130,8 +130,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
             If X or a parameter is invalid, a column of X holds nothing but missing values, or y
             holds the lengths of sequences. The estimator is left unchanged.
         KeyboardInterrupt
-            If interrupted, at the end of the current sweep. The estimator is fitted with the
-            samples kept so far, or in the burn-in with the current state; another `fit` with
+            If interrupted, at the end of the current sweep. It is fitted with the samples so far,
+            in the burn-in with the current state unless it was fitted before; another `fit` with
             ``warm_start=True`` continues; on a PartitionedPanel it takes the callback `Checkpoint`
             to continue.
         RuntimeError
