@@ -16,8 +16,9 @@ from skdp._typing import Floats, Ints, Places
 from skdp.context._backoff._explain import BackoffStep, CountedModel, explain_paths, name_levels
 from skdp.context._backoff._levels import check_levels
 from skdp.context._backoff._tree import ContextTree
-from skdp.context._columns import Column, describe_column, read_columns
+from skdp.context._columns import describe_column, read_columns
 from skdp.context._labels import check_classes, check_labels
+from skdp.data._categories import Column
 
 _CELLS_AT_ONCE = 2**24
 """Probabilities that `predict` holds at a time."""

@@ -20,7 +20,7 @@ from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp._typing import Floats
 from skdp._unique_rows import unique_rows
 from skdp.base import ChainEstimator
-from skdp.context._columns import Column, as_rows, describe_column, find_codes, read_columns
+from skdp.context._columns import as_rows, describe_column, find_codes, read_columns
 from skdp.context._distance_dependent._model import (
     LinkModel,
     Predictor,
@@ -44,6 +44,7 @@ from skdp.context._distance_dependent._similarities import (
 )
 from skdp.context._distance_dependent._walker import LinkWalker
 from skdp.context._labels import check_labels
+from skdp.data._categories import Column
 from skdp.data._validation import check_rows
 from skdp.inference import NoAverages, Trace, warn_of_drifts
 from skdp.mixture._partition import representative_partition

@@ -437,9 +437,9 @@ def _check_no_text(X: Any) -> None:
         check_array(X, dtype=np.float64, ensure_2d=False, allow_nd=True, ensure_all_finite=False)
     except (TypeError, ValueError):
         raise ValueError(
-            "X must hold numbers, got text. Categories and symbols are integers from 0: encode "
-            "them first, for instance by sklearn.preprocessing.OrdinalEncoder, or words of "
-            "sentences by skdp.feature_extraction.TokenVectorizer."
+            "X must hold numbers, got text, which is for categorical emissions. Encode it first, "
+            "for instance by sklearn.preprocessing.OrdinalEncoder, or words of sentences by "
+            "skdp.feature_extraction.TokenVectorizer."
         ) from None
 
 

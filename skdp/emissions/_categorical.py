@@ -51,7 +51,10 @@ class CategoricalEmission(PartedEmission):
 
     Notes
     -----
-    Observations are one column of integers without missing values.
+    Observations are one column without missing values: integers from 0, or text (strings, pandas
+    Categorical of strings, polars Categorical and Enum, dictionaries of Arrow). The estimator then
+    has `categories_`: code k of the model stands for ``categories_[0][k]``, in sorted order.
+    Categories that were not in `fit` are refused. Categories that are numbers are these numbers.
 
     A drawn A begins at the square root of V. `HDPHMMLT` leaves it there during the sweeps in which
     it holds its other concentrations, since random states, which all have all symbols, call for a

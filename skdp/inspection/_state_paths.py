@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from skdp._checks import as_array, check_count
 from skdp.data import check_panel
+from skdp.emissions._category_columns import code_categories
 from skdp.inspection._axes import as_names
 from skdp.inspection._states import check_matrix
 
@@ -78,8 +79,9 @@ def predict_states(
     estimator: Any, X: Any, sequence: int | None
 ) -> tuple[NDArray[Any], NDArray[np.int64] | None, NDArray[np.float64]]:
     """Return the states of one sequence of X, or of all end to end, where these meet, and X."""
+    values = code_categories(estimator, getattr(estimator, "emission", None), X, reset=False)
     panel, is_single = check_panel(
-        estimator, X, reset=False, ensure_all_finite="allow-nan", accept_tokens=True
+        estimator, values, reset=False, ensure_all_finite="allow-nan", accept_tokens=True
     )
     if sequence is not None:
         sequence = check_count(sequence, "sequence")

@@ -16,6 +16,7 @@ from skdp._sklearn_compat import HasMethods, StrOptions
 from skdp._typing import Floats, Places
 from skdp.base import ComposedEstimator
 from skdp.emissions._categorical import CategoricalEmission
+from skdp.emissions._category_columns import code_categories
 from skdp.emissions._clusters import ClusterEmission
 from skdp.emissions._gaussian import GaussianEmission
 from skdp.emissions._gaussian_model import GaussianModel
@@ -51,6 +52,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ComposedEstimator):
         "init": [StrOptions({"sequential"}), "array-like"],
     }
 
+    _feature_attributes = (*ComposedEstimator._feature_attributes, "categories_")
     _optional_attributes = frozenset(["means_", "covariances_"])
 
     emission: Any
@@ -98,6 +100,10 @@ class BaseMixture(ClusterMixin, DensityMixin, ComposedEstimator):
                 f"{type(emission).__name__}."
             )
         return sampler
+
+    def _with_codes(self, X: Any, *, reset: bool) -> Any:
+        """Return X with codes in place of text, where the emission is of categories."""
+        return code_categories(self, self._part("emission"), X, reset=reset)
 
     # Chains
 

@@ -142,6 +142,9 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         Number of columns.
     feature_names_in_ : (n_features,) array
         Only if X was a data frame with string column names, or a list of them.
+    categories_ : list of n_features arrays or None
+        Only if a column of categories held text: for each column its categories, in the order of
+        the codes that stand for them in the model; None: the column holds numbers.
 
     See Also
     --------
@@ -263,7 +266,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
             self._concentration(name)
 
     def _check_input(self, X: Any, y: Any = None) -> SequencePanel:
-        panel, is_single = check_panel(self, X, reset=True)
+        panel, is_single = check_panel(self, self._with_codes(X, reset=True), reset=True)
         check_no_lengths(y, panel, is_single, "group")
         if is_single and len(panel.values) > 1 and holds_labels(y, len(panel.values)):
             warn_user(
@@ -524,7 +527,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
 
     def _check_groups(self, X: Any) -> tuple[SequencePanel, bool]:
         check_is_fitted(self)
-        return check_panel(self, X, reset=False)
+        return check_panel(self, self._with_codes(X, reset=False), reset=False)
 
     def _responsibilities(self, X: Any) -> tuple[Floats, Floats, SequencePanel, bool]:
         """Return probabilities of components and of new ones by row, under the representative one.

@@ -68,7 +68,7 @@ class RowMixture(BaseMixture):
         self._concentration_and_prior(self._discount_and_prior()[0])
 
     def _check_input(self, X: Any, y: Any = None) -> Floats:
-        return check_rows(self, X, reset=True)
+        return check_rows(self, self._with_codes(X, reset=True), reset=True)
 
     def _first_labels(self, n_samples: int) -> NDArray[np.int64] | None:
         """Return the given first partition, named without gaps; None: there is none."""
@@ -254,7 +254,7 @@ class RowMixture(BaseMixture):
 
     def _check_rows(self, X: Any) -> Floats:
         check_is_fitted(self)
-        return check_rows(self, X, reset=False)
+        return check_rows(self, self._with_codes(X, reset=False), reset=False)
 
     def _log_proba(self, X: Any) -> Floats:
         """Return the log probabilities of the components, given that a row is of one of them."""

@@ -19,6 +19,7 @@ from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_pan
 from skdp.data._numbers import check_finite
 from skdp.data._panels import check_no_lengths
 from skdp.data._validation import check_lengths, check_partitions
+from skdp.emissions._category_columns import code_categories
 from skdp.emissions._lags import check_lags
 from skdp.emissions._names import EMISSIONS
 from skdp.inference import NoAverages, warn_user
@@ -36,7 +37,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
     samples_: list[Any]
     _models: list[Any]
 
-    _feature_attributes = (*ComposedEstimator._feature_attributes, "_n_words")
+    _feature_attributes = (*ComposedEstimator._feature_attributes, "_n_words", "categories_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -68,6 +69,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
                 f'HDPHMMLT(emission="categorical"), not for {type(self).__name__} with '
                 f"emission={self._part('emission')!r}."
             )
+        X = code_categories(self, self._part("emission"), X, reset=reset)
         n_given = self._n_given()
         panel, is_single = check_panel(
             self, X, reset=reset, ensure_all_finite="allow-nan", accept_tokens=accept_tokens

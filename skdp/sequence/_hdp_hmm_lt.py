@@ -168,6 +168,9 @@ class HDPHMMLT(PartitionedHMM):
         Number D of columns of an observation.
     feature_names_in_ : (D,) array
         Only if X was a data frame with string column names.
+    categories_ : list of n_features arrays or None
+        Only if a column of categories held text: for each column its categories, in the order of
+        the codes that stand for them in the model; None: the column holds numbers.
 
     See Also
     --------

@@ -57,7 +57,8 @@ class PartitionedHMM(PartitionedFits, HMMPredictions):
         if executor is None:
             return super()._check_input(X, y)
         check_partitions(self, X, reset=True)
-        self.__dict__.pop("_n_words", None)
+        for name in ("_n_words", "categories_"):
+            self.__dict__.pop(name, None)
         placed = PlacedPanel(X, executor)
         check = CheckPanel(
             type(self).__name__,

@@ -35,7 +35,7 @@ FAULTS = {
     "fractions": ({"emission": "multinomial"}, with_entry(0.5), ValueError, "got 0.5 in column 1"),
     "missing counts": ({"emission": "poisson"}, with_entry(np.nan), ValueError, "contains NaN"),
     "strings": (
-        {"emission": "categorical"}, [["a"], ["b"]], ValueError, "preprocessing.OrdinalEncoder",
+        {"emission": "poisson"}, [["a"], ["b"]], ValueError, "preprocessing.OrdinalEncoder",
     ),
     "two columns": ({"emission": "categorical"}, COUNTS, ValueError, "must have 1 feature"),
     "unknown emission": ({"emission": "gauss"}, X, ValueError, "'emission' parameter"),

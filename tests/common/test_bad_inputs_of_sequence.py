@@ -57,7 +57,7 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
     ),
     (
         "symbols that are strings",
-        lambda: hmm([["a", "b"], ["c"]], emission="categorical"),
+        lambda: hmm([["a", "b"], ["c"]], emission="poisson"),
         ValueError,
         "must hold numbers, got text.*OrdinalEncoder.*TokenVectorizer",
     ),

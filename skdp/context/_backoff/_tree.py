@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skdp._typing import Ints, Places
 from skdp.context._backoff._levels import Levels
-from skdp.context._columns import Column, Values
+from skdp.data._categories import Column, Values
 from skdp.processes._franchise import FranchiseLayout
 from skdp.processes._menu import Menu, count_up, pack
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._typing import Floats, Ints, Places
-from skdp.context._columns import Column
+from skdp.data._categories import Column
 
 
 @dataclass(frozen=True, eq=False)

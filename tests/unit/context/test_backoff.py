@@ -18,7 +18,8 @@ from skdp.context import (
     DistanceDependentCRPClassifier,
     HDPBackoffClassifier,
 )
-from skdp.context._columns import Column, as_rows
+from skdp.context._columns import as_rows
+from skdp.data._categories import Column
 from skdp.data._columns import as_objects, columns_of
 from skdp.utils._checking import same_fit
 

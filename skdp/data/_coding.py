@@ -1,0 +1,175 @@
+"""Columns of text and other categories as codes, where a model is of categories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp.data._categories import Column
+from skdp.data._columns import as_objects, columns_of, is_frame, names_of
+
+Categories = list[NDArray[Any] | None]
+"""For each column its categories, in the order of their codes; None: it holds numbers."""
+
+
+def with_codes(
+    X: Any,
+    find_columns: Callable[[int, list[str] | None], Sequence[int]],
+    known: Categories | None,
+    *,
+    reset: bool,
+) -> tuple[Any, Categories | None]:
+    """Return X with codes in the columns of categories that are not numbers, and these categories.
+
+    Parameters
+    ----------
+    X : table, or list of tables
+        Data frames, arrays and lists of rows; anything else is returned as it is.
+    find_columns : callable
+        ``find_columns(n_columns, names)`` returns which columns are of categories.
+    known : list or None
+        Categories of the fit.
+    reset : bool
+        True (in ``fit``): the categories are those in X. False: they are `known`.
+
+    Raises
+    ------
+    ValueError
+        If a category is missing or, without `reset`, unknown.
+    TypeError
+        If a column of categories holds numbers, and in the fit it did not, or the other way round.
+    """
+    tables, remake = _as_tables(X)
+    if not tables:
+        return X, known
+    width = len(tables[0])
+    if any(len(table) != width for table in tables):
+        return X, known  # the checks that follow name the table
+    names = _text_names(X if is_frame(X) else X[0])
+    categories: Categories = [None] * width if reset or known is None else list(known)
+    codes: dict[int, list[NDArray[Any]]] = {}
+    for d in find_columns(width, names):
+        parts = [table[d] for table in tables]
+        if d >= len(categories) or not (categories[d] is not None or _holds_categories(parts)):
+            continue
+        call = f"column {d}" if names is None else f"column {names[d]!r}"
+        joined = as_objects(value for part in parts for value in part.tolist())
+        column = _learn(joined, call) if reset else _recall(categories[d], call)
+        found = column.find(joined)
+        if (found < 0).any():
+            value = joined[int(np.argmin(found))]
+            raise ValueError(
+                f"X, {call}, holds {value!r:.60}, which is none of the categories of fit, "
+                f"{column.values.tolist()!r:.200}."
+            )
+        categories[d] = column.values
+        codes[d] = np.split(found, np.cumsum([len(part) for part in parts])[:-1])
+    has_any = any(known is not None for known in categories)
+    return (remake(codes) if codes else X), (categories if has_any else None)
+
+
+def _learn(values: NDArray[Any], name: str) -> Column:
+    return Column.of(values, name)[0]
+
+
+def _recall(values: NDArray[Any] | None, name: str) -> Column:
+    if values is None:
+        raise TypeError(
+            f"X, {name}, holds text or other objects, but in fit it held numbers, the codes of "
+            "categories."
+        )
+    return Column(name, values)
+
+
+def _holds_categories(parts: list[NDArray[Any]]) -> bool:
+    """Tell whether a column holds anything that is neither a number nor missing."""
+    return any(
+        part.dtype.kind in "USTO" and any(isinstance(value, str | bytes) for value in part.tolist())
+        for part in parts
+    )
+
+
+def _text_names(table: Any) -> list[str] | None:
+    """Return the names of the columns of a data frame, if they are text."""
+    names = names_of(table) if is_frame(table) else None
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _as_tables(X: Any) -> tuple[list[list[NDArray[Any]]], Callable[[dict[int, Any]], Any]]:
+    """Return the columns of each table in X, and what makes X again with other columns."""
+    if is_frame(X) or _may_hold_text(X):
+        return [_columns_of(X)], lambda codes: _replaced(X, {d: c[0] for d, c in codes.items()})
+    if not isinstance(X, list | tuple) or len(X) == 0:
+        return [], dict
+    if all(isinstance(row, list | tuple) for row in X):
+        is_flat = not any(isinstance(value, list | tuple) for row in X for value in row)
+        if is_flat and len({len(row) for row in X}) == 1 and len(X[0]):  # a table
+            rows = np.empty((len(X), len(X[0])), dtype=object)
+            for i, row in enumerate(X):
+                rows[i] = row
+            return _as_tables(rows)
+        X = [_as_rows(row) for row in X]
+    if not all(is_frame(part) or _may_hold_text(part) for part in X):
+        return [], dict
+
+    def remake(codes: dict[int, Any]) -> list[Any]:
+        return [_replaced(part, {d: c[i] for d, c in codes.items()}) for i, part in enumerate(X)]
+
+    return [_columns_of(part) for part in X], remake
+
+
+def _as_rows(sequence: Any) -> Any:
+    """Return a list of values, or of rows, as an array of objects; others as they are."""
+    widths = {len(row) if isinstance(row, list | tuple) else 0 for row in sequence}
+    if len(widths) != 1 or not any(_has_text(row) for row in sequence):
+        return sequence
+    if widths == {0}:
+        return as_objects(sequence)
+    rows = np.empty((len(sequence), *widths), dtype=object)
+    for i, row in enumerate(sequence):
+        rows[i] = row
+    return rows
+
+
+def _has_text(value: Any) -> bool:
+    parts = value if isinstance(value, list | tuple) else (value,)
+    return any(isinstance(part, str) for part in parts)
+
+
+def _may_hold_text(values: Any) -> bool:
+    """Tell whether values are a column or a table of numpy or pandas that may hold text."""
+    kind = getattr(getattr(values, "dtype", None), "kind", "")
+    n_dims = getattr(values, "ndim", 0)
+    is_series = hasattr(values, "iloc") and n_dims == 1
+    return is_series or (isinstance(values, np.ndarray) and kind in "USTO" and n_dims in (1, 2))
+
+
+def _columns_of(table: Any) -> list[NDArray[Any]]:
+    if is_frame(table):
+        return columns_of(table)
+    values = np.asarray(table)
+    return [values] if values.ndim == 1 else list(values.T)
+
+
+def _replaced(table: Any, columns: dict[int, NDArray[Any]]) -> Any:
+    """Return a table with other values in some columns."""
+    if not is_frame(table):
+        values = np.asarray(table).astype(object)
+        for d, column in columns.items():
+            values[... if values.ndim == 1 else (slice(None), d)] = column
+        return values
+    if hasattr(table, "iloc"):
+        table = table.copy(deep=False)
+        for d, column in columns.items():
+            table.isetitem(d, column)
+        return table
+    for d, column in columns.items():
+        name = names_of(table)[d]
+        if hasattr(table, "set_column"):  # Arrow
+            table = table.set_column(d, name, [column.tolist()])
+        else:
+            table = table.with_columns(type(table[name])(name, column))
+    return table

@@ -1,0 +1,130 @@
+"""Columns of text, where an emission takes categories: as codes, the same in all containers."""
+
+import importlib.util
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+from skdp.emissions import CategoricalEmission, IndependentEmissions
+from skdp.inspection import StateSequenceDisplay
+from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
+from skdp.sequence import HDPHMMLT
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+WORDS = ["b", "a", "c", "a", "b", "b"] * 4
+CODES = np.array([["abc".index(word)] for word in WORDS])
+COLUMN = np.array(WORDS, dtype=object)[:, None]
+FEW = {"max_iter": 4, "random_state": 0}
+MODELS = [
+    HDPHMMLT(3, emission="categorical", **FEW),
+    DPMixture("categorical", **FEW),
+    PitmanYorMixture(CategoricalEmission(n_symbols=5), **FEW),
+    HDPMixture("categorical", **FEW),
+]
+of_all_models = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+
+
+def other_libraries():
+    """Yield what polars and Arrow make of the words, if they are here."""
+    if importlib.util.find_spec("polars"):
+        import polars
+
+        frame = polars.DataFrame({"w": WORDS})
+        yield frame
+        for kind in (polars.Categorical, polars.Enum(["c", "b", "a"])):
+            yield frame.with_columns(polars.col("w").cast(kind))
+    if importlib.util.find_spec("pyarrow"):
+        import pyarrow
+
+        yield pyarrow.table({"w": WORDS})
+        yield pyarrow.table({"w": pyarrow.array(WORDS).dictionary_encode()})
+
+
+def columns():
+    yield COLUMN
+    yield COLUMN.astype(str)
+    yield COLUMN.tolist()
+    yield pd.DataFrame({"w": WORDS})
+    yield pd.DataFrame({"w": pd.Series(WORDS, dtype=object)})
+    yield pd.DataFrame({"w": pd.Categorical(WORDS, categories=["z", "c", "b", "a"])})
+    yield from other_libraries()
+
+
+@of_all_models
+def test_a_column_of_text(model):
+    expected = clone(model).fit(CODES)
+    assert not hasattr(expected, "categories_")
+    for X in columns():
+        fitted = clone(model).fit(X)
+        assert [each.tolist() for each in fitted.categories_] == [["a", "b", "c"]]
+        assert_array_equal(fitted.predict(X), expected.predict(CODES))
+        assert_allclose(fitted.score(X), expected.score(CODES))
+    again = fitted.fit(CODES)
+    assert not hasattr(again, "categories_")
+
+
+@pytest.mark.parametrize("model", [MODELS[0], MODELS[3]], ids=["HDPHMMLT", "HDPMixture"])
+def test_sequences_of_text(model):
+    expected = clone(model).fit([CODES[:9], CODES[9:]])
+    for X in (
+        [COLUMN[:9], COLUMN[9:]],
+        [COLUMN[:9, 0], COLUMN[9:, 0]],
+        [WORDS[:9], WORDS[9:]],
+        [COLUMN[:9].tolist(), COLUMN[9:].tolist()],
+        [pd.Series(WORDS[:9]), pd.Series(WORDS[9:])],
+        [pd.DataFrame({"w": WORDS[:9]}), pd.DataFrame({"w": WORDS[9:]})],
+    ):
+        fitted = clone(model).fit(X)
+        assert fitted.categories_[0].tolist() == ["a", "b", "c"]
+        assert_allclose(fitted.score(X), expected.score([CODES[:9], CODES[9:]]))
+
+
+@of_all_models
+def test_faults(model):
+    frame = pd.DataFrame({"w": WORDS})
+    fitted = clone(model).fit(frame)
+    with pytest.raises(ValueError, match=r"column 'w', holds 'q'.*none of the categories of fit"):
+        fitted.predict(pd.DataFrame({"w": ["a", "q"]}))
+    with pytest.raises(TypeError, match="column 'w', holds numbers, but in fit it held strings"):
+        fitted.predict(pd.DataFrame({"w": [0, 1]}))
+    for missing in (None, np.nan, pd.NA):
+        gap = pd.DataFrame({"w": pd.Series(["a", missing], dtype=object)})
+        for call in (clone(model).fit, fitted.predict):
+            with pytest.raises(ValueError, match="column 'w', contains NaN, None or another"):
+                call(gap)
+    with pytest.raises(TypeError, match=r"column 0, holds text.*in fit it held numbers"):
+        clone(model).fit(CODES).predict(COLUMN)
+    with pytest.raises(ValueError, match="must have 1 feature"):
+        clone(model).fit(pd.DataFrame({"w": WORDS, "v": WORDS}))
+    before = fitted.categories_
+    with pytest.raises(ValueError, match="contains NaN"):
+        fitted.fit(gap)
+    assert fitted.categories_ is before
+
+
+def test_columns_of_several_kinds():
+    parts = [("x", "gaussian", ["x"]), ("w", "categorical", ["w"])]
+    model = HDPHMMLT(3, emission=IndependentEmissions(parts), **FEW)
+    frame = pd.DataFrame({"x": np.arange(24.0), "w": WORDS})
+    expected = clone(model).fit(frame.assign(w=CODES))
+    fitted = clone(model).fit(frame)
+    assert fitted.categories_[0] is None
+    assert fitted.categories_[1].tolist() == ["a", "b", "c"]
+    assert_allclose(fitted.score(frame), expected.score(frame.assign(w=CODES)))
+    with pytest.raises(ValueError, match="column 'w', holds 'q'"):
+        fitted.predict(frame.assign(w="q"))
+    by_number = [("x", "gaussian", [0]), ("w", CategoricalEmission(), [1])]
+    model = HDPHMMLT(3, emission=IndependentEmissions(by_number), **FEW)
+    rows = [list(row) for row in zip(np.arange(24.0), WORDS, strict=True)]
+    assert_allclose(clone(model).fit(rows).score(rows), fitted.score(frame))
+
+
+def test_displays_of_text():
+    frame = pd.DataFrame({"w": WORDS})
+    model = clone(MODELS[0]).fit(frame)
+    display = StateSequenceDisplay.from_estimator(model, frame)
+    assert_array_equal(display.predicted, model.predict(frame))
