@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence, Set
 from numbers import Real
 from typing import Any
@@ -14,9 +15,14 @@ SMALLEST, LARGEST = 1e-8, 1e8
 them densities and their draws leave the range of numbers."""
 
 
+_LARGEST_REAL = int(sys.float_info.max)
+
+
 def is_number(value: Any) -> bool:
-    """Tell whether a value is one real number; a boolean is none."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Tell whether a value is one real number in double precision; a boolean is none."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    return not isinstance(value, int) or abs(value) <= _LARGEST_REAL
 
 
 def is_list_like(value: Any) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import os
-import sys
 from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any, ClassVar
@@ -16,7 +15,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 
-from skdp._checks import MAX_INTEGER, check_unmasked
+from skdp._checks import MAX_INTEGER, check_unmasked, is_number
 from skdp._versions import Versioned
 
 __all__ = [
@@ -34,9 +33,6 @@ __all__ = [
     "validate_parameters",
     "with_callbacks",
 ]
-
-
-_LARGEST_REAL = int(sys.float_info.max)
 
 
 class Interval(_Interval):
@@ -57,10 +53,10 @@ class Interval(_Interval):
 
     def __contains__(self, val: Any) -> bool:
         """Tell whether `val` is a number in the interval."""
-        is_number = isinstance(val, self.type) and not isinstance(val, bool)
-        if is_number and isinstance(val, Integral) and abs(int(val)) > _LARGEST_REAL:
+        if not isinstance(val, self.type) or not is_number(val):
             return False
-        return is_number and bool(super().__contains__(val))
+        is_plain = isinstance(val, Integral | float | np.floating)  # numpy has no fractions
+        return is_plain and bool(super().__contains__(val))
 
 
 def validate_parameters(estimator: Any) -> None:

@@ -10,6 +10,12 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix
 
 from skdp.grammar import HDPPCFG
+from skdp.language import (
+    CollocationPitmanYorLM,
+    HierarchicalPitmanYorLM,
+    KneserNeyLM,
+    NestedPitmanYorLM,
+)
 from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
 from skdp.sequence import HDPHMMLT, FactorialHMM, IndependentEmissions
 from skdp.topics import (
@@ -76,9 +82,16 @@ MODELS = [
     AdaptiveTopicModel(2),
     LatentDirichletCoClustering(2),
     HDPPCFG(2),
+    HierarchicalPitmanYorLM(2),
+    KneserNeyLM(2),
+    NestedPitmanYorLM(),
+    CollocationPitmanYorLM(),
 ]
 TAKES_NAN = (IBPLatentFeatures, HDPHMMLT, FactorialHMM)
 """The mixtures and the models of counts do not."""
+TAKES_TEXT = (
+    HierarchicalPitmanYorLM, KneserNeyLM, NestedPitmanYorLM, CollocationPitmanYorLM,
+)  # fmt: skip
 
 of_all_models = pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model))
 
@@ -93,7 +106,9 @@ def test_no_numbers(model, kind):
         model.fit(NO_NUMBERS[kind])
     message = str(raised.value)
     assert type(raised.value).__module__ in ("builtins", "sklearn.utils._param_validation")
-    assert re.search(r"X|sequence \d|document \d|segment \d|[Ss]parse|Complex", message), message
+    assert re.search(r"X|sequence \d|document \d|segment \d|text \d|[Ss]parse|Complex", message), (
+        message
+    )
     assert not re.search(_OF_NUMPY, message), message
     assert vars(model) == before
 
@@ -102,7 +117,7 @@ def test_no_numbers(model, kind):
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, np.datetime64("NaT")])
 def test_missing_values(model, missing):
     """One message for all of them, in all containers."""
-    if isinstance(model, TAKES_NAN):
+    if isinstance(model, TAKES_NAN + TAKES_TEXT):
         return
     for X in (having(missing), having(missing).tolist(), pd.DataFrame(having(missing))):
         with pytest.raises(ValueError, match="Input X contains NaN") as raised:
@@ -148,3 +163,18 @@ def test_one_step_of_several_columns(model):
             model.fit(X)
     for X in (np.reshape(numbers, (-1, 1)), np.array(numbers), [np.array(numbers)], [[1]]):
         model.fit(X)
+
+
+@pytest.mark.parametrize("model", [DPMixture, PitmanYorMixture, IBPLatentFeatures])
+def test_integers_beyond_doubles(model):
+    with pytest.raises(ValueError, match="concentration"):
+        model(concentration=10**400).fit(TABLE)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [PitmanYorMixture(discount=Fraction(1, 2)), IBPLatentFeatures(noise_variance=Fraction(1, 2))],
+)
+def test_fractions_that_numpy_does_not_have(model):
+    with pytest.raises(ValueError, match=r"'(discount|noise_variance)' parameter"):
+        model.fit(TABLE)
