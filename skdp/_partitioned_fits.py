@@ -61,7 +61,7 @@ class PartitionedFits(ChainEstimator):
         """Warn that a worker is lost, or raise where the fit cannot go on from a checkpoint."""
         if not self._checkpoints():
             raise LostWorkerError(
-                f"{error} The state of the fit is lost, and the fit has to begin anew. With "
+                f"{error} The fit has lost its state and has to start again. With "
                 "the callback skdp.callback.Checkpoint it would go on from a file."
             ) from None
         if n_losses == _MOST_LOSSES:

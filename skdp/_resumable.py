@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skdp._executors import call_all
+from skdp._files import remove_stale_parts
 from skdp._kernel_cache import listening_for_compilation
 from skdp._sklearn_compat import (
     CallbackSupportMixin,
@@ -26,7 +27,6 @@ from skdp._sklearn_compat import (
     shows_progress,
 )
 from skdp.callback._checkpoint import Checkpoint, CheckpointContent
-from skdp.callback._files import remove_stale_parts
 from skdp.callback._lock import held
 from skdp.callback._part_files import PartFiles
 from skdp.inference import InterruptGuard, warn_user

@@ -45,7 +45,7 @@ class Spreads(NamedTuple):
 
     @property
     def resolutions(self) -> Floats:
-        """Deviations that are lost to rounding beside the largest one, (D,)."""
+        """The smallest deviations that sums with the largest one can resolve, (D,)."""
         return _RESOLUTION * self.reaches
 
 

@@ -94,7 +94,7 @@ class DaskExecutor(Executor):
         return self._submit("place", worker, place_partition, self._home, sent, found, make)
 
     def _list_workers(self) -> list[str]:
-        """Return the addresses of the workers that are there, which may be none.
+        """Return the addresses of all workers; there may be none.
 
         Raises
         ------
@@ -114,7 +114,10 @@ class DaskExecutor(Executor):
         return here
 
     def _versions(self, parts: Sequence[Part], calls: Sequence[Any]) -> list[Any]:
-        """Return what calls that place partitions return; errors of Dask name the partition."""
+        """Return the versions that workers report once they have placed their partitions.
+
+        An error that Dask raises while it computes a partition names that partition.
+        """
         with self._telling_losses():
             self._await(calls)
             for part, call in zip(parts, calls, strict=True):
@@ -182,7 +185,7 @@ class DaskExecutor(Executor):
             try:
                 wait(pending, timeout=_POLL)
             except TimeoutError:
-                if time.monotonic() - begin < _POLL:  # of a handler of signals
+                if time.monotonic() - begin < _POLL:  # raised by a signal handler
                     raise
             self._check_workers()
             pending = [call for call in pending if not call.done()]

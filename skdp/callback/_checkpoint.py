@@ -12,8 +12,8 @@ import sklearn
 
 import skdp
 from skdp._sklearn_compat import has_callbacks
-from skdp.callback._files import check_unchanged, unpickle, write_checked
 from skdp.callback._part_files import PartFiles
+from skdp.callback._pickles import check_unchanged, unpickle, write_checked
 from skdp.inference import warn_user
 
 _MAGIC = "skdp checkpoint "

@@ -10,7 +10,7 @@ from pathlib import Path
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment,unused-ignore]
+    fcntl = None  # type: ignore[assignment,unused-ignore]  # a module where there is one
     import msvcrt
 
 _held: dict[str, object] = {}
@@ -74,7 +74,8 @@ def _lock(descriptor: int) -> None:
     if fcntl is not None:
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     else:
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        lock = msvcrt.LK_NBLCK  # type: ignore[attr-defined,unused-ignore]  # Windows only
+        msvcrt.locking(descriptor, lock, 1)  # type: ignore[attr-defined,unused-ignore]  # the same
 
 
 def _release(descriptor: int, beside: Path) -> None:

@@ -74,7 +74,7 @@ class Part:
         return self.accept(self._compute() if self.is_delayed else self.source)
 
     def _compute(self) -> Any:
-        """Return what Dask computes."""
+        """Return the partition that Dask computes."""
         try:
             return self.source.compute()
         except Exception as error:

@@ -163,8 +163,9 @@ class EventChances:
         return np.clip(np.floor(modes), 0.0, n).astype(np.int64)
 
     def logs(self, k: Floats, n: Floats, states: Any = slice(None)) -> Floats:
-        """Return log probabilities of k of n events in some states; of real k away from the ends,
-        too.
+        """Return log probabilities of k of n events in some states.
+
+        Away from the ends, k need not be an integer.
         """
         if self.is_learned:
             return _log_beta_binomial(k, n, *self.shapes[:, states])

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from skdp._executors import Executor, Placed
 from skdp._random import draw_key
 from skdp._typing import Floats, Ints, Places
-from skdp.callback._files import read_checked, write_checked
 from skdp.callback._part_files import part_header
+from skdp.callback._pickles import read_checked, write_checked
 from skdp.data import PartitionedPanel, SequencePanel, concatenate
 from skdp.emissions._protocol import values_for
 from skdp.sequence._hmm._alignment import count_pairs

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from skdp._executors import Executor, Placed
 from skdp._executors._spool import zeros
 from skdp._part import Part as BasePart
-from skdp.callback._files import read_checked, write_checked
 from skdp.callback._part_files import part_header
+from skdp.callback._pickles import read_checked, write_checked
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._shared._arrays import check_counts, empty_counts
 from skdp.topics._shared._kernels import WordCounts

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 import skdp
 from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
-from skdp.callback._files import write_checked
+from skdp.callback._pickles import write_checked
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.sequence import HDPHMMLT, FactorialHMM
 from skdp.topics import GibbsLDA, HDPTopicModel, LatentDirichletCoClustering, SegmentedTopicModel
@@ -344,7 +344,8 @@ class TestOneFitAtATime:
         with subprocess.Popen([sys.executable, "-c", ""]) as dead:
             pass
         parts = {
-            pid: tmp_path / f"file.{pid}.part" for pid in (dead.pid, os.getppid(), 10**30, "x")
+            pid: tmp_path / f"file.{pid}.0123456789ab.part"
+            for pid in (dead.pid, os.getppid(), 10**30, "x")
         }
         for part in (*parts.values(), tmp_path / "file.skdp-lock"):
             part.write_bytes(b"")

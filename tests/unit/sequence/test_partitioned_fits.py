@@ -230,7 +230,7 @@ def lose_at(monkeypatch, n_sweeps):
 
 def test_a_loss_without_a_checkpoint(monkeypatch):
     lose_at(monkeypatch, 3)
-    with pytest.raises(LostWorkerError, match=r"has to begin anew.*callback\.Checkpoint"):
+    with pytest.raises(LostWorkerError, match=r"has to start again.*callback\.Checkpoint"):
         make().fit(split(PANELS["gaussian"], 2))
 
 

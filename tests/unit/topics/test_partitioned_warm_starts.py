@@ -149,7 +149,7 @@ def test_a_loss_on_the_way(monkeypatch):
 
     with monkeypatch.context() as patch:
         interrupt_at(patch, 2, lose)
-        with pytest.raises(LostWorkerError, match="has to begin anew"):
+        with pytest.raises(LostWorkerError, match="has to start again"):
             model.set_params(max_iter=9).fit(X)
     assert_nothing_is_left()
     with pytest.warns(UserWarning, match="cannot go on"):

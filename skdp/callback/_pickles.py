@@ -1,81 +1,24 @@
-"""Files that are whole or not there at all, and that notice when they are changed."""
+"""Pickles with a hash of their content, which tells when a file has been changed."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import pickle
-import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import IO, Any, BinaryIO, TypeVar
+
+from skdp._files import replace_file
 
 _CHUNK = 2**20
 
 Content = TypeVar("Content")
 
 
-@contextlib.contextmanager
-def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` once it is complete and on the disk.
-
-    Whatever goes wrong before, what was at `path` stays there.
-    """
-    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with open(beside, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
-    _flush_folder(path.parent)
-
-
-def remove_stale_parts(path: Path) -> None:
-    """Remove the incomplete files that processes left when they were killed.
-
-    Those of a process that lives stay: it may still write.
-    """
-    name = re.compile(re.escape(path.name) + r"\.(\d+)\.part")
-    with contextlib.suppress(OSError):  # a folder that cannot be listed
-        for beside in path.absolute().parent.iterdir():
-            match = name.fullmatch(beside.name)
-            if match and not _may_be_alive(int(match[1])):
-                with contextlib.suppress(OSError):
-                    beside.unlink()
-
-
-def _may_be_alive(pid: int) -> bool:
-    """Return whether there may be a process with this number that writes to a file."""
-    if sys.platform == "win32":  # which has no such question, but lets no open file be removed
-        return False
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:  # a process of another user
-        pass
-    return True
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make sure that a rename reaches the disk, where folders can be opened."""
-    with contextlib.suppress(OSError):  # Windows
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
 class _HashingWriter:
     """A file to write to, and the hash of all that was written."""
 
-    def __init__(self, file: BinaryIO):
+    def __init__(self, file: IO[bytes]):
         self._file = file
         self.hash = hashlib.sha256()
 
@@ -87,7 +30,7 @@ class _HashingWriter:
 
 def write_checked(path: Path, content: Any, header: bytes) -> int:
     """Write a header, the pickle of `content` and a hash of both; return the size of the file."""
-    with written_whole(path) as file:
+    with replace_file(path, is_durable=True) as file:
         writer = _HashingWriter(file)
         writer.write(header)
         pickle.dump(content, writer, protocol=5)
