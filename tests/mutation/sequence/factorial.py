@@ -246,4 +246,12 @@ MUTATIONS = [
         "The density of the slice depends on which factors are ever on.",
         f"{SWEEPS}[one sequence-False]",
     ),
+    Mutation(
+        "buffet-without-bound",
+        "sequence/_factorial/_priors.py",
+        "return bool(n <= self.most or n <=",
+        "return bool(n <= 999 or n <=",
+        "A buffet that is cut off has at most so many factors.",
+        f"{FACTORIAL_TESTS}::test_bound_on_the_number_of_factors",
+    ),
 ]
