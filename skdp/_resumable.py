@@ -16,8 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skdp._executors import call_all
-from skdp._files import remove_stale_parts
-from skdp._kernel_cache import listening_for_compilation
+from skdp._numeric._kernel_cache import listening_for_compilation
 from skdp._sklearn_compat import (
     CallbackSupportMixin,
     EstimatorMixin,
@@ -29,6 +28,7 @@ from skdp._sklearn_compat import (
 from skdp.callback._checkpoint import Checkpoint, CheckpointContent
 from skdp.callback._lock import held
 from skdp.callback._part_files import PartFiles
+from skdp.data._writing import remove_stale_parts
 from skdp.inference import InterruptGuard, warn_user
 
 _ROUNDS = 50

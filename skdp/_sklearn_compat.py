@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import os
+import warnings
 from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any, ClassVar
@@ -15,8 +16,8 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 
+import skdp
 from skdp._checks import MAX_INTEGER, check_unmasked, is_number
-from skdp._versions import Versioned
 
 __all__ = [
     "BaseComposition",
@@ -183,7 +184,30 @@ def _as_python(value: Any) -> Any:
     return value
 
 
-class EstimatorMixin(Versioned):
+def rebuild(cls: type, version: str) -> Any:
+    """Return an empty estimator for pickle to fill; warn if another version wrote it.
+
+    pickle calls this before it reads the state: where that fails, because a class has moved since,
+    the warning has already said why.
+
+    Parameters
+    ----------
+    cls : type
+        The class of the estimator.
+    version : str
+        The version of skdp that wrote the pickle.
+    """
+    if version != skdp.__version__:
+        warnings.warn(
+            f"This {cls.__name__} was pickled by skdp {version}, and this is skdp "
+            f"{skdp.__version__}. It may fail to load, or give wrong results: fit it again.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return object.__new__(cls)
+
+
+class EstimatorMixin:
     """Mixin of all estimators: pickles hold the version, HTML displays link to the reference.
 
     The address of the reference is ``Documentation`` in the package's ``project.urls``, or the
@@ -203,6 +227,11 @@ class EstimatorMixin(Versioned):
         """
         is_parameter = not (name.startswith("_") or name.endswith("_"))
         super().__setattr__(name, _as_python(value) if is_parameter else value)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """Return the class and the version, then the state, for pickle to write."""
+        state = self.__getstate__()
+        return rebuild, (type(self), skdp.__version__), state
 
     @property
     def _doc_link_template(self) -> str:

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 
-from skdp._memory import check_memory
-from skdp._random import make_seed_sequence
+from skdp._checks import check_memory
+from skdp._numeric._random import make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import Interval, validate_parameters
 from skdp.inference import (

@@ -8,7 +8,7 @@ import pickle
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeVar
 
-from skdp._files import replace_file
+from skdp.data._writing import replace_file
 
 _CHUNK = 2**20
 

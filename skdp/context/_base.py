@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from skdp._checks import MAX_INTEGER, as_array
-from skdp._memory import check_memory
-from skdp._typing import Floats, Ints, Places
+from skdp._checks import MAX_INTEGER, as_array, check_memory
+from skdp._numeric._typing import Floats, Ints, Places
 from skdp.context._backoff._explain import BackoffStep, CountedModel, explain_paths, name_levels
 from skdp.context._backoff._levels import check_levels
 from skdp.context._backoff._tree import ContextTree

@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from skdp._public import public
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.context._backoff._explain import CountedModel
 from skdp.context._base import BackoffClassifier
 from skdp.processes._interpolated import InterpolatedModel
 
 
-@public
 class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator):
     r"""Classify categories in context by interpolated counts, without sampling.
 

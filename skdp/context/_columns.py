@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 
 from skdp._checks import check_unmasked
-from skdp._typing import Ints
+from skdp._numeric._typing import Ints
 from skdp.data._categories import Column, Values
 from skdp.data._columns import columns_of, is_frame
 from skdp.data._ragged import Ragged

@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_concentration, check_gamma_prior
-from skdp._memory import check_memory
-from skdp._public import public
-from skdp._random import Role, derive_stream
+from skdp._checks import check_concentration, check_gamma_prior, check_memory
+from skdp._numeric._random import Role, derive_stream
+from skdp._numeric._typing import Floats
+from skdp._numeric._unique_rows import unique_rows
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp._typing import Floats
-from skdp._unique_rows import unique_rows
 from skdp.base import ChainEstimator
 from skdp.context._columns import as_rows, describe_column, find_codes, read_columns
 from skdp.context._distance_dependent._model import (
@@ -56,7 +54,6 @@ _MOST_PAIRS = 4_000_000
 """Pairs of new and known contexts at a time in tables."""
 
 
-@public
 class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
     r"""Outcomes in context, where contexts learn from similar ones: a distance-dependent CRP.
 

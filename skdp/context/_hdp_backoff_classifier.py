@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skdp._checks import check_beta_prior, check_concentration, check_discount, check_gamma_prior
-from skdp._public import public
-from skdp._random import Role, derive_stream
+from skdp._numeric._random import Role, derive_stream
+from skdp._numeric._typing import Floats
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp._typing import Floats
 from skdp.base import ChainEstimator
 from skdp.context._backoff._explain import CountedModel
 from skdp.context._backoff._state import BackoffWalker
@@ -25,7 +24,6 @@ from skdp.processes._franchise import FranchisePriors
 from skdp.processes._franchise_walker import LawAverages
 
 
-@public
 class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     r"""Classify categories in context: distributions of narrow contexts around those of broad ones.
 

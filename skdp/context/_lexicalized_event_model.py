@@ -12,7 +12,6 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._public import public
 from skdp._sklearn_compat import EstimatorMixin, HasMethods, StrOptions, validate_parameters
 from skdp.context._events import SYNTACTIC, LexicalizedTrees, check_trees
 
@@ -20,7 +19,6 @@ BLOCK = 2**22
 """Probabilities that are asked of a classifier at once: rows times classes."""
 
 
-@public
 class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
     r"""Probabilities of parse trees, from classifiers of the decisions that generate them.
 

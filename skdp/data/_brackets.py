@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 
-from skdp._byte_order_mark import without_byte_order_mark
+from skdp.data._byte_order_mark import without_byte_order_mark
 
 Item = str | tuple[str, int]
 

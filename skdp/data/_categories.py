@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Places
+from skdp._numeric._typing import Places
 from skdp.data._columns import as_objects, is_missing
 
 Values = NDArray[Any]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from skdp._files import check_path, replace_file
+from skdp.data._writing import check_path, replace_file
 
 Folder = str | os.PathLike[str]
 

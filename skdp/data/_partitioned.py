@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_count
-from skdp._files import check_path
 from skdp.data._concatenate import concatenate
 from skdp.data._files import Folder, read_shape
 from skdp.data._parts import Part
 from skdp.data._ragged import Ragged, read_parts
 from skdp.data._ragged_tokens import MAX_TOKENS
+from skdp.data._writing import check_path
 
 
 class Partitions(Sequence[Any]):
@@ -68,7 +68,7 @@ class Partitioned:
     _parts: tuple[Part, ...]
     _n_features: int
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         makers = ", ".join(name for name in dir(type(self)) if name.startswith("from_"))
         raise TypeError(f"Make a {type(self).__name__} by one of {makers}.")
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Self
 
-from skdp._public import public
 from skdp.data._partitioned import Partitioned
 from skdp.data._segmented_corpus import SegmentedCorpus
 
 
-@public
 class PartitionedCorpus(Partitioned):
     """A corpus in partitions, each a `SegmentedCorpus` that is opened where it is used.
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Self
 
-from skdp._public import public
 from skdp.data._partitioned import Partitioned
 from skdp.data._sequence_panel import SequencePanel
 
 
-@public
 class PartitionedPanel(Partitioned):
     """A panel in partitions, each a `SequencePanel` that is opened where it is used.
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Self
 
-from skdp._public import public
 from skdp.data._partitioned import Partitioned
 from skdp.data._token_sequences import TokenSequences
 
 
-@public
 class PartitionedSentences(Partitioned):
     """Sentences in partitions, each a `TokenSequences` that is opened where it is used.
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array
-from skdp._files import check_path
 from skdp.data._files import Folder, read_array, write_arrays
+from skdp.data._writing import check_path
 
 Offsets = NDArray[np.int64]
 Selection = slice | NDArray[np.int64]

@@ -11,14 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, vstack
 from sklearn.utils.validation import check_array
 
-from skdp._checks import check_unmasked
-from skdp._memory import check_memory
-from skdp._public import public
+from skdp._checks import check_memory, check_unmasked
 from skdp.data._ragged import Offsets, offsets, read_parts
 from skdp.data._ragged_tokens import MAX_TOKENS, RaggedTokens
 
 
-@public
 class SegmentedCorpus(RaggedTokens):
     """Documents, each a list of segments, each a sequence of word ids: the X of topic models.
 

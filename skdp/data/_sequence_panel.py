@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array
-from skdp._public import public
 from skdp.data._columns import to_numbers
 from skdp.data._files import Folder, read_array, read_shape
 from skdp.data._frames import common_names, read_frame
 from skdp.data._ragged import Offsets, Ragged, offsets, read_parts
 
 
-@public
 class SequencePanel(Ragged):
     """Sequences of observations over time, the X of hidden Markov models.
 

@@ -8,12 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._public import public
 from skdp.data._ragged import read_parts
 from skdp.data._ragged_tokens import RaggedTokens
 
 
-@public
 class TokenSequences(RaggedTokens):
     """Sentences, each a sequence of word ids: the X of grammars and language models.
 

@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from skdp._checks import check_unmasked
-from skdp._numba import frozen
+from skdp._numeric._numba import frozen
 from skdp.data._columns import is_frame
 from skdp.data._numbers import FILL_IN, LEAVE_OUT, check_finite, check_finite_array, with_numbers
 from skdp.data._parse_tree import ParseTree

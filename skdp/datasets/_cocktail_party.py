@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import gaussian_filter1d
 from sklearn.utils import Bunch, check_array
 
-from skdp._checks import as_floats, check_count, check_integers
-from skdp._memory import check_memory
-from skdp._random import make_seed_sequence
+from skdp._checks import as_floats, check_count, check_integers, check_memory
+from skdp._numeric._random import make_seed_sequence
 from skdp.datasets._arguments import check_number, is_option
 
 _AMPLITUDES = ("constant", "carrier")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import Bunch
 
-from skdp._checks import check_count
-from skdp._memory import check_memory
-from skdp._random import make_seed_sequence
+from skdp._checks import check_count, check_memory
+from skdp._numeric._random import make_seed_sequence
 from skdp.datasets._arguments import check_number
 
 _GLYPHS = """

@@ -8,9 +8,8 @@ from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 from sklearn.utils import Bunch
 
-from skdp._checks import LARGEST, SMALLEST, check_count
-from skdp._memory import check_memory
-from skdp._random import make_seed_sequence
+from skdp._checks import LARGEST, SMALLEST, check_count, check_memory
+from skdp._numeric._random import make_seed_sequence
 from skdp.data import SequencePanel
 from skdp.data._ragged import offsets
 from skdp.datasets._arguments import check_number, check_sizes, is_option

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from skdp._checks import check_count
-from skdp._memory import check_memory
-from skdp._random import make_seed_sequence
+from skdp._checks import check_count, check_memory
+from skdp._numeric._random import make_seed_sequence
 from skdp.data import TokenSequences
 from skdp.data._brackets import Item
 from skdp.data._parse_tree import ParseTree

@@ -14,10 +14,10 @@ from skdp._checks import (
     check_concentration,
     check_count,
     check_discount,
+    check_memory,
     is_number,
 )
-from skdp._memory import check_memory
-from skdp._random import make_seed_sequence
+from skdp._numeric._random import make_seed_sequence
 from skdp.data import SegmentedCorpus
 from skdp.data._ragged import offsets
 from skdp.datasets._arguments import check_number, check_sizes, is_option

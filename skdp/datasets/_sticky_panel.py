@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 
-from skdp._checks import check_count
-from skdp._memory import check_memory
-from skdp._random import make_seed_sequence
+from skdp._checks import check_count, check_memory
+from skdp._numeric._random import make_seed_sequence
 from skdp.data import SequencePanel
 from skdp.data._ragged import offsets
 from skdp.datasets._arguments import check_number, check_sizes, is_option

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._memory import check_memory
-from skdp._numba import frozen
-from skdp._typing import Floats, Ints, Places
+from skdp._checks import check_memory
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Floats, Ints, Places
 from skdp.emissions._kernels_clusters import COUNTS, GAUSSIAN
 from skdp.emissions._protocol import CollapsedEmission
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skdp._typing import Places
+from skdp._numeric._typing import Places
 
 
 def find_columns(columns: Any, n_columns: int, names: list[str] | None, where: str) -> Places:

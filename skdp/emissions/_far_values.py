@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats, Places
-from skdp.emissions._gaussian_sums import Ranges, find_column_ranges
+from skdp._numeric._typing import Floats, Places
+from skdp.emissions._gaussian._sums import Ranges, find_column_ranges
 from skdp.emissions._whole import Observations
 
 ROUNDING = 1e-12

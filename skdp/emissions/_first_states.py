@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._random import next_double
+from skdp._numeric._random import next_double
 
 MEAN_RUN = 3.0
 """Steps in a run of the first states."""

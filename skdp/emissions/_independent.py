@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._random import draw_key, stream_of_number
+from skdp._numeric._random import draw_key, stream_of_number
 from skdp._sklearn_compat import BaseComposition, EstimatorMixin, validate_parameters
-from skdp.emissions._binary_factors import BinaryFactorEmission
+from skdp.emissions._binary_factors._emission import BinaryFactorEmission
 from skdp.emissions._columns import check_shared_out, find_columns
 from skdp.emissions._independent_model import Block, IndependentModel, naming
 from skdp.emissions._names import EMISSIONS

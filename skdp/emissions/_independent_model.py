@@ -10,9 +10,9 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import frozen
-from skdp._typing import Floats, Places
-from skdp.emissions._categorical import CategoricalModel
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Floats, Places
+from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._marginals import Marginals, NumberMarginals
 from skdp.emissions._protocol import EmissionModel
 

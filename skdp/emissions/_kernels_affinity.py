@@ -18,8 +18,8 @@ All tables are symmetric, with zeros on the diagonal.
 
 import math
 
-from skdp._numba import njit_inner, njit_loop
-from skdp.emissions._kernels_gaussian import factorise
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp.emissions._gaussian._kernels import factorise
 
 SMALLEST_SUM = 1e-280
 """Below, terms that underflow may count."""

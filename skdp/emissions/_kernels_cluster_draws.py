@@ -19,11 +19,11 @@ Bartlett, V = A U has V^T V ~ Wishart(nu_n, S_n^-1), and V mu = V m_n + y / sqrt
 
 import math
 
-from skdp._numba import njit_inner, njit_section
-from skdp._random import draw_gamma, draw_log_gamma, draw_normal
+from skdp._numeric._numba import njit_inner, njit_section
+from skdp._numeric._random import draw_gamma, draw_log_gamma, draw_normal
+from skdp.emissions._gaussian._kernels import ROOT_HALF, SMALLEST_ROOT
+from skdp.emissions._gaussian._kernels_clusters import HUGE
 from skdp.emissions._kernels_clusters import GAUSSIAN, SIZE
-from skdp.emissions._kernels_gaussian import ROOT_HALF, SMALLEST_ROOT
-from skdp.emissions._kernels_gaussian_clusters import HUGE
 
 
 @njit_section

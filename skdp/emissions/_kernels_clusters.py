@@ -15,15 +15,15 @@ become int64: of a constant numba makes a type, for which it would compile all t
 
 import numpy as np
 
-from skdp._numba import njit_section
-from skdp.emissions._kernels_count_clusters import (
+from skdp._numeric._numba import njit_section
+from skdp.emissions._discrete._kernels_clusters import (
     build_counts,
     copy_counts,
     log_evidence_of_counts,
     move_row_of_counts,
     weigh_row_of_counts,
 )
-from skdp.emissions._kernels_gaussian_clusters import (
+from skdp.emissions._gaussian._kernels_clusters import (
     MOST_UPDATES,
     UPDATES,
     build_gaussian,

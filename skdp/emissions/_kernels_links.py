@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop
 
 NEGLIGIBLE = -42.0
 """Terms below exp(-42) = 6e-19 of a sum do not change it in double precision."""

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, gammaincc, ndtr, ndtri, stdtr, stdtrit
 
-from skdp._typing import Floats
-from skdp._unique_rows import unique_rows
+from skdp._numeric._typing import Floats
+from skdp._numeric._unique_rows import unique_rows
 
 _BLOCK = 1000
 """Rows at a time where arrays of all of them would be many."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp.emissions._far_values import ROUNDING, PulledIn
-from skdp.emissions._gaussian_sums import Ranges, find_moments
+from skdp.emissions._gaussian._sums import Ranges, find_moments
 from skdp.emissions._whole import Observations, Whole
 
 SHRINKAGE = 1e-4

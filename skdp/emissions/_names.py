@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from skdp.emissions._autoregressive import AutoregressiveEmission
-from skdp.emissions._bernoulli import BernoulliEmission
-from skdp.emissions._categorical import CategoricalEmission
-from skdp.emissions._gaussian import GaussianEmission
-from skdp.emissions._multinomial import MultinomialEmission
-from skdp.emissions._poisson import PoissonEmission
-from skdp.emissions._student_t import StudentTEmission
+from skdp.emissions._autoregressive._emission import AutoregressiveEmission
+from skdp.emissions._discrete._bernoulli import BernoulliEmission
+from skdp.emissions._discrete._categorical import CategoricalEmission
+from skdp.emissions._discrete._multinomial import MultinomialEmission
+from skdp.emissions._discrete._poisson import PoissonEmission
+from skdp.emissions._gaussian._emission import GaussianEmission
+from skdp.emissions._student_t._emission import StudentTEmission
 
 EMISSIONS: dict[str, Any] = {
     "gaussian": GaussianEmission,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_floats
-from skdp.emissions._gaussian_model import LARGEST
+from skdp.emissions._gaussian._model import LARGEST
 
 
 def is_symmetric(matrix: NDArray[np.float64]) -> bool:

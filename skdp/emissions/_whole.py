@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from sklearn.base import BaseEstimator
 
+from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import EstimatorMixin, validate_parameters
-from skdp._typing import Floats, Places
 
 
 class Observations(Protocol):

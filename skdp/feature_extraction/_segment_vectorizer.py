@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._public import public
 from skdp._sklearn_compat import StrOptions, get_parameter_constraints, validate_parameters
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.data._partitioned import is_bag
@@ -45,7 +44,6 @@ class _WordCounter(CountVectorizer):
         return chain.from_iterable
 
 
-@public
 class SegmentVectorizer(TextVectorizer):
     r"""Turn raw documents into a `SegmentedCorpus`: word ids, segment by segment.
 

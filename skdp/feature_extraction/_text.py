@@ -17,10 +17,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._byte_order_mark import without_byte_order_mark
 from skdp._checks import check_unmasked
 from skdp._sklearn_compat import EstimatorMixin
 from skdp.data import SegmentedCorpus, TokenSequences
+from skdp.data._byte_order_mark import without_byte_order_mark
 from skdp.feature_extraction._word_patterns import WordPattern
 
 

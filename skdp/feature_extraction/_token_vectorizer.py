@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._public import public
 from skdp._sklearn_compat import (
     Interval,
     StrOptions,
@@ -39,7 +38,6 @@ _READING = (
 )
 
 
-@public
 class TokenVectorizer(TextVectorizer):
     r"""Turn sentences into `TokenSequences`: word ids in reading order.
 

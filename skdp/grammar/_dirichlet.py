@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, logsumexp, psi
 
-from skdp._typing import Floats
+from skdp._numeric._typing import Floats
 
 
 def _as_rows(prior: Floats, counts: Floats) -> tuple[Floats, Floats]:

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from skdp._executors import choose_executor
-from skdp._public import public
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import PartitionedSentences
 from skdp.grammar._induction._estimator import GrammarEstimator
@@ -21,7 +20,6 @@ def _is_sampled(estimator: Any) -> bool:
     return bool(estimator._is_sampled)
 
 
-@public
 class HDPPCFG(GrammarPredictions, GrammarEstimator):
     r"""Probabilistic context-free grammar with a hierarchical Dirichlet process (HDP-PCFG).
 

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import is_number
-from skdp._memory import check_memory
-from skdp._public import public
-from skdp._random import Role, make_seed_sequence
+from skdp._checks import check_memory, is_number
+from skdp._numeric._random import Role, make_seed_sequence
 from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import (
     Interval,
@@ -71,7 +69,6 @@ class _Data(NamedTuple):
     n_words: int
 
 
-@public
 class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     r"""Refined treebank grammar with a hierarchical Dirichlet process (HDP-PCFG-GR).
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import gammaln, psi, softmax
 
-from skdp._typing import Floats
+from skdp._numeric._typing import Floats
 from skdp.grammar._dirichlet import draw_log, log_evidence
 
 MIN_WEIGHT = 1e-8

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from skdp._numba import njit
+from skdp._numeric._numba import njit
 
 _BLOCK = 1024
 

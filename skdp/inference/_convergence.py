@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from skdp._typing import Floats
+from skdp._numeric._typing import Floats
 from skdp.inference._diagnostics import Climb, Gap, find_climbs, find_gap
 from skdp.inference._trace import Trace
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.stats import f, norm, rankdata, t
 
-from skdp._typing import Floats
+from skdp._numeric._typing import Floats
 
 N_BATCHES = 12
 """Batches of kept sweeps whose means show a climb, if there are as many."""

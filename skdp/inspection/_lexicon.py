@@ -12,8 +12,8 @@ from scipy.stats import poisson
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count, check_unmasked, is_number
-from skdp._random import make_seed_sequence
-from skdp._typing import Floats
+from skdp._numeric._random import make_seed_sequence
+from skdp._numeric._typing import Floats
 from skdp.data import TokenSequences, check_sentences
 from skdp.inspection._axes import (
     PALETTE,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, as_floats, check_count
-from skdp._typing import Floats
+from skdp._numeric._typing import Floats
 from skdp.inspection._axes import LITERAL, PALETTE, as_names, check_matplotlib, open_axes
 from skdp.inspection._characters import Line, break_lines, split_characters
 

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from skdp._checks import as_array, check_count
 from skdp.data import check_panel
-from skdp.emissions._category_columns import code_categories
+from skdp.emissions._discrete._category_columns import code_categories
 from skdp.inspection._axes import as_names
 from skdp.inspection._states import check_matrix
 

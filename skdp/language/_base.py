@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import MAX_INTEGER, check_count
-from skdp._memory import check_memory
-from skdp._random import make_seed_sequence, make_stream
+from skdp._checks import MAX_INTEGER, check_count, check_memory
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import TokenSequences, check_sentences
 from skdp.inference import warn_user
 from skdp.language._ngram._draws import draw_sequences, join

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skdp._checks import check_beta_prior, check_gamma_prior
-from skdp._public import public
-from skdp._random import Role, derive_stream
+from skdp._numeric._random import Role, derive_stream
+from skdp._numeric._typing import Places
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
-from skdp._typing import Places
 from skdp.language._collocations._kernels_seats import LONGEST
 from skdp.language._collocations._layout import chain_bytes
 from skdp.language._collocations._lexicon import count_collocations
@@ -30,7 +29,6 @@ from skdp.language._nested._walker import Settings, Strings
 from skdp.language._nested_pitman_yor_lm import NestedPitmanYorLM
 
 
-@public
 class CollocationPitmanYorLM(NestedPitmanYorLM):
     r"""Nested Pitman-Yor language model with a level of collocations: words without spaces.
 

@@ -21,11 +21,10 @@ from skdp._checks import (
     check_discount,
     check_gamma_prior,
 )
-from skdp._public import public
-from skdp._random import Role, derive_stream
+from skdp._numeric._random import Role, derive_stream
+from skdp._numeric._typing import Floats
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions, with_callbacks
-from skdp._typing import Floats
 from skdp.base import ChainEstimator
 from skdp.language._base import NgramLanguageModel
 from skdp.language._ngram._arpa import write_arpa
@@ -40,7 +39,6 @@ _N_LAWS = 6
 """Discounts and concentrations without an order: longer contexts share the last."""
 
 
-@public
 class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     r"""Hierarchical Pitman-Yor language model (HPYLM): the next word given those before it.
 

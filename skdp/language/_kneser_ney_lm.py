@@ -13,9 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array
-from skdp._public import public
+from skdp._numeric._typing import Floats
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
-from skdp._typing import Floats
 from skdp.inference import warn_user
 from skdp.language._base import NgramLanguageModel
 from skdp.language._ngram._arpa import write_arpa
@@ -26,7 +25,6 @@ _N_CLASSES = 3
 """Counts of 1, of 2, and of more have discounts of their own."""
 
 
-@public
 class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
     """Interpolated Kneser-Ney smoothing: n-gram probabilities from counts, without sampling.
 

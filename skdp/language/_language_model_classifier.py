@@ -12,9 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from skdp._bayes import log_posterior
 from skdp._checks import as_floats
-from skdp._public import public
+from skdp._numeric._bayes import log_posterior
 from skdp._sklearn_compat import (
     EstimatorMixin,
     HasMethods,
@@ -25,7 +24,6 @@ from skdp._sklearn_compat import (
 from skdp.data import TokenSequences, check_sentences
 
 
-@public
 class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     r"""Classify sequences by language models, one for each class, and Bayes' rule.
 

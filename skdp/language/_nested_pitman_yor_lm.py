@@ -12,13 +12,11 @@ from scipy.special import logsumexp
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_gamma_prior
-from skdp._memory import check_memory
-from skdp._public import public
-from skdp._random import Role, derive_stream
+from skdp._checks import check_beta_prior, check_gamma_prior, check_memory
+from skdp._numeric._random import Role, derive_stream
+from skdp._numeric._typing import Floats, Ints, Places
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp._typing import Floats, Ints, Places
 from skdp.base import ChainEstimator
 from skdp.data import TokenSequences
 from skdp.inference import NoAverages
@@ -38,7 +36,6 @@ from skdp.language._nested._parameters import (
 from skdp.language._nested._walker import NestedWalker, Settings, Strings
 
 
-@public
 class NestedPitmanYorLM(
     TransformerMixin,
     ChainEstimator,

@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_array
 
-from skdp._checks import as_array, check_count, check_unmasked
-from skdp._memory import check_memory
+from skdp._checks import as_array, check_count, check_memory, check_unmasked
 from skdp.data import SegmentedCorpus, check_corpus
 from skdp.metrics._kernels_coherence import count_windows
 

@@ -13,7 +13,7 @@
 
 # mypy: ignore-errors
 
-from skdp._numba import njit
+from skdp._numeric._numba import njit
 
 
 @njit

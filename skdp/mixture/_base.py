@@ -10,19 +10,19 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClusterMixin, DensityMixin
 
-from skdp._memory import check_memory
+from skdp._checks import check_memory
+from skdp._numeric._typing import Floats, Places
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, StrOptions
-from skdp._typing import Floats, Places
 from skdp.base import ComposedEstimator
-from skdp.emissions._categorical import CategoricalEmission
-from skdp.emissions._category_columns import code_categories
 from skdp.emissions._clusters import ClusterEmission
-from skdp.emissions._gaussian import GaussianEmission
-from skdp.emissions._gaussian_model import GaussianModel
-from skdp.emissions._multinomial import MultinomialEmission
+from skdp.emissions._discrete._categorical import CategoricalEmission
+from skdp.emissions._discrete._category_columns import code_categories
+from skdp.emissions._discrete._multinomial import MultinomialEmission
+from skdp.emissions._discrete._poisson import PoissonEmission
+from skdp.emissions._gaussian._emission import GaussianEmission
+from skdp.emissions._gaussian._model import GaussianModel
 from skdp.emissions._parts import check_part, make_part_for, resolve_part
-from skdp.emissions._poisson import PoissonEmission
 from skdp.emissions._protocol import EmissionSampler
 from skdp.inference import NoAverages, Trace, warn_of_drifts
 from skdp.mixture._partition import representative_partition

@@ -12,8 +12,8 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from skdp._executors import call_all
-from skdp._random import draw_key
-from skdp._typing import Floats, Places
+from skdp._numeric._random import draw_key
+from skdp._numeric._typing import Floats, Places
 from skdp.mixture import _kernels_blocked as kernels
 from skdp.mixture import _kernels_large_moves as large_moves
 from skdp.mixture._cluster_walker import IMPOSSIBLE

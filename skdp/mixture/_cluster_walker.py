@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats, Places
+from skdp._numeric._typing import Floats, Places
 from skdp.emissions._clusters import ClusterTerms
 from skdp.inference import Part, check_interrupts
 from skdp.mixture._kernels import kernels_of, shuffle

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from skdp._public import public
 from skdp.mixture._row_mixture import RowMixture
 
 
-@public
 class DPMixture(RowMixture):
     """Mixture of as many components as the data ask for, by a Dirichlet process.
 

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from skdp._checks import check_count
-from skdp._random import make_seed_sequence
-from skdp._typing import Floats
+from skdp._numeric._random import make_seed_sequence
+from skdp._numeric._typing import Floats
 
 
 class DrawsRows(Protocol):

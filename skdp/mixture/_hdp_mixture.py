@@ -11,14 +11,12 @@ from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bayes import log_posterior
-from skdp._checks import as_array, check_count
-from skdp._memory import check_memory
-from skdp._public import public
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._checks import as_array, check_count, check_memory
+from skdp._numeric._bayes import log_posterior
+from skdp._numeric._random import Role, derive_stream, make_seed_sequence
+from skdp._numeric._typing import Floats, Places
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import with_callbacks
-from skdp._typing import Floats, Places
 from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import check_no_lengths, holds_labels, split
 from skdp.inference import warn_user
@@ -31,7 +29,6 @@ _LEAST = 1e-200
 """Of the probability that a row is of a known component; below, it is no divisor."""
 
 
-@public
 class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture):
     r"""Mixtures of several groups of rows that share their components, as many as the data ask for.
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skdp._random import draw_slice
-from skdp._typing import Floats, Places
+from skdp._numeric._random import draw_slice
+from skdp._numeric._typing import Floats, Places
 
 _FAR = 30.0
 """Logits of the discount beyond are as good as 0 or 1."""

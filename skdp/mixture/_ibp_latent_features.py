@@ -12,13 +12,11 @@ from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from skdp._checks import check_concentration, check_gamma_prior
-from skdp._memory import check_memory
-from skdp._public import public
-from skdp._random import Role, derive_stream
+from skdp._checks import check_concentration, check_gamma_prior, check_memory
+from skdp._numeric._random import Role, derive_stream
+from skdp._numeric._typing import Floats
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp._typing import Floats
 from skdp.base import ChainEstimator
 from skdp.data._validation import check_rows
 from skdp.inference import NoAverages, Trace, warn_of_bound, warn_of_drifts
@@ -36,7 +34,6 @@ _LARGEST_RATE = 1e60
 """Of a prior of a variance, which has a unit."""
 
 
-@public
 class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
     r"""Rows made of binary features, as many as the data ask for, by an Indian buffet process.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-from skdp._numba import njit_loop
+from skdp._numeric._numba import njit_loop
 from skdp.emissions._kernels_clusters import build_cluster, weigh_row
 from skdp.mixture import _kernels_sections as sections
 from skdp.mixture._kernels_moves import move_clusters as _move_clusters

@@ -32,9 +32,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-from skdp._elementary import fast_exp
-from skdp._numba import njit_inner, njit_loop, njit_section
-from skdp._random import draw_log_gamma, next_double, stream_of_number
+from skdp._numeric._elementary import fast_exp
+from skdp._numeric._numba import njit_inner, njit_loop, njit_section
+from skdp._numeric._random import draw_log_gamma, next_double, stream_of_number
 from skdp.emissions._kernels_cluster_draws import draw_parameters, weigh_row_given
 from skdp.emissions._kernels_clusters import (
     SIZE,

@@ -27,8 +27,8 @@ any choice is made if that is too small.
 
 import math
 
-from skdp._numba import njit_inner, njit_section
-from skdp._random import next_double
+from skdp._numeric._numba import njit_inner, njit_section
+from skdp._numeric._random import next_double
 from skdp.emissions._kernels_clusters import SIZE, build_cluster, copy_cluster, halve, weigh_row
 from skdp.mixture._kernels_moves import (
     FEW_PASSES,

@@ -29,8 +29,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_section
-from skdp._random import next_double
+from skdp._numeric._numba import njit_inner, njit_section
+from skdp._numeric._random import next_double
 from skdp.emissions._kernels_clusters import (
     SIZE,
     build_cluster,

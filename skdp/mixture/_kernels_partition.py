@@ -17,7 +17,7 @@ g is that of the loss: see `representative_partition`.
 
 import math
 
-from skdp._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_inner, njit_loop
 
 
 @njit_inner

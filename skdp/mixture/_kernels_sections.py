@@ -15,9 +15,9 @@ r"""Collapsed Gibbs sweeps: the sections of kernels.
 
 import math
 
-from skdp._elementary import fast_exp
-from skdp._numba import njit_inner, njit_section
-from skdp._random import next_double
+from skdp._numeric._elementary import fast_exp
+from skdp._numeric._numba import njit_inner, njit_section
+from skdp._numeric._random import next_double
 from skdp.emissions._kernels_clusters import (
     SIZE,
     build_cluster,

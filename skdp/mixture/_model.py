@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from skdp._typing import Floats
+from skdp._numeric._typing import Floats
 
 _BLOCK = 10_000
 """Rows at a time: all densities of all rows would be many."""

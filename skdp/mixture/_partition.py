@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from skdp._numba import frozen
-from skdp._typing import Places
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Places
 from skdp.inference import is_interrupted
 from skdp.mixture import _kernels_partition as kernels
 

@@ -6,12 +6,10 @@ from numbers import Real
 from typing import Any, ClassVar
 
 from skdp._checks import check_beta_prior
-from skdp._public import public
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.mixture._row_mixture import RowMixture
 
 
-@public
 class PitmanYorMixture(RowMixture):
     r"""Mixture of as many components as the data ask for, by a Pitman-Yor process.
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bayes import log_posterior
 from skdp._checks import as_array, check_concentration, check_gamma_prior
-from skdp._random import Role, derive_stream
+from skdp._numeric._bayes import log_posterior
+from skdp._numeric._random import Role, derive_stream
+from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import StrOptions, with_callbacks
-from skdp._typing import Floats, Places
 from skdp.data._validation import check_rows
 from skdp.inference import Chain
 from skdp.mixture._base import BaseMixture

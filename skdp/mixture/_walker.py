@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import frozen
-from skdp._typing import Floats, Places
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Floats, Places
 from skdp.mixture._cluster_walker import IMPOSSIBLE, ClusterWalker, count_tries
 from skdp.mixture._hyper import PartitionPrior, log_partition
 from skdp.mixture._kernels_moves import Company, empty_company

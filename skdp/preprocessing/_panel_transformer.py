@@ -12,7 +12,6 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._public import public
 from skdp._sklearn_compat import EstimatorMixin, HasMethods, validate_parameters
 from skdp.data import SequencePanel, check_panel
 
@@ -21,7 +20,6 @@ def _can_invert(estimator: PanelTransformer) -> bool:
     return hasattr(getattr(estimator, "transformer_", estimator.transformer), "inverse_transform")
 
 
-@public
 class PanelTransformer(
     EstimatorMixin,
     TransformerMixin,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skdp._checks import as_array, is_number
-from skdp._typing import Floats
+from skdp._numeric._typing import Floats
 
 
 def check_by_depth(

@@ -21,8 +21,8 @@ from skdp._checks import (
     check_gamma_prior,
     check_integers,
 )
-from skdp._numba import njit
-from skdp._random import (
+from skdp._numeric._numba import njit
+from skdp._numeric._random import (
     Role,
     derive_stream,
     draw_bernoulli,

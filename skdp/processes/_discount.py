@@ -25,8 +25,8 @@ from skdp._checks import (
     check_discount,
     check_integers,
 )
-from skdp._numba import njit, njit_loop, njit_step
-from skdp._random import (
+from skdp._numeric._numba import njit, njit_loop, njit_step
+from skdp._numeric._random import (
     Role,
     derive_stream,
     draw_beta,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric._typing import Floats, Ints, Places
 from skdp._part import Part
-from skdp._typing import Floats, Ints, Places
 from skdp.processes._franchise_hyper import (
     Histogram,
     NodeSeats,

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._random import draw_slice
-from skdp._typing import Floats, Ints, Places
+from skdp._numeric._random import draw_slice
+from skdp._numeric._typing import Floats, Ints, Places
 from skdp.processes._kernels_cell_pairs import (
     FEW,
     MOST_ROWS,

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import frozen
-from skdp._typing import Floats, Ints
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Floats, Ints
 from skdp.processes._franchise_walker import FranchiseWalker
 
 

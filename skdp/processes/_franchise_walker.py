@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric._typing import Floats, Ints
 from skdp._part import Part
-from skdp._typing import Floats, Ints
 from skdp.processes._franchise import Franchise, FranchisePriors
 from skdp.processes._interpolated import InterpolatedModel
 from skdp.processes._menu import Menu

@@ -44,8 +44,8 @@ import math
 
 from scipy.special import digamma
 
-from skdp._numba import njit, njit_inner
-from skdp._random import draw_gamma
+from skdp._numeric._numba import njit, njit_inner
+from skdp._numeric._random import draw_gamma
 
 _SMALLEST = 1e-100  # a draw may underflow; at alpha = 0 no feature would ever come
 

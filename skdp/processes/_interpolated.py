@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skdp._numba import frozen
-from skdp._typing import Floats, Ints
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Floats, Ints
 from skdp.processes._kernels_interpolated import add_distributions, add_probabilities
 from skdp.processes._menu import Menu
 

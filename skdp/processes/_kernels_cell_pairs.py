@@ -15,7 +15,7 @@ cells have c customers at t tables.
 
 import math
 
-from skdp._numba import njit, njit_step
+from skdp._numeric._numba import njit, njit_step
 from skdp.processes._kernels_stirling import log_stirling
 
 FEW = 64

@@ -33,8 +33,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit, njit_apart, njit_inlined, njit_step
-from skdp._random import next_double
+from skdp._numeric._numba import njit, njit_apart, njit_inlined, njit_step
+from skdp._numeric._random import next_double
 from skdp.processes._kernels_stirling import log_stirling, open_ratio
 
 _FEW_VISITS = 4

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_apart, njit_inlined, njit_inner, njit_loop
+from skdp._numeric._numba import njit_apart, njit_inlined, njit_inner, njit_loop
 
 CUSTOMERS, TABLES, FIRST, NODE = 0, 1, 2, 3
 SIZE, COUNT, NEXT = 0, 1, 2

@@ -23,8 +23,8 @@ matter.
 
 import math
 
-from skdp._numba import njit, njit_loop, njit_step
-from skdp._random import next_double, next_open_double
+from skdp._numeric._numba import njit, njit_loop, njit_step
+from skdp._numeric._random import next_double, next_open_double
 
 LARGEST_LOG = 230.0
 """Draws of a concentration stay within exp(-230) and exp(230), about 1e100."""

@@ -16,7 +16,7 @@ that are missing below it.
 
 # mypy: ignore-errors
 
-from skdp._numba import njit, njit_step
+from skdp._numeric._numba import njit, njit_step
 
 
 @njit_step

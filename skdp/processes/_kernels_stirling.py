@@ -21,7 +21,7 @@ them, and for the numbers themselves, from an integral (``_kernels_stirling_inte
 
 import math
 
-from skdp._numba import njit, njit_loop, njit_section
+from skdp._numeric._numba import njit, njit_loop, njit_section
 from skdp.processes._kernels_stirling_integral import integrate
 from skdp.processes._kernels_stirling_patches import SMALLEST_COUNT, patched_ratio
 

@@ -8,7 +8,7 @@ Symbols as in ``_kernels_stirling.py``.
 import cmath
 import math
 
-from skdp._numba import njit, njit_apart
+from skdp._numeric._numba import njit, njit_apart
 
 
 @njit

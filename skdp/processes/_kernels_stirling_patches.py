@@ -34,8 +34,8 @@ from functools import partial
 
 import numpy as np
 
-from skdp._numba import njit, njit_apart
-from skdp._simd import evaluate_polynomial, natural
+from skdp._numeric._numba import njit, njit_apart
+from skdp._numeric._simd import evaluate_polynomial, natural
 from skdp.processes._kernels_stirling_integral import integrate
 
 SMALLEST_COUNT = 1_001

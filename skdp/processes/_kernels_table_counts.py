@@ -22,8 +22,8 @@ import math
 
 import numpy as np
 
-from skdp._numba import njit
-from skdp._random import draw_bernoulli, draw_categorical, next_double
+from skdp._numeric._numba import njit
+from skdp._numeric._random import draw_bernoulli, draw_categorical, next_double
 from skdp.processes._kernels_stirling import open_ratio, share_ratio
 
 

@@ -18,8 +18,8 @@ import math
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_loop
-from skdp._random import draw_exponential, draw_log_gamma, next_double, next_open_double
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._random import draw_exponential, draw_log_gamma, next_double, next_open_double
 
 SMALLEST_WEIGHT = 1e-300
 """Weights stay above: at zero a dish could never come back."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skdp._numba import frozen
-from skdp._typing import Floats, Ints, Places
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Floats, Ints, Places
 from skdp.processes._franchise import FranchiseLayout
 from skdp.processes._kernels_interpolated import find_cells
 

@@ -7,10 +7,16 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import check_concentration, check_count, check_discount, check_integers, is_number
-from skdp._memory import check_memory
-from skdp._numba import njit
-from skdp._random import (
+from skdp._checks import (
+    check_concentration,
+    check_count,
+    check_discount,
+    check_integers,
+    check_memory,
+    is_number,
+)
+from skdp._numeric._numba import njit
+from skdp._numeric._random import (
     Role,
     derive_stream,
     draw_bernoulli,

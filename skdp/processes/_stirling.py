@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import check_count, check_discount, check_integers
-from skdp._numba import njit
+from skdp._numeric._numba import njit
 from skdp.processes._kernels_stirling import fill_ratios, log_stirling, open_ratio, share_ratio
 from skdp.processes._kernels_stirling_patches import (
     HEAD,

@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import as_array, check_concentration, check_count, check_discount, check_integers
-from skdp._memory import check_memory
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._checks import (
+    as_array,
+    check_concentration,
+    check_count,
+    check_discount,
+    check_integers,
+    check_memory,
+)
+from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.processes._kernels_table_counts import run_btigs, run_cmgs, run_ssa
 from skdp.processes._stirling import StirlingRatios
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_gamma_prior, is_number
-from skdp._typing import Floats, Places
+from skdp._numeric._typing import Floats, Places
 from skdp.processes._concentration import draw_concentration
 from skdp.processes._kernels_top_level import draw_tables, draw_top_weights
 

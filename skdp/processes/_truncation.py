@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import check_concentration, check_count, check_discount, check_integers
-from skdp._memory import check_memory
+from skdp._checks import (
+    check_concentration,
+    check_count,
+    check_discount,
+    check_integers,
+    check_memory,
+)
 
 
 def gem_truncation_error(

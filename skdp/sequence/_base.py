@@ -19,8 +19,8 @@ from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_pan
 from skdp.data._numbers import check_finite
 from skdp.data._panels import check_no_lengths
 from skdp.data._validation import check_lengths, check_partitions
-from skdp.emissions._category_columns import code_categories
-from skdp.emissions._lags import check_lags
+from skdp.emissions._autoregressive._lags import check_lags
+from skdp.emissions._discrete._category_columns import code_categories
 from skdp.emissions._names import EMISSIONS
 from skdp.inference import NoAverages, warn_user
 from skdp.sequence._partitions import of_number, takes_partitions

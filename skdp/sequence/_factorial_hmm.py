@@ -10,16 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_count, check_gamma_prior
-from skdp._memory import check_memory
-from skdp._public import public
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._checks import check_beta_prior, check_count, check_gamma_prior, check_memory
+from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SequencePanel
 from skdp.data._panels import split
-from skdp.emissions._binary_factor_model import OUTPUTS
-from skdp.emissions._binary_factors import BinaryFactorEmission
+from skdp.emissions._binary_factors._emission import BinaryFactorEmission
+from skdp.emissions._binary_factors._model import OUTPUTS
 from skdp.inference import Trace, warn_of_bound
 from skdp.sequence._base import SequenceEstimator
 from skdp.sequence._factorial._alignment import name_factors
@@ -36,7 +34,6 @@ _HALF = 0.5 - 1e-9
 """A probability that is 1/2 to rounding, as averages over samples may be, counts as 1/2."""
 
 
-@public
 class FactorialHMM(SequenceEstimator):
     r"""Factorial hidden Markov model: F binary factors, each an independent Markov chain.
 

@@ -9,14 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from skdp._checks import check_beta_prior, check_gamma_prior
-from skdp._memory import check_memory
-from skdp._public import public
-from skdp._random import Role, derive_stream
+from skdp._checks import check_beta_prior, check_gamma_prior, check_memory
+from skdp._numeric._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import SequencePanel
-from skdp.emissions._categorical import CategoricalEmission
+from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import looks_back
 from skdp.inference import Trace, warn_of_truncation
@@ -42,7 +40,6 @@ _LEARNT = ("top_concentration", "transition_concentration", "stickiness", "decay
 _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
-@public
 class HDPHMMLT(PartitionedHMM):
     r"""Infinite hidden Markov model with local transitions (HDP-HMM-LT).
 

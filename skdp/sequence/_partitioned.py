@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from skdp._executors import Executor
+from skdp._numeric._random import Role, derive_stream
 from skdp._partitioned_fits import PartitionedFits
-from skdp._random import Role, derive_stream
 from skdp.data import PartitionedPanel
 from skdp.data._validation import check_partitions
 from skdp.emissions._independent import list_unsummed

@@ -6,14 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skdp._public import public
 from skdp._sklearn_compat import StrOptions
 from skdp.topics._base import PRIOR
 from skdp.topics._partitioned import InPartitions
 from skdp.topics._tables._open_base import OpenTableModel
 
 
-@public
 class AdaptiveTopicModel(OpenTableModel):
     r"""Topic model for documents whose segments follow the document and each other (AdaTM).
 
@@ -257,37 +255,35 @@ class AdaptiveTopicModel(OpenTableModel):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        super().__init__(
-            n_components,
-            doc_topic_prior=doc_topic_prior,
-            topic_word_prior=topic_word_prior,
-            dirichlet_prior=dirichlet_prior,
-            discount=discount,
-            discount_prior=discount_prior,
-            concentration=concentration,
-            concentration_prior=concentration_prior,
-            concentration_scope=concentration_scope,
-            document_concentration=document_concentration,
-            document_concentration_prior=document_concentration_prior,
-            top_concentration=top_concentration,
-            top_concentration_prior=top_concentration_prior,
-            sampler=sampler,
-            init=init,
-            initial_components=initial_components,
-            max_iter=max_iter,
-            burn_in=burn_in,
-            thin=thin,
-            n_samples=n_samples,
-            n_chains=n_chains,
-            n_shards=n_shards,
-            transform_max_iter=transform_max_iter,
-            transform_burn_in=transform_burn_in,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.n_components = n_components
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.dirichlet_prior = dirichlet_prior
+        self.discount = discount
+        self.discount_prior = discount_prior
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.concentration_scope = concentration_scope
+        self.document_concentration = document_concentration
+        self.document_concentration_prior = document_concentration_prior
+        self.top_concentration = top_concentration
+        self.top_concentration_prior = top_concentration_prior
         self.mixing_prior = mixing_prior
+        self.sampler = sampler
+        self.init = init
+        self.initial_components = initial_components
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.n_shards = n_shards
+        self.transform_max_iter = transform_max_iter
+        self.transform_burn_in = transform_burn_in
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def _parents(self) -> tuple[float, float] | str:

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from skdp._checks import as_floats, check_gamma_prior, is_number
+from skdp._checks import as_floats, check_gamma_prior, check_memory, is_number
 from skdp._executors import predict_parts
-from skdp._memory import check_memory
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.base import ChainEstimator

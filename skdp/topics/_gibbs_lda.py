@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skdp._checks import check_gamma_prior
-from skdp._public import public
-from skdp._random import Role
+from skdp._numeric._random import Role
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import StrOptions
 from skdp.data import SegmentedCorpus
@@ -21,7 +20,6 @@ from skdp.topics._shared._likelihood import LikelihoodMixin
 from skdp.topics._shared._placed import PlacedCorpus
 
 
-@public
 class GibbsLDA(LikelihoodMixin, PartitionedTopicModel):
     r"""Latent Dirichlet allocation (LDA) by collapsed Gibbs sampling.
 

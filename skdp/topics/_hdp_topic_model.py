@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skdp._checks import check_gamma_prior
-from skdp._public import public
-from skdp._random import Role, derive_stream
+from skdp._numeric._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
@@ -23,7 +22,6 @@ from skdp.topics._shared._first_number import first_number_of_topics
 from skdp.topics._shared._likelihood import LikelihoodMixin
 
 
-@public
 class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
     r"""Topics whose number is inferred: a hierarchical Dirichlet process of documents.
 

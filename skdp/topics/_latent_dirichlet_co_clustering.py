@@ -8,10 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import check_gamma_prior
-from skdp._memory import check_memory
-from skdp._public import public
-from skdp._random import Role
+from skdp._checks import check_gamma_prior, check_memory
+from skdp._numeric._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._base import PRIOR, check_dirichlet
@@ -23,7 +21,6 @@ from skdp.topics._partitioned import PartitionedTopicModel
 from skdp.topics._shared._placed import PlacedCorpus
 
 
-@public
 class LatentDirichletCoClustering(PartitionedTopicModel):
     r"""Latent Dirichlet co-clustering (LDCC) by collapsed Gibbs sampling.
 

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 import joblib
 import numpy as np
 
+from skdp._checks import check_memory
 from skdp._executors import Executor, LostWorkerError
-from skdp._memory import check_memory
+from skdp._numeric._random import Role
 from skdp._partitioned_fits import PartitionedFits
-from skdp._random import Role
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import PartitionedCorpus

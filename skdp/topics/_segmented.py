@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from skdp._public import public
+from typing import Any
+
 from skdp.topics._tables._open_base import OpenTableModel
 
 
-@public
 class SegmentedTopicModel(OpenTableModel):
     r"""Topic model for documents made of segments (STM).
 
@@ -191,6 +191,67 @@ class SegmentedTopicModel(OpenTableModel):
     >>> model.transform_segments(documents).shape
     (4, 2)
     """
+
+    def __init__(
+        self,
+        n_components: Any = 20,
+        *,
+        doc_topic_prior: Any = "auto",
+        topic_word_prior: Any = "auto",
+        dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        discount: Any = 0.0,
+        discount_prior: tuple[float, float] = (1.0, 1.0),
+        concentration: Any = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        concentration_scope: str = "corpus",
+        document_concentration: Any = "auto",
+        document_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        top_concentration: Any = "auto",
+        top_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        sampler: str = "btigs",
+        init: Any = "random",
+        initial_components: int | str = "auto",
+        max_iter: int = 500,
+        burn_in: int | None = None,
+        thin: int = 10,
+        n_samples: int = 5,
+        n_chains: int = 1,
+        n_shards: int = 1,
+        transform_max_iter: int = 100,
+        transform_burn_in: int | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.dirichlet_prior = dirichlet_prior
+        self.discount = discount
+        self.discount_prior = discount_prior
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.concentration_scope = concentration_scope
+        self.document_concentration = document_concentration
+        self.document_concentration_prior = document_concentration_prior
+        self.top_concentration = top_concentration
+        self.top_concentration_prior = top_concentration_prior
+        self.sampler = sampler
+        self.init = init
+        self.initial_components = initial_components
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.n_shards = n_shards
+        self.transform_max_iter = transform_max_iter
+        self.transform_burn_in = transform_burn_in
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def _parents(self) -> tuple[float, float]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from skdp._public import public
+from typing import Any
+
 from skdp.topics._tables._base import BaseTableModel
 
 
-@public
 class SequentialLDA(BaseTableModel):
     r"""Topic model for documents whose segments follow from one another (SeqLDA).
 
@@ -161,6 +161,57 @@ class SequentialLDA(BaseTableModel):
     """
 
     _segments_are_ordered = True
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        doc_topic_prior: Any = "auto",
+        topic_word_prior: Any = "auto",
+        dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        discount: Any = 0.0,
+        discount_prior: tuple[float, float] = (1.0, 1.0),
+        concentration: Any = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        concentration_scope: str = "corpus",
+        sampler: str = "btigs",
+        init: Any = "random",
+        max_iter: int = 500,
+        burn_in: int | None = None,
+        thin: int = 10,
+        n_samples: int = 5,
+        n_chains: int = 1,
+        n_shards: int = 1,
+        transform_max_iter: int = 100,
+        transform_burn_in: int | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.dirichlet_prior = dirichlet_prior
+        self.discount = discount
+        self.discount_prior = discount_prior
+        self.concentration = concentration
+        self.concentration_prior = concentration_prior
+        self.concentration_scope = concentration_scope
+        self.sampler = sampler
+        self.init = init
+        self.max_iter = max_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.n_shards = n_shards
+        self.transform_max_iter = transform_max_iter
+        self.transform_burn_in = transform_burn_in
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def _parents(self) -> tuple[float, float]:

@@ -84,7 +84,7 @@ def test_what_git_finds(project):
 def test_this_project():
     graph = ImportGraph(ROOT)
     topics, grammar = "tests/exact/topics/test_segmented.py", "tests/exact/grammar/test_hdp_pcfg.py"
-    assert "skdp/_random/_xoshiro.py" in graph.uses(topics) & graph.uses(grammar)
+    assert "skdp/_numeric/_random/_xoshiro.py" in graph.uses(topics) & graph.uses(grammar)
     assert "skdp/topics/_tables/_kernels_btigs.py" in graph.uses(topics) - graph.uses(grammar)
     assert "tests/exact/oracles/batch_means.py" in graph.uses(topics)
     lda = graph.uses("tests/unit/topics/test_gibbs_lda.py")
@@ -103,7 +103,7 @@ def test_wrong_patches():
         patch.test.partition("::")[0]: True,
         "tests/exact/oracles/batch_means.py": True,
         "tests/mutation/lists.py": True,
-        "skdp/_random/_xoshiro.py": False,
+        "skdp/_numeric/_random/_xoshiro.py": False,
     }.items():
         affected._changed = {changed}
         assert affected.affects_patch(patch) is expected

@@ -17,8 +17,8 @@ from numba.core.dispatcher import Dispatcher
 
 import skdp
 from skdp import topics
-from skdp._kernel_cache import KernelCache, fingerprint
-from skdp._numba import is_safe_in_python, njit, njit_part
+from skdp._numeric._kernel_cache import KernelCache, fingerprint
+from skdp._numeric._numba import is_safe_in_python, njit, njit_part
 
 HERE = Path(__file__).parent
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from skdp._typing import Ints
+from skdp._numeric._typing import Ints
 from skdp.processes._franchise_state import FranchiseState
 from skdp.processes._franchise_walker import FranchiseWalker
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Ints, Places
+from skdp._numeric._typing import Ints, Places
 from skdp.context._backoff._levels import Levels
 from skdp.data._categories import Column, Values
 from skdp.processes._franchise import FranchiseLayout

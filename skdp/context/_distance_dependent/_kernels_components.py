@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inner
+from skdp._numeric._numba import njit_inner
 
 HEAD, TAIL, CHILD, SOURCE = 0, 1, 2, 3
 """Entries of `walk`: the place in the queue, its end, the next child to visit, whose it is."""

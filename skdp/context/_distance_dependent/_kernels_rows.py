@@ -16,7 +16,7 @@
 
 import math
 
-from skdp._numba import njit_loop
+from skdp._numeric._numba import njit_loop
 
 
 @njit_loop

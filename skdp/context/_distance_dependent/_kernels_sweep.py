@@ -36,8 +36,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inner, njit_loop
-from skdp._random import next_double, next_open_double
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._random import next_double, next_open_double
 from skdp.context._distance_dependent._kernels_components import cut_link, set_link
 
 

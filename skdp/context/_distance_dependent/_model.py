@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats, Ints
+from skdp._numeric._typing import Floats, Ints
 from skdp.context._distance_dependent._observations import (
     Observations,
     count_pairs,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats, Ints, Places
+from skdp._numeric._typing import Floats, Ints, Places
 from skdp.data._categories import Column
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import as_floats, is_number
-from skdp._typing import Floats, Places
+from skdp._numeric._typing import Floats, Places
 from skdp.context._distance_dependent._model import Smoother, SubsetSmoother, TableSmoother
 from skdp.context._distance_dependent._observations import Observations
 from skdp.context._distance_dependent._similarities import (

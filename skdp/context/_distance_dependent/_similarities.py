@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._random import draw_gamma, draw_slice
-from skdp._typing import Floats, Places
-from skdp._unique_rows import unique_rows
+from skdp._numeric._random import draw_gamma, draw_slice
+from skdp._numeric._typing import Floats, Places
+from skdp._numeric._unique_rows import unique_rows
 from skdp.context._distance_dependent import _kernels_rows as kernels
 from skdp.context._distance_dependent._kernels_sweep import Buckets, Table
 from skdp.context._distance_dependent._observations import Observations

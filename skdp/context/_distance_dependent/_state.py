@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats
+from skdp._numeric._typing import Floats
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from skdp._typing import Floats, Ints, Places
+from skdp._numeric._typing import Floats, Ints, Places
 from skdp.context._distance_dependent._kernels_sweep import Buckets
 from skdp.context._distance_dependent._observations import Observations
 

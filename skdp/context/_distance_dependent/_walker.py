@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skdp._typing import Floats, Places
+from skdp._numeric._typing import Floats, Places
 from skdp.context._distance_dependent._kernels_components import Components
 from skdp.context._distance_dependent._kernels_sweep import kernel_of
 from skdp.context._distance_dependent._model import LinkModel

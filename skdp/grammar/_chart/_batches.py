@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._executors import call_all
-from skdp._unique_rows import unique_rows
+from skdp._numeric._unique_rows import unique_rows
 from skdp.data import TokenSequences
 
 _CHUNK_WORDS = 2000

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats, Places
+from skdp._numeric._typing import Floats, Places
 from skdp.data import TokenSequences
 from skdp.grammar._chart import _kernels_lanes as lanes
 from skdp.grammar._chart._batches import SentenceBatches

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats
+from skdp._numeric._typing import Floats
 from skdp.grammar._chart import _kernels_extended_range as kernels
 from skdp.grammar._chart import _kernels_trees as trees
 from skdp.grammar._chart._weights import RuleWeights

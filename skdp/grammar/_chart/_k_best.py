@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats, Ints
+from skdp._numeric._typing import Floats, Ints
 from skdp.grammar._chart._kernels_trees import fill_best
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._k_best import TOP, BestTrees

@@ -22,8 +22,8 @@ The first P symbols emit, the last C branch. If P + C > S all do both (S = P = C
 
 import numpy as np
 
-from skdp._numba import njit_loop, njit_step
-from skdp._simd import bits_of_double, double_of_bits
+from skdp._numeric._numba import njit_loop, njit_step
+from skdp._numeric._simd import bits_of_double, double_of_bits
 
 ZERO = -(1 << 40)
 _LOW = 2 * ZERO  # at most one factor of two in a term is zero beside a positive one

@@ -39,8 +39,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_loop, njit_section, njit_step
-from skdp._simd_lanes import (
+from skdp._numeric._numba import njit_inner, njit_loop, njit_section, njit_step
+from skdp._numeric._simd_lanes import (
     COUNT_VECTORS,
     add_products,
     count_block,

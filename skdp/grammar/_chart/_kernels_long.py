@@ -35,8 +35,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_loop, njit_section, njit_step
-from skdp._simd_lanes import COUNT_VECTORS, count_size, dot_block, dot_size, flat_block
+from skdp._numeric._numba import njit_inner, njit_loop, njit_section, njit_step
+from skdp._numeric._simd_lanes import COUNT_VECTORS, count_size, dot_block, dot_size, flat_block
 from skdp.grammar._chart._kernels_extended_range import exponent_of, power_of_two
 from skdp.grammar._chart._kernels_spans import (
     LOG_TWO,

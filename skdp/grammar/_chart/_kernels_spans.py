@@ -9,7 +9,7 @@ word on the right, and those with none, in this order.
 
 import math
 
-from skdp._numba import njit_step
+from skdp._numeric._numba import njit_step
 
 LOG_TWO = math.log(2.0)
 NEVER = -(1 << 60)

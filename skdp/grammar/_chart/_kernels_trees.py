@@ -20,8 +20,8 @@ subtree.
 
 import math
 
-from skdp._numba import njit_loop, njit_step
-from skdp._random import next_double
+from skdp._numeric._numba import njit_loop, njit_step
+from skdp._numeric._random import next_double
 from skdp.grammar._chart._kernels_extended_range import bounds, power_of_two, sum_splits
 from skdp.grammar._chart._kernels_spans import STRIP
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._simd import aligned_zeros
-from skdp._simd_lanes import MIX_ROWS, ROW_BYTES
-from skdp._typing import Floats
+from skdp._numeric._simd import aligned_zeros
+from skdp._numeric._simd_lanes import MIX_ROWS, ROW_BYTES
+from skdp._numeric._typing import Floats
 from skdp.grammar._chart import _kernels_extended_range as extended
 from skdp.grammar._chart import _kernels_lanes as kernels
 from skdp.grammar._chart._weights import RuleWeights

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._simd import aligned_zeros
-from skdp._typing import Floats
+from skdp._numeric._simd import aligned_zeros
+from skdp._numeric._typing import Floats
 from skdp.grammar._chart import _kernels_long as kernels
 from skdp.grammar._chart._lanes import LaneRules
 

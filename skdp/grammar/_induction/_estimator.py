@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skdp._checks import check_gamma_prior
 from skdp._executors import Executor
-from skdp._random import Role, make_seed_sequence
+from skdp._numeric._random import Role, make_seed_sequence
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.base import ChainEstimator

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import gamma as gamma_distribution
 
+from skdp._numeric._random import Role, draw_slice, make_generator
+from skdp._numeric._typing import Floats
 from skdp._part import Part
-from skdp._random import Role, draw_slice, make_generator
-from skdp._typing import Floats
 from skdp.data import TokenSequences
 from skdp.grammar._chart._batches import SentenceBatches
 from skdp.grammar._chart._engine import sample_trees

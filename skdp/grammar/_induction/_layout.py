@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import as_array
-from skdp._memory import check_memory
+from skdp._checks import as_array, check_memory
 
 SHARED, PRETERMINALS, CONSTITUENTS = 0, 0, 1
 """Inventories of symbols: one, or those that emit words and those that branch."""

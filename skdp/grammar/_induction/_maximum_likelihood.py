@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skdp._typing import Floats
+from skdp._numeric._typing import Floats
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._induction._counts import RuleCounts
 from skdp.grammar._induction._layout import Layout

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count, check_how_many, check_word_names
 from skdp._executors import choose_executor, predict_parts
-from skdp._random import make_seed_sequence
+from skdp._numeric._random import make_seed_sequence
 from skdp.data import PartitionedSentences, TokenSequences, check_sentences
 from skdp.data._parse_tree import ParseTree
 from skdp.data._validation import check_partitioned_sentences

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats
+from skdp._numeric._typing import Floats
 from skdp.grammar._chart._weights import RuleWeights
 from skdp.grammar._dirichlet import (
     draw_log,

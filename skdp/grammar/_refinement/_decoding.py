@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats, Ints
+from skdp._numeric._typing import Floats, Ints
 from skdp.grammar._k_best import TOP, BestTrees, Steps
 from skdp.grammar._refinement import _kernels_forest as forest
 from skdp.grammar._refinement._kernels_coarse import COPY

@@ -26,7 +26,7 @@ binary rules and the root see. So chains of unary rules are exact, and no item f
 
 import math
 
-from skdp._numba import njit_loop, njit_step
+from skdp._numeric._numba import njit_loop, njit_step
 
 WORD, UNARY, BINARY, COPY = 0, 1, 2, 3
 

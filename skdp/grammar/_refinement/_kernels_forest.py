@@ -16,7 +16,7 @@
 
 import math
 
-from skdp._numba import njit_loop, njit_step
+from skdp._numeric._numba import njit_loop, njit_step
 from skdp.grammar._refinement._kernels_coarse import BINARY, UNARY, WORD
 
 LEAST = 1e-150

@@ -18,7 +18,7 @@ else left as it is, the probability of the tree changes by the factor
 
 import math
 
-from skdp._numba import njit_loop, njit_step
+from skdp._numeric._numba import njit_loop, njit_step
 from skdp.grammar._refinement._kernels_messages import collect, pass_binary, pass_unary
 
 

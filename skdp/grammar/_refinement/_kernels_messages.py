@@ -22,7 +22,7 @@ parent lie along the last axis: all inner loops but those of the outside pass ru
 
 import math
 
-from skdp._numba import njit_loop, njit_step
+from skdp._numeric._numba import njit_loop, njit_step
 
 # Sums over subsymbols
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats
+from skdp._numeric._typing import Floats
 from skdp.grammar._refinement import _kernels_messages as kernels
 from skdp.grammar._refinement._treebank import CoarseRules, Treebank
 

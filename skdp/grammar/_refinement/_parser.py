@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats, Ints
+from skdp._numeric._typing import Floats, Ints
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._k_best import Steps
 from skdp.grammar._refinement import _kernels_coarse as coarse

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import gammaln, psi, softmax
 
-from skdp._typing import Floats, Ints
+from skdp._numeric._typing import Floats, Ints
 from skdp.grammar._top_weights import MIN_WEIGHT
 
 _MAX_STEPS = 12

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Ints
-from skdp._unique_rows import unique_rows
+from skdp._numeric._typing import Ints
+from skdp._numeric._unique_rows import unique_rows
 from skdp.data._parse_tree import ParseTree
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-from skdp._typing import Floats
-from skdp._unique_rows import unique_rows
+from skdp._numeric._typing import Floats
+from skdp._numeric._unique_rows import unique_rows
 from skdp.grammar._refinement._messages import RefinedTables
 from skdp.grammar._refinement._top_weights import ChildRows, PairRows, log_gem, maximize
 from skdp.grammar._refinement._treebank import CoarseRules

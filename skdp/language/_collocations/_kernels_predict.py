@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_loop, njit_section
+from skdp._numeric._numba import njit_inner, njit_loop, njit_section
 from skdp.language._collocations._kernels_filter import (
     filter_collocations,
     follow_path,

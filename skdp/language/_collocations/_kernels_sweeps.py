@@ -13,8 +13,8 @@ As in `_nested._kernels_sweeps`; there is a cut behind the last letter of a coll
 
 import math
 
-from skdp._numba import njit_inner, njit_loop, njit_section
-from skdp._random import next_open_double
+from skdp._numeric._numba import njit_inner, njit_loop, njit_section
+from skdp._numeric._random import next_open_double
 from skdp.language._collocations._kernels_filter import (
     draw_collocations,
     filter_collocations,

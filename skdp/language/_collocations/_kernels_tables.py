@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inner, njit_loop, njit_section
-from skdp._random import next_double, next_open_double
+from skdp._numeric._numba import njit_inner, njit_loop, njit_section
+from skdp._numeric._random import next_double, next_open_double
 from skdp.language._collocations._kernels_seats import (
     add_words_of,
     close_cell,

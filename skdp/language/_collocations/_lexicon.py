@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skdp._typing import Floats, Ints
+from skdp._numeric._typing import Floats, Ints
 from skdp.language._collocations._model import CollocationModel
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats, Ints, Places
+from skdp._numeric._typing import Floats, Ints, Places
 from skdp.language._collocations._kernels_filter import Room, empty_room
 from skdp.language._collocations._kernels_predict import (
     find_best_words,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._random import draw_log_beta
+from skdp._numeric._random import draw_log_beta
 from skdp.inference import check_interrupts
 from skdp.language._collocations._kernels_filter import empty_room
 from skdp.language._collocations._kernels_seats import Collocations

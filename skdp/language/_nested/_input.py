@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._byte_order_mark import without_byte_order_mark
-from skdp._typing import Ints, Places
+from skdp._numeric._typing import Ints, Places
 from skdp.data import TokenSequences, check_sentences
+from skdp.data._byte_order_mark import without_byte_order_mark
 from skdp.inference._convergence import warn_user
 
 _LONG = 500

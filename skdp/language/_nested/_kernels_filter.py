@@ -26,8 +26,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inlined, njit_inner, njit_section
-from skdp._random import next_double
+from skdp._numeric._numba import njit_inlined, njit_inner, njit_section
+from skdp._numeric._random import next_double
 from skdp.language._nested._kernels_words import (
     SMALLEST_BASE,
     context_node,

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inner, njit_loop
-from skdp._random import next_double
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._random import next_double
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, TABLES
 
 

@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from skdp._numba import njit_loop, njit_section
+from skdp._numeric._numba import njit_loop, njit_section
 from skdp.language._nested._kernels_filter import (
     back_off,
     context_word,

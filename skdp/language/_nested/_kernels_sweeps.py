@@ -16,8 +16,8 @@ draw is not exact. Names are as in `_kernels_filter`.
 
 import math
 
-from skdp._numba import njit_inner, njit_loop, njit_section
-from skdp._random import next_double, next_open_double
+from skdp._numeric._numba import njit_inner, njit_loop, njit_section
+from skdp._numeric._random import next_double, next_open_double
 from skdp.language._nested._kernels_filter import (
     draw_words,
     filter_forward,

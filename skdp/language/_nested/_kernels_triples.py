@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inlined, njit_inner, njit_section
+from skdp._numeric._numba import njit_inlined, njit_inner, njit_section
 from skdp.language._nested._kernels_filter import (
     SMALL,
     back_off,

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import frozen
-from skdp._typing import Ints, Places
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Ints, Places
 from skdp.language._nested._kernels_lengths import Contexts
 from skdp.language._nested._kernels_words import Text
 from skdp.language._nested._numbering import (

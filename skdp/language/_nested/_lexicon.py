@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats, Ints, Places
+from skdp._numeric._typing import Floats, Ints, Places
 from skdp.language._nested._model import NestedModel
 
 

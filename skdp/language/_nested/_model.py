@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats, Ints, Places
+from skdp._numeric._typing import Floats, Ints, Places
 from skdp.language._nested._kernels_filter import Scratch, empty_scratch
 from skdp.language._nested._kernels_predict import find_best_cuts, find_posteriors, score_strings
 from skdp.language._nested._kernels_triples import Pairs, empty_pairs

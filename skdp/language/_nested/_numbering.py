@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Ints, Places
+from skdp._numeric._typing import Ints, Places
 from skdp.inference import check_interrupts
 
 END = 0

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import entr
 
 from skdp._checks import as_floats, check_gamma_prior, is_number
+from skdp._numeric._typing import Floats, Ints
 from skdp._sklearn_compat import Interval
-from skdp._typing import Floats, Ints
 
 DISCOUNTS = Interval(Real, 0, 1, closed="left")
 CONCENTRATIONS = Interval(Real, 1e-8, 1e8, closed="both")

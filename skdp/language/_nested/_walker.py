@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skdp._random import draw_log_beta, draw_slice
-from skdp._typing import Floats, Ints
+from skdp._numeric._random import draw_log_beta, draw_slice
+from skdp._numeric._typing import Floats, Ints
 from skdp.inference import Part, check_interrupts
 from skdp.language._nested._kernels_filter import empty_scratch
 from skdp.language._nested._kernels_lengths import draw_lengths

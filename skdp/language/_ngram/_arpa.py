@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import as_array
-from skdp._files import check_path, replace_file
-from skdp._typing import Floats, Ints
+from skdp._numeric._typing import Floats, Ints
+from skdp.data._writing import check_path, replace_file
 from skdp.language._ngram._trie import NgramTrie
 from skdp.processes._interpolated import InterpolatedModel
 

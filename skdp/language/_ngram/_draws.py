@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import frozen
-from skdp._typing import Ints
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Ints
 from skdp.data import TokenSequences
 from skdp.language._ngram._kernels_draws import draw_words
 from skdp.language._ngram._trie import NgramTrie

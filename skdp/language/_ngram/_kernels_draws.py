@@ -9,8 +9,8 @@
 
 # mypy: ignore-errors
 
-from skdp._numba import njit, njit_step
-from skdp._random import next_double
+from skdp._numeric._numba import njit, njit_step
+from skdp._numeric._random import next_double
 from skdp.language._ngram._kernels_trie import chain_backoff, match_text
 from skdp.processes._kernels_interpolated import find_place
 

@@ -21,7 +21,7 @@ event's outcome. The shares of law l are `chain`, (n_laws,); a chain of them mul
 
 # mypy: ignore-errors
 
-from skdp._numba import njit, njit_step
+from skdp._numeric._numba import njit, njit_step
 from skdp.processes._kernels_interpolated import find_place
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skdp._typing import Ints
+from skdp._numeric._typing import Ints
 from skdp.processes._franchise_state import FranchiseState
 
 

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._checks import MAX_INTEGER
-from skdp._memory import check_memory
-from skdp._numba import frozen
-from skdp._typing import Floats, Ints, Places
+from skdp._checks import MAX_INTEGER, check_memory
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Floats, Ints, Places
 from skdp.data import TokenSequences
 from skdp.language._ngram._kernels_trie import (
     add_distributions_upwards,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-from skdp._numba import njit_loop
+from skdp._numeric._numba import njit_loop
 from skdp.mixture._hdp import _kernels_sections as sections
 from skdp.mixture._hdp._kernels_moves import move_components as _move_components
 from skdp.mixture._kernels_sections import build_clusters as _build_clusters

@@ -17,8 +17,8 @@ weight (n_k + alpha beta_k) f_k(x); probabilities are those of the draws, not th
 
 # mypy: ignore-errors
 
-from skdp._numba import njit_inner, njit_loop
-from skdp._random import next_double, stream_of_content
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._random import next_double, stream_of_content
 
 
 @njit_inner

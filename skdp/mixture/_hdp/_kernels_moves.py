@@ -21,10 +21,10 @@ components in the place of 1 for one.
 
 import math
 
-from skdp._numba import njit_inner, njit_section
-from skdp._random import draw_log_beta, next_double
+from skdp._numeric._numba import njit_inner, njit_section
+from skdp._numeric._random import draw_log_beta, next_double
+from skdp.emissions._discrete._kernels_clusters import log_rising
 from skdp.emissions._kernels_clusters import build_cluster, log_evidence
-from skdp.emissions._kernels_count_clusters import log_rising
 from skdp.mixture._kernels_moves import (
     LOG_TWO,
     MERGE,

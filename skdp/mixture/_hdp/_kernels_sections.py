@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._elementary import fast_exp
-from skdp._numba import njit_inner, njit_section
+from skdp._numeric._elementary import fast_exp
+from skdp._numeric._numba import njit_inner, njit_section
 from skdp.emissions._kernels_clusters import SIZE
 from skdp.mixture._kernels_sections import pick, reseat_row, weigh_seated_row
 from skdp.processes._kernels_top_level import break_weight

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from skdp._random import find_second_halves
-from skdp._typing import Floats, Places
+from skdp._numeric._random import find_second_halves
+from skdp._numeric._typing import Floats, Places
 from skdp.data._ragged import offsets
 from skdp.mixture._hdp._kernels_fold_in import fold_in_groups
 

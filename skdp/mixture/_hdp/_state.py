@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skdp._typing import Floats, Places
+from skdp._numeric._typing import Floats, Places
 
 
 class HDPMixtureState:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skdp._typing import Floats, Places
+from skdp._numeric._typing import Floats, Places
 from skdp.data import SequencePanel
 from skdp.mixture._cluster_walker import IMPOSSIBLE, ClusterWalker, count_tries
 from skdp.mixture._hdp._kernels import kernels_of_groups

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._random import draw_gamma, draw_slice
-from skdp._spreads import find_noise_rates, find_spreads
-from skdp._typing import Floats
+from skdp._numeric._random import draw_gamma, draw_slice
+from skdp._numeric._spreads import find_noise_rates, find_spreads
+from skdp._numeric._typing import Floats
 from skdp.mixture._latent_features._kernels_posterior import weigh, write_products
 
 _FIRST_NOISE = 0.2

@@ -34,8 +34,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inner, njit_loop
-from skdp.emissions._kernels_gaussian import factorise
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp.emissions._gaussian._kernels import factorise
 
 _SAFE = 1e-6  # a covariance that shrinks or grows by more has lost its digits
 

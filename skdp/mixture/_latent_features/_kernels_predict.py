@@ -29,8 +29,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inner, njit_loop
-from skdp._random import next_double, stream_of_content
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._random import next_double, stream_of_content
 from skdp.mixture._latent_features._kernels_posterior import Posterior, project, subtract_signal
 from skdp.mixture._latent_features._kernels_rows import (
     compare,

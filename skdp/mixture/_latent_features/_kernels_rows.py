@@ -34,8 +34,8 @@ has them, and a scan in that order is not invariant.
 
 import math
 
-from skdp._numba import njit_inner, njit_loop
-from skdp._random import draw_normal, next_double
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._random import draw_normal, next_double
 from skdp.mixture._latent_features._kernels_posterior import (
     add_feature,
     build,

@@ -24,8 +24,8 @@ is the logarithm of the ratio that accepts a split, and its negative that of a m
 
 import math
 
-from skdp._numba import njit_inner, njit_loop
-from skdp._random import next_double
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._random import next_double
 from skdp.mixture._latent_features._kernels_posterior import (
     build,
     drop_feature,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats
+from skdp._numeric._typing import Floats
 from skdp.mixture._latent_features._kernels_posterior import Posterior, make_posterior
 from skdp.mixture._latent_features._kernels_predict import NextRow, predict_rows
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._memory import check_memory
+from skdp._checks import check_memory
 from skdp.inference import Part
 from skdp.sequence._durations import _kernels as kernels
 

@@ -21,8 +21,8 @@ how often something of probability p happens before its opposite has happened r 
 
 import math
 
-from skdp._numba import njit_loop, njit_section
-from skdp._random import draw_log_beta, draw_log_gamma, draw_poisson, next_double
+from skdp._numeric._numba import njit_loop, njit_section
+from skdp._numeric._random import draw_log_beta, draw_log_gamma, draw_poisson, next_double
 
 LARGEST_COUNT = 1e15
 """A Poisson draw of a larger mean is taken as its mean, from which it differs by 3e-8 of it."""

@@ -12,7 +12,7 @@ from scipy.special import betaln
 from sklearn.base import BaseEstimator
 
 from skdp._checks import check_beta_prior
-from skdp._random import draw_log_beta
+from skdp._numeric._random import draw_log_beta
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.sequence._durations import _kernels as kernels
 from skdp.sequence._durations._base import SegmentCounts, check_tables

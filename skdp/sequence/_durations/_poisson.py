@@ -13,7 +13,7 @@ from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST, SMALLEST
-from skdp._random import draw_log_gamma
+from skdp._numeric._random import draw_log_gamma
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.sequence._durations import _kernels as kernels
 from skdp.sequence._durations._base import SegmentCounts, check_tables

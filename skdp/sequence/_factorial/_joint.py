@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import frozen
-from skdp._typing import Floats, Places
-from skdp.emissions._kernels_factors import write_log_probs
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Floats, Places
+from skdp.emissions._binary_factors._kernels import write_log_probs
 from skdp.sequence._factorial import _kernels_joint as kernels
 from skdp.sequence._hmm._batches import Batches
 

@@ -27,9 +27,9 @@ k-th of them is on if bit k of the number of the state is 1.
 
 import math
 
-from skdp._numba import njit_inlined, njit_inner, njit_loop
-from skdp._random import draw_beta, draw_categorical, next_double, stream_of_number
-from skdp.emissions._kernels_factors import log_normal_cdf
+from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numeric._random import draw_beta, draw_categorical, next_double, stream_of_number
+from skdp.emissions._binary_factors._kernels import log_normal_cdf
 from skdp.sequence._factorial._kernels_joint import (
     AFTER_OFF,
     AFTER_ON,

@@ -12,8 +12,8 @@ r"""Binary paths of a Markov Indian buffet.
 
 import math
 
-from skdp._numba import njit_loop
-from skdp._random import draw_beta, draw_normal, draw_poisson, next_double
+from skdp._numeric._numba import njit_loop
+from skdp._numeric._random import draw_beta, draw_normal, draw_poisson, next_double
 from skdp.sequence._factorial._kernels_block import LARGEST, SMALLEST
 from skdp.sequence._factorial._kernels_evidence import log_weight_of_path
 from skdp.sequence._factorial._kernels_joint import AFTER_OFF, AFTER_ON, FIRST

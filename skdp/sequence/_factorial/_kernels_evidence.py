@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit_inner, njit_loop
-from skdp._typing import Floats, Places
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._typing import Floats, Places
 from skdp.processes._indian_buffet import log_weight_of_feature
 from skdp.sequence._factorial._kernels_joint import AFTER_OFF, AFTER_ON, FIRST
 

@@ -24,9 +24,9 @@ right though filtered ones below it are set to 0, as numbers near the smallest a
 
 import math
 
-from skdp._elementary import fast_exp
-from skdp._numba import njit_inlined, njit_inner, njit_loop
-from skdp.emissions._kernels_factors import weigh_step
+from skdp._numeric._elementary import fast_exp
+from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop
+from skdp.emissions._binary_factors._kernels import weigh_step
 from skdp.sequence._hmm._kernels_messages import SMALLEST_TOTAL, add_up, find_largest, weigh_in_logs
 
 FIRST, AFTER_OFF, AFTER_ON = 0, 1, 2

@@ -17,8 +17,8 @@ Weights and transitions have to be drawn right after these moves.
 
 import math
 
-from skdp._numba import njit_inner, njit_loop
-from skdp._random import draw_categorical, next_double
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._random import draw_categorical, next_double
 from skdp.processes._indian_buffet import log_ratio_of_birth
 from skdp.sequence._factorial._kernels_evidence import (
     count_active,

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats
-from skdp.emissions._binary_factor_model import BinaryFactorModel, check_outputs
-from skdp.emissions._kernels_factors import write_centres
+from skdp._numeric._typing import Floats
+from skdp.emissions._binary_factors._kernels import write_centres
+from skdp.emissions._binary_factors._model import BinaryFactorModel, check_outputs
 from skdp.sequence._factorial import _joint as joint
 
 MOST_FACTORS = 20

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skdp._random import next_open_double
-from skdp._typing import Floats, Places
+from skdp._numeric._random import next_open_double
+from skdp._numeric._typing import Floats, Places
 from skdp.inference import Part
 from skdp.processes._indian_buffet import draw_mass, expected_features
 from skdp.sequence._factorial import _kernels_block as kernels

@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import frozen
-from skdp._typing import Floats, Places
-from skdp.emissions._factor_runs import Runs, find_runs
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Floats, Places
+from skdp.emissions._binary_factors._runs import Runs, find_runs
 from skdp.inference import Part
 from skdp.sequence._factorial._kernels_evidence import Board, fill_board
 from skdp.sequence._factorial._kernels_moves import make_moves

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._random import draw_key, next_double
-from skdp._typing import Floats, Places
-from skdp.emissions._binary_factor_part import BinaryFactorSampler
-from skdp.emissions._factor_amplitudes import FixedAmplitudes, find_centres
-from skdp.emissions._factor_runs import Runs, find_factors
+from skdp._numeric._random import draw_key, next_double
+from skdp._numeric._typing import Floats, Places
+from skdp.emissions._binary_factors._amplitudes import FixedAmplitudes, find_centres
+from skdp.emissions._binary_factors._part import BinaryFactorSampler
+from skdp.emissions._binary_factors._runs import Runs, find_factors
 from skdp.sequence._factorial import _kernels_block as kernels
 from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber, find_least
 from skdp.sequence._factorial._run_moves import RunMoves

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats
+from skdp._numeric._typing import Floats
 from skdp.data import SequencePanel
 from skdp.inference import Part
 from skdp.sequence._factorial import _kernels_block as kernels

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from skdp._typing import Ints, Places
+from skdp._numeric._typing import Ints, Places
 from skdp.sequence._hmm._model import HMMModel
 from skdp.sequence._hmm._walker import HMMDraw
 

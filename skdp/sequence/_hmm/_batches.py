@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skdp._typing import Places
+from skdp._numeric._typing import Places
 
 _ROOM = 2**17
 """Numbers that are kept of the steps of a batch, if no sequence has more: they fit in a cache."""

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._random import draw_key
-from skdp._typing import Floats, Places
+from skdp._numeric._random import draw_key
+from skdp._numeric._typing import Floats, Places
 from skdp.data import SequencePanel
 from skdp.emissions._protocol import CollapsedEmission, SummedEmission, values_for
 from skdp.sequence._hmm._kernels_transitions import count_transitions

@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from skdp._typing import Floats, Places
+from skdp._numeric._typing import Floats, Places
 from skdp.emissions._marginals import Marginals, NumberMarginals
 
 _ROOM = 2**22

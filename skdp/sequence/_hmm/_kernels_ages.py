@@ -15,7 +15,7 @@ E_t-d+1,j S_j(d) prod L_sj / c_s over the d steps. All terms are positive: no su
 
 import math
 
-from skdp._numba import njit_inner, njit_loop
+from skdp._numeric._numba import njit_inner, njit_loop
 
 
 @njit_inner

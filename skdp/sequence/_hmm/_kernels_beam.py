@@ -20,8 +20,8 @@ Weights are kept as logarithms, since a path that looks hopeless may be the only
 
 import math
 
-from skdp._numba import njit_inner, njit_loop
-from skdp._random import draw_categorical, next_open_double, stream_of_number
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._random import draw_categorical, next_open_double, stream_of_number
 from skdp.sequence._hmm._kernels_messages import exponentiate, find_largest
 
 SMALLEST = 1e-300

@@ -30,12 +30,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._elementary import fast_exp
-from skdp._numba import frozen, njit_inlined, njit_inner, njit_loop, njit_section
-from skdp._random import draw_categorical, stream_of_number
-from skdp._simd import aligned_zeros
-from skdp._simd_rows import TOGETHER, VECTOR_DOUBLES, row_block, row_size, rows_size
-from skdp._typing import Floats, Places
+from skdp._numeric._elementary import fast_exp
+from skdp._numeric._numba import frozen, njit_inlined, njit_inner, njit_loop, njit_section
+from skdp._numeric._random import draw_categorical, stream_of_number
+from skdp._numeric._simd import aligned_zeros
+from skdp._numeric._simd_rows import TOGETHER, VECTOR_DOUBLES, row_block, row_size, rows_size
+from skdp._numeric._typing import Floats, Places
 
 FLOOR = 1e-200
 SAFE = 1e-180

@@ -13,8 +13,8 @@ Names, layouts and guards are those of `_kernels_segments`; besides:
 
 import math
 
-from skdp._elementary import fast_log
-from skdp._numba import njit_inlined, njit_inner, njit_loop, njit_section
+from skdp._numeric._elementary import fast_log
+from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop, njit_section
 from skdp.sequence._hmm._kernels_messages import add_up, log_sum_exp
 from skdp.sequence._hmm._kernels_segments import (
     FLOOR,

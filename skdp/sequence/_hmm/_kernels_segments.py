@@ -39,10 +39,10 @@ underflows, however long it is and however far apart its states are; it takes mo
 import math
 from typing import NamedTuple
 
-from skdp._elementary import fast_exp, fast_log
-from skdp._numba import njit_inlined, njit_inner, njit_loop, njit_section
-from skdp._random import draw_categorical, next_double, stream_of_number
-from skdp._typing import Floats
+from skdp._numeric._elementary import fast_exp, fast_log
+from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop, njit_section
+from skdp._numeric._random import draw_categorical, next_double, stream_of_number
+from skdp._numeric._typing import Floats
 from skdp.sequence._hmm._kernels_messages import add_up, exponentiate, find_largest, multiply
 
 FLOOR = 1e-290

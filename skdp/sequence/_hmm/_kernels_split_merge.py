@@ -21,9 +21,9 @@ runs begin after states outside of S and end before such states.
 
 import math
 
-from skdp._numba import njit_inner, njit_loop, njit_section
-from skdp._random import next_double, stream_of_number
-from skdp._sums import add_exactly
+from skdp._numeric._numba import njit_inner, njit_loop, njit_section
+from skdp._numeric._random import next_double, stream_of_number
+from skdp._numeric._sums import add_exactly
 
 INSIDE = -1
 
@@ -176,7 +176,7 @@ def log_probability_of_groups(odds, after, log_within, groups, flip, sums):
     Parameters
     ----------
     sums : (3,) int64
-        Of `skdp._sums`.
+        Of `skdp._numeric._sums`.
     """
     following = 0
     for i in range(odds.shape[0] - 1, -1, -1):

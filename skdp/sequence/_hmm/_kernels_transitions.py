@@ -32,8 +32,8 @@ other.
 
 import math
 
-from skdp._numba import njit, njit_inlined, njit_inner, njit_loop, njit_section
-from skdp._random import (
+from skdp._numeric._numba import njit, njit_inlined, njit_inner, njit_loop, njit_section
+from skdp._numeric._random import (
     draw_beta,
     draw_binomial,
     draw_exponential,

@@ -22,7 +22,7 @@ is kept: the way back looks for it along the path alone, J or D terms a step.
 
 import math
 
-from skdp._numba import njit_inlined, njit_loop
+from skdp._numeric._numba import njit_inlined, njit_loop
 
 
 @njit_inlined

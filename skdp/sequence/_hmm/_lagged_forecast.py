@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from skdp._memory import check_memory
-from skdp._typing import Floats, Places
+from skdp._checks import check_memory
+from skdp._numeric._typing import Floats, Places
 from skdp.data import SequencePanel
 from skdp.sequence._hmm._forecast import Mixture, log_tables_to_leaving
 from skdp.sequence._hmm._model import HMMModel

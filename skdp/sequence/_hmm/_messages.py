@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skdp._numba import frozen
-from skdp._random import draw_key, stream_of_number
-from skdp._typing import Floats, Places
+from skdp._numeric._numba import frozen
+from skdp._numeric._random import draw_key, stream_of_number
+from skdp._numeric._typing import Floats, Places
 from skdp.sequence._hmm import _kernels_beam as beam
 from skdp.sequence._hmm import _kernels_messages as kernels
 from skdp.sequence._hmm._batches import Batches, find_longest

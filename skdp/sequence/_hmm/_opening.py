@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import as_array
-from skdp._typing import Floats, Places
+from skdp._numeric._typing import Floats, Places
 from skdp.emissions._protocol import CollapsedEmission
 from skdp.inference import check_interrupts
 from skdp.sequence._hmm._split_merge import Regrouping, Splitter, list_steps

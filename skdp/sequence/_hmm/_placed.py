@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._executors import Executor, Placed
-from skdp._random import draw_key
-from skdp._typing import Floats, Ints, Places
+from skdp._numeric._random import draw_key
+from skdp._numeric._typing import Floats, Ints, Places
 from skdp.callback._part_files import part_header
 from skdp.callback._pickles import read_checked, write_checked
 from skdp.data import PartitionedPanel, SequencePanel, concatenate

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._random import draw_key
-from skdp._typing import Floats, Places
+from skdp._numeric._random import draw_key
+from skdp._numeric._typing import Floats, Places
 from skdp.sequence._hmm._placed import PanelPart, PlacedPanel
 from skdp.sequence._hmm._split_merge import (
     LogTables,

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric._random import draw_key
+from skdp._numeric._typing import Places
 from skdp._part import Part
-from skdp._random import draw_key
-from skdp._typing import Places
 from skdp.emissions._protocol import Coupling
 from skdp.sequence._durations._protocol import SummedDuration
 from skdp.sequence._hmm._opening import find_order

@@ -9,12 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_floats, check_count
-from skdp._memory import check_memory
-from skdp._random import make_seed_sequence
+from skdp._checks import as_floats, check_count, check_memory
+from skdp._numeric._random import make_seed_sequence
 from skdp.data import SequencePanel
 from skdp.data._panels import split
-from skdp.emissions._categorical import CategoricalModel
+from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._independent_model import mix_symbols
 from skdp.emissions._protocol import looks_back
 from skdp.sequence._base import SequenceEstimator

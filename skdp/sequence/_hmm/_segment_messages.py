@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from skdp._numba import frozen
-from skdp._random import draw_key
-from skdp._typing import Floats, Places
+from skdp._numeric._numba import frozen
+from skdp._numeric._random import draw_key
+from skdp._numeric._typing import Floats, Places
 from skdp.sequence._hmm import _kernels_ages as ages
 from skdp.sequence._hmm import _kernels_segment_smoothing as smoothing
 from skdp.sequence._hmm import _kernels_segments as kernels

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from skdp._random import draw_key, draw_log_gamma, next_double
-from skdp._sums import round_sum
-from skdp._typing import Floats, Places
+from skdp._numeric._random import draw_key, draw_log_gamma, next_double
+from skdp._numeric._sums import round_sum
+from skdp._numeric._typing import Floats, Places
 from skdp.emissions._protocol import CollapsedEmission
 from skdp.sequence._hmm import _kernels_split_merge as kernels
 from skdp.sequence._hmm._transitions import SMALLEST_WEIGHT, Transitions

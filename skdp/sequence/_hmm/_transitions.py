@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._random import draw_gamma
+from skdp._numeric._random import draw_gamma
 from skdp.emissions._protocol import EmissionSampler
 from skdp.inference import Part
 from skdp.processes._concentration import draw_concentration

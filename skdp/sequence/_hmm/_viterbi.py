@@ -6,8 +6,8 @@ import warnings
 
 import numpy as np
 
-from skdp._numba import frozen
-from skdp._typing import Floats, Places
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Floats, Places
 from skdp.sequence._hmm import _kernels_viterbi as kernels
 from skdp.sequence._hmm._batches import Batches
 

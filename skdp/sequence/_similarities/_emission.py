@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from skdp._checks import check_gamma_prior
-from skdp._random import draw_slice, next_double
+from skdp._numeric._random import draw_slice, next_double
+from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
-from skdp._typing import Floats, Places
 from skdp.emissions._protocol import ComparableEmission, EmissionModel
 from skdp.inference import Part
 from skdp.sequence._similarities import _kernels_emission as kernels

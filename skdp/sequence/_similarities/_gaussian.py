@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from skdp._checks import check_gamma_prior
-from skdp._memory import check_memory
-from skdp._random import draw_normal, draw_slice
+from skdp._checks import check_gamma_prior, check_memory
+from skdp._numeric._random import draw_normal, draw_slice
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.inference import Part
 from skdp.sequence._similarities import _kernels_locations as kernels

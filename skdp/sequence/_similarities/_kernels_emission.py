@@ -19,8 +19,8 @@ and 0 on the diagonal, where phi = 1 (or 0, if states do not follow themselves) 
 
 import math
 
-from skdp._numba import njit_inlined, njit_loop
-from skdp._random import next_double
+from skdp._numeric._numba import njit_inlined, njit_loop
+from skdp._numeric._random import next_double
 from skdp.sequence._hmm._kernels_transitions import log_1p_exp
 
 

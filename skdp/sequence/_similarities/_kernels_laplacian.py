@@ -19,8 +19,8 @@ prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j. with T_j = sum_j' pi_jj' phi_jj'.
 
 import math
 
-from skdp._numba import njit_inner, njit_loop
-from skdp._random import draw_exponential, next_double
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._random import draw_exponential, next_double
 from skdp.emissions._kernels_links import NEGLIGIBLE
 
 LOWEST_LOG_DECAY = math.log(1e-12)

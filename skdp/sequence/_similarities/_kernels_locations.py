@@ -26,10 +26,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._elementary import fast_exp
-from skdp._numba import njit_inlined, njit_inner, njit_loop
-from skdp._random import draw_normal, next_double
-from skdp._typing import Floats
+from skdp._numeric._elementary import fast_exp
+from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop
+from skdp._numeric._random import draw_normal, next_double
+from skdp._numeric._typing import Floats
 
 
 class Room(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._typing import Floats, Places
+from skdp._numeric._typing import Floats, Places
 from skdp.emissions._protocol import Coupling
 
 

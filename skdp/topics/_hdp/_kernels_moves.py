@@ -34,8 +34,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_loop, njit_step
-from skdp._random import draw_log_beta, next_double, next_open_double
+from skdp._numeric._numba import njit_inner, njit_loop, njit_step
+from skdp._numeric._random import draw_log_beta, next_double, next_open_double
 from skdp.processes._kernels_top_level import draw_table_count
 from skdp.topics._shared._kernels import log_rising
 

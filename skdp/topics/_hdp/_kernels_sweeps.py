@@ -25,9 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_loop
-from skdp._random import next_double
-from skdp._simd import find_sum, prefetch, sum_product
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._random import next_double
+from skdp._numeric._simd import find_sum, prefetch, sum_product
 from skdp.processes._kernels_top_level import break_weight
 from skdp.topics._lda._kernels_sweeps import enter_node, move_word
 from skdp.topics._shared._kernels import AHEAD, LESS, MORE

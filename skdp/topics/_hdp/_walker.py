@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._memory import check_memory
-from skdp._simd import aligned_zeros, padded
+from skdp._checks import check_memory
+from skdp._numeric._simd import aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes._kernels_top_level import log_density_of_weights
 from skdp.processes._top_level import TopLevel, TopPriors

@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from skdp._numba import njit, njit_inner, njit_part
-from skdp._random import next_double, stream_of_content
+from skdp._numeric._numba import njit, njit_inner, njit_part
+from skdp._numeric._random import next_double, stream_of_content
 from skdp.topics._lda._kernels_sweeps import sweep_nodes
 from skdp.topics._shared._kernels import log_rising
 from skdp.topics._shared._kernels_particles import draw_sum, log_mean_exp, next_stop, resample

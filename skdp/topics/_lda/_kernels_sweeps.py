@@ -34,9 +34,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit, njit_loop, njit_step
-from skdp._random import next_double
-from skdp._simd import (
+from skdp._numeric._numba import njit, njit_loop, njit_step
+from skdp._numeric._random import next_double
+from skdp._numeric._simd import (
     LANES,
     aligned_zeros,
     find_sum,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import frozen
+from skdp._numeric._numba import frozen
 from skdp.data import SegmentedCorpus
 from skdp.topics._lda._kernels_nodes import estimate_nodes, fold_in_nodes
 from skdp.topics._lda._kernels_sweeps import empty_dense_scratch

@@ -41,9 +41,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit, njit_inner, njit_loop, njit_part, njit_section, njit_step
-from skdp._random import draw_categorical, next_double, stream_of_content
-from skdp._simd import LANES, padded, prefetch
+from skdp._numeric._numba import njit, njit_inner, njit_loop, njit_part, njit_section, njit_step
+from skdp._numeric._random import draw_categorical, next_double, stream_of_content
+from skdp._numeric._simd import LANES, padded, prefetch
 from skdp.topics._lda._kernels_sweeps import enter_node, find_sum, move_word, sum_product
 from skdp.topics._shared._kernels import LESS, MORE, log_rising
 

@@ -8,7 +8,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._simd import aligned_zeros, padded
+from skdp._numeric._simd import aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.topics._shared._kernels import Corpus, WordCounts
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._executors import choose_executor
-from skdp._random import find_second_halves
+from skdp._numeric._random import find_second_halves
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.data._ragged import offsets
 from skdp.topics._shared._arrays import sort_words

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit, njit_loop
+from skdp._numeric._numba import njit, njit_loop
 
 AHEAD = 3
 """Words between a word and the one whose counts are fetched into the cache."""

@@ -12,7 +12,7 @@ the highest bit set but in the last byte. Differences are zigzag numbers first: 
 
 import numpy as np
 
-from skdp._numba import njit, njit_inlined, njit_loop
+from skdp._numeric._numba import njit, njit_inlined, njit_loop
 
 LONGEST = 20
 """Bytes of one cell at most: two numbers of 64 bits."""

@@ -27,8 +27,8 @@ would be the mean of their products that is unbiased, and not a product of means
 
 import math
 
-from skdp._numba import njit, njit_step
-from skdp._random import next_double
+from skdp._numeric._numba import njit, njit_step
+from skdp._numeric._random import next_double
 
 MOVES = 30
 """Particles are moved after every word up to this one, then once in n / MOVES words."""

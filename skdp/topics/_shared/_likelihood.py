@@ -10,8 +10,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_count
-from skdp._memory import check_memory
+from skdp._checks import check_count, check_memory
 from skdp.data import SegmentedCorpus, check_corpus
 from skdp.topics._shared._arrays import sort_words
 from skdp.topics._shared._fold_in import FoldIn

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import frozen
-from skdp._simd import aligned_zeros
+from skdp._numeric._numba import frozen
+from skdp._numeric._simd import aligned_zeros
 from skdp.topics._shared._kernels import Corpus, WordCounts
 from skdp.topics._shared._kernels_changes import (
     LONGEST,

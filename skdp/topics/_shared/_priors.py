@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import njit
+from skdp._numeric._numba import njit
 
 FLOOR, CEILING = 1e-6, 1e8
 """Re-estimated priors stay between: at zero a topic could never come back, and beyond the ceiling

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numba import frozen
-from skdp._simd import LANES, aligned_zeros, padded
+from skdp._numeric._numba import frozen
+from skdp._numeric._simd import LANES, aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
 from skdp.topics._shared._kernels import Corpus, WordCounts

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skdp._checks import check_beta_prior, check_gamma_prior
-from skdp._random import Role, derive_stream
+from skdp._numeric._random import Role, derive_stream
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
@@ -50,57 +50,6 @@ class BaseTableModel(LikelihoodMixin, PartitionedTopicModel):
         "sampler": [StrOptions(set(SAMPLERS))],
         "init": [StrOptions({"random", "lda"}), "array-like"],
     }
-
-    def __init__(
-        self,
-        n_components: int = 20,
-        *,
-        doc_topic_prior: Any = "auto",
-        topic_word_prior: Any = "auto",
-        dirichlet_prior: tuple[float, float] = (1.0, 0.1),
-        discount: Any = 0.0,
-        discount_prior: tuple[float, float] = (1.0, 1.0),
-        concentration: Any = "auto",
-        concentration_prior: tuple[float, float] = (1.0, 0.1),
-        concentration_scope: str = "corpus",
-        sampler: str = "btigs",
-        init: Any = "random",
-        max_iter: int = 500,
-        burn_in: int | None = None,
-        thin: int = 10,
-        n_samples: int = 5,
-        n_chains: int = 1,
-        n_shards: int = 1,
-        transform_max_iter: int = 100,
-        transform_burn_in: int | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        self.n_components = n_components
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.dirichlet_prior = dirichlet_prior
-        self.discount = discount
-        self.discount_prior = discount_prior
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.concentration_scope = concentration_scope
-        self.sampler = sampler
-        self.init = init
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.n_shards = n_shards
-        self.transform_max_iter = transform_max_iter
-        self.transform_burn_in = transform_burn_in
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     @property
     def _parents(self) -> tuple[float, float] | str:

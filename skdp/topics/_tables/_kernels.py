@@ -43,7 +43,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit, njit_part, njit_step
+from skdp._numeric._numba import njit, njit_part, njit_step
 from skdp.processes._kernels_stirling import log_stirling
 from skdp.topics._shared._kernels import log_rising
 

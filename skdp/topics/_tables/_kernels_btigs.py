@@ -30,9 +30,9 @@ pass over all topics instead, as in the other samplers.
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_loop, njit_step
-from skdp._random import next_double
-from skdp._simd import draw_product, natural, prefetch, total_product
+from skdp._numeric._numba import njit_inner, njit_loop, njit_step
+from skdp._numeric._random import next_double
+from skdp._numeric._simd import draw_product, natural, prefetch, total_product
 from skdp.processes._kernels_stirling import open_ratio, share_ratio
 from skdp.topics._shared._kernels import AHEAD, LESS, MORE
 from skdp.topics._tables._kernels import (

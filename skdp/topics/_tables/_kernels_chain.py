@@ -37,9 +37,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_section, njit_step
-from skdp._random import next_double
-from skdp._simd import draw_product, natural, prefetch
+from skdp._numeric._numba import njit_inner, njit_section, njit_step
+from skdp._numeric._random import next_double
+from skdp._numeric._simd import draw_product, natural, prefetch
 from skdp.processes._kernels_stirling import share_ratio
 from skdp.topics._shared._kernels import AHEAD, LESS, MORE
 from skdp.topics._tables._kernels import count_word, weigh_parents

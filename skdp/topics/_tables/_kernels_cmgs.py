@@ -15,9 +15,9 @@ t = n is reached from one with t + 1 = n + 1. Then the tables of every topic of 
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_step
-from skdp._random import next_double
-from skdp._simd import draw_product, natural, prefetch
+from skdp._numeric._numba import njit_inner, njit_step
+from skdp._numeric._random import next_double
+from skdp._numeric._simd import draw_product, natural, prefetch
 from skdp.processes._kernels_stirling import share_ratio
 from skdp.topics._shared._kernels import LESS, MORE
 from skdp.topics._tables._kernels import (

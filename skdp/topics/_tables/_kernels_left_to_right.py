@@ -31,8 +31,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit, njit_inner, njit_part, njit_section, njit_step
-from skdp._random import next_double
+from skdp._numeric._numba import njit, njit_inner, njit_part, njit_section, njit_step
+from skdp._numeric._random import next_double
 from skdp.topics._shared._kernels import Corpus
 from skdp.topics._shared._kernels_particles import draw_sum, log_mean_exp, next_stop, resample
 from skdp.topics._tables import _kernels_btigs, _kernels_chain

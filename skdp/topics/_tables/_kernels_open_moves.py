@@ -28,8 +28,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_loop, njit_step
-from skdp._random import draw_log_beta, next_double
+from skdp._numeric._numba import njit_inner, njit_loop, njit_step
+from skdp._numeric._random import draw_log_beta, next_double
 from skdp.processes._kernels_stirling import open_ratio
 from skdp.topics._hdp._kernels_moves import (
     N_LAUNCH_SWEEPS,

@@ -14,7 +14,7 @@ where seats are lacking, says how many it takes, and is called again with them (
 
 import numpy as np
 
-from skdp._numba import njit_step
+from skdp._numeric._numba import njit_step
 
 DOCUMENT, PREVIOUS = np.int64(1), np.int64(2)
 """Where the dish of a table was ordered."""

@@ -14,9 +14,9 @@ and the tables of one topic add up to n - a t.
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_step
-from skdp._random import next_double
-from skdp._simd import draw_product, natural, prefetch
+from skdp._numeric._numba import njit_inner, njit_step
+from skdp._numeric._random import next_double
+from skdp._numeric._simd import draw_product, natural, prefetch
 from skdp.topics._shared._kernels import LESS, MORE
 from skdp.topics._tables._kernels import (
     change_tables,

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numba import njit, njit_part, njit_section
-from skdp._random import next_double, stream_of_content
+from skdp._numeric._numba import njit, njit_part, njit_section
+from skdp._numeric._random import next_double, stream_of_content
 from skdp.processes._concentration import draw_concentration
 from skdp.processes._discount import draw_seating_evidence, draw_table_evidence
 from skdp.topics._tables import _kernels_btigs, _kernels_chain, _kernels_cmgs, _kernels_ssa

@@ -15,8 +15,8 @@ from each other by ratios, and the draw is made while they pass by.
 
 import numpy as np
 
-from skdp._numba import njit_inner, njit_step
-from skdp._random import next_double
+from skdp._numeric._numba import njit_inner, njit_step
+from skdp._numeric._random import next_double
 from skdp.processes._kernels_stirling import open_ratio, share_ratio
 
 

@@ -17,7 +17,7 @@ Beta(1, gamma) share of what is left. Once less than delta is left, none that co
 
 # mypy: ignore-errors
 
-from skdp._numba import njit_loop
+from skdp._numeric._numba import njit_loop
 from skdp.processes._kernels_top_level import break_weight, draw_table_count
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._random import stream_of_content
+from skdp._numeric._random import stream_of_content
 from skdp.data import SegmentedCorpus
 from skdp.topics._shared._arrays import fixed_words, flat
 from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skdp._random import Role
+from skdp._numeric._random import Role
 from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
@@ -45,69 +45,6 @@ class OpenTableModel(BaseTableModel):
         "n_components_", "n_components_distribution_", "weights_", "document_concentration_",
         "top_concentration_",
     ])  # fmt: skip
-
-    def __init__(
-        self,
-        n_components: Any = 20,
-        *,
-        doc_topic_prior: Any = "auto",
-        topic_word_prior: Any = "auto",
-        dirichlet_prior: tuple[float, float] = (1.0, 0.1),
-        discount: Any = 0.0,
-        discount_prior: tuple[float, float] = (1.0, 1.0),
-        concentration: Any = "auto",
-        concentration_prior: tuple[float, float] = (1.0, 0.1),
-        concentration_scope: str = "corpus",
-        document_concentration: Any = "auto",
-        document_concentration_prior: tuple[float, float] = (1.0, 0.1),
-        top_concentration: Any = "auto",
-        top_concentration_prior: tuple[float, float] = (1.0, 0.1),
-        sampler: str = "btigs",
-        init: Any = "random",
-        initial_components: int | str = "auto",
-        max_iter: int = 500,
-        burn_in: int | None = None,
-        thin: int = 10,
-        n_samples: int = 5,
-        n_chains: int = 1,
-        n_shards: int = 1,
-        transform_max_iter: int = 100,
-        transform_burn_in: int | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        super().__init__(
-            n_components,
-            doc_topic_prior=doc_topic_prior,
-            topic_word_prior=topic_word_prior,
-            dirichlet_prior=dirichlet_prior,
-            discount=discount,
-            discount_prior=discount_prior,
-            concentration=concentration,
-            concentration_prior=concentration_prior,
-            concentration_scope=concentration_scope,
-            sampler=sampler,
-            init=init,
-            max_iter=max_iter,
-            burn_in=burn_in,
-            thin=thin,
-            n_samples=n_samples,
-            n_chains=n_chains,
-            n_shards=n_shards,
-            transform_max_iter=transform_max_iter,
-            transform_burn_in=transform_burn_in,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.document_concentration = document_concentration
-        self.document_concentration_prior = document_concentration_prior
-        self.top_concentration = top_concentration
-        self.top_concentration_prior = top_concentration_prior
-        self.initial_components = initial_components
 
     @property
     def _is_open(self) -> bool:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._memory import check_memory
-from skdp._simd import LANES, padded
+from skdp._checks import check_memory
+from skdp._numeric._simd import LANES, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_concentration
 from skdp.processes._kernels_top_level import draw_top_weights, log_density_of_weights

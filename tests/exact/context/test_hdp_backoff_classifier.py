@@ -14,7 +14,7 @@ from exact.context.backoff import (
 )
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.context import HDPBackoffClassifier
 from skdp.context._backoff._state import BackoffWalker
 from skdp.data import TokenSequences

@@ -3,8 +3,8 @@
 import numpy as np
 from exact.oracles.binary_factors import Problem
 
-from skdp._random import make_seed_sequence, make_stream
-from skdp.emissions._binary_factors import BinaryFactorEmission
+from skdp._numeric._random import make_seed_sequence, make_stream
+from skdp.emissions._binary_factors._emission import BinaryFactorEmission
 from skdp.emissions._protocol import Coupling
 
 NAN = np.nan

@@ -8,7 +8,7 @@ from exact.oracles import autoregression as oracle
 from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions import AutoregressiveEmission
 
 N_STATES = 3

@@ -8,9 +8,9 @@ from exact.oracles.events import log_bit_evidence
 from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions import BernoulliEmission
-from skdp.emissions._bernoulli import BernoulliModel
+from skdp.emissions._discrete._bernoulli import BernoulliModel
 
 NAN = np.nan
 PRIOR = 0.7, 1.6

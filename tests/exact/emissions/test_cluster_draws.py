@@ -12,7 +12,7 @@ from exact.oracles.normal_wishart import posterior
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from skdp._numba import njit_loop
+from skdp._numeric._numba import njit_loop
 from skdp.emissions import (
     CategoricalEmission,
     GaussianEmission,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from skdp._random import make_stream
+from skdp._numeric._random import make_stream
 from skdp.emissions import (
     BernoulliEmission,
     CategoricalEmission,
@@ -14,7 +14,7 @@ from skdp.emissions import (
     PoissonEmission,
     StudentTEmission,
 )
-from skdp.emissions import _kernels_counts as kernels
+from skdp.emissions._discrete import _kernels_counts as kernels
 from skdp.emissions._protocol import CollapsedEmission, ComparableEmission
 
 N_STEPS, N_STATES = 25, 4

@@ -5,8 +5,8 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import gammaln
 
-from skdp._random import make_seed_sequence, make_stream
-from skdp.emissions._poisson import PoissonModel
+from skdp._numeric._random import make_seed_sequence, make_stream
+from skdp.emissions._discrete._poisson import PoissonModel
 from skdp.sequence import CategoricalEmission, PoissonEmission
 
 STATES = np.array([0, 0, 1, 0, 2, 1, 0])

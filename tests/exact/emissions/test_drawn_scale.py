@@ -13,7 +13,7 @@ from exact.oracles.batch_means import assert_means
 from scipy import stats
 from scipy.special import logsumexp
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions import GaussianEmission, StudentTEmission
 
 LOWEST = 1e-4

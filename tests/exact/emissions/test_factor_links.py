@@ -12,9 +12,9 @@ from exact.oracles.batch_means import assert_means
 from exact.oracles.binary_factors import log_coupling
 from scipy import special
 
-from skdp._numba import njit
+from skdp._numeric._numba import njit
 from skdp.emissions import _kernels_links as linking
-from skdp.emissions._binary_factor_part import make_links
+from skdp.emissions._binary_factors._part import make_links
 from skdp.emissions._protocol import Coupling
 from skdp.sequence._similarities._laplacian import LaplacianSimilarity
 

@@ -17,7 +17,7 @@ from exact.oracles.binary_factors import (
 )
 from scipy import special, stats
 
-from skdp.emissions import _kernels_factors as kernels
+from skdp.emissions._binary_factors import _kernels as kernels
 
 X = (
     (0.4, 1.0), (0.7, NAN), (1.3, 0.0), (0.1, 1.0), (NAN, 1.0), (1.9, 0.0), (1.7, 0.0), (0.2, 1.0),

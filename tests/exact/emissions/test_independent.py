@@ -9,7 +9,7 @@ from exact.oracles.hdp_hmm import NormalInverseWishart, log_gaussian_evidence
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions import (
     BernoulliEmission,
     CategoricalEmission,

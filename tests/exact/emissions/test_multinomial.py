@@ -10,10 +10,10 @@ from exact.oracles.events import log_row_evidence
 from numpy.testing import assert_allclose
 from scipy import special, stats
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions import MultinomialEmission
-from skdp.emissions._event_marginals import EventMarginals, Totals, log_rising
-from skdp.emissions._multinomial import MultinomialModel
+from skdp.emissions._discrete._event_marginals import EventMarginals, Totals, log_rising
+from skdp.emissions._discrete._multinomial import MultinomialModel
 
 NAN = np.nan
 PRIOR = np.array([0.3, 1.0, 2.5])
@@ -257,7 +257,7 @@ def test_millions_of_events(case):
 @pytest.mark.parametrize("concentration", [None, 1e-3, 0.4, 3.0, 50.0, 1e4, 1e7])
 def test_integrals_by_sums(concentration, monkeypatch):
     """Every number of some thousands, added up one by one; shapes with modes at ends and within."""
-    monkeypatch.setattr("skdp.emissions._event_marginals._MANY", 5_000)
+    monkeypatch.setattr("skdp.emissions._discrete._event_marginals._MANY", 5_000)
     probs = np.array([0.3, 0.5, 1e-3, 0.999, 1e-6])
     totals = Totals(np.array([40.0, 6_000.0, 20_000.0]), np.array([0.1, 0.3, 0.6]))
     concentrations = None if concentration is None else np.full(5, concentration)

@@ -7,9 +7,9 @@ from exact.oracles.predictive import log_gaussian_evidence
 from numpy.testing import assert_allclose
 from scipy import integrate, special, stats
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions import StudentTEmission, _student_t_model
-from skdp.emissions._student_t_model import ScaleMixture
+from skdp.emissions._student_t._model import ScaleMixture
 
 NAN = np.nan
 N_STATES = 3  # the last one has no data

@@ -5,7 +5,7 @@ import pytest
 from exact.oracles.batch_means import assert_means
 from scipy import special, stats
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions import CategoricalEmission
 
 SYMBOLS = np.array([0, 2, 2, 0, 0, 1, 3, 3, 3, 0, 2, 1], dtype=float).reshape(-1, 1)

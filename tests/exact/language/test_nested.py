@@ -22,8 +22,8 @@ from exact.oracles.batch_means import N_SWEEPS, assert_means
 from scipy.special import betaln, gammaln
 from scipy.stats import beta, chi2, gamma
 
-from skdp._numba import njit_loop
-from skdp._random import make_stream
+from skdp._numeric._numba import njit_loop
+from skdp._numeric._random import make_stream
 from skdp.language import NestedPitmanYorLM
 from skdp.language._nested._input import read_new_input
 from skdp.language._nested._kernels_filter import (

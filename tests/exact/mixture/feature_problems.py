@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.mixture._latent_features._hyper import FeaturePrior
 from skdp.mixture._latent_features._walker import LatentFeatureWalker
 

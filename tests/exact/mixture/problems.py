@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from exact.oracles import mixtures
 
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.emissions import (
     CategoricalEmission,
     GaussianEmission,

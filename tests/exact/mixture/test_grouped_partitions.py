@@ -11,7 +11,7 @@ from exact.mixture.problems import PAIRS, PROBLEMS, Problem, in_order
 from exact.oracles import hdp_mixtures
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SequencePanel
 from skdp.mixture._hdp import _kernels_moves as moves
 from skdp.mixture._hdp._walker import HDPMixtureWalker

@@ -10,7 +10,7 @@ import pytest
 from exact.oracles.batch_means import N_SWEEPS, assert_means
 from exact.oracles.partitions import discount_moment, mean_seating_evidence, seating_evidence
 
-from skdp._random import make_stream
+from skdp._numeric._random import make_stream
 from skdp.processes import StirlingRatios, sample_discount
 from skdp.processes._discount import draw_seating_evidence, draw_table_evidence
 

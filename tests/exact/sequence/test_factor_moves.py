@@ -13,7 +13,7 @@ from exact.oracles.batch_means import assert_means
 from exact.oracles.factor_sets import Problem, features
 from scipy import integrate
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, FactorialHMM
 from skdp.sequence._factorial import _run_moves

@@ -17,7 +17,7 @@ from exact.oracles.factorial_hmm import (
 )
 from scipy import stats
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, hmm_posterior
 from skdp.sequence._factorial import _joint as joint

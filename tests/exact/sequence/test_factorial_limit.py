@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._similarities._fixed import FixedSimilarity
 

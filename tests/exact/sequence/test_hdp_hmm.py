@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from exact.oracles.hdp_hmm import Problem, expect
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
-from skdp.emissions._categorical import CategoricalSampler
+from skdp.emissions._discrete._categorical import CategoricalSampler
 from skdp.sequence import FixedSimilarity
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm._walker import HMMWalker

@@ -10,7 +10,7 @@ import pytest
 from exact.oracles.autoregression import MatrixNormalInverseWishart
 from exact.oracles.hdp_hmm import NormalInverseWishart, Problem, expect
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.emissions import AutoregressiveEmission, GaussianEmission
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions

@@ -10,7 +10,7 @@ import pytest
 from exact.oracles import hdp_topics
 from exact.oracles.batch_means import assert_means
 
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
 from skdp.processes._top_level import TopPriors
 from skdp.topics._hdp import _kernels_moves as moves

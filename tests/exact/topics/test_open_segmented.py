@@ -15,7 +15,7 @@ from exact.oracles import open_segmented
 from exact.oracles.batch_means import assert_means
 from exact.oracles.open_segmented import Problem
 
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
 from skdp.processes._top_level import TopPriors
 from skdp.topics._tables import _open_walker

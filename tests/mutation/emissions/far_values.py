@@ -1,4 +1,4 @@
-"""Wrong patches: far values (emissions)."""
+"""Wrong patches: far values."""
 
 from mutation.mutation import Mutation
 

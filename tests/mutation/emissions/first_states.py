@@ -1,4 +1,4 @@
-"""Wrong patches: first states (emissions)."""
+"""Wrong patches: first states."""
 
 from mutation.mutation import Mutation
 

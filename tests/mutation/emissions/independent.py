@@ -1,11 +1,10 @@
-"""Wrong patches: independent (emissions)."""
+"""Wrong patches: independent."""
 
 from mutation.mutation import Mutation
 
+INDEPENDENT = "emissions/_independent.py"
 MIXED_TESTS = "tests/exact/emissions/test_independent.py"
 BITS = "tests/unit/sequence/test_partitioned_fits.py::test_bits_are_those_of_the_whole[mixed]"
-INDEPENDENT = "emissions/_independent.py"
-INDEPENDENT_MODEL = "emissions/_independent_model.py"
 
 MUTATIONS = [
     Mutation(
@@ -47,13 +46,5 @@ MUTATIONS = [
         "        self.complete(states, rng)\n",
         "Missing values are drawn once a sweep, right after the states.",
         BITS,
-    ),
-    Mutation(
-        "mixed-columns-in-order",
-        INDEPENDENT_MODEL,
-        "            out[:, columns] = block",
-        "            out[:, np.sort(columns)] = block",
-        "Columns of a part may be in any order.",
-        f"{MIXED_TESTS}::test_quantiles_of_mixtures[0]",
     ),
 ]

@@ -1,4 +1,4 @@
-"""Wrong patches: how alike two states are."""
+"""Wrong patches: kernels affinity."""
 
 from mutation.mutation import Mutation
 

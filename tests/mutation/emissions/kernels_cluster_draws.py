@@ -1,11 +1,11 @@
-"""Wrong patches: parameters of clusters, drawn (emissions)."""
+"""Wrong patches: kernels cluster draws."""
 
 from mutation.mutation import Mutation
 
-PARTITIONS = "tests/exact/mixture/test_partitions.py"
-MOMENTS = "tests/exact/emissions/test_cluster_draws.py"
 DRAWS = "emissions/_kernels_cluster_draws.py"
+PARTITIONS = "tests/exact/mixture/test_partitions.py"
 ROWS_OF_COUNTS = f"{PARTITIONS}::test_partitions[multinomial-blocked]"
+MOMENTS = "tests/exact/emissions/test_cluster_draws.py"
 FULL = f"{MOMENTS}::test_full_covariances"
 
 MUTATIONS = [

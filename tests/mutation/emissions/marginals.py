@@ -1,4 +1,4 @@
-"""Wrong patches: marginals (emissions)."""
+"""Wrong patches: marginals."""
 
 from mutation.mutation import Mutation
 

@@ -17,9 +17,9 @@ import pytest
 from exact.oracles.batch_means import N_BATCHES
 from scipy.stats import norm
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
-from skdp.emissions._binary_factors import BinaryFactorEmission
+from skdp.emissions._binary_factors._emission import BinaryFactorEmission
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm._walker import HMMWalker
 from skdp.sequence._similarities._laplacian import LaplacianSimilarity

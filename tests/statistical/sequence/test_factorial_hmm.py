@@ -15,7 +15,7 @@ import pytest
 from exact.oracles.batch_means import N_BATCHES
 from scipy.stats import norm
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission
 from skdp.sequence._factorial._step_factors import StepFactors

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from exact.oracles.batch_means import N_BATCHES
 
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
 from skdp.topics._tables._walker import HyperParameters, TableWalker
 

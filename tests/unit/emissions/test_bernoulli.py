@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from unit.sequence.hmm_models import quick
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions import BernoulliEmission, CollapsedEmission
-from skdp.emissions._bernoulli import BernoulliModel
+from skdp.emissions._discrete._bernoulli import BernoulliModel
 
 RNG = np.random.default_rng(0)
 PROBS = np.array([[0.9, 0.1, 0.5, 0.9, 0.1], [0.1, 0.9, 0.5, 0.1, 0.9]])

@@ -7,10 +7,10 @@ import pytest
 from exact.oracles.binary_factors import log_density_of_varying
 from scipy.stats import norm
 
-from skdp._random import make_seed_sequence, make_stream
-from skdp.emissions._binary_factor_model import BinaryFactorModel
-from skdp.emissions._binary_factors import BinaryFactorEmission
-from skdp.emissions._poisson import PoissonEmission
+from skdp._numeric._random import make_seed_sequence, make_stream
+from skdp.emissions._binary_factors._emission import BinaryFactorEmission
+from skdp.emissions._binary_factors._model import BinaryFactorModel
+from skdp.emissions._discrete._poisson import PoissonEmission
 from skdp.emissions._protocol import Coupling
 from skdp.sequence import HDPHMMLT
 from skdp.sequence._similarities._laplacian import LaplacianSimilarity

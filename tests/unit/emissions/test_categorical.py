@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import GridSearchCV
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import TokenSequences
-from skdp.emissions._categorical import CategoricalModel
+from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._first_states import MEAN_RUN
 from skdp.sequence import HDPHMMLT, CategoricalEmission
 

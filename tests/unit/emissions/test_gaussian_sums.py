@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from unit.emissions.parts import Parts
 
-from skdp.emissions._gaussian_sums import Ranges, find_moments
+from skdp.emissions._gaussian._sums import Ranges, find_moments
 from skdp.emissions._whole import Whole
 
 N_STATES = 4

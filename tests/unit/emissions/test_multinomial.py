@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from unit.sequence.hmm_models import quick
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions import CollapsedEmission, MultinomialEmission
-from skdp.emissions._event_marginals import Totals
-from skdp.emissions._multinomial import MultinomialModel, list_events, summarise
+from skdp.emissions._discrete._event_marginals import Totals
+from skdp.emissions._discrete._multinomial import MultinomialModel, list_events, summarise
 from skdp.emissions._whole import Whole
 
 RNG = np.random.default_rng(0)

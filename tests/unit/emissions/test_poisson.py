@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from unit.emissions.parts import Parts
 
-from skdp._random import make_seed_sequence, make_stream
-from skdp.emissions._poisson import PoissonEmission, PoissonModel
+from skdp._numeric._random import make_seed_sequence, make_stream
+from skdp.emissions._discrete._poisson import PoissonEmission, PoissonModel
 from skdp.mixture import DPMixture, PitmanYorMixture
 from skdp.sequence import HDPHMMLT
 

@@ -9,11 +9,11 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from unit.sequence.hmm_models import GAUSSIAN, quick
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions import CollapsedEmission, GaussianEmission, StudentTEmission
 from skdp.emissions._moments import moments
-from skdp.emissions._student_t import robust_moments
-from skdp.emissions._student_t_model import make_nodes
+from skdp.emissions._student_t._emission import robust_moments
+from skdp.emissions._student_t._model import make_nodes
 from skdp.sequence import HDPHMMLT
 
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score, homogeneity_score
 from sklearn.model_selection import GridSearchCV
 
-from skdp._numba import frozen
+from skdp._numeric._numba import frozen
 from skdp.emissions import GaussianEmission
 from skdp.mixture import DPMixture, PitmanYorMixture
 

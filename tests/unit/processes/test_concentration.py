@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from skdp._random import make_stream
+from skdp._numeric._random import make_stream
 from skdp.processes import sample_concentration
 from skdp.processes._concentration import draw_concentration
 

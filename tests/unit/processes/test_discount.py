@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from skdp._random import make_stream
+from skdp._numeric._random import make_stream
 from skdp.processes import sample_discount
 from skdp.processes._discount import draw_bounded_beta, draw_seating_evidence
 

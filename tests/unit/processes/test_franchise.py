@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from exact.oracles.batch_means import assert_means
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.processes import sample_discount, sample_table_counts
 from skdp.processes._franchise import Franchise, FranchiseLayout, FranchisePriors
 from skdp.processes._franchise_hyper import Histogram, Seats, Sizes

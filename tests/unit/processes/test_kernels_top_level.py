@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from skdp._random import Role, derive_stream, make_seed_sequence
+from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.processes import _kernels_top_level as kernels
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from skdp._random import make_seed_sequence
+from skdp._numeric._random import make_seed_sequence
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, FactorialHMM
 from skdp.sequence._factorial._alignment import FactorialDraw, name_factors

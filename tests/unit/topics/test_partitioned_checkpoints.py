@@ -175,7 +175,8 @@ class TestLosses:
 
     def test_without_checkpoints(self, monkeypatch):
         lose_worker_at(monkeypatch, 4)
-        with pytest.raises(LostWorkerError, match=r"has to start again\. With .*callback\.Checkpoint"):
+        message = r"has to start again\. With .*callback\.Checkpoint"
+        with pytest.raises(LostWorkerError, match=message):
             make().fit(split(3))
 
     def test_callbacks_are_told_of_every_beginning_and_end(self, tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ from skdp.utils._compile_kernels import _data_for
 
 FIT = """
 import numpy as np
-from skdp._kernel_cache import listening_for_compilation
+from skdp._numeric._kernel_cache import listening_for_compilation
 from skdp.topics import GibbsLDA
 
 compiled = []
@@ -114,7 +114,7 @@ def test_groups_fit_the_labels_that_they_begin_with(init):
 
 EVERYTHING = """
 import numpy as np
-from skdp._kernel_cache import listening_for_compilation
+from skdp._numeric._kernel_cache import listening_for_compilation
 from skdp.utils import compile_kernels
 from skdp.utils._compile_kernels import _all_estimators, _data_for
 

@@ -11,10 +11,10 @@ from exact.oracles.batch_means import assert_means
 from exact.oracles.hsmm import length_likelihood, negative_binomial_pmf, poisson_pmf
 from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 
-from skdp._numba import njit
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._numba import njit
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
-from skdp.emissions._categorical import CategoricalSampler
+from skdp.emissions._discrete._categorical import CategoricalSampler
 from skdp.sequence import FixedSimilarity, NegativeBinomialDuration, PoissonDuration
 from skdp.sequence._durations import _kernels as kernels
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions

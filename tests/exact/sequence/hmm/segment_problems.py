@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from exact.oracles.hsmm import enumerate_segments
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.sequence._hmm._segment_messages import SegmentMessages
 
 INF = np.inf

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from skdp.data import SequencePanel
-from skdp.emissions._autoregressive_model import AutoregressiveModel, StartingLags
+from skdp.emissions._autoregressive._model import AutoregressiveModel, StartingLags
 from skdp.sequence._durations._poisson import PoissonDurationModel
 from skdp.sequence._hmm._lagged_forecast import Continuation, forecast_lagged
 from skdp.sequence._hmm._model import HMMModel

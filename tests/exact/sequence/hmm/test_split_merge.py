@@ -13,8 +13,8 @@ from exact.oracles.autoregression import MatrixNormalInverseWishart
 from exact.oracles.hdp_hmm import NormalInverseWishart, Problem, expect
 from scipy import integrate, special
 
-from skdp._random import draw_key, make_seed_sequence, make_stream
-from skdp._sums import round_sum
+from skdp._numeric._random import draw_key, make_seed_sequence, make_stream
+from skdp._numeric._sums import round_sum
 from skdp.data import SequencePanel
 from skdp.emissions import AutoregressiveEmission, CategoricalEmission, GaussianEmission
 from skdp.sequence import FixedSimilarity

@@ -6,7 +6,7 @@ from exact.oracles.batch_means import assert_means
 from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 from scipy import special
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 
 STATES = ([0, 0, 1, 0, 0, 0, 1, 1], [1, 0, 0], [0, 1])

@@ -15,7 +15,7 @@ from exact.oracles.emission_similarity import (
     hellinger,
 )
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.emissions import (
     BernoulliEmission,

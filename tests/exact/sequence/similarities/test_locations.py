@@ -9,7 +9,7 @@ from exact.oracles.batch_means import assert_means
 from exact.oracles.quadrature import gamma_quadrature
 from scipy.special import logsumexp
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.sequence._similarities import _kernels_locations as kernels
 from skdp.sequence._similarities._gaussian import N_ADAPTING, GaussianSimilaritySampler
 

@@ -12,10 +12,10 @@ import pytest
 from exact.oracles.batch_means import N_BATCHES
 from scipy import stats
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.emissions import GaussianEmission
-from skdp.emissions._drawn_scale import ScalePrior
+from skdp.emissions._gaussian._drawn_scale import ScalePrior
 from skdp.sequence import EmissionSimilarity, PoissonDuration
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm._walker import HMMWalker

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from exact.oracles.batch_means import N_BATCHES
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
-from skdp.emissions._categorical import CategoricalSampler
+from skdp.emissions._discrete._categorical import CategoricalSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm._walker import HMMWalker
 from skdp.sequence._similarities._gaussian import N_ADAPTING, GaussianSimilaritySampler

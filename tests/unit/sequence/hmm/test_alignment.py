@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from skdp.emissions._categorical import CategoricalModel
+from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.sequence._hmm._alignment import name_states
 from skdp.sequence._hmm._model import HMMModel
 from skdp.sequence._hmm._walker import HMMDraw

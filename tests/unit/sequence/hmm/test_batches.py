@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.sequence._hmm import _batches
 from skdp.sequence._hmm._batches import Batches, find_longest
 from skdp.sequence._hmm._kernels_messages import filter_in_logs

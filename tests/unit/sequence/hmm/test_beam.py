@@ -8,7 +8,7 @@ from exact.oracles.hmm import enumerate_states
 from numpy.testing import assert_array_equal
 from scipy.stats import chi2
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.sequence._hmm._messages import HMMMessages
 
 RNG = np.random.default_rng(3)

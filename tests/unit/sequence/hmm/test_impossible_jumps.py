@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.sequence import GaussianSimilarity
 from skdp.sequence._hmm import _kernels_transitions as kernels
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions

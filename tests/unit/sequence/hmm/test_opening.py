@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 from unit.sequence.hmm_models import GAUSSIAN, MODELS
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.sequence import (
     HDPHMMLT,
     FixedSimilarity,

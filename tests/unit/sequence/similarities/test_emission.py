@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from skdp._random import make_stream
+from skdp._numeric._random import make_stream
 from skdp.datasets import make_lt_panel
 from skdp.emissions import CategoricalEmission, GaussianEmission, IndependentEmissions
 from skdp.sequence import HDPHMMLT, EmissionSimilarity, GaussianSimilarity

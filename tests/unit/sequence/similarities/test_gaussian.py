@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from skdp._random import make_seed_sequence, make_stream
+from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.sequence._similarities import _gaussian as latent_space
 from skdp.sequence._similarities._gaussian import (
     GaussianSimilarity,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdp._numba import frozen
-from skdp._simd import LANES, padded
+from skdp._numeric._numba import frozen
+from skdp._numeric._simd import LANES, padded
 from skdp.topics._lda._kernels_sweeps import (
     counts_of_lists,
     empty_dense_scratch,

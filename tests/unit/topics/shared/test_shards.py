@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from scipy.special import psi
 
 from skdp._executors._base import add_changes
-from skdp._random import derive_stream
+from skdp._numeric._random import derive_stream
 from skdp.datasets import make_segmented_corpus
 from skdp.processes._concentration import add_evidence
 from skdp.topics import (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdp._simd import padded
+from skdp._numeric._simd import padded
 from skdp.data import SegmentedCorpus
 from skdp.topics._shared._arrays import empty_counts, fixed_words, flat
 from skdp.topics._shared._kernels import score_tokens

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skdp._numba import njit
+from skdp._numeric._numba import njit
 from skdp.topics._tables._kernels_seats import LONG_WALK, take_seat
 
 N_TABLES = 3 * LONG_WALK

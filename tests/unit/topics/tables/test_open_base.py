@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from skdp._numba import njit
-from skdp._random import derive_stream
+from skdp._numeric._numba import njit
+from skdp._numeric._random import derive_stream
 from skdp.datasets import make_segmented_corpus
 from skdp.inspection import ComponentCountDisplay
 from skdp.topics import AdaptiveTopicModel, SegmentedTopicModel, SequentialLDA

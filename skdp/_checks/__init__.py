@@ -1,0 +1,47 @@
+"""Checks of arguments, and of memory before it is allocated."""
+
+from skdp._checks._arguments import (
+    LARGEST,
+    MAX_INTEGER,
+    SMALLEST,
+    as_array,
+    as_floats,
+    check_beta_prior,
+    check_concentration,
+    check_concentrations,
+    check_count,
+    check_discount,
+    check_gamma_prior,
+    check_how_many,
+    check_integers,
+    check_unmasked,
+    check_word_names,
+    is_list_like,
+    is_masked,
+    is_number,
+)
+from skdp._checks._memory import available_memory, check_memory, physical_memory
+
+__all__ = [
+    "LARGEST",
+    "MAX_INTEGER",
+    "SMALLEST",
+    "as_array",
+    "as_floats",
+    "available_memory",
+    "check_beta_prior",
+    "check_concentration",
+    "check_concentrations",
+    "check_count",
+    "check_discount",
+    "check_gamma_prior",
+    "check_how_many",
+    "check_integers",
+    "check_memory",
+    "check_unmasked",
+    "check_word_names",
+    "is_list_like",
+    "is_masked",
+    "is_number",
+    "physical_memory",
+]

@@ -1,0 +1,182 @@
+"""Checks of arguments."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence, Set
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+SMALLEST, LARGEST = 1e-8, 1e8
+"""Range of the parameters of priors: at its ends a prior is as good as 0 or infinity, and beyond
+them densities and their draws leave the range of numbers."""
+
+
+_LARGEST_REAL = int(sys.float_info.max)
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value is one real number in double precision; a boolean is none."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    return not isinstance(value, int) or abs(value) <= _LARGEST_REAL
+
+
+def is_list_like(value: Any) -> bool:
+    """Tell whether a value has parts in an order; text, mappings and sparse matrices have none."""
+    if isinstance(value, str | bytes | Mapping | Set) or getattr(value, "ndim", 1) == 0:
+        return False
+    return hasattr(value, "__len__") and not hasattr(value, "tocsr")
+
+
+def is_masked(value: Any) -> bool:
+    """Tell whether a value, or a part of a list, is a masked array."""
+    if isinstance(value, list | tuple):
+        return any(isinstance(part, np.ma.MaskedArray) for part in value)
+    return isinstance(value, np.ma.MaskedArray)
+
+
+def check_unmasked(value: Any, name: str) -> Any:
+    """Return a value, or raise if it is masked: arrays of it would hold what the mask hides."""
+    if is_masked(value):
+        raise ValueError(
+            f"{name} must not be a masked array: fill it first, with NaN where missing values are "
+            "allowed."
+        )
+    return value
+
+
+def as_array(values: Any, name: str, dtype: Any = None) -> NDArray[Any]:
+    """Return `values` as an array of any type, of objects if their rows differ in length."""
+    check_unmasked(values, name)
+    try:
+        return np.asarray(values, dtype=dtype)
+    except ValueError:
+        return np.empty((), dtype=object)
+
+
+def check_word_names(feature_names: Any, n_words: int) -> NDArray[Any]:
+    """Return the names of all words of a vocabulary, (n_words,)."""
+    names = as_array(feature_names, "feature_names")
+    if names.shape != (n_words,):
+        raise ValueError(
+            f"feature_names must hold n_features={n_words} names, as the vectorizer's "
+            f"get_feature_names_out() does, got shape {names.shape}."
+        )
+    return names
+
+
+def check_how_many(n: Any, name: str, default: int, largest: int, what: str) -> int:
+    """Return how many are asked for, no more than there are; None: `default`, or all."""
+    if n is None:
+        return min(default, largest)
+    n = check_count(n, name, at_least=1)
+    if n > largest:
+        raise ValueError(f"{name} must be at most {what}, got {n}.")
+    return n
+
+
+def as_floats(values: Any, name: str, n_dimensions: int | None = None) -> NDArray[np.float64]:
+    """Return an array of real numbers in double precision, or raise an error that names it."""
+    array = as_array(values, name)
+    if array.dtype == object and all(map(is_number, array.flat)):
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers, got {values!r:.80}.")
+    if n_dimensions is not None and array.ndim != n_dimensions:
+        raise ValueError(f"{name} must have {n_dimensions} dimension(s), got {array.ndim}.")
+    return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+
+
+def check_discount(discount: float) -> float:
+    """Return the discount a as a float in [0, 1)."""
+    if not is_number(discount) or not 0.0 <= discount < 1.0:
+        raise ValueError(f"discount must be a number in [0, 1), got {discount!r}.")
+    return float(discount)
+
+
+def check_concentration(concentration: float, above: float = 0.0) -> float:
+    """Return the concentration b as a finite float larger than `above`."""
+    if not is_number(concentration) or not above < concentration < np.inf:
+        raise ValueError(
+            f"concentration must be a finite number > {above:g}, got {concentration!r}."
+        )
+    return float(concentration)
+
+
+def check_concentrations(concentrations: float | ArrayLike, size: int) -> NDArray[np.float64]:
+    """Return `size` concentrations b, finite and > 0; a number stands for all of them."""
+    array = as_array(concentrations, "concentration")
+    if (
+        array.dtype.kind not in "iuf"
+        or array.shape not in ((), (size,))
+        or not np.all((array > 0.0) & (array < np.inf))
+    ):
+        raise ValueError(
+            f"concentration must be a finite number > 0, or {size} of them, got {concentrations!r}."
+        )
+    return np.full(size, array, dtype=np.float64)
+
+
+def check_gamma_prior(
+    prior: tuple[float, float], name: str, largest: float = LARGEST
+) -> tuple[float, float]:
+    """Return shape and rate of a Gamma prior, in range.
+
+    The rate may be from 1 / `largest` to `largest`: it has a unit where what is drawn has one.
+    """
+    shape, rate = _check_positive_pair(prior, name, "(shape, rate)", largest)
+    if not SMALLEST <= shape <= LARGEST:
+        raise ValueError(
+            f"{name} must have a shape from {SMALLEST:g} to {LARGEST:g}, got {prior!r}."
+        )
+    return shape, rate
+
+
+def check_beta_prior(prior: tuple[float, float], name: str) -> tuple[float, float]:
+    """Return p and q of a Beta(p, q) prior, both in range."""
+    return _check_positive_pair(prior, name, "(p, q)", LARGEST)
+
+
+def _check_positive_pair(
+    pair: tuple[float, float], name: str, meaning: str, largest: float
+) -> tuple[float, float]:
+    """Return two numbers from 1 / `largest` to `largest`."""
+    if (
+        not isinstance(pair, Sequence)
+        or len(pair) != 2
+        or not all(is_number(value) and 1.0 / largest <= value <= largest for value in pair)
+    ):
+        raise ValueError(
+            f"{name} must be two positive numbers {meaning}, from {1.0 / largest:g} to "
+            f"{largest:g}, got {pair!r}."
+        )
+    return float(pair[0]), float(pair[1])
+
+
+def check_integers(values: ArrayLike, name: str) -> NDArray[np.int64]:
+    """Return `values` as int64, all >= 0."""
+    array = as_array(values, name)
+    if array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} must hold integers, got {values!r}.")
+    if np.any(array < 0) or np.any(array != np.floor(array)):
+        raise ValueError(f"{name} must hold integers >= 0, got {values!r}.")
+    if np.any(array >= 2.0**62):
+        raise ValueError(f"{name} must hold integers below 2**62, got {values!r}.")
+    return array.astype(np.int64)
+
+
+MAX_INTEGER = 2**31 - 1
+"""The largest number of anything that one may ask for: kernels count in 32 bits."""
+
+
+def check_count(value: int, name: str, at_least: int = 0) -> int:
+    """Return one integer >= `at_least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        raise ValueError(f"{name} must be an integer >= {at_least}, got {value!r}.")
+    if value > MAX_INTEGER:
+        raise ValueError(f"{name} must be at most {MAX_INTEGER}, got {value!r}.")
+    return int(value)

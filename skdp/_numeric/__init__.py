@@ -1,0 +1,1 @@
+"""Numbers: kernels and their cache, vector instructions, elementary functions, random draws."""

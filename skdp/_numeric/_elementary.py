@@ -1,0 +1,60 @@
+"""Exponentials and logarithms without a branch or a call: a loop of them becomes vectors."""
+
+# mypy: ignore-errors
+
+import numpy as np
+
+from skdp._numeric._numba import njit_step
+from skdp._numeric._simd import bits_of_double, double_of_bits
+
+
+@njit_step
+def fast_exp(x):
+    """Return exp(x) for x <= 0 to 1e-14, and at least 1e-307: a loop of it becomes vectors.
+
+    x = n log 2 + r with a whole n; exp(r) by its Taylor series, |r| < .35.
+    """
+    x = max(x, -707.0)
+    n = np.floor(x * 1.4426950408889634 + 0.5)
+    r = x - n * 6.93147180369123816490e-01 - n * 1.90821492927058770002e-10
+    p = 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    return p * double_of_bits((int(n) + 1023) << 52)
+
+
+@njit_step
+def fast_log(x):
+    """Return log(x) to 1e-15 for x that is neither 0 nor subnormal: a loop of it becomes vectors.
+
+    x = 2^n y with sqrt(1/2) <= y < sqrt(2), log(y) = 2 artanh(z), z = (y - 1) / (y + 1).
+    """
+    bits = bits_of_double(x)
+    # The bits of 2^52 + i are those of 2^52, plus i: a conversion without conversion instruction.
+    n = double_of_bits((bits >> 52) | 0x4330000000000000) - 4503599627371519.0
+    y = double_of_bits((bits & 0x000FFFFFFFFFFFFF) | 0x3FF0000000000000)
+    large = y > 1.4142135623730951
+    y = 0.5 * y if large else y
+    n = n + 1.0 if large else n
+    z = (y - 1.0) / (y + 1.0)
+    square = z * z
+    p = 2.0 / 19.0
+    p = p * square + 2.0 / 17.0
+    p = p * square + 2.0 / 15.0
+    p = p * square + 2.0 / 13.0
+    p = p * square + 2.0 / 11.0
+    p = p * square + 2.0 / 9.0
+    p = p * square + 2.0 / 7.0
+    p = p * square + 2.0 / 5.0
+    p = p * square + 2.0 / 3.0
+    p = p * square + 2.0
+    return n * 6.93147180369123816490e-01 + (n * 1.90821492927058770002e-10 + p * z)

@@ -1,0 +1,56 @@
+"""Slice sampling of one real number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numeric._random._xoshiro import next_double, next_open_double
+
+
+def draw_slice(
+    log_density: Callable[[float], float],
+    x: float,
+    rng: NDArray[np.uint64],
+    width: float = 2.0,
+    max_steps: int = 100,
+) -> float:
+    """Return the next x of a chain that leaves a density invariant (Neal, 2003).
+
+    Steps out of an interval of length `width` until both ends are below the slice, then shrinks it
+    towards x.
+
+    Parameters
+    ----------
+    log_density : callable
+        Up to a constant; may be -inf, but not at `x`.
+    x : float
+    rng : (4,) uint64
+    width : float, default=2.0
+        About the scale of the density: a wrong one costs time only.
+    max_steps : int, default=100
+        The interval is at most `max_steps` times `width`, once stepped out.
+    """
+    level = log_density(x) + math.log(next_open_double(rng))
+    low = x - width * next_double(rng)
+    high = low + width
+    steps_down = int(max_steps * next_double(rng))  # shared out at random, or x would matter
+    for _ in range(steps_down):
+        if not log_density(low) > level:
+            break
+        low -= width
+    for _ in range(max_steps - 1 - steps_down):
+        if not log_density(high) > level:
+            break
+        high += width
+    while True:
+        proposal = low + (high - low) * next_double(rng)
+        if log_density(proposal) > level or proposal == x:
+            return float(proposal)
+        if proposal < x:
+            low = proposal
+        else:
+            high = proposal

@@ -1,0 +1,1 @@
+"""Autoregressive emissions: sampler, model, lags and kernels."""

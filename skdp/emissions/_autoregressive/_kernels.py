@@ -1,0 +1,376 @@
+r"""Vectors that depend on those before them: regressions, with a conjugate prior.
+
+In state j, r_t = M_j p_t + noise of covariance Sigma_j: r are D responses, p are K regressors, the
+first of which is a constant. Both are scaled so that the prior is the simplest one, Sigma_j ~
+IW(nu, I), and M_j ~ MN(0, Sigma_j, I). All that counts of the observations of a state are their
+number and the products of y_t = [p_t, r_t], a vector of Y = K + D. With L the Cholesky factor of I
+plus the sum of y y^T, of blocks L_pp, L_rp and L_rr,
+
+    M_n = L_rp L_pp^-1,   Psi_n = L_rr L_rr^T,   V_n^-1 = L_pp L_pp^T
+
+are the parameters of the posterior, so that one factor tells everything. A draw is [E, B] L^-1: B
+is Bartlett's triangle, E are standard normal, and the product is U [-M, I] with U^T U = Sigma^-1,
+which maps y_t to D independent standard normal numbers.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| values, ptr | x_t | (N, D), (n + 1,) | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
+| rows | y_t | (N, Y - 1) float64 | without the constant; the first is NaN: not to be explained |
+| first | | float | the constant |
+| states | z_t | (N,) integers | -1: of no state |
+| counts, centres, scatter | | (J,), (J, Y - 1), (J, Y - 1, Y - 1) | of the rows of a state |
+| products | | (J, Y, Y) | sum of y y^T; lower triangle |
+| dof | nu | float | |
+| maps | U [-M, I] | (J, D, Y) | of a draw; lower triangular in its last D columns |
+| inverses | L^-1 | (J, Y, Y) | lower triangular |
+| log_dets | | (J,) | log det U, or that of L_rr^-1 |
+| shift | | float | added to the log density of each observation, for its scale |
+| log_obs | log L_tj | (N, J) | log p(x_t given state j and what was before), output; 0 if given |
+| rng | | (4,) uint64 | stream, advanced in place |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numeric._numba import njit_apart, njit_inlined, njit_inner, njit_loop, njit_section
+from skdp._numeric._random import draw_gamma, draw_normal
+from skdp.emissions._gaussian._kernels import (
+    HALF_LOG_2_PI,
+    ROOT_HALF,
+    SMALLEST_ROOT,
+    add_products,
+    factorise,
+    subtract_square,
+)
+from skdp.emissions._gaussian._kernels_student import fast_log_1p, log_normaliser
+
+# Statistics
+
+
+@njit_section
+def solve(root, first, x):
+    """Replace x by the solution y of root y = x, root being the rest of a triangle from `first`."""
+    for d in range(x.shape[0]):
+        y = x[d]
+        for e in range(d):
+            y -= root[first + d, first + e] * x[e]
+        x[d] = y / root[first + d, first + d]
+
+
+@njit_loop
+def write_rows(values, ptr, n_lags, coefs, precision_root, scale_root, rows):
+    """Write the lags of all steps, and what the prior leaves unexplained of them, in its units.
+
+    The numbers of a step are the same whatever is done with others.
+
+    Parameters
+    ----------
+    coefs, precision_root, scale_root : (D, K), (K, K), (D, D) float64
+        Of the prior: M, and the factors of C and S.
+    """
+    n_dims, n_lagged = values.shape[1], n_lags * values.shape[1]
+    for s in range(ptr.shape[0] - 1):
+        for t in range(ptr[s], ptr[s + 1]):
+            row = rows[t]
+            if t - ptr[s] < n_lags:
+                for d in range(row.shape[0]):
+                    row[d] = math.nan
+                continue
+            for lag in range(n_lags):
+                for d in range(n_dims):
+                    row[lag * n_dims + d] = values[t - 1 - lag, d]
+            for d in range(n_dims):
+                left = values[t, d] - coefs[d, 0]
+                for e in range(n_lagged):
+                    left -= coefs[d, e + 1] * row[e]
+                row[n_lagged + d] = left
+            for e in range(n_lagged):
+                row[e] -= precision_root[e + 1, 0] / precision_root[0, 0]
+            solve(precision_root, 1, row[:n_lagged])
+            solve(scale_root, 0, row[n_lagged:])
+
+
+@njit_loop
+def complete(first, counts, centres, scatter, products):
+    """Write the sums of products that numbers, means and products about the means stand for."""
+    for j in range(products.shape[0]):
+        n = counts[j]
+        products[j, 0, 0] = n * first * first
+        for d in range(centres.shape[1]):
+            products[j, d + 1, 0] = n * centres[j, d] * first
+            for e in range(d + 1):
+                products[j, d + 1, e + 1] = scatter[j, d, e] + n * centres[j, d] * centres[j, e]
+
+
+@njit_inner
+def factorise_posterior(products, factor):
+    """Write L of a state; return False if rounding has left nothing to factorise."""
+    width = factor.shape[0]
+    for d in range(width):
+        for e in range(d):
+            factor[d, e] = products[d, e]
+        factor[d, d] = 1.0 + products[d, d]
+    return factorise(factor)
+
+
+@njit_inlined
+def divide(row, factor, n):
+    """Replace the first n numbers of a row by those times L^-1, all others being 0."""
+    for e in range(n - 1, -1, -1):
+        x = row[e]
+        for f in range(e + 1, n):
+            x -= row[f] * factor[f, e]
+        row[e] = x / factor[e, e]
+
+
+# Parameters
+
+
+@njit_loop
+def draw_regressions(counts, products, dof, maps, log_dets, factor, rng):
+    """Draw M_j and Sigma_j of all states.
+
+    Parameters
+    ----------
+    factor : (Y, Y) float64, scratch
+
+    Returns
+    -------
+    possible : bool
+        False if a matrix is not positive definite.
+    """
+    n_states, n_dims, width = maps.shape
+    n_regressors = width - n_dims
+    for j in range(n_states):
+        if not factorise_posterior(products[j], factor):
+            return False
+        log_dets[j] = 0.0
+        for d in range(n_dims):
+            last = n_regressors + d
+            row = maps[j, d]
+            for e in range(last):
+                row[e] = draw_normal(rng)
+            chi_square = 2.0 * draw_gamma(0.5 * (dof + counts[j] - (n_dims - 1 - d)), rng)
+            row[last] = max(math.sqrt(chi_square), SMALLEST_ROOT)
+            log_dets[j] += math.log(row[last] / factor[last, last])
+            divide(row, factor, last + 1)
+            for e in range(last + 1, width):
+                row[e] = 0.0
+    return True
+
+
+@njit_loop
+def invert_factors(products, n_dims, inverses, log_dets, factor):
+    """Write L^-1 of all states.
+
+    Where a matrix is not positive definite, that of no observations is written.
+
+    Parameters
+    ----------
+    factor : (Y, Y) float64, scratch
+    """
+    width = factor.shape[0]
+    for j in range(products.shape[0]):
+        possible = factorise_posterior(products[j], factor)
+        log_dets[j] = 0.0
+        for d in range(width):
+            row = inverses[j, d]
+            for e in range(width):
+                row[e] = 1.0 if d == e else 0.0
+            if possible:
+                divide(row, factor, d + 1)
+                if d >= width - n_dims:
+                    log_dets[j] -= math.log(factor[d, d])
+
+
+@njit_loop
+def log_evidence_of_regressions(counts, products, dof, shift, n_dims, factor):
+    """Return log p(x | z), coefficients and covariances summed out.
+
+    Returns NaN if a matrix is not positive definite.
+
+    Parameters
+    ----------
+    factor : (Y, Y) float64, scratch
+    """
+    n_regressors = factor.shape[0] - n_dims
+    result = 0.0
+    for j in range(counts.shape[0]):
+        n = counts[j]
+        if n == 0.0:
+            continue
+        if not factorise_posterior(products[j], factor):
+            return math.nan
+        for k in range(n_regressors):
+            result -= n_dims * math.log(factor[k, k])
+        for d in range(n_dims):
+            result -= (dof + n) * math.log(factor[n_regressors + d, n_regressors + d])
+            result += math.lgamma(0.5 * (dof + n - d)) - math.lgamma(0.5 * (dof - d))
+        result += n * (shift - 0.5 * n_dims * math.log(math.pi))
+    return result
+
+
+# Densities
+
+
+@njit_inlined
+def lay_out_rows(maps, first, j, by_state, offsets):
+    """Write the rows of a map, by sqrt 2, where those of state j are; less their first column.
+
+    Parameters
+    ----------
+    maps : (n, Y) float64
+        Row i ends with column Y - n + i.
+    by_state, offsets : (n, Y - 1, J), (n, J) float64, output
+    """
+    n, width = maps.shape
+    for d in range(n):
+        offsets[d, j] = -maps[d, 0] * first * ROOT_HALF
+        for e in range(width - n + d):
+            by_state[d, e, j] = maps[d, e + 1] * ROOT_HALF
+
+
+@njit_apart
+def subtract_squares_of_rows(x, by_state, offsets, sums, out):
+    """Subtract half the squares of n rows of a map, each a column longer than the one before.
+
+    As `subtract_squares` does it for Gaussian vectors.
+
+    Parameters
+    ----------
+    x : (Y - 1,) float64
+        The last row has all of these columns.
+    by_state, offsets : (n, Y - 1, J), (n, J) float64
+        See `lay_out_rows`.
+    sums : (J,) float64, scratch
+    out : (J,) float64
+    """
+    n_rows = offsets.shape[0]
+    for d in range(n_rows):
+        n_columns = x.shape[0] - n_rows + d + 1
+        last = (n_columns - 1) - (n_columns - 1) % 4
+        for j in range(out.shape[0]):
+            sums[j] = -offsets[d, j]
+        for begin in range(0, last, 4):
+            add_products(x, begin, by_state[d], sums)
+        subtract_square(x, last, n_columns, by_state[d], sums, out)
+
+
+@njit_section
+def add_products_of_four(rows, begin, maps, sums):
+    """Add four products x[e] maps[e] to the sums of each of four steps.
+
+    As `add_products`, with maps read once where four steps would read them four times.
+    """
+    a0, b0, c0, d0 = rows[0, begin], rows[0, begin + 1], rows[0, begin + 2], rows[0, begin + 3]
+    a1, b1, c1, d1 = rows[1, begin], rows[1, begin + 1], rows[1, begin + 2], rows[1, begin + 3]
+    a2, b2, c2, d2 = rows[2, begin], rows[2, begin + 1], rows[2, begin + 2], rows[2, begin + 3]
+    a3, b3, c3, d3 = rows[3, begin], rows[3, begin + 1], rows[3, begin + 2], rows[3, begin + 3]
+    for j in range(sums.shape[1]):
+        a, b, c, d = maps[begin, j], maps[begin + 1, j], maps[begin + 2, j], maps[begin + 3, j]
+        sums[0, j] += (a0 * a + b0 * b) + (c0 * c + d0 * d)
+        sums[1, j] += (a1 * a + b1 * b) + (c1 * c + d1 * d)
+        sums[2, j] += (a2 * a + b2 * b) + (c2 * c + d2 * d)
+        sums[3, j] += (a3 * a + b3 * b) + (c3 * c + d3 * d)
+
+
+@njit_section
+def subtract_squares_of_four(rows, by_state, offsets, sums, out):
+    """Do what `subtract_squares_of_rows` does for four steps, with the same numbers.
+
+    Parameters
+    ----------
+    rows : (4, Y - 1) float64
+    by_state, offsets : (n, Y - 1, J), (n, J) float64
+    sums : (4, J) float64, scratch
+    out : (4, J) float64
+    """
+    n_rows = offsets.shape[0]
+    for d in range(n_rows):
+        n_columns = rows.shape[1] - n_rows + d + 1
+        last = (n_columns - 1) - (n_columns - 1) % 4
+        for i in range(4):
+            for j in range(out.shape[1]):
+                sums[i, j] = -offsets[d, j]
+        for begin in range(0, last, 4):
+            add_products_of_four(rows, begin, by_state[d], sums)
+        for i in range(4):
+            subtract_square(rows[i], last, n_columns, by_state[d], sums[i], out[i])
+
+
+@njit_loop
+def weigh_regressions(rows, first, maps, log_dets, shift, by_state, vectors, log_obs):
+    """Write the log densities of all steps in all states.
+
+    Parameters
+    ----------
+    by_state : (D, Y - 1, J) float64, scratch
+    vectors : (D + 5, J) float64, scratch
+        Offsets, constants and sums.
+    """
+    n_dims, _, n_states = by_state.shape
+    offsets, constants, sums = vectors[:n_dims], vectors[n_dims], vectors[n_dims + 1 :]
+    for j in range(n_states):
+        constants[j] = shift + log_dets[j] - n_dims * HALF_LOG_2_PI
+        lay_out_rows(maps[j], first, j, by_state, offsets)
+    for t in range(rows.shape[0]):
+        for j in range(n_states):
+            log_obs[t, j] = constants[j]
+    in_fours = rows.shape[0] - rows.shape[0] % 4
+    for t in range(0, in_fours, 4):
+        subtract_squares_of_four(rows[t : t + 4], by_state, offsets, sums, log_obs[t : t + 4])
+    for t in range(in_fours, rows.shape[0]):
+        subtract_squares_of_rows(rows[t], by_state, offsets, sums[0], log_obs[t])
+    for t in range(rows.shape[0]):
+        if math.isnan(rows[t, 0]):
+            for j in range(n_states):
+                log_obs[t, j] = 0.0
+
+
+@njit_loop
+def weigh_matrix_students(
+    rows, first, inverses, log_dets, freedoms, shift, n_dims, by_state, offsets, vectors, log_obs
+):
+    """Write the log posterior predictive densities of all steps in all states.
+
+    With h = p^T V_n p and q the squared distance of r from M_n p in units of Psi_n,
+
+        log p(r) = log Gamma((f + D) / 2) - log Gamma(f / 2) - D / 2 log pi - log det Psi_n / 2
+                   - D / 2 log(1 + h) - (f + D) / 2 log(1 + q / (1 + h)),
+
+    a Student t distribution with f = nu_n - D + 1 degrees of freedom, `freedoms`. L^-1 y has the
+    squared length h in its first K numbers, and q in the others.
+
+    Parameters
+    ----------
+    by_state, offsets : (Y - 1, Y - 1, J), (Y - 1, J) float64, scratch
+    vectors : (5, J) float64, scratch
+        Constants, sums, squares and the part of h that is the same at all steps.
+    """
+    width, n_states = offsets.shape[0], log_obs.shape[1]
+    n_lagged = width - n_dims
+    constants, sums = vectors[0], vectors[1]
+    leverages, squares, least = vectors[2], vectors[3], vectors[4]
+    for j in range(n_states):
+        constants[j] = shift + log_dets[j] + log_normaliser(freedoms[j], n_dims)
+        least[j] = (first * inverses[j, 0, 0]) ** 2
+        lay_out_rows(inverses[j, 1:], first, j, by_state, offsets)
+    for t in range(rows.shape[0]):
+        if math.isnan(rows[t, 0]):
+            for j in range(n_states):
+                log_obs[t, j] = 0.0
+            continue
+        for j in range(n_states):
+            leverages[j] = 0.0
+            squares[j] = 0.0
+        subtract_squares_of_rows(
+            rows[t, :n_lagged], by_state[:n_lagged], offsets[:n_lagged], sums, leverages
+        )
+        subtract_squares_of_rows(rows[t], by_state[n_lagged:], offsets[n_lagged:], sums, squares)
+        for j in range(n_states):
+            h = least[j] - 2.0 * leverages[j]
+            log_obs[t, j] = constants[j] - 0.5 * n_dims * fast_log_1p(h)
+            log_obs[t, j] -= (
+                0.5 * (freedoms[j] + n_dims) * fast_log_1p(-2.0 * squares[j] / (1.0 + h))
+            )

@@ -1,0 +1,246 @@
+"""Autoregressive vectors in a stored sample: what the next observation of a state follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Floats, Places
+from skdp.emissions._autoregressive import _kernels as kernels
+from skdp.emissions._autoregressive._lags import check_lags, stack_lags
+from skdp.emissions._gaussian._kernels import SMALLEST_ROOT
+from skdp.emissions._gaussian._model import factorise_precisions, log_determinants
+from skdp.emissions._marginals import StudentMarginals
+
+
+@dataclass(frozen=True, eq=False)
+class StartingLags:
+    """The Gaussian from which the first values of a new sequence are drawn, lag 1 first.
+
+    Attributes
+    ----------
+    mean : (L D,) array
+    root : (L D, L D) array
+        Lower triangular; times its transpose it is the covariance.
+    """
+
+    mean: Floats
+    root: Floats
+
+
+class Steps(NamedTuple):
+    """What a step does to a = [1, lags]: E[a'] = G a, and noise of covariance (1 + a^T V a) S.
+
+    Attributes
+    ----------
+    maps : (J, K, K) array
+        G.
+    precisions : (J, K, K) array
+        V.
+    covariances : (J, D, D) array
+        S; infinite with two degrees of freedom or less.
+    """
+
+    maps: Floats
+    precisions: Floats
+    covariances: Floats
+
+
+def write_predictives(
+    rows: Floats,
+    first: float,
+    inverses: Floats,
+    log_dets: Floats,
+    freedoms: Floats,
+    shift: float,
+    n_dims: int,
+    out: Floats,
+) -> None:
+    """Write the log posterior predictive densities of all steps in all states, (N, J)."""
+    width, n_states = rows.shape[1], out.shape[1]
+    scratch = np.empty((width, width, n_states)), np.empty((width, n_states))
+    kernels.weigh_matrix_students(
+        frozen(rows), first, inverses, log_dets, freedoms, shift, n_dims, *scratch,
+        np.empty((5, n_states)), out,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class AutoregressiveModel:
+    r"""Linear predictions from the values before, and what is left unknown of them.
+
+    Given a = [1, x_t-1, ..., x_t-L], the next observation x_t of a state follows a multivariate
+    Student t distribution: its posterior predictive. The location is
+    ``intercepts + coefs @ [x_t-1, ..., x_t-L]``, and the scale matrix is ``scales`` times
+    1 + h, where h = \|F a\|^2, F in `coef_factors`, is large where few lags of the state have been
+    near.
+
+    Attributes
+    ----------
+    coefs : (J, D, D L) array
+        Posterior means of the coefficients of each state, those of lag 1 first.
+    intercepts : (J, D) array
+        Posterior means of the constants.
+    covariances : (J, D, D) array
+        Of the noise of each state.
+    degrees_of_freedom : (J,) array
+    scale_ratios : (J,) array
+        What `covariances` are multiplied by in `scales`.
+    coef_factors : (J, D L + 1, D L + 1) array
+        F, lower triangular. F^T F is V_n, the covariance of the coefficients of one equation
+        (intercept first) in units of its noise.
+    starting_lags : StartingLags
+        What new sequences begin with.
+    """
+
+    coefs: Floats
+    intercepts: Floats
+    covariances: Floats
+    degrees_of_freedom: Floats
+    scale_ratios: Floats
+    coef_factors: Floats
+    starting_lags: StartingLags
+
+    @property
+    def n_lags(self) -> int:
+        """Number L of earlier steps on which an observation depends."""
+        return self.coefs.shape[2] // self.coefs.shape[1]
+
+    @property
+    def scales(self) -> Floats:
+        """(J, D, D) array: scale matrices where h = 0."""
+        return self.covariances * self.scale_ratios[:, np.newaxis, np.newaxis]
+
+    def log_obs(self, values: Floats, ptr: Places | None = None) -> Floats:
+        """Return the log density of every step given those before, in every state, (N, J).
+
+        Parameters
+        ----------
+        values : (N, D) array
+        ptr : (n + 1,) array or None, default=None
+            Sequence s is steps ``ptr[s]`` to ``ptr[s + 1] - 1``. Of its first `n_lags` steps, which
+            count as given, the log density is 0. None: one sequence.
+        """
+        if ptr is None:
+            ptr = np.array([0, len(values)])
+        check_lags(values, ptr, self.n_lags)
+        n_states, n_dims = self.intercepts.shape
+        lags, has_lags = stack_lags(values, ptr, self.n_lags)
+        rows = np.hstack([lags, values])
+        rows[~has_lags] = np.nan
+        width = rows.shape[1] + 1
+        freedoms = np.array(self.degrees_of_freedom)
+        factors = factorise_precisions(self.scales * freedoms[:, np.newaxis, np.newaxis])
+        # Rows of L^-1: F, then U [-M, I].
+        inverses = np.zeros((n_states, width, width))
+        n_regressors = width - n_dims
+        inverses[:, :n_regressors, :n_regressors] = self.coef_factors
+        means = np.concatenate([self.intercepts[:, :, np.newaxis], self.coefs], axis=2)
+        inverses[:, n_regressors:, :n_regressors] = -factors @ means
+        inverses[:, n_regressors:, n_regressors:] = factors
+        out = np.empty((len(values), n_states))
+        write_predictives(
+            rows, 1.0, inverses, log_determinants(factors), freedoms, 0.0, n_dims, out
+        )
+        return out
+
+    def sample(
+        self, states: NDArray[np.int64], rng: np.random.Generator, before: Floats | None = None
+    ) -> Floats:
+        """Return an observation for each state, one after the other, (N, D).
+
+        Parameters
+        ----------
+        states : (N,) array of int
+        rng : numpy.random.Generator
+        before : (L, D) array or None, default=None
+            The last `n_lags` values before, in time order. None: a new sequence, whose first
+            `n_lags` values are drawn from `starting_lags`.
+        """
+        n_dims, n_lags = self.intercepts.shape[1], self.n_lags
+        out = np.empty((len(states), n_dims))
+        first = 0
+        if before is None:
+            lags = self.starting_lags.mean + self.starting_lags.root @ rng.standard_normal(
+                n_lags * n_dims
+            )
+            first = min(n_lags, len(states))
+            out[:first] = lags.reshape(n_lags, n_dims)[::-1][:first]
+        else:
+            lags = before[::-1].ravel()
+        lags = lags[np.newaxis]
+        for t in range(first, len(states)):
+            x = self.draw_next(states[t : t + 1], lags, rng)
+            out[t] = x[0]
+            lags = np.hstack([x, lags[:, :-n_dims]])
+        return out
+
+    def draw_next(
+        self, states: NDArray[np.int64], lags: Floats, rng: np.random.Generator
+    ) -> Floats:
+        """Return an observation for each state and its own lags, (n, D).
+
+        Parameters
+        ----------
+        states : (n,) array of int
+        lags : (n, D L) array
+            Lag 1 first.
+        rng : numpy.random.Generator
+        """
+        ones = np.ones((len(lags), 1))
+        leverages = np.einsum("nkl,nl->nk", self.coef_factors[states], np.hstack([ones, lags]))
+        freedoms = self.degrees_of_freedom[states]
+        roots = np.maximum(np.sqrt(rng.chisquare(freedoms) / freedoms), SMALLEST_ROOT)
+        sizes = np.sqrt(1.0 + (leverages**2).sum(axis=1)) / roots
+        noise = rng.standard_normal((len(states), self.intercepts.shape[1]))
+        noise = np.einsum("nde,ne->nd", np.linalg.cholesky(self.scales)[states], noise)
+        means = self.intercepts[states] + np.einsum("ndk,nk->nd", self.coefs[states], lags)
+        return means + sizes[:, np.newaxis] * noise
+
+    def marginals_after(self, lags: Floats) -> StudentMarginals:
+        """Return the distributions of single columns of the next observation, given (D L,) lags."""
+        leverages = self.coef_factors @ np.append(1.0, lags)
+        sizes = 1.0 + (leverages**2).sum(axis=1)
+        variances = np.diagonal(self.scales, axis1=1, axis2=2) * sizes[:, np.newaxis]
+        freedoms = np.broadcast_to(self.degrees_of_freedom[:, np.newaxis], variances.shape)
+        return StudentMarginals(self.intercepts + self.coefs @ lags, np.sqrt(variances), freedoms)
+
+    def steps_about(self, origin: Floats) -> Steps:
+        """Return what steps do to a = [1, lags] if values are taken as distances to a point.
+
+        Moments are followed about a point nearby, so that no digits are lost.
+
+        Parameters
+        ----------
+        origin : (D,) array
+        """
+        n_states, n_dims = self.intercepts.shape
+        width = self.coefs.shape[2] + 1
+        origins = np.tile(origin, self.n_lags)
+        maps = np.zeros((n_states, width, width))
+        maps[:, 0, 0] = 1.0
+        maps[:, 1 : n_dims + 1, 0] = self.intercepts + self.coefs @ origins - origin
+        maps[:, 1 : n_dims + 1, 1:] = self.coefs
+        maps[:, n_dims + 1 :, 1:-n_dims] = np.eye(width - 1 - n_dims)
+        factors = self.coef_factors.copy()
+        factors[:, :, 0] += factors[:, :, 1:] @ origins
+        freedoms = self.degrees_of_freedom
+        ratios = np.where(freedoms > 2.0, freedoms / np.maximum(freedoms - 2.0, 1e-300), np.inf)
+        covariances = self.scales * ratios[:, np.newaxis, np.newaxis]
+        return Steps(maps, factors.swapaxes(1, 2) @ factors, covariances)
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the same states in another order."""
+        return replace(
+            self,
+            coefs=self.coefs[order],
+            intercepts=self.intercepts[order],
+            covariances=self.covariances[order],
+            degrees_of_freedom=self.degrees_of_freedom[order],
+            scale_ratios=self.scale_ratios[order],
+            coef_factors=self.coef_factors[order],
+        )

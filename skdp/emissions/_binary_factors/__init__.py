@@ -1,0 +1,1 @@
+"""Emissions of binary factors: sampler, model, moves and kernels."""

@@ -1,0 +1,548 @@
+r"""Observations that depend on binary vectors of the states.
+
+Mean of column d in state j: m_jd = w_0d + sum_f theta_jf w_fd. A normal column is m_jd plus noise
+of precision tau_d, a probit column is 1 with probability Phi(m_jd), else 0. All that counts of a
+normal column is its number, mean and scatter within every state, and of a probit column its
+number and mean; other than where amplitudes vary (`_kernels_factor_amplitudes`).
+
+What is None is not compiled: a kernel has a version for each kind of model.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| values | y_td | (N, D) | NaN is a missing one |
+| states | z_t | (N,) int64 | |
+| factors | theta_jf | (J, F) int8 | |
+| spins | 2 theta_jf - 1 | (F, J) float64 | by factor |
+| weights | w_fd | (F + 1, D) | row 0 is the background |
+| precisions | tau_d | (D,) | 1 for probit columns |
+| probit | | (D,) bool | which columns are |
+| counts | n_jd | (J, D) float64 | values seen in a state |
+| means | | (J, D) | their mean, 0 without any |
+| scatter | | (D,) | sum over states of squared distances from the state's mean |
+| centres | m_jd | (D, J) | by column, so that loops over states are vector instructions |
+| idle | | (J,) bool | states that no value and no transition tells of |
+| moments | | | `Moments`; None where amplitudes vary |
+| projections | | | `Projections`; None where amplitudes do not vary |
+| links | | | `Links`; None where transitions tell nothing of vectors |
+| prior_on, prior_off | | | mu_f ~ Beta(prior_on, prior_off), summed out |
+| rng | | (4,) uint64 | stream, advanced in place |
+"""
+
+# mypy: ignore-errors
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop, njit_step
+from skdp._numeric._random import (
+    draw_beta,
+    draw_exponential,
+    draw_gamma,
+    draw_normal,
+    next_double,
+)
+from skdp._numeric._typing import Floats
+from skdp.emissions._binary_factors._kernels_amplitudes import log_likelihood_of_state
+from skdp.emissions._gaussian._kernels import HALF_LOG_2_PI, factorise
+from skdp.emissions._kernels_links import (
+    flip_spin,
+    make_change,
+    turn_to,
+    weigh_change,
+    weigh_totals,
+    write_distances_of,
+)
+
+ROOT_HALF = math.sqrt(0.5)
+
+
+@njit_step
+def log_normal_cdf(x):
+    """Return log Phi(x); below -30 by the asymptotic series, whose error there is 1e-12."""
+    if x > -30.0:
+        return math.log(0.5 * math.erfc(-x * ROOT_HALF))
+    y = 1.0 / (x * x)
+    series = y * (-1.0 + y * (3.0 + y * (-15.0 + 105.0 * y)))
+    return -0.5 * x * x - HALF_LOG_2_PI - math.log(-x) + math.log1p(series)
+
+
+class Moments(NamedTuple):
+    """What the observations tell of vectors where amplitudes do not vary, and room for a state.
+
+    Attributes
+    ----------
+    counts, means : (J, D) arrays
+    weights : (F + 1, D) array
+    precisions : (D,) array
+    probit : (D,) array of bool
+    fit : (D,) array
+        Scratch: means of the columns in one state.
+    shift : (D,) array
+        Scratch: what a change of its vector adds to them.
+    """
+
+    counts: Floats
+    means: Floats
+    weights: Floats
+    precisions: Floats
+    probit: NDArray[np.bool_]
+    fit: Floats
+    shift: Floats
+
+
+# Statistics
+
+
+@njit_loop
+def add_up_observed(values, states, counts, means, scatter):
+    """Write number, mean and scatter of the values that are not missing."""
+    n_states, n_dims = counts.shape
+    for d in range(n_dims):
+        scatter[d] = 0.0
+    for j in range(n_states):
+        for d in range(n_dims):
+            counts[j, d] = 0.0
+            means[j, d] = 0.0
+    for t in range(values.shape[0]):
+        j = states[t]
+        for d in range(n_dims):
+            if not math.isnan(values[t, d]):
+                counts[j, d] += 1.0
+                means[j, d] += values[t, d]
+    for j in range(n_states):
+        for d in range(n_dims):
+            means[j, d] /= max(counts[j, d], 1.0)
+    for t in range(values.shape[0]):
+        j = states[t]
+        for d in range(n_dims):
+            if not math.isnan(values[t, d]):
+                scatter[d] += (values[t, d] - means[j, d]) ** 2
+
+
+@njit_loop
+def write_centres(factors, weights, centres):
+    """Write m to `centres`, (D, J)."""
+    for d in range(centres.shape[0]):
+        for j in range(centres.shape[1]):
+            centres[d, j] = weights[0, d]
+            for f in range(factors.shape[1]):
+                centres[d, j] += factors[j, f] * weights[f + 1, d]
+
+
+# Binary vectors
+
+
+@njit_inner
+def start_fit(moments, spins, j):
+    """Write the means of the columns in state j."""
+    fit, weights = moments.fit, moments.weights
+    for d in range(fit.shape[0]):
+        fit[d] = weights[0, d]
+        for f in range(spins.shape[0]):
+            if spins[f, j] > 0.0:
+                fit[d] += weights[f + 1, d]
+
+
+@njit_inner
+def gain_of_shift(moments, j):
+    """Return what the log likelihood of state j gains if its mean moves from `fit` by `shift`."""
+    fit, shift, counts, means = moments.fit, moments.shift, moments.counts[j], moments.means[j]
+    gain = 0.0
+    for d in range(fit.shape[0]):
+        n = counts[d]
+        if n == 0.0:
+            continue
+        if not moments.probit[d]:
+            gain += moments.precisions[d] * n * shift[d] * (means[d] - fit[d] - 0.5 * shift[d])
+            continue
+        ones = n * means[d]
+        if ones > 0.0:
+            gain += ones * (log_normal_cdf(fit[d] + shift[d]) - log_normal_cdf(fit[d]))
+        if ones < n:
+            gain += (n - ones) * (log_normal_cdf(-fit[d] - shift[d]) - log_normal_cdf(-fit[d]))
+    return gain
+
+
+@njit_inlined
+def logistic(x):
+    """Return 1 / (1 + exp(-x))."""
+    return 1.0 / (1.0 + math.exp(-x))
+
+
+@njit_inner
+def log_likelihood_after(projections, spins, j, f, g):
+    """Return the log likelihood of state j as if bits f and g were changed; one if f == g."""
+    spins[f, j] = -spins[f, j]
+    if g != f:
+        spins[g, j] = -spins[g, j]
+    result = log_likelihood_of_state(projections, spins, j)
+    spins[f, j] = -spins[f, j]
+    if g != f:
+        spins[g, j] = -spins[g, j]
+    return result
+
+
+@njit_loop
+def draw_busy_bits(
+    spins, idle, prior_on, prior_off, moments, projections, links, decay, n_on, places, rng
+):
+    """Draw the bits of all states given weights, precisions, and transitions if linked.
+
+    Every bit is drawn given all others, mu summed out. Then bits of a state are swapped, one that
+    is on and one that is off, at random: the numbers of both stay as they are, so that the proposal
+    is symmetric. There are as many attempts as bits of the rarer kind.
+
+    Without links idle states are summed out while the others are drawn.
+
+    Parameters
+    ----------
+    links : Links or None
+        After `start_links`.
+    n_on : (F,) float64, scratch
+        How many of the states that count have the factor.
+    places : (2, F) int64, scratch
+        The bits of a state that are on, and those that are off.
+    """
+    n_factors, n_states = spins.shape
+    for f in range(n_factors):
+        n_on[f] = 0.0
+    n_counted = 0.0
+    for j in range(n_states):
+        counted = not idle[j]
+        if links is not None:
+            counted = True
+        n_counted += counted
+        for f in range(n_factors):
+            n_on[f] += counted and spins[f, j] > 0.0
+    now, after = 0.0, 0.0
+    for j in range(n_states):
+        if links is None and idle[j]:
+            continue
+        # Turn to state j.
+        if moments is not None:
+            start_fit(moments, spins, j)
+        if projections is not None:
+            now = log_likelihood_of_state(projections, spins, j)
+        if links is not None:
+            turn_to(links, spins, j, decay)
+        # Flip bits, one after the other.
+        for f in range(n_factors):
+            spin = spins[f, j]
+            others_on = n_on[f] - (spin > 0.0)
+            others_off = n_counted - 1.0 - others_on
+            # The log odds of the flip: to on if the bit is off.
+            gain = -spin * math.log((prior_on + others_on) / (prior_off + others_off))
+            if moments is not None:
+                for d in range(moments.shift.shape[0]):
+                    moments.shift[d] = -spin * moments.weights[f + 1, d]
+                gain += gain_of_shift(moments, j)
+            if projections is not None:
+                after = log_likelihood_after(projections, spins, j, f, f)
+                gain += after - now
+            if links is not None:
+                for k in range(n_states):
+                    links.change[k] = spin * spins[f, k]
+                links.change[j] = 0.0
+                gain += weigh_change(links, spins, j, 1.0, decay)
+            if next_double(rng) < logistic(gain):
+                if links is not None:
+                    make_change(links, spins, j, decay)
+                if moments is not None:
+                    for d in range(moments.shift.shape[0]):
+                        moments.fit[d] += moments.shift[d]
+                spins[f, j] = -spin
+                n_on[f] -= spin
+                now = after
+        if idle[j]:
+            continue
+        # Swap bits.
+        if projections is not None:
+            now = log_likelihood_of_state(projections, spins, j)
+        n_ons, n_offs = 0, 0
+        for f in range(n_factors):
+            if spins[f, j] > 0.0:
+                places[0, n_ons] = f
+                n_ons += 1
+            else:
+                places[1, n_offs] = f
+                n_offs += 1
+        for _ in range(min(n_ons, n_offs)):
+            a, b = int(next_double(rng) * n_ons), int(next_double(rng) * n_offs)
+            f, g = places[0, a], places[1, b]
+            others_f, others_g = n_on[f] - 1.0, n_on[g]
+            last = n_counted - 1.0
+            gain = math.log((prior_on + others_g) / (prior_off + last - others_g))
+            gain -= math.log((prior_on + others_f) / (prior_off + last - others_f))
+            if moments is not None:
+                for d in range(moments.shift.shape[0]):
+                    moments.shift[d] = moments.weights[g + 1, d] - moments.weights[f + 1, d]
+                gain += gain_of_shift(moments, j)
+            if projections is not None:
+                after = log_likelihood_after(projections, spins, j, f, g)
+                gain += after - now
+            if links is not None:
+                for k in range(n_states):
+                    links.change[k] = spins[f, k] - spins[g, k]
+                links.change[j] = 0.0
+                gain += weigh_change(links, spins, j, 2.0, decay)
+            if next_double(rng) < math.exp(min(gain, 0.0)):
+                if links is not None:
+                    make_change(links, spins, j, decay)
+                if moments is not None:
+                    for d in range(moments.shift.shape[0]):
+                        moments.fit[d] += moments.shift[d]
+                spins[f, j], spins[g, j] = -1.0, 1.0
+                n_on[f] -= 1.0
+                n_on[g] += 1.0
+                places[0, a], places[1, b] = g, f
+                now = after
+
+
+@njit_loop
+def draw_idle_bits(spins, idle, prior_on, prior_off, links, decay, before, rng):
+    """Draw the bits of idle states, one factor after the other, from the prior given the others.
+
+    So mu, which is summed out, is not tied to bits of which nothing is known. The bits of idle
+    states still enter T: with similarities they are a proposal, kept with the ratio of likelihoods.
+
+    Parameters
+    ----------
+    before : (J,) float64, scratch
+        The spins of one factor.
+    """
+    n_states = idle.shape[0]
+    if links is not None:
+        for j in range(n_states):
+            write_distances_of(j, spins, links.all_distances[j])
+    for f in range(spins.shape[0]):
+        # Draw the activity.
+        on, off = prior_on, prior_off
+        for j in range(n_states):
+            before[j] = spins[f, j]
+            if not idle[j]:
+                on += spins[f, j] > 0.0
+                off += spins[f, j] < 0.0
+        activity = draw_beta(on, off, rng)
+        # Draw the bits.
+        for j in range(n_states):
+            if idle[j]:
+                spin = 1.0 if next_double(rng) < activity else -1.0
+                if links is None:
+                    spins[f, j] = spin
+                if links is not None and spin != spins[f, j]:
+                    flip_spin(links, spins[f], j)
+        # Keep them, or not.
+        if links is not None:
+            gain = weigh_totals(links, decay)
+            if next_double(rng) < math.exp(min(gain, 0.0)):
+                for b in range(links.busy.shape[0]):
+                    links.log_totals[links.busy[b]] += links.steps[links.busy[b]]
+            else:
+                for j in range(n_states):
+                    if spins[f, j] != before[j]:
+                        flip_spin(links, spins[f], j)
+
+
+@njit_loop
+def log_prior_of_factors(factors, prior_on, prior_off):
+    """Return log p(theta), mu summed out."""
+    n_states, n_factors = factors.shape
+    result = 0.0
+    for f in range(n_factors):
+        on = 0
+        for j in range(n_states):
+            on += factors[j, f]
+        result += math.lgamma(prior_on + on) + math.lgamma(prior_off + n_states - on)
+        result -= math.lgamma(prior_on + prior_off + n_states)
+        result += math.lgamma(prior_on + prior_off)
+        result -= math.lgamma(prior_on) + math.lgamma(prior_off)
+    return result
+
+
+# Weights and noise
+
+
+@njit_step
+def draw_normal_above(bound, rng):
+    """Return a standard normal draw that is above `bound` (Robert, 1995)."""
+    if bound < 0.5:
+        while True:
+            x = draw_normal(rng)
+            if x > bound:
+                return x
+    rate = 0.5 * (bound + math.sqrt(bound * bound + 4.0))
+    while True:
+        x = bound + draw_exponential(rng) / rate
+        if 0.5 * (x - rate) ** 2 < draw_exponential(rng):
+            return x
+
+
+@njit_loop
+def add_up_latent(counts, means, probit, centres, totals, rng):
+    """Write sums of the values of every state; of a probit column those of its latent normals.
+
+    The latent normals N(m_jd, 1) are drawn: above 0 where a value is 1, else below.
+    """
+    for j in range(counts.shape[0]):
+        for d in range(counts.shape[1]):
+            totals[j, d] = counts[j, d] * means[j, d]
+            if not probit[d]:
+                continue
+            centre = centres[d, j]
+            n, ones = int(counts[j, d]), int(totals[j, d] + 0.5)
+            totals[j, d] = n * centre
+            for _ in range(ones):
+                totals[j, d] += draw_normal_above(-centre, rng)
+            for _ in range(n - ones):
+                totals[j, d] -= draw_normal_above(centre, rng)
+
+
+@njit_loop
+def draw_normals(out, rng):
+    """Write standard normal draws to a matrix."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = draw_normal(rng)
+
+
+@njit_loop
+def write_weights(factors, counts, totals, precisions, scales, normals, weights, factor):
+    """Write weights given vectors, a column at a time: N(S b, S), b = tau sum_j x_j s_jd.
+
+    x_j = (1, theta_j), S^-1 = L L^T = tau sum_j n_jd x_j x_j^T + I / scale_d^2. With normals z the
+    weights are L^-T (L^-1 b + z), which is the mean where z = 0.
+
+    Parameters
+    ----------
+    totals : (J, D) float64
+        s_jd, sums of values or of latent normals.
+    scales : (D,) float64
+    normals : (F + 1, D) float64
+    factor : (F + 1, F + 1) float64, scratch
+    """
+    n_rows, n_dims = weights.shape
+    for d in range(n_dims):
+        for f in range(n_rows):
+            weights[f, d] = 0.0
+            for g in range(f + 1):
+                factor[f, g] = 0.0
+            factor[f, f] = 1.0 / (scales[d] * scales[d])
+        for j in range(factors.shape[0]):
+            n = precisions[d] * counts[j, d]
+            if n == 0.0:
+                continue
+            total = precisions[d] * totals[j, d]
+            weights[0, d] += total
+            factor[0, 0] += n
+            for f in range(1, n_rows):
+                if factors[j, f - 1] == 1:
+                    weights[f, d] += total
+                    factor[f, 0] += n
+                    for g in range(1, f + 1):
+                        factor[f, g] += n * factors[j, g - 1]
+        factorise(factor)
+        for f in range(n_rows):
+            for g in range(f):
+                weights[f, d] -= factor[f, g] * weights[g, d]
+            weights[f, d] /= factor[f, f]
+        for f in range(n_rows - 1, -1, -1):
+            weights[f, d] = (weights[f, d] + normals[f, d]) / factor[f, f]
+            for g in range(f):
+                weights[g, d] -= factor[f, g] * weights[f, d]
+
+
+@njit_loop
+def add_up_noise(counts, means, scatter, centres, seen, residuals):
+    """Write the number of values of every column and the sum of (y_td - m_jd)^2."""
+    for d in range(scatter.shape[0]):
+        seen[d] = 0.0
+        residuals[d] = scatter[d]
+        for j in range(counts.shape[0]):
+            seen[d] += counts[j, d]
+            residuals[d] += counts[j, d] * (means[j, d] - centres[d, j]) ** 2
+
+
+@njit_loop
+def draw_precisions(seen, residuals, probit, shape, rates, precisions, rng):
+    """Draw tau ~ Gamma(shape + n / 2, rate_d + residuals / 2) of normal columns."""
+    for d in range(precisions.shape[0]):
+        if not probit[d]:
+            draw = draw_gamma(shape + 0.5 * seen[d], rng)
+            precisions[d] = draw / (rates[d] + 0.5 * residuals[d])
+
+
+# Likelihood
+
+
+@njit_loop
+def write_log_probs(centres, probit, log_probs):
+    """Write log p(y = 0) and log p(y = 1) of probit columns, (2, D, J)."""
+    for d in range(centres.shape[0]):
+        if probit[d]:
+            for j in range(centres.shape[1]):
+                log_probs[0, d, j] = log_normal_cdf(-centres[d, j])
+                log_probs[1, d, j] = log_normal_cdf(centres[d, j])
+
+
+@njit_inlined
+def weigh_step(values, centres, precisions, probit, log_probs, log_obs):
+    """Write log p(y_t given state j) of one step, (J,); missing values tell nothing.
+
+    Parameters
+    ----------
+    values : (D,) float64
+    """
+    n_dims, n_states = centres.shape
+    constant = 0.0
+    for d in range(n_dims):
+        if not probit[d] and not math.isnan(values[d]):
+            constant += 0.5 * math.log(precisions[d]) - HALF_LOG_2_PI
+    for j in range(n_states):
+        log_obs[j] = constant
+    for d in range(n_dims):
+        value = values[d]
+        if math.isnan(value):
+            continue
+        if probit[d]:
+            terms = log_probs[1 if value > 0.5 else 0, d]
+            for j in range(n_states):
+                log_obs[j] += terms[j]
+        else:
+            half = 0.5 * precisions[d]
+            centre = centres[d]
+            for j in range(n_states):
+                log_obs[j] -= half * (value - centre[j]) ** 2
+
+
+@njit_loop
+def weigh_factors(values, centres, precisions, probit, log_probs, log_obs):
+    """Write log p(y_t given state j) to `log_obs`.
+
+    Parameters
+    ----------
+    log_probs : (2, D, J) float64, scratch
+    """
+    write_log_probs(centres, probit, log_probs)
+    for t in range(values.shape[0]):
+        weigh_step(values[t], centres, precisions, probit, log_probs, log_obs[t])
+
+
+@njit_loop
+def log_likelihood(counts, means, probit, centres, precisions, seen, residuals):
+    """Return log p(y given states and parameters), from the statistics."""
+    result = 0.0
+    for d in range(probit.shape[0]):
+        if not probit[d]:
+            result += seen[d] * (0.5 * math.log(precisions[d]) - HALF_LOG_2_PI)
+            result -= 0.5 * precisions[d] * residuals[d]
+            continue
+        for j in range(counts.shape[0]):
+            ones = counts[j, d] * means[j, d]
+            if ones > 0.0:
+                result += ones * log_normal_cdf(centres[d, j])
+            if ones < counts[j, d]:
+                result += (counts[j, d] - ones) * log_normal_cdf(-centres[d, j])
+    return result

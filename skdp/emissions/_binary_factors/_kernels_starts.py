@@ -1,0 +1,122 @@
+r"""First states and binary vectors from the observations alone.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| values | y_td | (N, D) | NaN is a missing one |
+| weights | w_fd | (F + 1, D) | row 0 is the background |
+| scales | | (D,) | how much a squared deviation in a column counts |
+| activities | | (N, F) | in [0, 1] |
+| centres | | (K, D) | of groups of steps |
+| states | z_t | (N,) int64 | |
+| rng | | (4,) uint64 | stream, advanced in place |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numeric._numba import njit_inner, njit_loop
+from skdp._numeric._random import next_double
+
+
+@njit_loop
+def fit_activities(values, weights, scales, n_rounds, activities, rest):
+    """Write least squares of every step with activities in [0, 1], by coordinate descent.
+
+    Parameters
+    ----------
+    rest : (D,) float64, scratch
+        What the current activities leave of a step.
+    """
+    n_dims = values.shape[1]
+    for t in range(values.shape[0]):
+        for d in range(n_dims):
+            seen = not math.isnan(values[t, d])
+            rest[d] = values[t, d] - weights[0, d] if seen else 0.0
+        for f in range(activities.shape[1]):
+            activities[t, f] = 0.0
+        for _ in range(n_rounds):
+            moved = 0.0
+            for f in range(activities.shape[1]):
+                overlap, norm = 0.0, 0.0
+                for d in range(n_dims):
+                    if not math.isnan(values[t, d]):
+                        overlap += scales[d] * weights[f + 1, d] * rest[d]
+                        norm += scales[d] * weights[f + 1, d] ** 2
+                if norm == 0.0:
+                    continue
+                now = activities[t, f]
+                best = min(max(now + overlap / norm, 0.0), 1.0)
+                for d in range(n_dims):
+                    rest[d] -= (best - now) * weights[f + 1, d]
+                activities[t, f] = best
+                moved = max(moved, abs(best - now))
+            if moved < 1e-3:
+                break
+
+
+@njit_inner
+def square_distance(values, t, centre, scales):
+    """Return the scaled squared distance of the values of a step that are not missing."""
+    result = 0.0
+    for d in range(centre.shape[0]):
+        if not math.isnan(values[t, d]):
+            result += scales[d] * (values[t, d] - centre[d]) ** 2
+    return result
+
+
+@njit_loop
+def group_steps(values, scales, middle, n_rounds, centres, counts, nearest, states, rng):
+    """Write groups of similar steps to `states`, by k-means from the seeds of k-means++.
+
+    Parameters
+    ----------
+    middle : (D,) float64
+        What stands for a missing value of a seed, and of a group that has no value.
+    counts : (K, D) float64, nearest : (N,) float64, scratch
+    """
+    n_steps, n_dims = values.shape
+    n_groups = centres.shape[0]
+    for t in range(n_steps):
+        nearest[t] = 1.0
+    for k in range(n_groups):
+        total = 0.0
+        for t in range(n_steps):
+            total += nearest[t]
+        left = next_double(rng) * total
+        seed = 0
+        for t in range(n_steps):
+            if nearest[t] > 0.0:
+                seed = t
+                left -= nearest[t]
+                if left < 0.0:
+                    break
+        for d in range(n_dims):
+            missing = math.isnan(values[seed, d])
+            centres[k, d] = middle[d] if missing else values[seed, d]
+        for t in range(n_steps):
+            distance = square_distance(values, t, centres[k], scales)
+            nearest[t] = distance if k == 0 else min(nearest[t], distance)
+    for i in range(n_rounds):
+        for t in range(n_steps):
+            smallest = math.inf
+            for k in range(n_groups):
+                distance = square_distance(values, t, centres[k], scales)
+                if distance < smallest:
+                    smallest = distance
+                    states[t] = k
+        if i == n_rounds - 1:
+            break
+        for k in range(n_groups):
+            for d in range(n_dims):
+                counts[k, d] = 0.0
+                centres[k, d] = 0.0
+        for t in range(n_steps):
+            for d in range(n_dims):
+                if not math.isnan(values[t, d]):
+                    counts[states[t], d] += 1.0
+                    centres[states[t], d] += values[t, d]
+        for k in range(n_groups):
+            for d in range(n_dims):
+                empty = counts[k, d] == 0.0
+                centres[k, d] = middle[d] if empty else centres[k, d] / counts[k, d]

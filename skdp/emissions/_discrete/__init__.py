@@ -1,0 +1,1 @@
+"""Emissions of categories, counts and bits: samplers, marginal likelihoods and kernels."""

@@ -1,0 +1,240 @@
+"""Observations that are columns of 0 and 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln
+
+from skdp._checks import check_beta_prior
+from skdp.emissions import _kernels_affinity as affinities
+from skdp.emissions._discrete import _kernels_events as kernels
+from skdp.emissions._first_states import start_in_runs
+from skdp.emissions._marginals import BinaryMarginals, fill_by_means
+from skdp.emissions._protocol import Coupling
+from skdp.emissions._whole import Observations, PartedEmission
+from skdp.inference import Part
+
+
+class BernoulliEmission(PartedEmission):
+    """Columns of 0 and 1: x_td ~ Bernoulli(theta_jd) in state j, with theta_jd ~ Beta(p, q).
+
+    Columns are independent given the state.
+
+    Parameters
+    ----------
+    prior : (p, q), default=(1.0, 1.0)
+        Parameters of the Beta prior of the probabilities of 1, from 1e-8 to 1e8. The prior mean is
+        p / (p + q).
+
+    Notes
+    -----
+    Observations are 0 and 1, or False and True. NaN marks a missing value, in some or all columns
+    of a row; values must be missing at random.
+
+    A stored sample holds the posterior means of theta given the states, which are the probabilities
+    that the next observation is 1.
+    """
+
+    allows_nan = True
+    """NaN is a missing value."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"prior": [tuple, list]}
+
+    def __init__(self, prior: tuple[float, float] = (1.0, 1.0)):
+        self.prior = prior
+
+    def _make_sampler_of(self, data: Observations, n_states: int) -> BernoulliSampler:
+        """Return the sampler; parameters are valid."""
+        prior = check_beta_prior(self.prior, "BernoulliEmission: prior")
+        return BernoulliSampler(n_states, data.n_features, prior)
+
+
+def find_places(values: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return the rows of the table of logarithms that observations name, or raise a ValueError."""
+    missing, ones = np.isnan(values), values == 1.0
+    wrong = ~(missing | ones | (values == 0.0))
+    if wrong.any():
+        t, d = np.argwhere(wrong)[0]
+        raise ValueError(
+            "X must hold 0 and 1, or NaN for missing values; got "
+            f"{values[t, d]:g} in column {d} at step {t}, counted through all sequences."
+        )
+    n_columns = values.shape[1]
+    places = 2 * np.arange(n_columns, dtype=np.int32) + ones
+    places[missing] = 2 * n_columns
+    return places
+
+
+class BernoulliSampler(Part):
+    """Sampler of the probabilities of 1 in all states and columns."""
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_places",)
+    starts_with_one_state = True
+    is_incomplete = False
+
+    def __init__(self, n_states: int, n_columns: int, prior: tuple[float, float]):
+        self.prior = prior
+        self.counts = np.zeros((2 * n_columns + 1, n_states), dtype=np.int64)
+        self.log_probs = np.zeros(self.counts.shape)
+
+    def attach(self, values: NDArray[np.float64]) -> None:
+        """Take the observations."""
+        self._places = find_places(values)
+
+    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Leave missing values out: those of a column tell of nothing else."""
+
+    def complete_with(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
+    ) -> None:
+        """Leave missing values out."""
+
+    def of_states(self, n_states: int) -> BernoulliSampler:
+        """Return a sampler with the same prior, without observations."""
+        return BernoulliSampler(n_states, len(self.counts) // 2, self.prior)
+
+    def restrict(self, steps: NDArray[np.int64], n_states: int) -> BernoulliSampler:
+        """Return a sampler for some of the observations."""
+        other = self.of_states(n_states)
+        other._places = self._places[steps]
+        return other
+
+    def condition(self, states: NDArray[np.int64]) -> None:
+        """Take the states of the observations; -1: of no state."""
+        self.take(0, self.add_up(states, 0))
+
+    def measure(self, states: NDArray[np.int64]) -> int:
+        """Return 0: sums of whole numbers are exact as they are."""
+        return 0
+
+    def add_up(self, states: NDArray[np.int64], measured: int) -> tuple[NDArray[np.int64]]:
+        """Return how often each state has each value of each column, (2 D + 1, J)."""
+        counts = np.empty_like(self.counts)
+        kernels.count_bits(self._places, states, counts)
+        return (counts,)
+
+    def take(self, measured: int, sums: tuple[NDArray[np.int64], ...]) -> None:
+        """Take the sums over all observations."""
+        (self.counts,) = sums
+
+    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+        """Write the log probabilities of all steps given the observations of each state."""
+        kernels.add_rows(self._places, log_table(self._expect()), out)
+
+    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Write first states at random, in runs."""
+        start_in_runs(states, self.counts.shape[1], rng)
+
+    def draw(
+        self,
+        states: NDArray[np.int64],
+        rng: NDArray[np.uint64],
+        coupling: Coupling | None = None,
+    ) -> None:
+        """Draw theta given the states."""
+        self.condition(states)
+        self.draw_parameters(rng)
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw theta given what was taken."""
+        kernels.draw_log_probs_of_bits(self.counts, *self.prior, self.log_probs, rng)
+
+    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+        """Write the log probabilities of what was observed of all steps."""
+        kernels.add_rows(self._places, self.log_probs, out)
+
+    def log_evidence(self) -> float:
+        """Return log p(x | z)."""
+        of_one, of_zero = self.prior
+        zeros, ones = self.counts[0:-1:2], self.counts[1::2]
+        terms = betaln(of_one + ones, of_zero + zeros) - betaln(of_one, of_zero)
+        return float(terms.sum())
+
+    def model(self) -> BernoulliModel:
+        """Return E[theta | z]."""
+        return BernoulliModel(self._expect())
+
+    def _expect(self) -> NDArray[np.float64]:
+        """Return E[theta | z], (J, D)."""
+        of_one, of_zero = self.prior
+        zeros, ones = self.counts[0:-1:2].T, self.counts[1::2].T
+        return np.asarray((of_one + ones) / (of_one + of_zero + ones + zeros))
+
+    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+        """Return log(1 - theta) and log theta in turns, (J, 2 D)."""
+        return (self.log_probs[:-1].T,)
+
+    def log_posterior(self) -> float:
+        """Return the log density of the log odds of theta given the states."""
+        of_one, of_zero = self.prior
+        zeros, ones = of_zero + self.counts[0:-1:2], of_one + self.counts[1::2]
+        logs = zeros * self.log_probs[0:-1:2] + ones * self.log_probs[1::2]
+        return float((logs - betaln(ones, zeros)).sum())
+
+    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> BernoulliModel:
+        """Return the distributions of states with known probabilities."""
+        return BernoulliModel(np.exp(parameters[0][:, 1::2]))
+
+    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+        """Return log Bhattacharyya coefficients, (K, K)."""
+        out = np.empty((len(parameters[0]), len(parameters[0])))
+        affinities.compare_bits(np.ascontiguousarray(parameters[0]), out)
+        return out
+
+
+def log_table(probs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logarithms of 1 - theta, theta in turns and a row of zeros, (2 D + 1, J)."""
+    table = np.zeros((2 * probs.shape[1] + 1, len(probs)))
+    with np.errstate(divide="ignore"):
+        table[0:-1:2] = np.log1p(-probs.T)
+        table[1::2] = np.log(probs.T)
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class BernoulliModel:
+    """Independent columns of 0 and 1 with known probabilities.
+
+    Attributes
+    ----------
+    probs : (J, D) array
+        Probabilities of 1 in each state.
+    """
+
+    probs: NDArray[np.float64]
+
+    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the log probability of what was observed of every step in every state, (N, J)."""
+        out = np.empty((len(values), len(self.probs)))
+        kernels.add_rows(find_places(values), log_table(self.probs), out)
+        return out
+
+    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return an observation for each state, (N, D)."""
+        uniform = rng.random((len(states), self.probs.shape[1]))
+        return (uniform < self.probs[states]).astype(np.float64)
+
+    def marginals(self) -> BinaryMarginals:
+        """Return the distributions of single columns of the next observation."""
+        return BinaryMarginals(self.probs)
+
+    def fill(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return observations in which NaN is its mean, the probability of 1, (N, D).
+
+        Parameters
+        ----------
+        values : (N, D) array
+        weights : (N, J) array
+            Probabilities of the states.
+        """
+        return fill_by_means(values, weights, self.probs)
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the same states in another order."""
+        return replace(self, probs=self.probs[order])

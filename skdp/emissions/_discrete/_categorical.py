@@ -1,0 +1,441 @@
+"""Observations that are categories."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
+
+from skdp._checks import LARGEST, SMALLEST, as_floats, check_gamma_prior, check_memory
+from skdp._numeric._numba import frozen
+from skdp._numeric._random import draw_slice
+from skdp._sklearn_compat import Interval, StrOptions
+from skdp.emissions import _kernels_affinity as affinities
+from skdp.emissions._clusters import ClusterTerms, count_terms
+from skdp.emissions._discrete import _kernels_counts as kernels
+from skdp.emissions._first_states import start_in_runs
+from skdp.emissions._protocol import Coupling
+from skdp.emissions._whole import Observations, PartedEmission
+from skdp.inference import Part
+
+
+class CategoricalEmission(PartedEmission):
+    """Categories: theta_j ~ Dirichlet(A b) are the probabilities of the symbols in state j.
+
+    A, the concentration, is shared by all states, and drawn by default; b is the base, a
+    distribution over the symbols.
+
+    Parameters
+    ----------
+    n_symbols : int or None, default=None
+        Number of symbols V; observations are from 0 to V - 1. None: one more than the largest
+        observation in `fit`.
+    prior : "auto", float or (V,) array, default="auto"
+        "auto": A is drawn. A number is the mean parameter of a symbol, from 1e-8 to 1e8: A is V
+        times as large. An array holds the parameters A b themselves, each in this range.
+    concentration_prior : (shape, rate), default=(1.0, 0.1)
+        Gamma prior under which A is drawn if `prior` is "auto"; shape and rate from 1e-8 to 1e8. It
+        is a prior of the total A, whatever V is. (The prior is cut off where a parameter A b would
+        be outside of 1e-8 to 1e8.)
+    base : {"uniform", "empirical"} or (V,) array, default="uniform"
+        b. "uniform": all symbols alike. "empirical": the frequencies of the symbols in `fit`, where
+        every symbol is counted once more than it occurs. Or positive numbers, which are normalized.
+
+    Notes
+    -----
+    Observations are one column without missing values: integers from 0, or text (strings, pandas
+    Categorical of strings, polars Categorical and Enum, dictionaries of Arrow). The estimator then
+    has `categories_`: code k of the model stands for ``categories_[0][k]``, in sorted order.
+    Categories that were not in `fit` are refused. Categories that are numbers are these numbers.
+
+    A drawn A begins at the square root of V. `HDPHMMLT` leaves it there during the sweeps in which
+    it holds its other concentrations, since random states, which all have all symbols, call for a
+    large A. Then it is drawn once a sweep by slice sampling, theta summed out.
+
+    A stored sample holds A and the posterior means of theta given A and the states, which are the
+    probabilities of the next symbol. With the base "empirical", symbols that are new in held-out
+    sequences are unlikely in all states.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_symbols": [Interval(Integral, 1, None, closed="left"), None],
+        "prior": [
+            StrOptions({"auto"}),
+            Interval(Real, SMALLEST, LARGEST, closed="both"),
+            "array-like",
+        ],
+        "concentration_prior": [tuple, list],
+        "base": [StrOptions({"uniform", "empirical"}), "array-like"],
+    }
+
+    def __init__(
+        self,
+        n_symbols: int | None = None,
+        prior: str | float | ArrayLike = "auto",
+        concentration_prior: tuple[float, float] = (1.0, 0.1),
+        base: str | ArrayLike = "uniform",
+    ):
+        self.n_symbols = n_symbols
+        self.prior = prior
+        self.concentration_prior = concentration_prior
+        self.base = base
+
+    def _make_sampler_of(self, data: Observations, n_states: int) -> CategoricalSampler:
+        """Return the sampler; parameters are valid."""
+        concentration_prior = check_gamma_prior(
+            self.concentration_prior, "CategoricalEmission: concentration_prior"
+        )
+        if data.n_features != 1:
+            raise ValueError(
+                f"CategoricalEmission: X must have 1 feature, the symbol; got {data.n_features}."
+            )
+        n_symbols = self.n_symbols
+        if n_symbols is None:
+            n_symbols = max(data.sum(find_largest)[0]) + 1
+        is_drawn = isinstance(self.prior, str)
+        # A begins at sqrt(V), between states of one symbol and states of all of them alike.
+        prior = n_symbols**-0.5 if is_drawn else self.prior
+        prior = as_floats(prior, "CategoricalEmission: prior")
+        in_range = np.all((prior >= SMALLEST) & (prior <= LARGEST))
+        if prior.shape not in ((), (n_symbols,)) or not in_range:
+            raise ValueError(
+                f"CategoricalEmission: prior must be 'auto', a positive number or {n_symbols} of "
+                f"them, from {SMALLEST:g} to {LARGEST:g}, got {self.prior!r}."
+            )
+        # A mixture gives no number of states: it has room for a cluster and one more.
+        check_memory(
+            24.0 * n_symbols * max(n_states, 2),
+            f"X: CategoricalEmission of {n_symbols} symbols (one more than the largest in X, "
+            f"unless n_symbols is given) in {max(n_states, 2)} states",
+        )
+        weights = self._base_weights(data, n_symbols)
+        if weights is None:
+            prior = np.full(n_symbols, prior)
+        elif prior.ndim == 1:
+            raise ValueError(
+                "CategoricalEmission: an array of parameters as prior has its own base. Leave "
+                "base='uniform', or give the prior as a number."
+            )
+        else:
+            prior = prior * weights
+            if prior.min() < SMALLEST or prior.max() > LARGEST:
+                raise ValueError(
+                    f"CategoricalEmission: base differs too much between symbols. The parameters "
+                    f"prior * n_symbols * base must be from {SMALLEST:g} to {LARGEST:g}; they are "
+                    f"from {prior.min():g} to {prior.max():g}."
+                )
+        return CategoricalSampler(n_states, prior, concentration_prior if is_drawn else None)
+
+    def _base_weights(self, data: Observations, n_symbols: int) -> NDArray[np.float64] | None:
+        """Return the base times the number of symbols; None: ones."""
+        if isinstance(self.base, str):
+            if self.base == "uniform":
+                return None
+            base = 1.0 + data.sum(count_all, n_symbols)[0]
+        else:
+            base = as_floats(self.base, "CategoricalEmission: base")
+            positive = np.all((base > 0.0) & (base < np.inf))
+            if base.shape != (n_symbols,) or not positive:
+                raise ValueError(
+                    f"CategoricalEmission: base must be 'uniform', 'empirical' or {n_symbols} "
+                    f"positive numbers, one per symbol, got {self.base!r:.80}."
+                )
+        base = base / base.max()  # sums of huge numbers overflow
+        return base * (n_symbols / base.sum())
+
+
+def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDArray[np.int32]:
+    """Return observations as symbols, or raise a ValueError."""
+    column = values[:, 0]
+    end = 2.0**31 if n_symbols is None else n_symbols
+    wrong = ~((column >= 0.0) & (column < end) & (column == np.floor(column)))
+    if wrong.any():
+        numbers = "from 0" if n_symbols is None else f"from 0 to {n_symbols - 1}"
+        raise ValueError(
+            f"X must hold symbols, integers {numbers}; got {column[np.argmax(wrong)]:g}."
+        )
+    return column.astype(np.int32)
+
+
+def find_largest(values: NDArray[np.float64]) -> tuple[list[int]]:
+    """Return the largest symbol of observations, 0 without any."""
+    return ([int(as_symbols(values).max(initial=0))],)
+
+
+def count_all(values: NDArray[np.float64], n_symbols: int) -> tuple[NDArray[np.intp]]:
+    """Return how often each symbol occurs."""
+    return (np.bincount(as_symbols(values, n_symbols), minlength=n_symbols),)
+
+
+class CategoricalSampler(Part):
+    """Sampler of the probabilities of symbols in all states, and of their concentration.
+
+    Parameters
+    ----------
+    n_states : int
+    prior : (V,) array
+        Parameters of the Dirichlet prior, or where they begin.
+    concentration_prior : (shape, rate) or None, default=None
+        Gamma prior of their sum, which is drawn then; their ratios stay. None: they are known.
+
+    Attributes
+    ----------
+    held : bool
+        Whether `draw` leaves the concentration as it is.
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols",)
+    is_incomplete = False
+    starts_with_one_state = False  # splits explain chords well with few states, but predict worse
+
+    def __init__(
+        self,
+        n_states: int,
+        prior: NDArray[np.float64],
+        concentration_prior: tuple[float, float] | None = None,
+    ):
+        self.prior = prior
+        self.concentration_prior = concentration_prior
+        self.held = False
+        self.counts = np.zeros((len(prior), n_states), dtype=np.int64)
+        self.log_probs = np.empty(self.counts.shape)
+        if concentration_prior is not None:
+            self._base = prior / prior.sum()
+            self._base_values, self._group = np.unique(self._base, return_inverse=True)
+
+    @property
+    def concentration(self) -> float:
+        """Sum of the parameters of the Dirichlet prior."""
+        return float(self.prior.sum())
+
+    def attach(self, values: NDArray[np.float64]) -> None:
+        """Take the observations."""
+        self._symbols = as_symbols(values, len(self.prior))
+
+    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """No value is missing."""
+
+    def complete_with(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
+    ) -> None:
+        """No value is missing."""
+
+    def of_states(self, n_states: int) -> CategoricalSampler:
+        """Return a sampler with the current prior as one that is known, without observations."""
+        return CategoricalSampler(n_states, self.prior)
+
+    def restrict(self, steps: NDArray[np.int64], n_states: int) -> CategoricalSampler:
+        """Return a sampler for some of the observations."""
+        other = self.of_states(n_states)
+        other._symbols = self._symbols[steps]
+        return other
+
+    def condition(self, states: NDArray[np.int64]) -> None:
+        """Take the states of the observations; -1: of no state."""
+        self.take(0, self.add_up(states, 0))
+
+    def measure(self, states: NDArray[np.int64]) -> int:
+        """Return 0: sums of whole numbers are exact as they are."""
+        return 0
+
+    def add_up(self, states: NDArray[np.int64], measured: int) -> tuple[NDArray[np.int64]]:
+        """Return how often each state has each symbol, (V, J)."""
+        counts = np.empty_like(self.counts)
+        kernels.count_symbols(self._symbols, states, counts)
+        return (counts,)
+
+    def take(self, measured: int, sums: tuple[NDArray[np.int64], ...]) -> None:
+        """Take the sums over all observations."""
+        (self.counts,) = sums
+
+    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+        """Write the log probabilities of all symbols given the observations of each state."""
+        predictive = self.counts + self.prior[:, np.newaxis]
+        kernels.look_up(self._symbols, np.log(predictive / predictive.sum(axis=0)), out)
+
+    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Write first states at random, in runs."""
+        start_in_runs(states, self.counts.shape[1], rng)
+
+    def draw(
+        self,
+        states: NDArray[np.int64],
+        rng: NDArray[np.uint64],
+        coupling: Coupling | None = None,
+    ) -> None:
+        """Draw theta given the states."""
+        self.condition(states)
+        self.draw_parameters(rng)
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw the concentration and theta given what was taken."""
+        if self.concentration_prior is not None and not self.held:
+            self._draw_concentration(*self.concentration_prior, rng)
+        sums = np.empty((2, self.counts.shape[1]))
+        kernels.draw_log_probs(self.counts, self.prior, self.log_probs, sums, rng)
+
+    def _draw_concentration(self, shape: float, rate: float, rng: NDArray[np.uint64]) -> None:
+        """Draw the concentration given the counts, theta summed out."""
+        keys = np.empty(np.count_nonzero(self.counts), dtype=np.int64)
+        sizes = np.empty(self.counts.shape[1], dtype=np.int64)
+        n = kernels.list_cells(self.counts, self._group, len(self._base_values), keys, sizes)
+        statistics = (
+            self._base_values,
+            *np.unique(keys[:n], return_counts=True),
+            *np.unique(sizes, return_counts=True),
+        )
+
+        def log_density(log_concentration: float) -> float:
+            if not low <= log_concentration <= high:
+                return -math.inf
+            concentration = math.exp(log_concentration)
+            result = kernels.log_evidence_of_concentration(concentration, *statistics)
+            return float(result + shape * log_concentration - rate * concentration)
+
+        low = math.log(SMALLEST / self._base_values[0])
+        high = math.log(LARGEST / self._base_values[-1])
+        start = math.log(self.concentration)
+        self.prior = math.exp(draw_slice(log_density, start, rng)) * self._base
+
+    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+        """Write log theta_j of every step's symbol."""
+        kernels.look_up(self._symbols, self.log_probs, out)
+
+    def log_evidence(self) -> float:
+        """Return log p(x | z), with a drawn concentration plus the log density of its log."""
+        result = kernels.log_evidence_of_symbols(self.counts, self.prior)
+        if self.concentration_prior is not None:
+            shape, rate = self.concentration_prior
+            concentration = self.concentration
+            result += shape * math.log(rate * concentration) - rate * concentration
+            result -= math.lgamma(shape)
+        return result
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        if self.concentration_prior is None:
+            return {}
+        return {"emission_concentration": self.concentration}
+
+    def model(self) -> CategoricalModel:
+        """Return E[theta | z]."""
+        probs = self.counts.T + self.prior
+        probs /= probs.sum(axis=1, keepdims=True)
+        return CategoricalModel(probs.astype(np.float32), self.concentration)
+
+    def cluster_terms(self) -> ClusterTerms:
+        """Return the rows and the prior as kernels of clusters take them."""
+        n = len(self._symbols)
+        events = np.arange(n + 1), self._symbols, np.ones(n)
+        return count_terms(events, np.zeros(n), self.prior)
+
+    def draw_shared(
+        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
+    ) -> None:
+        """Draw the concentration given the clusters of the rows, unless it is known."""
+        if self.concentration_prior is not None:
+            self.counts = np.zeros((len(self.prior), n_clusters), dtype=np.int64)
+            kernels.count_symbols(self._symbols, labels, self.counts)
+            self._draw_concentration(*self.concentration_prior, rng)
+
+    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+        """Return log theta, (J, V)."""
+        return (self.log_probs.T,)
+
+    def log_posterior(self) -> float:
+        """Return the log density of log odds of theta given the states and A."""
+        return log_density_of_probabilities(self.counts, self.prior, self.log_probs)
+
+    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> CategoricalModel:
+        """Return the distributions of states with known probabilities."""
+        return CategoricalModel(np.exp(parameters[0]), self.concentration)
+
+    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+        """Return log Bhattacharyya coefficients, (K, K)."""
+        return compare_probabilities(parameters[0])
+
+    def move_shared(self, rng: NDArray[np.uint64]) -> NDArray[np.float64] | None:
+        """Draw the concentration, theta summed out, and move theta along; return the prior before.
+
+        None: the concentration is known or held.
+        """
+        if self.concentration_prior is None or self.held:
+            return None
+        before = self.prior
+        self._draw_concentration(*self.concentration_prior, rng)
+        kernels.move_log_probs(
+            self.counts,
+            frozen(before),
+            frozen(self.prior),
+            self.log_probs,
+            np.empty((2, self.counts.shape[1])),
+            rng,
+        )
+        return before
+
+    def restore_shared(self, before: NDArray[np.float64]) -> None:
+        """Put back the prior that `move_shared` returned."""
+        self.prior = before
+
+
+def log_density_of_probabilities(
+    counts: NDArray[np.int64], prior: NDArray[np.float64], log_probs: NDArray[np.float64]
+) -> float:
+    """Return the log density of log odds of theta_j ~ Dirichlet(prior + n_j); arrays are (V, J)."""
+    shapes = counts + prior[:, np.newaxis]
+    logs = (shapes * log_probs - gammaln(shapes)).sum(axis=0) + gammaln(shapes.sum(axis=0))
+    return float(logs.sum())
+
+
+def compare_probabilities(log_probs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log Bhattacharyya coefficients of rows of log theta, (K, K)."""
+    log_probs = np.ascontiguousarray(log_probs)
+    out = np.empty((len(log_probs), len(log_probs)))
+    affinities.compare_probabilities(
+        log_probs, np.ascontiguousarray(np.exp(0.5 * log_probs.T)), out
+    )
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalModel:
+    """Categories with known probabilities.
+
+    Attributes
+    ----------
+    probs : (J, V) array
+        Probabilities of the symbols in each state.
+    concentration : float
+        A, the sum of the parameters of their Dirichlet prior; NaN where there is none.
+    """
+
+    probs: NDArray[np.floating]
+    concentration: float = math.nan
+
+    @property
+    def emissionprob_(self) -> NDArray[np.floating]:
+        """(J, V) read-only array: `probs`, by hmmlearn's name."""
+        probs: NDArray[np.floating] = frozen(self.probs)
+        return probs
+
+    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the log probability of every observation in every state, (N, J)."""
+        symbols = as_symbols(values, self.probs.shape[1])
+        with np.errstate(divide="ignore"):
+            return np.log(self.probs.T.astype(np.float64))[symbols]
+
+    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return a symbol for each state, (N, 1)."""
+        ends = np.cumsum(self.probs, axis=1, dtype=np.float64)
+        uniform = rng.random(len(states)) * ends[states, -1]
+        symbols = (ends[states] <= uniform[:, np.newaxis]).sum(axis=1)
+        return symbols.astype(np.float64).reshape(-1, 1)
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the same states in another order."""
+        return replace(self, probs=self.probs[order])

@@ -1,0 +1,56 @@
+"""Which columns of X hold categories, and these as codes."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from skdp.data._coding import with_codes
+from skdp.emissions._columns import find_columns
+from skdp.emissions._discrete._categorical import CategoricalEmission
+from skdp.emissions._independent import IndependentEmissions
+
+
+def code_categories(estimator: Any, emission: Any, X: Any, *, reset: bool) -> Any:
+    """Return X with codes in columns of text that an emission takes for categories.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Of a model with this emission.
+    emission : object
+    X : as the estimator takes it
+    reset : bool
+        True (in ``fit``): set `categories_`, or remove it where there is no text. False: the codes
+        are those of `categories_`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a category is missing or was not in `fit`.
+    """
+    if emission == "categorical":
+        emission = CategoricalEmission()
+    if not isinstance(emission, CategoricalEmission | IndependentEmissions):
+        if reset:
+            vars(estimator).pop("categories_", None)
+        return X
+    known = None if reset else vars(estimator).get("categories_")
+    X, categories = with_codes(X, partial(_find_columns, emission), known, reset=reset)
+    if reset:
+        vars(estimator).pop("categories_", None)
+        if categories is not None:
+            estimator.categories_ = categories
+    return X
+
+
+def _find_columns(emission: Any, n_columns: int, names: list[str] | None) -> list[int]:
+    """Return the columns that an emission takes for categories."""
+    if isinstance(emission, CategoricalEmission):
+        return list(range(n_columns))
+    found: list[int] = []
+    for name, part, columns in emission.emissions:
+        if part == "categorical" or isinstance(part, CategoricalEmission):
+            where = f"IndependentEmissions: emission {name!r}"
+            found += find_columns(columns, n_columns, names, where).tolist()
+    return found

@@ -1,0 +1,360 @@
+"""Observations that are counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from skdp._checks import LARGEST, SMALLEST
+from skdp._numeric._numba import frozen
+from skdp._numeric._random import next_double
+from skdp._numeric._sums import round_sum, sum_exactly
+from skdp._sklearn_compat import Interval
+from skdp.emissions import _kernels_affinity as affinities
+from skdp.emissions._clusters import ClusterTerms, count_terms
+from skdp.emissions._discrete import _kernels_counts as kernels
+from skdp.emissions._gaussian._sums import find_moments
+from skdp.emissions._marginals import CountMarginals
+from skdp.emissions._protocol import Coupling
+from skdp.emissions._whole import Observations, PartedEmission
+from skdp.inference import Part
+
+_MOST = 2.0**53
+"""Counts beyond are no longer whole numbers in double precision."""
+
+_BLOCK = 1000
+"""Rows at a time where arrays of all of them would be many."""
+
+_FAR = 16.0
+"""From here on five terms of Stirling's series are exact to rounding."""
+
+_SMALL = 0.01
+"""Below, x - log(1 + x) is a series of eight terms to rounding."""
+
+
+class PoissonEmission(PartedEmission):
+    """Counts: x_td ~ Poisson(lambda_jd) in state j, independent, lambda_jd ~ Gamma(shape, rate).
+
+    Parameters
+    ----------
+    shape : float or None, default=None
+        Shape of the Gamma prior, from 1e-8 to 1e8. None: `rate` times the mean of each column, if
+        `rate` is given; otherwise 1, or less where a column varies much (see Notes).
+    rate : float or None, default=None
+        Rate of the Gamma prior, from 1e-8 to 1e8. The prior mean is shape / rate. None: the shape
+        divided by the mean of each column.
+
+    Notes
+    -----
+    Observations are integers >= 0 without missing values.
+
+    The default prior follows the counts, so that large ones need no settings of their own. In each
+    column its mean m is that of the observations, or 1 if that is smaller. Its shape is 1, so that
+    its standard deviation is m, too. The shape is smaller if the observations vary more than that:
+    m^2 / excess, where the excess is their variance minus their mean, which is the variance of
+    Poisson noise. Counts of about 1 or less thus have the prior Gamma(1, 1).
+
+    A stored sample holds the posterior means of lambda given the states. Scores, probabilities and
+    samples are those of the posterior predictive distribution, which is negative binomial.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "shape": [Interval(Real, SMALLEST, LARGEST, closed="both"), None],
+        "rate": [Interval(Real, SMALLEST, LARGEST, closed="both"), None],
+    }
+
+    def __init__(self, shape: float | None = None, rate: float | None = None):
+        self.shape = shape
+        self.rate = rate
+
+    def _check_values(self, values: NDArray[np.float64]) -> None:
+        """Raise a ValueError for what cannot be observed."""
+        check_counts(values)
+
+    def _make_sampler_of(self, data: Observations, n_states: int) -> PoissonSampler:
+        """Return the sampler; parameters are valid."""
+        return PoissonSampler(n_states, *self._make_prior(data))
+
+    def _make_prior(self, data: Observations) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return shapes and rates of the prior of each column."""
+        if self.shape is not None and self.rate is not None:
+            return np.full(data.n_features, self.shape), np.full(data.n_features, self.rate)
+        data.sum(check_part)
+        ranges, means, squares = find_moments(data)
+        numbers = np.maximum(ranges.numbers, 1)
+        excess = np.diag(squares) / numbers - means
+        means = np.maximum(means, 1.0)
+        if self.rate is not None:
+            return self.rate * means, np.full(data.n_features, self.rate)
+        if self.shape is not None:
+            shapes = np.full(data.n_features, self.shape)
+        else:
+            shapes = np.maximum(means**2 / np.maximum(excess, means**2), SMALLEST)
+        return shapes, shapes / means
+
+
+def check_part(values: NDArray[np.float64]) -> tuple[int]:
+    """Raise a ValueError as `check_counts` does."""
+    check_counts(values)
+    return (0,)
+
+
+def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return observations if they are counts, or raise a ValueError."""
+    wrong = ~((values >= 0.0) & (values == np.floor(values)))
+    if wrong.any():
+        t, d = np.argwhere(wrong)[0]
+        raise ValueError(f"X must hold counts, integers >= 0; got {values[t, d]:g}.")
+    if np.any(values > _MOST):
+        raise ValueError(f"X must hold counts up to {_MOST:g}, got {values.max():g}.")
+    return values
+
+
+class PoissonSampler(Part):
+    """Sampler of the intensities of all states.
+
+    Parameters
+    ----------
+    n_states : int
+    shapes, rates : (D,) arrays
+        Of the Gamma priors of each column.
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_constants", "_all_constants")
+    starts_with_one_state = True
+    is_incomplete = False
+
+    def __init__(self, n_states: int, shapes: NDArray[np.float64], rates: NDArray[np.float64]):
+        self.shapes, self.rates = shapes, rates
+        self.counts = np.zeros(n_states)
+        self.totals = np.zeros((n_states, len(shapes)))
+        self.log_intensities = np.empty((n_states, len(shapes)))
+        self._log_factorials = np.zeros(3, dtype=np.int64)
+
+    def of_states(self, n_states: int) -> PoissonSampler:
+        """Return a sampler with the same prior, without observations."""
+        return PoissonSampler(n_states, self.shapes, self.rates)
+
+    def attach(self, values: NDArray[np.float64]) -> None:
+        """Take the observations."""
+        check_counts(values)
+        self._take_values(frozen(values), gammaln(values + 1.0).sum(axis=1))
+
+    def _take_values(self, values: NDArray[np.float64], constants: NDArray[np.float64]) -> None:
+        self._values, self._constants = values, constants
+        self._all_constants = sum_exactly(constants)
+
+    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """No value is missing."""
+
+    def complete_with(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
+    ) -> None:
+        """No value is missing."""
+
+    def restrict(self, steps: NDArray[np.int64], n_states: int) -> PoissonSampler:
+        """Return a sampler for some of the observations."""
+        other = self.of_states(n_states)
+        other._take_values(frozen(self._values[steps]), self._constants[steps])
+        return other
+
+    def condition(self, states: NDArray[np.int64]) -> None:
+        """Take the states of the observations; -1: of no state."""
+        self.take(0, self.add_up(states, 0))
+
+    def measure(self, states: NDArray[np.int64]) -> int:
+        """Return 0: sums of whole numbers are exact as they are."""
+        return 0
+
+    def add_up(
+        self, states: NDArray[np.int64], measured: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+        """Return the steps of each state, sums of their values, and of log factorials."""
+        counts, totals = np.empty(len(self.counts)), np.empty(self.totals.shape)
+        kernels.add_up_values(self._values, states, counts, totals)
+        known = states >= 0
+        all_known = bool(known.all())
+        constants = self._all_constants if all_known else sum_exactly(self._constants[known])
+        return counts, totals, constants
+
+    def take(self, measured: int, sums: tuple[NDArray[Any], ...]) -> None:
+        """Take the sums over all observations."""
+        self.counts, self.totals, self._log_factorials = sums
+
+    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+        """Write the log probabilities of all counts at the intensities expected for each state."""
+        intensities = (self.shapes + self.totals) / (self.rates + self.counts[:, np.newaxis])
+        kernels.weigh_counts(self._values, np.log(intensities), out)
+
+    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Write first states at random."""
+        n_states = len(self.counts)
+        states[:] = [int(next_double(rng) * n_states) for _ in range(len(states))]
+
+    def draw(
+        self,
+        states: NDArray[np.int64],
+        rng: NDArray[np.uint64],
+        coupling: Coupling | None = None,
+    ) -> None:
+        """Draw lambda given the states."""
+        self.condition(states)
+        self.draw_parameters(rng)
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw lambda given what was taken."""
+        kernels.draw_log_intensities(
+            self.counts, self.totals, self.shapes, self.rates, self.log_intensities, rng
+        )
+
+    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+        """Write the log probabilities of all steps."""
+        kernels.weigh_counts(self._values, self.log_intensities, out)
+
+    def log_evidence(self) -> float:
+        """Return log p(x | z)."""
+        shapes, rates = self.shapes + self.totals, self.rates + self.counts[:, np.newaxis]
+        terms = gammaln(shapes) - shapes * np.log(rates)
+        prior = gammaln(self.shapes) - self.shapes * np.log(self.rates)
+        return float((terms - prior).sum()) - round_sum(self._log_factorials)
+
+    def model(self) -> PoissonModel:
+        """Return what the next observation follows given the states."""
+        shapes = self.shapes + self.totals
+        return PoissonModel(shapes / (self.rates + self.counts[:, np.newaxis]), shapes)
+
+    def cluster_terms(self) -> ClusterTerms:
+        """Return the rows and the prior as kernels of clusters take them."""
+        values = self._values
+        steps, columns = np.nonzero(values)
+        ptr = np.searchsorted(steps, np.arange(len(values) + 1))
+        events = ptr, columns, values[steps, columns]
+        constants = -gammaln(values + 1.0).sum(axis=1)
+        return count_terms(events, constants, self.shapes, self.rates)
+
+    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+        """Return log lambda, (J, D)."""
+        return (self.log_intensities,)
+
+    def log_posterior(self) -> float:
+        """Return the log density of log lambda given the states."""
+        shapes, rates = self.shapes + self.totals, self.rates + self.counts[:, np.newaxis]
+        logs = shapes * (np.log(rates) + self.log_intensities) - gammaln(shapes)
+        return float((logs - rates * np.exp(self.log_intensities)).sum())
+
+    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> PoissonModel:
+        """Return the distributions of states with known intensities."""
+        return PoissonModel(np.exp(parameters[0]))
+
+    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+        """Return log Bhattacharyya coefficients, (K, K)."""
+        out = np.empty((len(parameters[0]), len(parameters[0])))
+        affinities.compare_intensities(np.ascontiguousarray(parameters[0]), out)
+        return out
+
+
+def log_negative_binomial(
+    counts: NDArray[np.float64], means: NDArray[np.float64], shapes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return log probabilities of counts x whose intensities are Gamma with means m and shapes a.
+
+    log Gamma(a + x) - log Gamma(a) - log x! + a log(a / (a + m)) + x log(m / (a + m)), with each
+    log Gamma split into Stirling's formula and what that leaves (Loader 2000): terms of the size of
+    a or x would lose all digits of the result for large ones.
+
+    Arrays are broadcast.
+    """
+    x = np.maximum(counts, 1.0)
+    away, ratio = (x - means) / (shapes + means), (shapes + x) / (shapes + means)
+    result = stirling_rest(shapes + x) - stirling_rest(shapes) - stirling_rest(x)
+    result -= shapes * log_deviation(away, ratio)
+    result -= x * log_deviation(-away * (shapes / x), ratio * (means / x))
+    result += 0.5 * (np.log(shapes) - np.log(shapes + x) - np.log(2.0 * np.pi * x))
+    return np.where(counts > 0.0, result, -shapes * np.log1p(means / shapes))
+
+
+def stirling_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what Stirling's formula lacks of log Gamma(x + 1), for x > 0."""
+    far = np.maximum(x, _FAR)
+    square = far * far
+    series = 1.0 / 1188.0 / square - 1.0 / 1680.0
+    series = ((series / square + 1.0 / 1260.0) / square - 1.0 / 360.0) / square + 1.0 / 12.0
+    near = np.minimum(x, _FAR)
+    logs = np.log(near)
+    rest = gammaln(near + 1.0) - (near + 0.5) * logs + near - 0.5 * np.log(2.0 * np.pi)
+    return np.where(x < _FAR, rest, series / far)
+
+
+def log_deviation(x: NDArray[np.float64], one_more: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return x - log(1 + x), given 1 + x, too: it may be far more precise."""
+    small = np.where(np.abs(x) < _SMALL, x, 0.0)
+    series = np.full(small.shape, 1.0 / 9.0)
+    for n in (8, 7, 6, 5, 4, 3, 2):
+        series = 1.0 / n - small * series
+    return np.where(np.abs(x) < _SMALL, small * small * series, x - np.log(one_more))
+
+
+@dataclass(frozen=True, eq=False)
+class PoissonModel:
+    """Counts, and what is left unknown of their intensities.
+
+    With `shapes`, intensities have been learned from finitely many observations, and the next one
+    is negative binomial, in each column: its posterior predictive. Without, intensities are known,
+    and the next observation is Poisson.
+
+    Attributes
+    ----------
+    intensities : (J, D) array
+        Mean counts of each state.
+    shapes : (J, D) array or None, default=None
+        Of the Gamma distributions of the intensities, whose means are `intensities`.
+    """
+
+    intensities: NDArray[np.float64]
+    shapes: NDArray[np.float64] | None = None
+
+    @property
+    def lambdas_(self) -> NDArray[np.float64]:
+        """(J, D) read-only array: `intensities`, by hmmlearn's name."""
+        lambdas: NDArray[np.float64] = frozen(self.intensities)
+        return lambdas
+
+    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the log probability of every observation in every state, (N, J)."""
+        check_counts(values)
+        out = np.zeros((len(values), len(self.intensities)))
+        if self.shapes is None:
+            kernels.weigh_counts(values, np.log(self.intensities), out)
+            return out
+        for d in range(values.shape[1]):
+            counts, places = np.unique(values[:, d], return_inverse=True)
+            known = self.intensities[:, d], self.shapes[:, d]
+            table = np.empty((len(counts), out.shape[1]))
+            for i in range(0, len(counts), _BLOCK):
+                own = counts[i : i + _BLOCK, np.newaxis]
+                table[i : i + _BLOCK] = log_negative_binomial(own, *known)
+            for t in range(0, len(out), _BLOCK):
+                out[t : t + _BLOCK] += table[places[t : t + _BLOCK]]
+        return out
+
+    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return an observation for each state, (N, D), with the probabilities of `log_obs`."""
+        intensities = self.intensities[states]
+        if self.shapes is not None:
+            shapes = self.shapes[states]
+            intensities = intensities / shapes * rng.standard_gamma(shapes)
+        return rng.poisson(intensities).astype(np.float64)
+
+    def marginals(self) -> CountMarginals:
+        """Return the distributions of single columns of the next observation."""
+        return CountMarginals(self.intensities, self.shapes)
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the same states in another order."""
+        shapes = None if self.shapes is None else self.shapes[order]
+        return replace(self, intensities=self.intensities[order], shapes=shapes)

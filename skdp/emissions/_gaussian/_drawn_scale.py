@@ -1,0 +1,87 @@
+"""The scale of covariances as something that is drawn: its prior, and where it stays as it is."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import multigammaln
+
+from skdp._numeric._typing import Floats, Places
+
+_SMALLEST_EIGENVALUE = 3e-4
+"""Of correlations, three times what shrinkage gives to a direction in which nothing varies."""
+
+
+class ScalePrior(NamedTuple):
+    """Prior of the scale S_b of the covariances, in B blocks of W columns.
+
+    S = F + R Q R^T, where Q ~ Wishart(n, I / n) has n rows, all W unless columns of a block are
+    constant or collinear. E[S] is what S would be if it were known, so F is 0 where n is W. In
+    other directions data say that S is 0, whatever the clusters are: it is not drawn there. The
+    prior is cut off where the harmonic mean of Q's eigenvalues falls below
+    `_kernels_drawn_scale.LOWEST`.
+
+    Attributes
+    ----------
+    n_free : (B,) array of int64
+        n.
+    roots : (B, W, W) array
+        R, in the first n columns.
+    fixed : (B, W, W) array
+        F.
+    log_dets : (B,) array
+        Logarithms of det E[S].
+    inverses : (B, W, W) array
+        E[S]^-1.
+    """
+
+    n_free: Places
+    roots: Floats
+    fixed: Floats
+    log_dets: Floats
+    inverses: Floats
+
+    @classmethod
+    def about(cls, expected: Floats, varies: NDArray[np.bool_]) -> ScalePrior:
+        """Return the prior with a mean, (B, W, W), given which columns vary, (B, W)."""
+        n_free = np.zeros(len(varies), dtype=np.int64)
+        roots, fixed = np.zeros(expected.shape), np.zeros(expected.shape)
+        for b in range(len(varies)):
+            lengths = np.sqrt(np.diag(expected[b]))
+            correlations = expected[b] / np.multiply.outer(lengths, lengths)
+            d = np.flatnonzero(varies[b])
+            eigenvalues, directions = np.linalg.eigh(correlations[np.ix_(d, d)])
+            columns = np.zeros((len(lengths), len(d)))
+            columns[d] = lengths[d, np.newaxis] * directions * np.sqrt(eigenvalues)
+            is_free = eigenvalues > _SMALLEST_EIGENVALUE
+            n_free[b] = is_free.sum()
+            roots[b, :, : n_free[b]] = columns[:, is_free]
+            fixed[b] = np.diag(np.where(varies[b], 0.0, lengths**2))  # uncorrelated
+            fixed[b] += columns[:, ~is_free] @ columns[:, ~is_free].T
+        log_dets = np.linalg.slogdet(expected)[1]
+        return cls(n_free, roots, fixed, log_dets, np.asarray(np.linalg.inv(expected)))
+
+    def log_ratios(self, scale: Floats) -> Floats:
+        """Return log det Q of each block, (B,)."""
+        ratios: Floats = np.linalg.slogdet(scale)[1] - self.log_dets
+        return ratios
+
+    def log_density(self, scale: Floats) -> float:
+        """Return the log density of S, of Q in proportion to dQ / det(Q)^((n + 1) / 2).
+
+        This measure does not depend on the units of the data: with one column, it is the density of
+        log S. The constant of the cut is left out.
+        """
+        n = self.n_free[self.n_free > 0].astype(np.float64)
+        log_ratios = self.log_ratios(scale)[self.n_free > 0]
+        traces = np.einsum("bde,bed->b", self.inverses, scale)[self.n_free > 0]
+        traces -= scale.shape[1] - n  # directions that are fixed
+        logs = 0.5 * n * (log_ratios - traces + n * np.log(0.5 * n))
+        return float(logs.sum() - sum(multigammaln(0.5 * x, int(x)) for x in n))
+
+    def ratio(self, scale: Floats) -> float:
+        """Return the geometric mean of the ratio of S to E[S] over all directions."""
+        return math.exp(float(self.log_ratios(scale).mean()) / scale.shape[1])

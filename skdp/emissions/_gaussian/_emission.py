@@ -1,0 +1,578 @@
+"""Observations that are Gaussian vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import multigammaln
+
+from skdp._numeric._numba import frozen
+from skdp._numeric._random import draw_key
+from skdp._sklearn_compat import Interval, StrOptions
+from skdp.emissions import _kernels_affinity as affinities
+from skdp.emissions._clusters import ClusterTerms, gaussian_terms
+from skdp.emissions._far_values import PulledIn
+from skdp.emissions._gaussian import _kernels as kernels
+from skdp.emissions._gaussian import _kernels_drawn_scale as drawn
+from skdp.emissions._gaussian._drawn_scale import ScalePrior
+from skdp.emissions._gaussian._model import (
+    GaussianModel,
+    check_numbers,
+    factorise_precisions,
+    list_missing,
+    log_determinants,
+    write_log_densities,
+)
+from skdp.emissions._gaussian._sums import Ranges, Sums, find_moments
+from skdp.emissions._moments import find_varying, moments_of
+from skdp.emissions._prior_arrays import is_symmetric, read_array
+from skdp.emissions._protocol import Coupling
+from skdp.emissions._whole import Observations, PartedEmission
+from skdp.inference import Part
+
+# Priors from the data. A state is expected to have a share of their covariance, of one column this
+# one: with all of it small states blur into each other, with .05 large ones split. Of D columns it
+# has the D-th root: as many states divide a space of D dimensions into parts of about this volume.
+# Means are all but free: at .1 the prior all but asks for more states than there are, since each of
+# them is cheap.
+_SHARE = 0.2
+_MEAN_PRECISION = 0.01
+_N_MOVES = 3  # of the first centres
+
+IMPOSSIBLE = (
+    "The covariance of a state is not positive definite to rounding: scale the columns of X, or "
+    "give a larger covariance_prior."
+)
+
+
+class GaussianEmission(PartedEmission):
+    r"""Gaussian vectors: x_t ~ N(mu_j, Sigma_j) in state j, with a normal-inverse-Wishart prior.
+
+    With "full", Sigma_j ~ IW(nu, S), with density proportional to \|Sigma\|^(-(nu + D + 1) / 2)
+    exp(-tr(S Sigma^-1) / 2), and mu_j ~ N(m, Sigma_j / c). With "diag", the same holds for each
+    column on its own, with D = 1: precisions (inverse variances) are Gamma(nu / 2, S_d / 2) (shape
+    and rate), and mu_jd ~ N(m_d, variance / c).
+
+    Parameters
+    ----------
+    covariance_type : {"full", "diag"}, default="full"
+        Whether columns are correlated or independent, given the state.
+    mean_prior : (D,) array or None, default=None
+        m; None: the mean of the observations.
+    mean_precision_prior : float or None, default=None
+        c, from 1e-8 to 1e8: the number of observations that the prior mean is worth. None: 0.01,
+        which makes the prior of the means wider than the data.
+    degrees_of_freedom_prior : float or None, default=None
+        nu > D - 1 ("full") or nu > 0 ("diag"). None: 2 D + 1 or 3. With fewer, small states of many
+        columns claim to have found combinations of columns that hardly vary.
+    covariance_prior : "auto", (D, D) or (D,) array or None, default=None
+        S: symmetric and positive definite ("full"), or positive numbers ("diag"). The prior mean of
+        a covariance is S / (nu - D - 1), or S_d / (nu - 2). None: this mean is 0.2^(1 / D) times
+        the covariance (or the variances) of the observations, since a state is expected to be
+        tighter than all the data; it may be much tighter. (S for nu below D + 2, or 3, is that for
+        D + 2, or 3.) Columns that do not vary are given a variance of 1. Values far from all others
+        hardly count (see Notes). "auto": S is drawn, so that states tell each other how tight they
+        are; that of None is its prior mean.
+
+    Notes
+    -----
+    NaN marks a missing value, in some or all columns of a row; values must be missing at random.
+    States are drawn given the observed values. With full covariances, the missing values of a
+    partly observed row are drawn as well, once per sweep; the log evidence is that of the
+    observations completed in this way.
+
+    Default priors do not follow outliers, such as codes for what was not observed: -9999 does not
+    stretch the scale by which states are told apart. In each column, the width of the middle four
+    fifths of the values is taken, without values that equal the median. Values within ten such
+    widths of the median count as they are, and those beyond count the less the farther they are.
+    They change neither the data nor the states, and may have states of their own.
+
+    Columns must be constant or range over at least 1e-150, because squares of smaller numbers
+    underflow.
+
+    A drawn S has a Wishart prior of D degrees of freedom; with "diag", each S_d is Gamma(1 / 2)
+    about its mean. It is drawn once a sweep: covariances given the states and S, then S given
+    these. Where columns are constant or collinear, S stays what it is with None, and altogether it
+    does not fall below about 1e-4 of that. The `trace_` records `emission_scale`, the D-th root of
+    the determinant of S over that of its prior mean.
+
+    A stored sample holds the posterior means of mu and Sigma given the states; if that of Sigma
+    does not exist (nu + n_j <= D + 1), the inverse of the posterior mean of Sigma^-1. Scores,
+    probabilities and samples are those of the posterior predictive distribution: given the states,
+    the next observation of state j follows a Student t distribution with nu + n_j - D + 1 degrees
+    of freedom (with "diag", each column on its own, D = 1), which also tells how little is known
+    of small states.
+
+    References
+    ----------
+    C. E. Rasmussen (2000), The infinite Gaussian mixture model, NIPS 12: a prior of the scale that
+    components share.
+    """
+
+    allows_nan = True
+    """NaN is a missing value."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "covariance_type": [StrOptions({"full", "diag"})],
+        "mean_prior": ["array-like", None],
+        "mean_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), None],
+        "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
+        "covariance_prior": [StrOptions({"auto"}), "array-like", None],
+    }
+
+    def __init__(
+        self,
+        covariance_type: str = "full",
+        *,
+        mean_prior: ArrayLike | None = None,
+        mean_precision_prior: float | None = None,
+        degrees_of_freedom_prior: float | None = None,
+        covariance_prior: str | ArrayLike | None = None,
+    ):
+        self.covariance_type = covariance_type
+        self.mean_prior = mean_prior
+        self.mean_precision_prior = mean_precision_prior
+        self.degrees_of_freedom_prior = degrees_of_freedom_prior
+        self.covariance_prior = covariance_prior
+
+    def _check_values(self, values: NDArray[np.float64]) -> None:
+        """Raise a ValueError for what cannot be observed."""
+        check_numbers(values)
+
+    def _make_sampler_of(self, data: Observations, n_states: int) -> GaussianSampler:
+        """Return the sampler; parameters are valid."""
+        prior = self._make_prior(data.n_features, lambda: moments_of(data))
+        return GaussianSampler(n_states, prior, self._make_scale_prior(prior, data))
+
+    def _make_scale_prior(self, prior: GaussianPrior, data: Observations) -> ScalePrior | None:
+        """Return the prior of S if it is drawn; that of `prior` is its mean."""
+        if not isinstance(self.covariance_prior, str):
+            return None
+        ranges, _, squares = find_moments(PulledIn(data))
+        return ScalePrior.about(
+            prior.scale, find_varying(ranges, squares).reshape(prior.mean.shape)
+        )
+
+    def _make_prior(
+        self,
+        n_dims: int,
+        moments: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]],
+    ) -> GaussianPrior:
+        """Return the prior for observations whose mean and covariance may be needed."""
+        width = n_dims if self.covariance_type == "full" else 1
+        dof = self.degrees_of_freedom_prior
+        dof = 2.0 * width + 1.0 if dof is None else float(dof)
+        if dof <= width - 1:
+            raise ValueError(
+                f"{type(self).__name__}: degrees_of_freedom_prior must be above the number of "
+                f"features minus 1, {width - 1}; got {self.degrees_of_freedom_prior!r}."
+            )
+        precision = self.mean_precision_prior
+        mean, scale = self._read_arrays(n_dims)
+        if mean is None or scale is None:
+            mean_of_data, covariance = moments()
+            mean = mean_of_data if mean is None else mean
+            if scale is None:
+                full = self.covariance_type == "full"
+                share = _SHARE ** (1.0 / n_dims) * max(dof - width - 1.0, 1.0)
+                scale = share * (covariance if full else np.diag(covariance))
+        return GaussianPrior(
+            mean.reshape(-1, width),
+            _MEAN_PRECISION if precision is None else float(precision),
+            dof,
+            np.ascontiguousarray(scale).reshape(-1, width, width),
+        )
+
+    def _read_arrays(
+        self, n_dims: int
+    ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        """Return m and S, checked, where they are given."""
+        mean = scale = None
+        if self.mean_prior is not None:
+            mean = read_array(self, "mean_prior", self.mean_prior, (n_dims,), n_dims)
+        if self.covariance_prior is not None and not isinstance(self.covariance_prior, str):
+            full = self.covariance_type == "full"
+            shape = (n_dims, n_dims) if full else (n_dims,)
+            scale = read_array(self, "covariance_prior", self.covariance_prior, shape, n_dims)
+            if full and not is_symmetric(scale):
+                raise ValueError(f"{type(self).__name__}: covariance_prior must be symmetric.")
+            if not kernels.factorise(scale.copy() if full else np.diag(scale)):
+                wanted = "positive definite" if full else "positive"
+                raise ValueError(f"{type(self).__name__}: covariance_prior must be {wanted}.")
+        return mean, scale
+
+
+class GaussianPrior(NamedTuple):
+    """Parameters of the prior, in B blocks of W columns: see `_kernels_gaussian`.
+
+    Attributes
+    ----------
+    mean : (B, W) array
+    precision, dof : float
+    scale : (B, W, W) array
+    """
+
+    mean: NDArray[np.float64]
+    precision: float
+    dof: float
+    scale: NDArray[np.float64]
+
+
+class GaussianSampler(Part):
+    """Sampler of the means and covariances of all states, and of the scale of the covariances.
+
+    Parameters
+    ----------
+    n_states : int
+    prior : GaussianPrior
+        Its `scale` S is where it begins, if it is drawn.
+    scale_prior : ScalePrior or None, default=None
+        Prior of S, which is drawn then. None: it is known.
+    start_factors : (B, W, W) array or None, default=None
+        Factors of the precisions before the first draw. None: of the expected ones.
+
+    Attributes
+    ----------
+    held : bool
+        Whether `draw` leaves S as it is.
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        "_values", "_missing", "_filled", "is_incomplete",
+    )  # fmt: skip
+    starts_with_one_state = True
+    is_incomplete = False  # without observations
+
+    def __init__(
+        self,
+        n_states: int,
+        prior: GaussianPrior,
+        scale_prior: ScalePrior | None = None,
+        start_factors: NDArray[np.float64] | None = None,
+    ):
+        self.prior, self.scale_prior = prior, scale_prior
+        self.held = False
+        self.n_states = n_states
+        n_blocks, width = prior.mean.shape
+        n_components = n_states * n_blocks
+        self.counts = np.zeros(n_components)
+        self.centres = np.zeros((n_components, width))
+        self.scatter = np.zeros((n_components, width, width))
+        self.means = np.tile(prior.mean, (n_states, 1))
+        if start_factors is None:
+            start_factors = factorise_precisions(prior.scale / prior.dof)
+        self._start_factors = start_factors
+        self.precision_factors = np.tile(start_factors, (n_states, 1, 1))
+        self.log_dets = log_determinants(self.precision_factors)
+
+    def attach(self, values: NDArray[np.float64]) -> None:
+        """Take the observations."""
+        check_numbers(values)
+        self._values = values
+        width = self.means.shape[1]
+        self._missing = list_missing(values, width)
+        self.is_incomplete = self._missing is not None and not bool(
+            np.isin(self._missing.n_seen, (0, width)).all()
+        )
+        self._filled: NDArray[np.float64] | None = None
+
+    def restrict(self, steps: NDArray[np.int64], n_states: int) -> GaussianSampler:
+        """Return a sampler for some of the observations, completed if they have been.
+
+        If not, what is missing in part is missing.
+        """
+        width = self.means.shape[1]
+        other = self.of_states(n_states)
+        values = self._known()[steps]
+        if self._filled is None and self._missing is not None:
+            blocks = values.reshape(len(steps), -1, width)
+            blocks[np.isnan(blocks).any(axis=2)] = np.nan
+        other._values, other._filled = frozen(values), None
+        other._missing = None if self._missing is None else list_missing(values, width)
+        other.is_incomplete = False  # completed, or without what is missing in part
+        return other
+
+    def of_states(self, n_states: int) -> GaussianSampler:
+        """Return a sampler with the current prior as one that is known, without observations."""
+        return GaussianSampler(n_states, self.prior, None, self._start_factors)
+
+    def condition(self, states: NDArray[np.int64]) -> None:
+        """Take the states of the observations; -1: of no state."""
+        measured = self.measure(states)
+        self.take(measured, self.add_up(states, measured))
+
+    def measure(self, states: NDArray[np.int64]) -> Ranges:
+        """Return what `add_up` has to know of all observations; that of parts adds up."""
+        return Ranges.of(self._known(), states, *self.centres.shape)
+
+    def add_up(self, states: NDArray[np.int64], measured: Ranges) -> Sums:
+        """Return sums over the observations; those of parts add up, exactly."""
+        return measured.add_up(self._known(), states)
+
+    def take(self, measured: Ranges, sums: Sums) -> None:
+        """Take what all observations come to."""
+        measured.settle(sums, self.counts, self.centres, self.scatter)
+
+    def _known(self) -> NDArray[np.float64]:
+        """Return the observations, completed if they have been."""
+        return frozen(self._values if self._filled is None else self._filled)
+
+    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+        """Write the log densities of all steps at the parameters expected for each state."""
+        width = self.means.shape[1]
+        kernels.expect_gaussians(
+            *self._statistics(), *self.prior, self.means,
+            self.precision_factors, self.log_dets, np.empty((width, width)),
+        )  # fmt: skip
+        self.write_log_obs(out)
+
+    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Write first states: the nearest of centers that are spread over the observations."""
+        self._start_from(self._values, states, rng)
+
+    def _start_from(
+        self, values: NDArray[np.float64], states: NDArray[np.int64], rng: NDArray[np.uint64]
+    ) -> None:
+        filler = self.prior.mean.ravel()
+        weights = 1.0 / np.diagonal(self.prior.scale, axis1=1, axis2=2).ravel()
+        centres = np.empty((self.n_states, len(filler)))
+        scratch = np.empty(centres.shape), np.empty(centres.shape)
+        distances = np.empty(len(states))
+        kernels.seed_centres(values, weights, filler, centres, distances, rng)
+        kernels.find_nearest(values, weights, centres, states)
+        for _ in range(_N_MOVES):
+            kernels.move_centres(values, states, centres, *scratch)
+            kernels.find_nearest(values, weights, centres, states)
+        self.means[:] = centres.reshape(
+            self.means.shape
+        )  # missing values are first drawn about them
+
+    def draw(
+        self,
+        states: NDArray[np.int64],
+        rng: NDArray[np.uint64],
+        coupling: Coupling | None = None,
+    ) -> None:
+        """Draw the missing values, then mu and Sigma, given the states."""
+        if self._filled is None:
+            self.complete(states, rng)
+        self.condition(states)
+        self._filled = None
+        self.draw_parameters(rng)
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw S, unless it is known or held, then mu and Sigma, given the statistics."""
+        if self.scale_prior is not None and not self.held:
+            self._draw_scale(self.scale_prior, self._statistics(), rng)
+        width = self.means.shape[1]
+        possible = kernels.draw_gaussians(
+            *self._statistics(), *self.prior, self.means, self.precision_factors, self.log_dets,
+            np.empty((2, width, width)), rng,
+        )  # fmt: skip
+        if not possible:
+            raise ValueError(IMPOSSIBLE)
+
+    def _draw_scale(
+        self,
+        scale_prior: ScalePrior,
+        statistics: tuple[NDArray[np.float64], ...],
+        rng: NDArray[np.uint64],
+    ) -> None:
+        """Draw S given the statistics of states, mu and Sigma summed out."""
+        out = self.prior.scale.copy()
+        possible = drawn.draw_scale(
+            *statistics, *self.prior, *scale_prior[:3], np.empty((5, *out.shape[1:])), rng, out
+        )
+        if not possible:
+            raise ValueError(IMPOSSIBLE)
+        self.prior = self.prior._replace(scale=out)
+
+    def _statistics(self) -> tuple[NDArray[np.float64], ...]:
+        """Return counts, masses, centers and scatter."""
+        return self.counts, self.counts, self.centres, self.scatter
+
+    def _block_weights(self) -> NDArray[np.float64] | None:
+        """Return by what precisions are multiplied at each step, (N, B); None: by 1."""
+        return None
+
+    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Draw the missing values of this sweep, where a block misses some but not all."""
+        key = np.empty_like(rng)
+        if self.is_incomplete:
+            draw_key(rng, key)
+        self.complete_with(states, key)
+
+    def complete_with(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
+    ) -> None:
+        """Draw the missing values that a key stands for, from number `first` of the panel on."""
+        self._filled = self._completed(states, key, first)
+
+    def _completed(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int
+    ) -> NDArray[np.float64]:
+        """Return the observations, with drawn values where a block misses some but not all."""
+        if not self.is_incomplete:
+            return self._values
+        assert self._missing is not None
+        width = self.means.shape[1]
+        values = self._values.copy()
+        scratch = np.empty((width, width)), np.empty(width)
+        known = self.means, self.precision_factors, self._block_weights()
+        kernels.impute(
+            values, states, *self._missing, *known, *scratch, first, key, np.empty_like(key)
+        )
+        values.flags.writeable = self._values.flags.writeable  # or kernels would be compiled twice
+        return values
+
+    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+        """Write the log densities of what was observed of all steps."""
+        write_log_densities(
+            self._values, self._missing, self.means, self.precision_factors, self.log_dets, out
+        )
+
+    def log_evidence(self) -> float:
+        """Return log p(x | z), missing values as last drawn, plus the log density of a drawn S."""
+        width = self.prior.mean.shape[1]
+        result = kernels.log_evidence_of_gaussians(
+            *self._statistics(), *self.prior, np.empty((width, width))
+        )
+        if self.scale_prior is not None:
+            result += self.scale_prior.log_density(self.prior.scale)
+        return float(result)
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        if self.scale_prior is None:
+            return {}
+        return {"emission_scale": self.scale_prior.ratio(self.prior.scale)}
+
+    def model(self) -> GaussianModel:
+        """Return what the next observation follows given the states.
+
+        Means and covariances are E[mu | z] and E[Sigma | z], or E[Sigma^-1 | z]^-1 where that does
+        not exist; missing values of rows partly observed are those last drawn.
+        """
+        mean, precision, dof, scale = self.prior
+        n_blocks, width = mean.shape
+        counts = self.counts[:, np.newaxis]
+        mean, scale = np.tile(mean, (self.n_states, 1)), np.tile(scale, (self.n_states, 1, 1))
+        away = self.centres - mean
+        weights = precision * counts / (precision + counts)
+        lower = np.tril(self.scatter)
+        scatter = lower + np.tril(lower, -1).swapaxes(1, 2)
+        scales = scale + scatter + (weights * away)[:, :, np.newaxis] * away[:, np.newaxis]
+        dofs = dof + self.counts
+        divisors = np.where(dofs > width + 1, dofs - width - 1, dofs)
+        means = mean + counts / (precision + counts) * away
+        covariances = scales / divisors[:, np.newaxis, np.newaxis]
+        # The next observation adds to the spread that of the mean: Sigma (1 + 1 / (c + n)).
+        freedoms = dofs - (width - 1.0)
+        ratios = divisors / freedoms * (1.0 + 1.0 / (precision + self.counts))
+        n_dims = n_blocks * width
+        full = n_blocks == 1
+        shape = (n_dims, n_dims) if full else (n_dims,)
+        return GaussianModel(
+            means.reshape(self.n_states, n_dims),
+            covariances.reshape(self.n_states, *shape),
+            freedoms if full else freedoms.reshape(self.n_states, n_dims),
+            ratios if full else ratios.reshape(self.n_states, n_dims),
+        )
+
+    def cluster_terms(self) -> ClusterTerms:
+        """Return the rows and the prior as kernels of clusters take them."""
+        return gaussian_terms(self._values, *self.prior)
+
+    def draw_shared(
+        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
+    ) -> None:
+        """Draw S given the clusters of the rows, unless it is known."""
+        if self.scale_prior is not None:
+            part = self.restrict(np.arange(len(labels)), n_clusters)
+            part.condition(labels)
+            self._draw_scale(self.scale_prior, part._statistics(), rng)
+
+    def move_shared(self, rng: NDArray[np.uint64]) -> GaussianPrior | None:
+        """Draw S given all Sigma, which stay; return the prior before.
+
+        None: S is known or held.
+        """
+        if self.scale_prior is None or self.held:
+            return None
+        before, out = self.prior, self.prior.scale.copy()
+        possible = drawn.draw_scale_given_precisions(
+            self.precision_factors, before.dof, *self.scale_prior[:3],
+            np.empty((5, *out.shape[1:])), rng, out,
+        )  # fmt: skip
+        if not possible:
+            raise ValueError(IMPOSSIBLE)
+        self.prior = before._replace(scale=out)
+        return before
+
+    def restore_shared(self, before: GaussianPrior) -> None:
+        """Put back the prior that `move_shared` returned."""
+        self.prior = before
+
+    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+        """Return mu, factors of Sigma^-1 and the logs of their determinants, (J, B, ...) each."""
+        shape = self.n_states, len(self.prior.mean)
+        arrays = self.means, self.precision_factors, self.log_dets
+        return tuple(array.reshape(*shape, *array.shape[1:]) for array in arrays)
+
+    def log_posterior(self) -> float:
+        """Return the log density of mu and Sigma^-1 given the states, missing values as drawn."""
+        prior_mean, precision, dof, prior_scale = self.prior
+        width, n_states = prior_mean.shape[1], self.n_states
+        mean, dofs = np.tile(prior_mean, (n_states, 1)), dof + self.counts
+        precisions = precision + self.counts
+        away = self.centres - mean
+        lower = np.tril(self.scatter)
+        scales = np.tile(prior_scale, (n_states, 1, 1)) + lower + _transpose(np.tril(lower, -1))
+        weights = (precision * self.counts / precisions)[:, np.newaxis] * away
+        scales += weights[:, :, np.newaxis] * away[:, np.newaxis]
+        means = mean + (self.counts / precisions)[:, np.newaxis] * away
+        factors, log_dets = self.precision_factors, self.log_dets
+        deviations = np.einsum("kde,ke->kd", factors, self.means - means)
+        logs = 0.5 * width * np.log(precisions / (2.0 * np.pi)) + log_dets
+        logs -= 0.5 * precisions * (deviations**2).sum(axis=1)
+        traces = np.einsum("kde,kde->k", np.matmul(factors, scales), factors)
+        logs += (dofs - width - 1.0) * log_dets - 0.5 * traces
+        logs += 0.5 * dofs * (np.linalg.slogdet(scales)[1] - width * np.log(2.0))
+        return float((logs - multigammaln(0.5 * dofs, width)).sum())
+
+    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> GaussianModel:
+        """Return the distributions of states with known means and covariances."""
+        means, factors, _ = parameters
+        n_states, n_blocks, width = means.shape
+        shape = (width, width) if n_blocks == 1 else (n_blocks,)
+        return GaussianModel(
+            means.reshape(n_states, -1), _invert(factors).reshape(n_states, *shape)
+        )
+
+    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+        """Return log Bhattacharyya coefficients, (K, K)."""
+        means, factors, log_dets = parameters
+        n_states, _, width = means.shape
+        out, scratch = np.empty((n_states, n_states)), (np.empty((width, width)), np.empty(width))
+        means = np.ascontiguousarray(means)
+        if not affinities.compare_gaussians(means, _invert(factors), -log_dets, *scratch, out):
+            raise ValueError(
+                "The mean of the covariances of two states is not positive definite to rounding: "
+                "scale the columns of X, or give a larger covariance_prior."
+            )
+        return out
+
+
+def _transpose(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+    return matrices.swapaxes(-1, -2)
+
+
+def _invert(precision_factors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Sigma = U^-1 U^-T of triangular matrices U, (..., W, W)."""
+    roots: Any = np.linalg.inv(precision_factors)
+    covariances: NDArray[np.float64] = np.matmul(roots, _transpose(roots))
+    return covariances

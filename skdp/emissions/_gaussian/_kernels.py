@@ -1,0 +1,564 @@
+r"""Gaussian observations with a normal-inverse-Wishart prior.
+
+The D columns of an observation are B blocks of W columns, independent given the state: one block
+of all columns for full covariances, a block a column for diagonal ones. Block b of state j is
+component k = j B + b, with Sigma_k ~ IW(nu, S_b) and mu_k ~ N(m_b, Sigma_k / c). Of a
+covariance the Cholesky factor of its inverse is kept, the lower triangular U with U^T U = Sigma^-1:
+a density is a sum of squares. `dof` are degrees of freedom.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| values | x_t | (N, D) float64 | NaN is missing |
+| states | z_t | (N,) integers | |
+| mean, precision, dof, scale | m, c, nu, S | (B, W), , , (B, W, W) | prior |
+| counts | n_k | (K,) | observations of a component |
+| masses | w_k | (K,) | sums of their weights; the counts where all weigh 1 |
+| centres | xbar_k | (K, W) | their mean |
+| scatter | Q_k | (K, W, W) | sum of (x - xbar)(x - xbar)^T; lower triangle |
+| means | mu_k | (K, W) | |
+| precision_factors | U_k | (K, W, W) | |
+| log_dets | log det U_k | (K,) | |
+| log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
+| rng | | (4,) uint64 | stream, advanced in place |
+
+Rows with missing values are listed by their pattern, the set of columns that are missing:
+
+| name | shape | meaning |
+|---|---|---|
+| rows | (R,) int64 | the rows, those of one pattern after another |
+| pattern_ptr | (P + 1,) int64 | rows pattern_ptr[p] to pattern_ptr[p + 1] - 1 have pattern p |
+| orders | (P, B, W) int64 | columns of a block, those that are missing last |
+| n_seen | (P, B) int64 | how many of a block are not missing |
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numeric._numba import njit_inlined, njit_inner, njit_loop, njit_section
+from skdp._numeric._random import draw_gamma, draw_normal, next_double, stream_of_number
+
+HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)
+ROOT_HALF = math.sqrt(0.5)
+SMALLEST_ROOT = 1e-150  # of a precision: that of a tiny nu may underflow
+
+# Matrices
+
+
+@njit_loop
+def factorise(matrix):
+    """Turn a symmetric positive definite matrix into its Cholesky factor, in place.
+
+    The lower triangle is read and written; the rest is set to 0. Returns False if the matrix is not
+    positive definite.
+    """
+    n = matrix.shape[0]
+    for j in range(n):
+        for k in range(j):
+            for i in range(j, n):
+                matrix[i, j] -= matrix[i, k] * matrix[j, k]
+        if not 0.0 < matrix[j, j] < math.inf:
+            return False
+        root = math.sqrt(matrix[j, j])
+        for i in range(j, n):
+            matrix[i, j] /= root
+        for i in range(j):
+            matrix[i, j] = 0.0
+    return True
+
+
+@njit_inlined
+def move_to_end(matrix, d, n):
+    """Move column d of a precision's factor to n - 1, and make it lower triangular again.
+
+    Row d, of which the last column alone is left when the others have moved, goes to the end, too;
+    then rotations with it take the last column out of the rows before. Nothing is lost to rounding.
+    """
+    for i in range(matrix.shape[0]):
+        first = matrix[i, d]
+        for e in range(d, n - 1):
+            matrix[i, e] = matrix[i, e + 1]
+        matrix[i, n - 1] = first
+    for e in range(n):
+        first = matrix[d, e]
+        for i in range(d, n - 1):
+            matrix[i, e] = matrix[i + 1, e]
+        matrix[n - 1, e] = first
+    for i in range(d, n - 1):
+        length = math.hypot(matrix[i, n - 1], matrix[n - 1, n - 1])
+        sine, cosine = matrix[i, n - 1] / length, matrix[n - 1, n - 1] / length
+        for e in range(n):
+            x, y = matrix[i, e], matrix[n - 1, e]
+            matrix[i, e] = cosine * x - sine * y
+            matrix[n - 1, e] = sine * x + cosine * y
+
+
+@njit_inner
+def write_in_order(precision_factor, order, n_seen, out):
+    """Write the factor of the precision of the columns in order, missing ones last.
+
+    Its first rows whiten what was observed, the rest summed out; given these, the last rows whiten
+    what is missing.
+    """
+    n = precision_factor.shape[0]
+    for d in range(n):
+        for e in range(n):
+            out[d, e] = precision_factor[d, e] if e <= d else 0.0
+    for i in range(n - 1, n_seen - 1, -1):
+        move_to_end(out, order[i], i + 1)
+
+
+# Statistics: see `_kernels_gaussian_sums`
+
+
+@njit_inner
+def posterior_scale(k, masses, centres, scatter, mean, precision, scale, out):
+    """Write S + Q_k + c w_k / (c + w_k) (xbar - m)(xbar - m)^T, the posterior's, to `out`."""
+    b = k % mean.shape[0]
+    weight = precision * masses[k] / (precision + masses[k])
+    for d in range(out.shape[0]):
+        x = weight * (centres[k, d] - mean[b, d])
+        for e in range(d + 1):
+            out[d, e] = scale[b, d, e] + scatter[k, d, e] + x * (centres[k, e] - mean[b, e])
+
+
+# Parameters
+
+
+@njit_section
+def draw_precision_factor(factor, dof, bartlett, precision_factor, rng):
+    """Draw U with U^T U ~ Wishart(dof, (L L^T)^-1); return log det U.
+
+    U = A L^-1 with the triangular A of Bartlett (1933), normal draws below a diagonal of roots of
+    chi-square draws; degrees of freedom rise along it, since it is A^T A that is Wishart.
+
+    Parameters
+    ----------
+    factor : (W, W) float64
+        L, lower triangular.
+    bartlett : (W, W) float64, scratch
+    precision_factor : (W, W) float64, output
+    """
+    width = factor.shape[0]
+    log_det = 0.0
+    for d in range(width):
+        for e in range(d):
+            bartlett[d, e] = draw_normal(rng)
+        chi_square = 2.0 * draw_gamma(0.5 * (dof - (width - 1 - d)), rng)
+        bartlett[d, d] = max(math.sqrt(chi_square), SMALLEST_ROOT)
+        log_det += math.log(bartlett[d, d] / factor[d, d])
+        for e in range(d, -1, -1):
+            x = bartlett[d, e]
+            for f in range(e + 1, d + 1):
+                x -= precision_factor[d, f] * factor[f, e]
+            precision_factor[d, e] = x / factor[e, e]
+    return log_det
+
+
+@njit_loop
+def draw_gaussians(
+    counts, masses, centres, scatter, mean, precision, dof, scale, means, precision_factors,
+    log_dets, scratch, rng,
+):  # fmt: skip
+    """Draw mu_k and Sigma_k of all components.
+
+    Parameters
+    ----------
+    scratch : (2, W, W) float64
+
+    Returns
+    -------
+    possible : bool
+        False if a scale is not positive definite.
+    """
+    width = means.shape[1]
+    factor, bartlett = scratch[0], scratch[1]
+    for k in range(counts.shape[0]):
+        posterior_scale(k, masses, centres, scatter, mean, precision, scale, factor)
+        if not factorise(factor):
+            return False
+        log_dets[k] = draw_precision_factor(
+            factor, dof + counts[k], bartlett, precision_factors[k], rng
+        )
+        # mu = m_n + y, U y normal.
+        b = k % mean.shape[0]
+        weight = precision + masses[k]
+        noise = bartlett[0]
+        for d in range(width):
+            x = draw_normal(rng) / math.sqrt(weight)
+            for e in range(d):
+                x -= precision_factors[k, d, e] * noise[e]
+            noise[d] = x / precision_factors[k, d, d]
+            centre = (precision * mean[b, d] + masses[k] * centres[k, d]) / weight
+            means[k, d] = centre + noise[d]
+    return True
+
+
+@njit_loop
+def expect_gaussians(
+    counts, masses, centres, scatter, mean, precision, dof, scale, means, precision_factors,
+    log_dets, factor,
+):  # fmt: skip
+    """Write E[mu_k] and the factors of E[Sigma_k]^-1, or of E[Sigma_k^-1] where that is infinite.
+
+    Where a scale is not positive definite, the factors stay as they are.
+
+    Parameters
+    ----------
+    factor : (W, W) float64, scratch
+    """
+    width = means.shape[1]
+    for k in range(counts.shape[0]):
+        posterior_scale(k, masses, centres, scatter, mean, precision, scale, factor)
+        if not factorise(factor):
+            continue
+        divisor = dof + counts[k]
+        if divisor > width + 1.0:
+            divisor -= width + 1.0
+        root = math.sqrt(divisor)
+        b = k % mean.shape[0]
+        log_dets[k] = 0.0
+        for d in range(width):
+            means[k, d] = precision * mean[b, d] + masses[k] * centres[k, d]
+            means[k, d] /= precision + masses[k]
+            log_dets[k] += math.log(root / factor[d, d])
+            for e in range(d, -1, -1):
+                x = root if e == d else 0.0
+                for f in range(e + 1, d + 1):
+                    x -= precision_factors[k, d, f] * factor[f, e]
+                precision_factors[k, d, e] = x / factor[e, e]
+
+
+@njit_loop
+def log_evidence_of_gaussians(
+    counts, masses, centres, scatter, mean, precision, dof, scale, factor
+):
+    """Return log p(x | z), means and covariances summed out.
+
+    With weights u_t, x_t ~ N(mu, Sigma / u_t), it lacks the sum of W / 2 log u_t.
+
+    Returns NaN if a scale is not positive definite.
+
+    Parameters
+    ----------
+    factor : (W, W) float64, scratch
+    """
+    n_blocks, width = mean.shape
+    result = 0.0
+    for k in range(counts.shape[0]):
+        n = counts[k]
+        if n == 0.0:
+            continue
+        for d in range(width):
+            for e in range(d + 1):
+                factor[d, e] = scale[k % n_blocks, d, e]
+        if not factorise(factor):
+            return math.nan
+        for d in range(width):
+            result += dof * math.log(factor[d, d])
+            result += math.lgamma(0.5 * (dof + n - d)) - math.lgamma(0.5 * (dof - d))
+        posterior_scale(k, masses, centres, scatter, mean, precision, scale, factor)
+        if not factorise(factor):
+            return math.nan
+        for d in range(width):
+            result -= (dof + n) * math.log(factor[d, d])
+        result += (
+            0.5 * width * (math.log(precision / (precision + masses[k])) - n * math.log(math.pi))
+        )
+    return result
+
+
+# Densities
+
+
+@njit_section
+def lay_out(precision_factor, mean, j, by_state, offsets):
+    """Write U and U mu of a component, by sqrt 2, where those of state j are.
+
+    Parameters
+    ----------
+    precision_factor, mean : (W, W), (n,) float64
+        The first n columns are written.
+    by_state, offsets : (W, W, J), (W, J) float64, output
+    """
+    for d in range(mean.shape[0]):
+        offset = 0.0
+        for e in range(d + 1):
+            u = precision_factor[d, e] * ROOT_HALF
+            by_state[d, e, j] = u
+            offset += u * mean[e]
+        offsets[d, j] = offset
+
+
+@njit_inlined
+def add_products(x, begin, rows, sums):
+    """Add four products x[e] rows[e] to `sums`."""
+    a, b, c, d = x[begin], x[begin + 1], x[begin + 2], x[begin + 3]
+    for j in range(sums.shape[0]):
+        sums[j] += (a * rows[begin, j] + b * rows[begin + 1, j]) + (
+            c * rows[begin + 2, j] + d * rows[begin + 3, j]
+        )
+
+
+@njit_inlined
+def subtract_square(x, begin, end, rows, sums, out):
+    """Subtract from `out` the square of `sums` and one to four products x[e] rows[e]."""
+    a = x[begin]
+    if end - begin == 1:
+        for j in range(out.shape[0]):
+            y = sums[j] + a * rows[begin, j]
+            out[j] -= y * y
+        return
+    b = x[begin + 1]
+    if end - begin == 2:
+        for j in range(out.shape[0]):
+            y = sums[j] + (a * rows[begin, j] + b * rows[begin + 1, j])
+            out[j] -= y * y
+        return
+    c = x[begin + 2]
+    if end - begin == 3:
+        for j in range(out.shape[0]):
+            y = sums[j] + (a * rows[begin, j] + b * rows[begin + 1, j]) + c * rows[begin + 2, j]
+            out[j] -= y * y
+        return
+    d = x[begin + 3]
+    for j in range(out.shape[0]):
+        y = sums[j] + (
+            (a * rows[begin, j] + b * rows[begin + 1, j])
+            + (c * rows[begin + 2, j] + d * rows[begin + 3, j])
+        )
+        out[j] -= y * y
+
+
+@njit_section
+def subtract_squares(x, by_state, offsets, sums, out):
+    """Subtract |U x - U mu|^2 / 2 of a block from the log densities of all states.
+
+    Loops over states are the inner ones, and become vector instructions; four columns at a time, to
+    go through the states as rarely as possible.
+
+    Parameters
+    ----------
+    x : (n,) float64
+    by_state, offsets : (W, W, J), (W, J) float64
+        See `lay_out`.
+    sums : (J,) float64, scratch
+    out : (J,) float64
+    """
+    for d in range(x.shape[0]):
+        last = d - d % 4
+        for j in range(out.shape[0]):
+            sums[j] = -offsets[d, j]
+        for begin in range(0, last, 4):
+            add_products(x, begin, by_state[d], sums)
+        subtract_square(x, last, d + 1, by_state[d], sums, out)
+
+
+@njit_loop
+def weigh_gaussians(values, means, precision_factors, log_dets, by_state, vectors, log_obs):
+    """Write the log densities of all steps in all states; NaN for a step with missing values.
+
+    Parameters
+    ----------
+    by_state : (D, W, J) float64, scratch
+    vectors : (D + 2, J) float64, scratch
+        Offsets, constants and sums.
+    """
+    n_dims, width, n_states = by_state.shape
+    n_blocks = n_dims // width
+    offsets, constants, sums = vectors[:n_dims], vectors[n_dims], vectors[n_dims + 1]
+    for j in range(n_states):
+        constants[j] = -n_dims * HALF_LOG_2_PI
+        for b in range(n_blocks):
+            k, begin, end = j * n_blocks + b, b * width, (b + 1) * width
+            constants[j] += log_dets[k]
+            lay_out(precision_factors[k], means[k], j, by_state[begin:end], offsets[begin:end])
+    for t in range(values.shape[0]):
+        for j in range(n_states):
+            log_obs[t, j] = constants[j]
+        for b in range(n_blocks):
+            begin, end = b * width, (b + 1) * width
+            subtract_squares(
+                values[t, begin:end], by_state[begin:end], offsets[begin:end], sums, log_obs[t]
+            )
+
+
+# Missing values
+
+
+@njit_loop
+def weigh_incomplete(
+    values, rows, pattern_ptr, orders, n_seen, means, precision_factors, by_state, vectors,
+    precision_factor, x, log_obs,
+):  # fmt: skip
+    """Write the log densities of what was observed of incomplete steps.
+
+    Parameters
+    ----------
+    by_state : (D, W, J) float64, scratch
+    vectors : (D + 2, J) float64, scratch
+    precision_factor, x : (W, W), (W,) float64, scratch
+    """
+    n_patterns, n_blocks, width = orders.shape
+    n_dims, n_states = n_blocks * width, log_obs.shape[1]
+    offsets, constants, sums = vectors[:n_dims], vectors[n_dims], vectors[n_dims + 1]
+    for p in range(n_patterns):
+        for j in range(n_states):
+            constants[j] = 0.0
+            for b in range(n_blocks):
+                k, n, begin, end = j * n_blocks + b, n_seen[p, b], b * width, (b + 1) * width
+                write_in_order(precision_factors[k], orders[p, b], n, precision_factor)
+                for d in range(n):
+                    constants[j] += math.log(precision_factor[d, d]) - HALF_LOG_2_PI
+                    x[d] = means[k, orders[p, b, d]]
+                lay_out(precision_factor, x[:n], j, by_state[begin:end], offsets[begin:end])
+        for t in rows[pattern_ptr[p] : pattern_ptr[p + 1]]:
+            for j in range(n_states):
+                log_obs[t, j] = constants[j]
+            for b in range(n_blocks):
+                n, begin, end = n_seen[p, b], b * width, (b + 1) * width
+                for d in range(n):
+                    x[d] = values[t, begin + orders[p, b, d]]
+                subtract_squares(x[:n], by_state[begin:end], offsets[begin:end], sums, log_obs[t])
+
+
+@njit_loop
+def impute(
+    values,
+    states,
+    rows,
+    pattern_ptr,
+    orders,
+    n_seen,
+    means,
+    precision_factors,
+    weights,
+    precision_factor,
+    x,
+    first,
+    key,
+    rng,
+):
+    """Draw the missing values of blocks of which something was observed, in place.
+
+    Parameters
+    ----------
+    weights : (N, B) float64 or None
+        Of the precisions of each block; None: 1.
+    precision_factor, x : (W, W), (W,) float64, scratch
+    first : int
+        Number of the first row in the whole panel.
+    key : (4,) uint64
+        Of the streams, one for each block of a row.
+    rng : (4,) uint64, scratch
+    """
+    n_patterns, n_blocks, width = orders.shape
+    for p in range(n_patterns):
+        for b in range(n_blocks):
+            order, n = orders[p, b], n_seen[p, b]
+            if n == 0 or n == width:
+                continue
+            for t in rows[pattern_ptr[p] : pattern_ptr[p + 1]]:
+                k = states[t] * n_blocks + b
+                write_in_order(precision_factors[k], order, n, precision_factor)
+                stream_of_number(key, (first + t) * n_blocks + b, rng)
+                deviation = 1.0
+                if weights is not None:
+                    deviation = 1.0 / math.sqrt(weights[t, b])
+                for d in range(width):
+                    if d >= n:
+                        x[d] = deviation * draw_normal(rng)
+                        for e in range(d):
+                            x[d] -= precision_factor[d, e] * x[e]
+                        x[d] /= precision_factor[d, d]
+                        values[t, b * width + order[d]] = means[k, order[d]] + x[d]
+                    else:
+                        x[d] = values[t, b * width + order[d]] - means[k, order[d]]
+
+
+# First states
+
+
+@njit_inlined
+def squared_distance(values, t, weights, centre):
+    """Return sum_d weights_d (x_td - centre_d)^2 over what was observed."""
+    result = 0.0
+    for d in range(centre.shape[0]):
+        y = values[t, d] - centre[d]
+        if not math.isnan(y):
+            result += weights[d] * y * y
+    return result
+
+
+@njit_loop
+def seed_centres(values, weights, filler, centres, distances, rng):
+    """Draw steps for centres, each with probability in proportion to its squared distance.
+
+    (k-means++, Arthur and Vassilvitskii 2007.) Where all distances are 0, any step.
+
+    Parameters
+    ----------
+    weights : (D,) float64
+        Of the squared distances of columns.
+    filler : (D,) float64
+        Stands for missing values of a step that becomes a centre.
+    centres : (J, D) float64, output
+    distances : (N,) float64, output
+        Squared, to the nearest centre.
+    """
+    n_steps, n_dims = values.shape
+    total = 0.0
+    for j in range(centres.shape[0]):
+        chosen = min(int(next_double(rng) * n_steps), n_steps - 1)
+        rest = next_double(rng) * total
+        if total > 0.0:
+            for t in range(n_steps):
+                if distances[t] > 0.0:
+                    chosen = t
+                    rest -= distances[t]
+                    if rest < 0.0:
+                        break
+        for d in range(n_dims):
+            missing = math.isnan(values[chosen, d])
+            centres[j, d] = filler[d] if missing else values[chosen, d]
+        total = 0.0
+        for t in range(n_steps):
+            distance = squared_distance(values, t, weights, centres[j])
+            distances[t] = min(distances[t], distance) if j > 0 else distance
+            total += distances[t]
+
+
+@njit_loop
+def find_nearest(values, weights, centres, states):
+    """Write the number of the nearest centre, the first of equal ones, of every step."""
+    for t in range(values.shape[0]):
+        smallest = math.inf
+        for j in range(centres.shape[0]):
+            distance = squared_distance(values, t, weights, centres[j])
+            if distance < smallest:
+                smallest = distance
+                states[t] = j
+
+
+@njit_loop
+def move_centres(values, states, centres, sums, counts):
+    """Move centres to the means of what was observed of their steps, if anything.
+
+    Parameters
+    ----------
+    sums, counts : (J, D) float64, scratch
+    """
+    n_states, n_dims = centres.shape
+    for j in range(n_states):
+        for d in range(n_dims):
+            sums[j, d] = 0.0
+            counts[j, d] = 0.0
+    for t in range(values.shape[0]):
+        for d in range(n_dims):
+            if not math.isnan(values[t, d]):
+                sums[states[t], d] += values[t, d]
+                counts[states[t], d] += 1.0
+    for j in range(n_states):
+        for d in range(n_dims):
+            if counts[j, d] > 0.0:
+                centres[j, d] = sums[j, d] / counts[j, d]

@@ -1,0 +1,309 @@
+r"""Clusters of Gaussian rows, means and covariances summed out: what one row changes.
+
+Columns are B blocks of W, as in `_kernels_gaussian`. Of the posterior scale S_n of a block the
+lower triangular U with U^T U = S_n^-1 is kept, and moved by one row in W^2 steps. Row r of block b
+is factors[b W + r].
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| values | x_i | (N, D) | rows |
+| prior | | | see `GaussianClusterPrior` |
+| vectors | | (6, C) | SIZE, UPDATES, LOG_DET, HEAD, RATIO, POWER of C clusters at most |
+| factors | U | (D, W, C) | |
+| points | m_n, U m_n | (2, D, C) | posterior means, and what U makes of them |
+| lines | | (2, C) | scratch |
+| columns, matrix | | (2, W), (W, W) | scratch |
+
+Of a cluster SIZE is n, UPDATES the rows that came or went since U was made from the data, LOG_DET
+the sum over blocks of log det U, HEAD what does not depend on the row, of its log density, RATIO
+c_n / (c_n + 1) and POWER (nu_n + 1) / 2.
+
+Log densities of all clusters are computed at once, that of the row's own cluster without it: for
+S_n^-1 with the row, d = x - m_n and h = 1 - c_n / (c_n - 1) d^T S_n^-1 d, det S_{n-1} = h det S_n.
+So nothing moves unless the row does.
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numeric._elementary import fast_log
+from skdp._numeric._numba import njit_inner
+from skdp.emissions._gaussian._kernels import factorise
+
+SIZE, UPDATES, LOG_DET, HEAD, RATIO, POWER = range(6)
+
+MOST_UPDATES = 1000
+"""Then U is made from the data again, against the drift of rounding errors."""
+
+FEWEST_DIGITS = 1e-6
+"""Of h: below, rows are taken out by summing up the others."""
+
+HUGE = 1e300
+
+LOG_PI = math.log(math.pi)
+
+N_ROUNDS = 5
+"""Of two means."""
+
+
+@njit_inner
+def weigh_gaussian_row(x, prior, clusters, n, own, scratch, out):
+    """Write log p(x given the rows of cluster k) of the first n clusters to `out`.
+
+    Parameters
+    ----------
+    own : int
+        The cluster of the row, which must have others, too; it counts without the row. -1: none.
+
+    Returns
+    -------
+    possible : bool
+        False if the row is too far out in its cluster; `out` is not to be used then.
+    """
+    n_blocks, width = prior.mean.shape
+    ratios, powers = clusters.vectors[RATIO], clusters.vectors[POWER]
+    sums, squares = scratch.lines[0], scratch.lines[1]
+    own_logs = weight = 0.0
+    for k in range(n):
+        out[k] = clusters.vectors[HEAD, k]
+    if own >= 0:
+        c = prior.precision + clusters.vectors[SIZE, own]
+        weight = c / (c - 1.0)
+    for b in range(n_blocks):
+        begin = b * width
+        for k in range(n):
+            squares[k] = 0.0
+        for r in range(width):
+            factors, offsets = clusters.factors[begin + r], clusters.points[1, begin + r]
+            for k in range(n):
+                sums[k] = -offsets[k]
+            for e in range(r + 1):
+                y, row = x[begin + e], factors[e]
+                for k in range(n):
+                    sums[k] += y * row[k]
+            for k in range(n):
+                squares[k] += sums[k] * sums[k]
+        if own >= 0:
+            h = 1.0 - weight * squares[own]
+            if not h > FEWEST_DIGITS:
+                return False
+            own_logs += math.log(h)
+        for k in range(n):
+            out[k] -= powers[k] * fast_log(1.0 + ratios[k] * min(squares[k], HUGE))
+    if own >= 0:
+        size = clusters.vectors[SIZE, own]
+        head = head_of_density(prior.precision + size - 1.0, prior.dof + size - 1.0, width)
+        out[own] = n_blocks * head + clusters.vectors[LOG_DET, own]
+        out[own] += 0.5 * (prior.dof + size - 1.0) * own_logs
+    return True
+
+
+@njit_inner
+def head_of_density(precision, dof, width):
+    """Return the log of the factor of a block's Student t density, but for the determinant."""
+    power = 0.5 * (dof + 1.0)
+    head = math.lgamma(power) - math.lgamma(power - 0.5 * width)
+    return head + 0.5 * width * (math.log(precision / (precision + 1.0)) - LOG_PI)
+
+
+@njit_inner
+def refresh_gaussian(k, prior, clusters):
+    """Compute what follows from the size of a cluster."""
+    n_blocks, width = prior.mean.shape
+    size = clusters.vectors[SIZE, k]
+    c, dof = prior.precision + size, prior.dof + size
+    clusters.vectors[RATIO, k] = c / (c + 1.0)
+    clusters.vectors[POWER, k] = 0.5 * (dof + 1.0)
+    head = n_blocks * head_of_density(c, dof, width)
+    clusters.vectors[HEAD, k] = head + clusters.vectors[LOG_DET, k]
+
+
+@njit_inner
+def move_factor(factors, begin, width, k, whitened, sign, row):
+    """Turn U of S into that of S + sign v v^T, given w = U v; return the change of log det U.
+
+    I + sign w w^T = C C^T with a triangular C whose columns are w below the diagonal, but for a
+    factor, so that C^-1 U takes W^2 steps.
+
+    Parameters
+    ----------
+    whitened, row : (W,) float64
+        w; scratch.
+    """
+    before = 1.0
+    for e in range(width):
+        row[e] = 0.0
+    for r in range(width):
+        w = whitened[r]
+        after = before + sign * w * w
+        root, share = math.sqrt(before / after), w / math.sqrt(before * after)
+        for e in range(r + 1):
+            y = (factors[begin + r, e, k] - sign * w * row[e]) * root
+            factors[begin + r, e, k] = y
+            row[e] += share * y
+        before = after
+    return -0.5 * math.log(before)
+
+
+@njit_inner
+def write_offsets(begin, width, k, clusters):
+    """Write U m_n of a block."""
+    for r in range(width):
+        offset = 0.0
+        for e in range(r + 1):
+            offset += clusters.factors[begin + r, e, k] * clusters.points[0, begin + e, k]
+        clusters.points[1, begin + r, k] = offset
+
+
+@njit_inner
+def move_gaussian_row(x, k, sign, prior, clusters, scratch):
+    """Add a row to cluster k (sign 1.0), or take it out (-1.0)."""
+    n_blocks, width = prior.mean.shape
+    whitened, row = scratch.columns[0], scratch.columns[1]
+    c = prior.precision + clusters.vectors[SIZE, k]
+    length = math.sqrt(c / (c + sign))
+    for b in range(n_blocks):
+        begin = b * width
+        for r in range(width):
+            w = -clusters.points[1, begin + r, k]
+            for e in range(r + 1):
+                w += clusters.factors[begin + r, e, k] * x[begin + e]
+            whitened[r] = w * length
+        clusters.vectors[LOG_DET, k] += move_factor(
+            clusters.factors, begin, width, k, whitened, sign, row
+        )
+        for r in range(width):
+            centre = clusters.points[0, begin + r, k]
+            clusters.points[0, begin + r, k] = centre + sign * (x[begin + r] - centre) / (c + sign)
+        write_offsets(begin, width, k, clusters)
+    clusters.vectors[SIZE, k] += sign
+    clusters.vectors[UPDATES, k] += 1.0
+    refresh_gaussian(k, prior, clusters)
+
+
+@njit_inner
+def build_block(b, k, members, values, prior, clusters, scratch):
+    """Write the posterior of a block of a cluster; False if S_n is not positive definite."""
+    width, n = prior.mean.shape[1], members.shape[0]
+    begin, centre, matrix = b * width, scratch.columns[0], scratch.matrix
+    for d in range(width):
+        centre[d] = 0.0
+        for e in range(d + 1):
+            matrix[d, e] = prior.scale[b, d, e]
+    for i in members:
+        for d in range(width):
+            centre[d] += values[i, begin + d]
+    for d in range(width):
+        centre[d] /= max(n, 1)
+    for i in members:
+        for d in range(width):
+            x = values[i, begin + d] - centre[d]
+            for e in range(d + 1):
+                matrix[d, e] += x * (values[i, begin + e] - centre[e])
+    c = prior.precision + n
+    for d in range(width):
+        x = prior.precision * n / c * (centre[d] - prior.mean[b, d])
+        for e in range(d + 1):
+            matrix[d, e] += x * (centre[e] - prior.mean[b, e])
+    if not factorise(matrix):
+        return False
+    for d in range(width):
+        away = n * (centre[d] - prior.mean[b, d]) / c
+        clusters.points[0, begin + d, k] = prior.mean[b, d] + away
+        clusters.vectors[LOG_DET, k] -= math.log(matrix[d, d])
+    for e in range(width):
+        for r in range(e, width):
+            x = 1.0 if r == e else 0.0
+            for f in range(e, r):
+                x -= matrix[r, f] * clusters.factors[begin + f, e, k]
+            clusters.factors[begin + r, e, k] = x / matrix[r, r]
+    write_offsets(begin, width, k, clusters)
+    return True
+
+
+@njit_inner
+def build_gaussian(k, members, values, prior, clusters, scratch):
+    """Write the statistics of a cluster of some rows; none: of an empty one.
+
+    Returns
+    -------
+    possible : bool
+        False if a scale is not positive definite to rounding.
+    """
+    clusters.vectors[SIZE, k] = members.shape[0]
+    clusters.vectors[UPDATES, k] = 0.0
+    clusters.vectors[LOG_DET, k] = 0.0
+    for b in range(prior.mean.shape[0]):
+        if not build_block(b, k, members, values, prior, clusters, scratch):
+            return False
+    refresh_gaussian(k, prior, clusters)
+    return True
+
+
+@njit_inner
+def copy_gaussian(source, k, target, j):
+    """Copy cluster k of `source` to place j of `target`."""
+    for v in range(source.vectors.shape[0]):
+        target.vectors[v, j] = source.vectors[v, k]
+    for d in range(source.factors.shape[0]):
+        target.points[0, d, j] = source.points[0, d, k]
+        target.points[1, d, j] = source.points[1, d, k]
+        for e in range(source.factors.shape[1]):
+            target.factors[d, e, j] = source.factors[d, e, k]
+
+
+@njit_inner
+def log_evidence_of_gaussian(k, prior, clusters):
+    """Return log p(rows of a cluster)."""
+    n_blocks, width = prior.mean.shape
+    size, log_det = clusters.vectors[SIZE, k], clusters.vectors[LOG_DET, k]
+    dof, result = prior.dof + size, 0.0
+    for d in range(width):
+        result += math.lgamma(0.5 * (dof - d)) - math.lgamma(0.5 * (prior.dof - d))
+    result += 0.5 * width * math.log(prior.precision / (prior.precision + size))
+    result -= 0.5 * width * size * LOG_PI
+    return n_blocks * result + 0.5 * prior.dof * prior.log_det + dof * log_det
+
+
+@njit_inner
+def halve_gaussian(n, members, values, prior, clusters, sides):
+    """Bring n rows on two sides by two means, which begin at the last two rows.
+
+    Columns count in units of the prior's scale. The last row comes on side 1, the one before on
+    side 0.
+
+    Parameters
+    ----------
+    clusters : room for two; overwritten by means
+    sides : (N,) int8, output
+    """
+    centres, sums, width = clusters.points[0], clusters.points[1], prior.mean.shape[1]
+    sizes = clusters.vectors[SIZE]
+    for d in range(values.shape[1]):
+        for side in range(2):
+            centres[d, side] = values[members[n - 2 + side], d]
+    for _ in range(N_ROUNDS):
+        for side in range(2):
+            sizes[side] = 0.0
+            for d in range(values.shape[1]):
+                sums[d, side] = 0.0
+        for place in range(n):
+            i, nearer = members[place], 0.0
+            for d in range(values.shape[1]):
+                x, scale = values[i, d], prior.scale[d // width, d % width, d % width]
+                apart = centres[d, 1] - centres[d, 0]
+                nearer += (2.0 * x - centres[d, 0] - centres[d, 1]) * apart / scale
+            side = 1 if nearer > 0.0 else 0
+            sides[place] = side
+            sizes[side] += 1.0
+            for d in range(values.shape[1]):
+                sums[d, side] += values[i, d]
+        for side in range(2):
+            if sizes[side] > 0.0:
+                for d in range(values.shape[1]):
+                    centres[d, side] = sums[d, side] / sizes[side]
+    if sides[n - 2] == 1 and sides[n - 1] == 0:
+        for place in range(n):
+            sides[place] = 1 - sides[place]
+    sides[n - 2], sides[n - 1] = 0, 1

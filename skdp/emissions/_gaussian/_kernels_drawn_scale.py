@@ -1,0 +1,154 @@
+r"""The scale of covariances, drawn: see `ScalePrior`, and `_kernels_gaussian` for the symbols.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| n_free | n_b | (B,) int64 | rows of Q_b |
+| roots | R_b | (B, W, W) | in the first n_b columns |
+| fixed | F_b | (B, W, W) | what of S_b is not drawn |
+| total | P | (W, W) | sum of the precisions that S is drawn given |
+"""
+
+# mypy: ignore-errors
+
+from skdp._numeric._numba import njit_loop, njit_section
+from skdp.emissions._gaussian._kernels import draw_precision_factor, factorise, posterior_scale
+
+LOWEST = 1e-4
+"""Of the harmonic mean of the eigenvalues of Q, of which 1 is expected."""
+
+
+@njit_loop
+def draw_scale(
+    counts, masses, centres, scatter, mean, precision, dof, scale, n_free, roots, fixed, scratch,
+    rng, out,
+):  # fmt: skip
+    """Draw S given the states, all mu and Sigma summed out.
+
+    Sigma_k is drawn given S, then S given these, and they are forgotten. A block whose new Q would
+    be below `LOWEST` keeps its S.
+
+    Parameters
+    ----------
+    scratch : (5, W, W) float64
+    out : (B, W, W) float64
+        A copy of `scale`; written to.
+
+    Returns
+    -------
+    possible : bool
+        False if a scale is not positive definite.
+    """
+    width = mean.shape[1]
+    factor, bartlett, precision_factor = scratch[0], scratch[1], scratch[2]
+    total, product = scratch[3], scratch[4]
+    for b in range(mean.shape[0]):
+        total[:] = 0.0
+        freedom = float(n_free[b])
+        for k in range(b, counts.shape[0], mean.shape[0]):
+            if counts[k] > 0.0:
+                posterior_scale(k, masses, centres, scatter, mean, precision, scale, factor)
+                if not factorise(factor):
+                    return False
+                draw_precision_factor(factor, dof + counts[k], bartlett, precision_factor, rng)
+                add_square(precision_factor, width, total)
+                freedom += dof
+        if n_free[b] > 0 and not draw_free_scale(
+            n_free[b], freedom, roots[b], fixed[b], total, product, factor, bartlett,
+            precision_factor, rng, out[b],
+        ):  # fmt: skip
+            return False
+    return True
+
+
+@njit_loop
+def draw_scale_given_precisions(precision_factors, dof, n_free, roots, fixed, scratch, rng, out):
+    """Draw S given all Sigma; the rest is that of `draw_scale`."""
+    n_blocks, width = out.shape[0], out.shape[1]
+    n_components = precision_factors.shape[0]
+    factor, bartlett, precision_factor = scratch[0], scratch[1], scratch[2]
+    total, product = scratch[3], scratch[4]
+    for b in range(n_blocks):
+        total[:] = 0.0
+        for k in range(b, n_components, n_blocks):
+            add_square(precision_factors[k], width, total)
+        freedom = n_free[b] + dof * (n_components // n_blocks)
+        if n_free[b] > 0 and not draw_free_scale(
+            n_free[b], freedom, roots[b], fixed[b], total, product, factor, bartlett,
+            precision_factor, rng, out[b],
+        ):  # fmt: skip
+            return False
+    return True
+
+
+@njit_section
+def add_square(factor, n, out):
+    """Add U^T U of a lower triangular matrix of n rows to `out`."""
+    for d in range(n):
+        for e in range(n):
+            x = 0.0
+            for f in range(max(d, e), n):
+                x += factor[f, d] * factor[f, e]
+            out[d, e] += x
+
+
+@njit_section
+def draw_free_scale(
+    n, freedom, roots, fixed, total, product, factor, bartlett, precision_factor, rng, out
+):
+    """Draw Q ~ Wishart(freedom, (n I + R^T P R)^-1), and write F + R Q R^T to `out`.
+
+    P is `total`. The other matrices are scratch; of all the first n rows and columns are used.
+
+    Returns
+    -------
+    possible : bool
+        False if the matrix in parentheses is not positive definite.
+    """
+    width = out.shape[0]
+    for d in range(width):
+        for i in range(n):
+            product[d, i] = 0.0
+            for e in range(width):
+                product[d, i] += total[d, e] * roots[e, i]
+    for i in range(n):
+        for j in range(n):
+            factor[i, j] = float(n) if i == j else 0.0
+            for d in range(width):
+                factor[i, j] += roots[d, i] * product[d, j]
+    if not factorise(factor[:n, :n]):
+        return False
+    draw_precision_factor(factor[:n, :n], freedom, bartlett, precision_factor, rng)
+    if sum_inverse_squares(precision_factor, n, factor) * LOWEST > n:
+        return True
+    for d in range(width):
+        for i in range(n):  # of R U^T
+            product[d, i] = 0.0
+            for j in range(i + 1):
+                product[d, i] += roots[d, j] * precision_factor[i, j]
+    for d in range(width):
+        for e in range(width):
+            x = fixed[d, e]
+            for i in range(n):
+                x += product[d, i] * product[e, i]
+            out[d, e] = x
+    return True
+
+
+@njit_section
+def sum_inverse_squares(factor, n, inverse):
+    """Return the trace of (U^T U)^-1 of a lower triangular matrix of n rows.
+
+    Parameters
+    ----------
+    inverse : array
+        Scratch of n rows and columns at least.
+    """
+    result = 0.0
+    for j in range(n):
+        for i in range(j, n):
+            x = 1.0 if i == j else 0.0
+            for e in range(j, i):
+                x -= factor[i, e] * inverse[e, j]
+            inverse[i, j] = x / factor[i, i]
+            result += inverse[i, j] * inverse[i, j]
+    return result

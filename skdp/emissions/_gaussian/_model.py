@@ -1,0 +1,237 @@
+"""Gaussian vectors in a stored sample: what the next observation of a state follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Floats
+from skdp.emissions._gaussian import _kernels as kernels
+from skdp.emissions._gaussian import _kernels_student as student
+from skdp.emissions._marginals import StudentMarginals, fill_by_means, fill_by_regression
+
+LARGEST = 1e120  # of observations: sums of their squares are finite
+
+
+def check_numbers(values: NDArray[np.float64]) -> None:
+    """Raise a ValueError if an observation is infinite."""
+    if np.isinf(values).any():
+        t, d = np.argwhere(np.isinf(values))[0]
+        raise ValueError(
+            f"X must hold finite numbers, or NaN for missing values; got {values[t, d]:g}."
+        )
+    check_scale(values)
+
+
+def check_scale(values: NDArray[np.float64]) -> None:
+    """Raise a ValueError if squares of observations would overflow."""
+    large = np.abs(values) > LARGEST
+    if large.any():
+        t, d = np.argwhere(large)[0]
+        raise ValueError(
+            f"X must hold numbers up to {LARGEST:g}, because squares of larger ones overflow; got "
+            f"{values[t, d]:g} in column {d}: scale the columns of X."
+        )
+
+
+class Missing(NamedTuple):
+    """Rows with missing values, by pattern: see `_kernels_gaussian`."""
+
+    rows: NDArray[np.int64]
+    pattern_ptr: NDArray[np.int64]
+    orders: NDArray[np.int64]
+    n_seen: NDArray[np.int64]
+
+
+def list_missing(values: NDArray[np.float64], width: int) -> Missing | None:
+    """Return the rows with missing values, or None if there is none."""
+    hidden = np.isnan(values)
+    rows = np.flatnonzero(hidden.any(axis=1))
+    if len(rows) == 0:
+        return None
+    patterns, pattern, counts = np.unique(
+        hidden[rows], axis=0, return_inverse=True, return_counts=True
+    )
+    patterns = patterns.reshape(len(patterns), -1, width)
+    return Missing(
+        rows[np.argsort(pattern.ravel(), kind="stable")],
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.argsort(patterns, axis=2, kind="stable"),
+        (~patterns).sum(axis=2),
+    )
+
+
+def write_log_densities(
+    values: NDArray[np.float64],
+    missing: Missing | None,
+    means: NDArray[np.float64],
+    precision_factors: NDArray[np.float64],
+    log_dets: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Write the log densities of what was observed of all steps in all states, (N, J)."""
+    n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
+    scratch = np.empty((n_dims, width, n_states)), np.empty((n_dims + 2, n_states))
+    kernels.weigh_gaussians(values, means, precision_factors, log_dets, *scratch, out)
+    if missing is not None:
+        more = np.empty((width, width)), np.empty(width)
+        kernels.weigh_incomplete(values, *missing, means, precision_factors, *scratch, *more, out)
+
+
+def write_student_log_densities(
+    values: NDArray[np.float64],
+    missing: Missing | None,
+    means: NDArray[np.float64],
+    factors: NDArray[np.float64],
+    freedoms: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Write the log Student t densities of what was observed of all steps in all states, (N, J)."""
+    n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
+    scratch = (
+        np.empty((n_dims, width, n_states)),
+        np.empty((n_dims, n_states)),
+        np.empty((n_dims // width, n_states)),
+        np.empty((3, n_states)),
+    )
+    student.weigh_students(values, means, factors, freedoms, *scratch, out)
+    if missing is not None:
+        more = np.empty((width, width)), np.empty(width)
+        student.weigh_incomplete_students(
+            values, *missing, means, factors, freedoms, *scratch, *more, out
+        )
+
+
+def factorise_precisions(covariances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return lower triangular U with U^T U = Sigma^-1 for each covariance, (K, W, W)."""
+    identity = np.eye(covariances.shape[1])
+    factors = np.linalg.cholesky(covariances)
+    return np.array([solve_triangular(factor, identity, lower=True) for factor in factors])
+
+
+def log_determinants(precision_factors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log det U of triangular matrices, (K,)."""
+    return np.log(np.diagonal(precision_factors, axis1=1, axis2=2)).sum(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianModel:
+    """Gaussian vectors, and what is left unknown of their means and covariances.
+
+    With `degrees_of_freedom`, means and covariances have been learned from finitely many
+    observations, and the next one follows a multivariate Student t distribution about `means` with
+    the scale matrix `scales`: its posterior predictive. Without, parameters are known, and the next
+    observation is Gaussian.
+
+    Attributes
+    ----------
+    means : (J, D) array
+    covariances : (J, D, D) or (J, D) array
+        Of each state, or the variances where columns are independent.
+    degrees_of_freedom : (J,) or (J, D) array or None, default=None
+        Of the Student t distribution of each state, or of each column where columns are
+        independent.
+    scale_ratios : array like `degrees_of_freedom`, or None, default=None
+        What `covariances` are multiplied by in `scales`.
+    """
+
+    means: NDArray[np.float64]
+    covariances: NDArray[np.float64]
+    degrees_of_freedom: NDArray[np.float64] | None = None
+    scale_ratios: NDArray[np.float64] | None = None
+
+    @property
+    def means_(self) -> Floats:
+        """(J, D) read-only array: `means`, by hmmlearn's name."""
+        means: Floats = frozen(self.means)
+        return means
+
+    @property
+    def covars_(self) -> Floats:
+        """(J, D, D) read-only array: `covariances` as matrices, by hmmlearn's name."""
+        covars = self.covariances
+        if covars.ndim == 2:
+            covars = covars[:, :, np.newaxis] * np.eye(covars.shape[1])
+        covars = frozen(covars)
+        return covars
+
+    @property
+    def scales(self) -> NDArray[np.float64]:
+        """(J, D, D) or (J, D) array: scale matrices, or squared scales of columns."""
+        if self.scale_ratios is None:
+            return self.covariances
+        ratios = self.scale_ratios
+        missing_axes = self.covariances.ndim - ratios.ndim
+        return self.covariances * ratios.reshape(ratios.shape + (1,) * missing_axes)
+
+    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the log density of what was observed of every step in every state, (N, J)."""
+        check_numbers(values)
+        n_states, n_dims = self.means.shape
+        width = n_dims if self.covariances.ndim == 3 else 1
+        scales = self.scales.reshape(-1, width, width)
+        out = np.empty((len(values), n_states))
+        missing = list_missing(values, width)
+        means = np.array(self.means).reshape(-1, width)  # a copy, as `HMMModel` makes them
+        if self.degrees_of_freedom is None:
+            factors = factorise_precisions(scales)
+            write_log_densities(values, missing, means, factors, log_determinants(factors), out)
+        else:
+            freedoms = np.array(self.degrees_of_freedom).reshape(-1)
+            factors = factorise_precisions(scales * freedoms[:, np.newaxis, np.newaxis])
+            write_student_log_densities(values, missing, means, factors, freedoms, out)
+        return out
+
+    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return an observation for each state, (N, D), with the density of `log_obs`."""
+        noise = rng.standard_normal((len(states), self.means.shape[1]))
+        scales = self.scales
+        if scales.ndim == 2:
+            noise *= np.sqrt(scales)[states]
+        else:
+            noise = np.einsum("tde,te->td", np.linalg.cholesky(scales)[states], noise)
+        if self.degrees_of_freedom is not None:
+            freedoms = self.degrees_of_freedom[states]
+            roots = np.sqrt(rng.chisquare(freedoms) / freedoms).reshape(len(states), -1)
+            noise /= np.maximum(roots, kernels.SMALLEST_ROOT)
+        return self.means[states] + noise
+
+    def marginals(self) -> StudentMarginals:
+        """Return the distributions of single columns of the next observation."""
+        variances, freedoms = self.scales, self.degrees_of_freedom
+        if variances.ndim == 3:
+            variances = np.diagonal(variances, axis1=1, axis2=2)
+            if freedoms is not None:  # each column has those of the vector
+                freedoms = np.broadcast_to(freedoms[:, np.newaxis], variances.shape)
+        return StudentMarginals(self.means, np.sqrt(variances), freedoms)
+
+    def fill(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return observations in which NaN is its mean given the rest of the row, (N, D).
+
+        Parameters
+        ----------
+        values : (N, D) array
+        weights : (N, J) array
+            Probabilities of the states.
+        """
+        if self.covariances.ndim == 3:
+            return fill_by_regression(values, weights, self.means, self.scales)
+        return fill_by_means(values, weights, self.means)
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the same states in another order."""
+        freedoms, ratios = self.degrees_of_freedom, self.scale_ratios
+        return replace(
+            self,
+            means=self.means[order],
+            covariances=self.covariances[order],
+            degrees_of_freedom=None if freedoms is None else freedoms[order],
+            scale_ratios=None if ratios is None else ratios[order],
+        )

@@ -1,0 +1,103 @@
+"""Statistics of Gaussian observations as sums over parts of a panel: see the kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skdp._numeric._numba import frozen
+from skdp._numeric._typing import Floats, Places
+from skdp.emissions._gaussian import _kernels_sums as kernels
+from skdp.emissions._gaussian._model import check_numbers
+from skdp.emissions._whole import Observations
+
+Sums = tuple[Places, Places]
+"""Sums of distances from the middles of ranges, and of their products."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """How many observations each component has, and from where to where they go.
+
+    Those of parts add up to those of the whole.
+
+    Attributes
+    ----------
+    numbers : (K,) array of int64
+    lows, highs : (K, W) arrays
+    """
+
+    numbers: Places
+    lows: Floats
+    highs: Floats
+
+    @classmethod
+    def of(cls, values: Floats, states: Places, n_components: int, width: int) -> Ranges:
+        """Return the ranges of observations; a state of -1 does not count."""
+        numbers = np.empty(n_components, dtype=np.int64)
+        lows, highs = np.empty((2, n_components, width))
+        kernels.find_ranges(values, states, numbers, lows, highs)
+        return cls(numbers, lows, highs)
+
+    def __add__(self, other: Ranges) -> Ranges:
+        return Ranges(
+            self.numbers + other.numbers,
+            np.minimum(self.lows, other.lows),
+            np.maximum(self.highs, other.highs),
+        )
+
+    def _units(self) -> tuple[Floats, Floats, Floats]:
+        middles, scales = np.empty((2, *self.lows.shape))
+        units = np.empty(len(self.numbers))
+        kernels.choose_units(self.numbers, self.lows, self.highs, middles, scales, units)
+        return middles, scales, units
+
+    def add_up(self, values: Floats, states: Places) -> Sums:
+        """Return the sums over observations, some of those or all that have these ranges."""
+        n_components, width = self.lows.shape
+        firsts = np.empty((n_components, width), dtype=np.int64)
+        seconds = np.empty((n_components, width, width), dtype=np.int64)
+        kernels.add_up(values, states, *self._units(), firsts, seconds, np.empty(width))
+        return firsts, seconds
+
+    def settle(self, sums: Sums, counts: Floats, centres: Floats, scatter: Floats) -> None:
+        """Write counts, centers and scatter given the sums over all observations."""
+        kernels.settle(self.numbers, *self._units(), *sums, counts, centres, scatter)
+
+
+def find_moments(data: Observations) -> tuple[Ranges, Floats, Floats]:
+    """Return ranges and means of columns, and sums of products of distances from the means.
+
+    A mean is 0 where nothing was observed. Missing values are at no distance.
+    """
+    (ranges,) = data.sum(find_column_ranges)
+    sums = data.sum(add_up_columns, ranges)
+    n_dims = data.n_features
+    centres = np.empty((n_dims, 1))
+    ranges.settle(sums, np.empty(n_dims), centres, np.empty((n_dims, 1, 1)))
+    mean = np.where(ranges.numbers > 0, centres[:, 0], 0.0)
+    scales = np.empty(n_dims)
+    unit = kernels.choose_units_about(mean, ranges.numbers, ranges.lows, ranges.highs, scales)
+    (products,) = data.sum(multiply_columns, mean, scales, float(unit))
+    lower = np.tril(products) / unit / np.multiply.outer(scales, scales)
+    return ranges, mean, lower + np.tril(lower, -1).T
+
+
+def find_column_ranges(values: Floats) -> tuple[Ranges]:
+    """Return the range of each column."""
+    check_numbers(values)
+    nothing = np.zeros(len(values), dtype=np.int64)
+    return (Ranges.of(frozen(values), nothing, values.shape[1], 1),)
+
+
+def add_up_columns(values: Floats, ranges: Ranges) -> Sums:
+    """Return the sums of each column."""
+    return ranges.add_up(frozen(values), np.zeros(len(values), dtype=np.int64))
+
+
+def multiply_columns(values: Floats, mean: Floats, scales: Floats, unit: float) -> tuple[Places]:
+    """Return sums of products of distances from a mean, in units."""
+    out = np.empty((len(mean), len(mean)), dtype=np.int64)
+    kernels.multiply(frozen(values), mean, scales, unit, out, np.empty(len(mean)))
+    return (out,)

@@ -1,0 +1,1 @@
+"""Student t emissions: sampler, model and kernels."""

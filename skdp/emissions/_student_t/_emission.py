@@ -1,0 +1,452 @@
+"""Observations that are vectors with outliers."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
+
+from skdp._checks import check_gamma_prior
+from skdp._numeric._numba import frozen
+from skdp._numeric._random import draw_key, draw_slice
+from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
+from skdp.emissions._gaussian import _kernels as gaussian
+from skdp.emissions._gaussian._drawn_scale import ScalePrior
+from skdp.emissions._gaussian._emission import GaussianEmission, GaussianPrior, GaussianSampler
+from skdp.emissions._gaussian._model import check_numbers, write_student_log_densities
+from skdp.emissions._moments import moments
+from skdp.emissions._protocol import Coupling
+from skdp.emissions._student_t import _kernels as kernels
+from skdp.emissions._student_t._model import StudentTModel
+from skdp.emissions._whole import Whole
+
+FIRST_FREEDOM = 4.0
+"""Degrees of freedom, where these are drawn, until they are drawn."""
+
+_REACH = 3.0
+"""Robust deviations from the median beyond which values say no more of correlations."""
+
+_NORMAL = 1.482602218505602
+"""Standard deviation of a normal distribution whose median deviation is 1."""
+
+_ROUNDING = 1e-12
+"""Deviations below, compared to the median, are none."""
+
+_GAIN, _MOST_FITS = 0.1, 50
+"""When variational weights are good enough, in nats, or have been fitted often enough."""
+
+
+class StudentTEmission(GaussianEmission):
+    r"""Vectors with outliers: x_t is multivariate Student t about mu_j, with a scale Sigma_j.
+
+    As if each step had its own precision: x_t ~ N(mu_j, Sigma_j / u_t) in state j, with
+    u_t ~ Gamma(nu / 2, nu / 2) (shape and rate) for nu degrees of freedom. A step far from all
+    states has a small u_t and hardly counts in the parameters of its state, while a Gaussian state
+    is stretched by it or a state of its own is made. mu_j and Sigma_j have the
+    normal-inverse-Wishart prior of `GaussianEmission`. With "diag", columns are independent, each
+    with its own u_td: single values may be outliers.
+
+    Parameters
+    ----------
+    degrees_of_freedom : float or "auto", default=2.0
+        nu, from 0.1 to 1e8: the smaller, the heavier the tails, and the farther off outliers may be
+        that do not get a state of their own. With 2 or less the distribution has no variance.
+        "auto": drawn, one for all states, as `trace_["degrees_of_freedom"]` records; outliers may
+        then be explained by a state of their own.
+    covariance_type : {"full", "diag"}, default="full"
+        Whether columns are correlated or independent, given the state.
+    tail_prior : (shape, rate), default=(2.0, 0.1)
+        Gamma prior under which nu is drawn with ``degrees_of_freedom="auto"``; shape and rate from
+        1e-8 to 1e8.
+    mean_prior : (D,) array or None, default=None
+        m; None: the medians of the observations.
+    mean_precision_prior : float or None, default=None
+        c, from 1e-8 to 1e8: the number of observations that the prior mean is worth. None: 0.01,
+        which makes the prior of the means wider than the data.
+    degrees_of_freedom_prior : float or None, default=None
+        Those of the inverse Wishart prior of Sigma, above D - 1 ("full") or 0 ("diag"). None: 2 D +
+        1 or 3.
+    covariance_prior : "auto", (D, D) or (D,) array or None, default=None
+        S: symmetric and positive definite ("full"), or positive numbers ("diag"). None: as for
+        `GaussianEmission`, but from a covariance of the observations that outliers do not stretch:
+        median absolute deviations, and correlations of values cut off at three of them. "auto":
+        drawn, as for `GaussianEmission`; this is its prior mean.
+
+    Notes
+    -----
+    NaN marks a missing value, as with `GaussianEmission`.
+
+    States are drawn with u summed out, from Student t densities; then u and, with "auto", nu, then
+    the parameters given u. Splits and merges are proposed given u, of which the log evidence is a
+    part: the `trace_` shows the density of observations and u together, mu and Sigma summed out.
+
+    A stored sample holds the posterior means of mu and Sigma given the states and u, as ``means``
+    and ``scales``, and nu. Scores and probabilities are those of the posterior predictive
+    distribution, mu and Sigma integrated out; the weight of the next observation is integrated out
+    numerically, to about nine digits.
+
+    References
+    ----------
+    K. L. Lange, R. J. A. Little, J. M. G. Taylor (1989), Robust statistical modeling using the t
+    distribution, JASA 84: the scale mixture.
+    M. A. Juarez, M. F. J. Steel (2010), Model-based clustering of non-Gaussian panel data based on
+    skew-t distributions, JBES 28: the prior of nu.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GaussianEmission._parameter_constraints,
+        "degrees_of_freedom": [Interval(Real, 0.1, 1e8, closed="both"), StrOptions({"auto"})],
+        "tail_prior": [tuple, list],
+    }
+
+    make_sampler_of = None  # type: ignore[assignment]
+    """Medians, and sums with weights, are no sums of whole numbers: it takes no partitions."""
+
+    def __init__(
+        self,
+        degrees_of_freedom: float | str = 2.0,
+        covariance_type: str = "full",
+        *,
+        tail_prior: tuple[float, float] = (2.0, 0.1),
+        mean_prior: ArrayLike | None = None,
+        mean_precision_prior: float | None = None,
+        degrees_of_freedom_prior: float | None = None,
+        covariance_prior: str | ArrayLike | None = None,
+    ):
+        super().__init__(
+            covariance_type,
+            mean_prior=mean_prior,
+            mean_precision_prior=mean_precision_prior,
+            degrees_of_freedom_prior=degrees_of_freedom_prior,
+            covariance_prior=covariance_prior,
+        )
+        self.degrees_of_freedom = degrees_of_freedom
+        self.tail_prior = tail_prior
+
+    def make_sampler(self, values: NDArray[np.float64], n_states: int) -> StudentTSampler:
+        """Return the sampler of this emission's parameters for these observations.
+
+        Parameters
+        ----------
+        values : (N, D) array
+            The observations, from which some priors are computed.
+        n_states : int
+            J.
+
+        Returns
+        -------
+        EmissionSampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid or does not match the observations.
+        """
+        validate_parameters(self)
+        tail_prior = check_gamma_prior(self.tail_prior, "StudentTEmission: tail_prior")
+        check_numbers(values)
+        prior = self._make_prior(values.shape[1], lambda: robust_moments(values))
+        scale_prior = self._make_scale_prior(prior, Whole(values))
+        if isinstance(self.degrees_of_freedom, str):
+            return StudentTSampler(n_states, prior, FIRST_FREEDOM, tail_prior, scale_prior)
+        return StudentTSampler(n_states, prior, float(self.degrees_of_freedom), None, scale_prior)
+
+
+def robust_moments(
+    values: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return medians and a positive definite covariance that outliers do not stretch.
+
+    A column more than half of which is one value has the deviation of `moments`.
+    """
+    _, covariance = moments(values)
+    deviations = np.sqrt(np.diag(covariance))
+    centre = np.zeros(values.shape[1])
+    for d, column in enumerate(values.T):
+        seen = column[~np.isnan(column)]
+        if len(seen):
+            centre[d] = np.median(seen)
+            deviation = _NORMAL * float(np.median(np.abs(seen - centre[d])))
+            if deviation > _ROUNDING * abs(centre[d]):
+                deviations[d] = deviation
+    cut = np.clip((values - centre) / deviations, -_REACH, _REACH)
+    _, correlations = moments(cut)
+    roots = np.sqrt(np.diag(correlations))
+    correlations = correlations / np.multiply.outer(roots, roots)
+    return centre, correlations * np.multiply.outer(deviations, deviations)
+
+
+class StudentTSampler(GaussianSampler):
+    """Sampler of the means, scales and degrees of freedom of all states.
+
+    Parameters
+    ----------
+    n_states : int
+    prior : GaussianPrior
+    freedom : float
+        nu.
+    tail_prior : (shape, rate) or None
+        Gamma prior of nu; None: it is known.
+    scale_prior, start_factors
+        As of `GaussianSampler`.
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        *GaussianSampler._data_attributes, "_weights", "_n_observed", "_first_weights",
+    )  # fmt: skip
+    log_affinity = None  # type: ignore[assignment]
+    """There is no closed form, unlike for Gaussian states: no `ComparableEmission`."""
+    cluster_terms = None  # type: ignore[assignment]
+    """Nor for rows that come and go: no `ClusterEmission`."""
+    take = None  # type: ignore[assignment]
+    """Sums of weighted observations are no whole numbers: no `SummedEmission`."""
+
+    def __init__(
+        self,
+        n_states: int,
+        prior: GaussianPrior,
+        freedom: float,
+        tail_prior: tuple[float, float] | None = None,
+        scale_prior: ScalePrior | None = None,
+        start_factors: NDArray[np.float64] | None = None,
+    ):
+        super().__init__(n_states, prior, scale_prior, start_factors)
+        self.freedom = freedom
+        self.tail_prior = tail_prior
+        self.masses = np.zeros(len(self.counts))
+        self._log_density_of_weights = 0.0
+
+    def attach(self, values: NDArray[np.float64]) -> None:
+        """Take the observations."""
+        super().attach(values)
+        self._take_gaps()
+        self._first_weights = self._guess_weights()
+
+    def _take_gaps(self) -> None:
+        """Count what was observed of each block; no weights have been drawn yet."""
+        n_steps, width = len(self._values), self.means.shape[1]
+        seen = ~np.isnan(self._values).reshape(n_steps, -1, width)
+        self._n_observed = seen.sum(axis=2).astype(np.float64)
+        self._weights: NDArray[np.float64] | None = None
+
+    def _guess_weights(self) -> NDArray[np.float64]:
+        """Return what the weights would be if all steps were of one state, at robust moments."""
+        width = self.means.shape[1]
+        centre, covariance = robust_moments(self._values)
+        squares = np.nan_to_num((self._values - centre) / np.sqrt(np.diag(covariance))) ** 2
+        distances = squares.reshape(len(squares), -1, width).sum(axis=2)
+        guess: NDArray[np.float64] = (self.freedom + width) / (self.freedom + distances)
+        return guess
+
+    def restrict(self, steps: NDArray[np.int64], n_states: int) -> StudentTSampler:
+        """Return a sampler for some of the observations, with their weights if these are drawn.
+
+        If not, what is missing in part is missing.
+        """
+        part = super().restrict(steps, n_states)
+        other = StudentTSampler(
+            n_states, self.prior, self.freedom, self.tail_prior, None, self._start_factors
+        )
+        other._values, other._filled, other._missing = part._values, None, part._missing
+        other.is_incomplete = part.is_incomplete
+        other._take_gaps()
+        if self._filled is not None and self._weights is not None:
+            other._weights = self._weights[steps]
+        other._first_weights = self._first_weights[steps]
+        return other
+
+    # Weights
+
+    def _measure(
+        self, values: NDArray[np.float64], states: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the distances of what was observed of each block from its state, (N, B)."""
+        width = self.means.shape[1]
+        out = np.empty(self._n_observed.shape)
+        kernels.measure(values, states, self.means, self.precision_factors, out)
+        if self._missing is not None:
+            known = self.means, self.precision_factors, np.empty((width, width))
+            kernels.measure_incomplete(values, states, *self._missing, *known, out)
+        return out
+
+    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Draw nu, the weights and the missing values of this sweep given mu and Sigma."""
+        distances = self._measure(self._values, states)
+        if self.tail_prior is not None:
+            self._draw_freedom(distances, rng)
+        self._weights = np.empty(distances.shape)
+        kernels.draw_weights(distances, self._n_observed, self.freedom, self._weights, rng)
+        key = np.empty_like(rng)
+        if self.is_incomplete:
+            draw_key(rng, key)
+        self._filled = self._completed(states, key, 0)
+
+    def _block_weights(self) -> NDArray[np.float64] | None:
+        return self._weights
+
+    def _draw_freedom(self, distances: NDArray[np.float64], rng: NDArray[np.uint64]) -> None:
+        """Draw nu given the distances, weights summed out."""
+        numbers, counts = np.unique(self._n_observed, return_counts=True)
+
+        def log_density(log_freedom: float) -> float:
+            nu = np.exp(log_freedom)
+            logs = (nu + self._n_observed) * np.log1p(distances / nu)
+            terms = gammaln(0.5 * (nu + numbers)) - gammaln(0.5 * nu) - 0.5 * numbers * log_freedom
+            return float(counts @ terms - 0.5 * logs.sum() + self._log_prior_of_freedom(nu))
+
+        self.freedom = float(np.exp(draw_slice(log_density, np.log(self.freedom), rng, 0.5)))
+
+    def _log_prior_of_freedom(self, nu: float) -> float:
+        """Return the log density of log nu; 0 where nu is known."""
+        if self.tail_prior is None:
+            return 0.0
+        shape, rate = self.tail_prior
+        return float(shape * np.log(rate * nu) - rate * nu - gammaln(shape))
+
+    def _weigh(self, weights: NDArray[np.float64]) -> float:
+        """Return log p(u) + W / 2 log u of the weights of observed blocks."""
+        half, width = 0.5 * self.freedom, self.means.shape[1]
+        constant = half * np.log(half) - gammaln(half)
+        logs = (half - 1.0 + 0.5 * width) * np.log(weights) - half * weights
+        return float(logs.sum() + constant * weights.size)
+
+    # What a walker asks
+
+    def _statistics(self) -> tuple[NDArray[np.float64], ...]:
+        """Return counts, masses, centers and scatter."""
+        return self.counts, self.masses, self.centres, self.scatter
+
+    def condition(self, states: NDArray[np.int64]) -> None:
+        """Take the states of the observations; -1: of no state.
+
+        Before weights are drawn, as first states are sought, they are fitted to these states.
+        """
+        known = states >= 0
+        values, states = frozen(self._values[known]), states[known]
+        if self._weights is None:
+            self._fit(values, states, known)
+        else:
+            self._take(values, self._weights[known], states)
+
+    def _take(
+        self,
+        values: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        states: NDArray[np.int64],
+    ) -> None:
+        """Take observations with weights."""
+        kernels.add_up_weighted(values, weights, states, *self._statistics())
+        seen = ~np.isnan(values[:, :: self.means.shape[1]])
+        self._log_density_of_weights = self._weigh(weights[seen])
+
+    def _fit(
+        self, values: NDArray[np.float64], states: NDArray[np.int64], known: NDArray[np.bool_]
+    ) -> None:
+        """Take observations with variational weights; the log evidence is then a lower bound.
+
+        q(u) is Gamma, q(mu, Sigma) normal-inverse-Wishart, each the best given the other.
+        """
+        _, precision, dof, _ = self.prior
+        width, nu = self.means.shape[1], self.freedom
+        n_blocks = self.prior.mean.shape[0]
+        seen = ~np.isnan(values[:, ::width])
+        components = states[:, np.newaxis] * n_blocks + np.arange(n_blocks)
+        weights, last = self._first_weights[known], -np.inf
+        shape = 0.5 * (nu + width)
+        constant = 0.5 * nu * np.log(0.5 * nu) - gammaln(0.5 * nu) + gammaln(shape)
+        distances = np.empty(weights.shape)
+        kernels.add_up_weighted(values, weights, states, *self._statistics())
+        for _ in range(_MOST_FITS):
+            self._expect()
+            kernels.measure(values, states, self.means, self.precision_factors, distances)
+            dofs = dof + self.counts
+            ratios = dofs / np.where(dofs > width + 1.0, dofs - width - 1.0, dofs)
+            spread = width / (precision + self.masses)
+            distances *= ratios[components]
+            distances += spread[components]
+            rates = np.where(seen, 0.5 * (nu + distances), 0.5 * nu)
+            weights = shape / rates
+            kernels.add_up_weighted(values, weights, states, *self._statistics())
+            terms = constant - shape * np.log(rates) + (rates - 0.5 * nu) * weights
+            self._log_density_of_weights = float(terms[seen].sum())
+            bound = self.log_evidence()
+            if bound - last < _GAIN:
+                break
+            last = bound
+        self._first_weights[known] = weights
+
+    def _expect(self) -> None:
+        """Write the means, and the factors of precisions, that are expected."""
+        width = self.means.shape[1]
+        gaussian.expect_gaussians(
+            *self._statistics(), *self.prior, self.means, self.precision_factors, self.log_dets,
+            np.empty((width, width)),
+        )  # fmt: skip
+
+    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Write first states: the nearest of centers that are spread over all but outliers."""
+        centre, covariance = robust_moments(self._values)
+        reach = _REACH * np.sqrt(np.diag(covariance))
+        self._start_from(frozen(np.clip(self._values, centre - reach, centre + reach)), states, rng)
+
+    def draw(
+        self,
+        states: NDArray[np.int64],
+        rng: NDArray[np.uint64],
+        coupling: Coupling | None = None,
+    ) -> None:
+        """Draw nu, the weights and the missing values, then mu and Sigma, given the states."""
+        if self._filled is None:
+            self.complete(states, rng)
+        assert self._filled is not None
+        assert self._weights is not None
+        self._take(self._filled, self._weights, states)
+        self._filled = self._weights = None
+        self.draw_parameters(rng)
+
+    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+        """Write the log densities of what was observed of all steps, weights summed out."""
+        write_student_log_densities(
+            self._values, self._missing, self.means, self.precision_factors / np.sqrt(self.freedom),
+            np.full(len(self.counts), self.freedom), out,
+        )  # fmt: skip
+
+    def log_evidence(self) -> float:
+        """Return log p(x, u | z), of missing values as last drawn, and of nu if it is drawn."""
+        rest = self._log_density_of_weights + self._log_prior_of_freedom(self.freedom)
+        return super().log_evidence() + rest
+
+    def scalars(self) -> dict[str, float]:
+        """Return what the trace records."""
+        freedom = {} if self.tail_prior is None else {"degrees_of_freedom": self.freedom}
+        return {**super().scalars(), **freedom}
+
+    def model(self) -> StudentTModel:  # type: ignore[override]
+        """Return what the next observation follows given the states and the weights."""
+        mean, precision, dof, scale = self.prior
+        n_blocks, width = mean.shape
+        mean, scale = np.tile(mean, (self.n_states, 1)), np.tile(scale, (self.n_states, 1, 1))
+        masses = self.masses[:, np.newaxis]
+        away = self.centres - mean
+        lower = np.tril(self.scatter)
+        scatter = lower + np.tril(lower, -1).swapaxes(1, 2)
+        shares = masses / (precision + masses)
+        spread = (precision * shares * away)[:, :, np.newaxis] * away[:, np.newaxis]
+        dofs = dof + self.counts
+        divisors = np.where(dofs > width + 1, dofs - width - 1, dofs)
+        scales = (scale + scatter + spread) / divisors[:, np.newaxis, np.newaxis]
+        full = n_blocks == 1
+        n_dims = n_blocks * width
+        shape = (n_dims, n_dims) if full else (n_dims,)
+        heads = (self.n_states,) if full else (self.n_states, n_dims)
+        return StudentTModel(
+            (mean + shares * away).reshape(self.n_states, n_dims),
+            scales.reshape(self.n_states, *shape),
+            self.freedom,
+            (dofs - (width - 1.0)).reshape(heads),
+            divisors.reshape(heads),
+            (precision + self.masses).reshape(heads),
+        )

@@ -1,0 +1,41 @@
+"""Wrong patches: discrete, categorical."""
+
+from mutation.mutation import Mutation
+
+SYMBOLS = "emissions/_discrete/_categorical.py"
+CONCENTRATION = "tests/exact/emissions/test_symbol_concentration.py"
+
+MUTATIONS = [
+    Mutation(
+        "symbols-concentration-without-jacobian",
+        SYMBOLS,
+        "result + shape * log_concentration - rate * concentration",
+        "result + (shape - 1.0) * log_concentration - rate * concentration",
+        "The slice is one of the logarithm.",
+        f"{CONCENTRATION}::test_one_step_of_each_state",
+    ),
+    Mutation(
+        "symbols-joint-without-prior",
+        SYMBOLS,
+        "result += shape * math.log(rate * concentration) - rate * concentration",
+        "result += shape * math.log(rate * concentration)",
+        "The joint has the density of a drawn concentration.",
+        f"{CONCENTRATION}::test_evidence[uniform]",
+    ),
+    Mutation(
+        "symbols-drawn-of-the-old-concentration",
+        SYMBOLS,
+        "kernels.draw_log_probs(self.counts, self.prior,",
+        "kernels.draw_log_probs(self.counts, self._base,",
+        "Probabilities are drawn given the concentration of this sweep.",
+        f"{CONCENTRATION}::test_probabilities_are_drawn_given_the_new_concentration",
+    ),
+    Mutation(
+        "symbols-restricted-without-concentration",
+        SYMBOLS,
+        "return CategoricalSampler(n_states, self.prior)",
+        "return CategoricalSampler(n_states, self._base)",
+        "Moves of states condition on the concentration.",
+        f"{CONCENTRATION}::test_restricted_samplers_know_the_concentration",
+    ),
+]

@@ -1,0 +1,33 @@
+"""Wrong patches: gaussian, drawn scale."""
+
+from mutation.mutation import Mutation
+
+PRIOR = "emissions/_gaussian/_drawn_scale.py"
+TESTS = "tests/exact/emissions/test_drawn_scale.py"
+
+MUTATIONS = [
+    Mutation(
+        "drawn-scale-in-all-directions",
+        PRIOR,
+        "d = np.flatnonzero(varies[b])",
+        "d = np.arange(len(lengths))",
+        "A constant column has no scale.",
+        f"{TESTS}::test_directions_in_which_nothing_varies_stay[False]",
+    ),
+    Mutation(
+        "drawn-scale-of-collinear-columns",
+        PRIOR,
+        "is_free = eigenvalues > _SMALLEST_EIGENVALUE",
+        "is_free = eigenvalues > 0.0",
+        "A direction in which nothing varies has no scale.",
+        f"{TESTS}::test_directions_in_which_nothing_varies_stay[True]",
+    ),
+    Mutation(
+        "drawn-scale-density-without-the-trace",
+        PRIOR,
+        "0.5 * n * (log_ratios - traces + n * np.log(0.5 * n))",
+        "0.5 * n * (log_ratios + n * np.log(0.5 * n))",
+        "The density of a Wishart matrix.",
+        f"{TESTS}::test_the_log_evidence_has_the_density_of_the_scale[full]",
+    ),
+]

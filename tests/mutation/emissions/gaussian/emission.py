@@ -1,0 +1,41 @@
+"""Wrong patches: gaussian, emission."""
+
+from mutation.mutation import Mutation
+
+GAUSSIAN_SAMPLER = "emissions/_gaussian/_emission.py"
+PREDICTIVES = "tests/exact/emissions/test_predictives.py"
+
+MUTATIONS = [
+    Mutation(
+        "moves-missing-values-twice",
+        "emissions/_gaussian/_emission.py",
+        "        if self._filled is None:\n            self.complete(states, rng)",
+        "        self.complete(states, rng)",
+        "Parameters of before a move say nothing of what is missing after it.",
+        "tests/unit/emissions/test_gaussian.py::test_parameters_are_drawn_given_completed_values",
+    ),
+    Mutation(
+        "predictive-without-the-means-error",
+        GAUSSIAN_SAMPLER,
+        "divisors / freedoms * (1.0 + 1.0 / (precision + self.counts))",
+        "divisors / freedoms",
+        "The mean of a state is known from n observations only.",
+        f"{PREDICTIVES}::test_full_covariances[2-1.5]",
+    ),
+    Mutation(
+        "predictive-freedom-of-the-prior",
+        GAUSSIAN_SAMPLER,
+        "freedoms = dofs - (width - 1.0)",
+        "freedoms = dofs",
+        "Each column takes a degree of freedom.",
+        f"{PREDICTIVES}::test_full_covariances[2-1.5]",
+    ),
+    Mutation(
+        "gaussian-posterior-of-covariances",
+        "emissions/_gaussian/_emission.py",
+        "logs += (dofs - width - 1.0) * log_dets",
+        "logs += (dofs - width) * log_dets",
+        "The Wishart density of Sigma^-1.",
+        "tests/exact/emissions/test_comparable.py::test_log_posterior_is_what_bayes_says[full]",
+    ),
+]

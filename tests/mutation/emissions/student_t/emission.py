@@ -1,0 +1,41 @@
+"""Wrong patches: student t, emission."""
+
+from mutation.mutation import Mutation
+
+STUDENT_T = "emissions/_student_t/_emission.py"
+STUDENT_T_TESTS = "tests/exact/emissions/test_student_t.py"
+
+MUTATIONS = [
+    Mutation(
+        "outliers-masses-as-counts",
+        STUDENT_T,
+        "return self.counts, self.masses, self.centres, self.scatter",
+        "return self.counts, self.counts, self.centres, self.scatter",
+        "The mean is known as well as the weights of its steps say.",
+        f"{STUDENT_T_TESTS}::test_evidence_given_weights[full]",
+    ),
+    Mutation(
+        "outliers-jacobian",
+        STUDENT_T,
+        "logs = (half - 1.0 + 0.5 * width) * np.log(weights) - half * weights",
+        "logs = (half - 1.0) * np.log(weights) - half * weights",
+        "A weight scales the precision in all columns.",
+        f"{STUDENT_T_TESTS}::test_evidence_given_weights[full]",
+    ),
+    Mutation(
+        "outliers-freedom-without-normaliser",
+        STUDENT_T,
+        " - 0.5 * numbers * log_freedom",
+        "",
+        "The scale of a t density depends on its degrees of freedom.",
+        f"{STUDENT_T_TESTS}::test_posterior_of_the_degrees_of_freedom",
+    ),
+    Mutation(
+        "outliers-bound-without-entropy",
+        STUDENT_T,
+        "terms = constant - shape * np.log(rates) + (rates - 0.5 * nu) * weights",
+        "terms = constant - shape * np.log(rates) + (rates + 0.5 * nu) * weights",
+        "The bound stays below the evidence.",
+        f"{STUDENT_T_TESTS}::test_variational_evidence_is_a_lower_bound[5.0]",
+    ),
+]

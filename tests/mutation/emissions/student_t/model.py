@@ -1,0 +1,25 @@
+"""Wrong patches: student t, model."""
+
+from mutation.mutation import Mutation
+
+STUDENT_T_MODEL = "emissions/_student_t/_model.py"
+STUDENT_T_TESTS = "tests/exact/emissions/test_student_t.py"
+
+MUTATIONS = [
+    Mutation(
+        "outliers-mean-as-if-known",
+        STUDENT_T_MODEL,
+        "spread = np.exp(-nodes.logs) + 1.0 / precisions[:, np.newaxis]",
+        "spread = np.exp(-nodes.logs) + 0.0 / precisions[:, np.newaxis]",
+        "The location of a state is known from its steps only.",
+        f"{STUDENT_T_TESTS}::test_predictive_given_weights[3.0-full]",
+    ),
+    Mutation(
+        "outliers-coarse-polynomials",
+        STUDENT_T_MODEL,
+        "np.ascontiguousarray(coefficients.T.reshape(at_points.shape))",
+        "np.ascontiguousarray(coefficients.T.reshape(at_points.shape) * (np.arange(12) < 6))",
+        "Polynomials are as exact as sums over nodes.",
+        f"{STUDENT_T_TESTS}::test_many_rows_at_once[3.0-full]",
+    ),
+]
