@@ -29,14 +29,14 @@ class CheckpointContent(NamedTuple):
     ----------
     settings : dict
         Parameters of the estimator.
-    saved : SavedRuns
-        Runs without their data.
+    state : FitState
+        The runs without their data.
     parts : str or None
         Name of the folder with what partitions hold, in a fit to partitions.
     """
 
     settings: dict[str, Any]
-    saved: Any
+    state: Any
     parts: str | None = None
 
 
@@ -155,12 +155,12 @@ class Checkpoint:
         estimator : estimator that is fitted
         context : sklearn.callback.CallbackContext
         """
-        if not hasattr(estimator, "_checkpoint"):
+        if not hasattr(estimator, "_loop"):
             raise TypeError(
                 f"Checkpoint is for estimators of skdp that fit step by step, not for "
                 f"{type(estimator).__name__}."
             )
-        self._n_sweeps = estimator._n_steps_done()
+        self._n_sweeps = estimator._loop.n_steps
         self._time = time.monotonic()
 
     def teardown(self, estimator: Any, context: Any) -> None:
@@ -189,7 +189,7 @@ class Checkpoint:
         estimator : estimator that is fitted
         context : sklearn.callback.CallbackContext
         """
-        n_new = estimator._n_steps_done() - self._n_sweeps
+        n_new = estimator._loop.n_steps - self._n_sweeps
         if (
             (self.every_sweeps is not None and n_new >= self.every_sweeps)
             or (
@@ -214,7 +214,7 @@ class Checkpoint:
                 f"The checkpoint {self.path} could not be written: {error}. The fit continues.",
                 RuntimeWarning,
             )
-        self._n_sweeps = estimator._n_steps_done()
+        self._n_sweeps = estimator._loop.n_steps
         self._time = time.monotonic()
 
     def _write(self, estimator: Any) -> None:
@@ -222,7 +222,7 @@ class Checkpoint:
         header = f"{_FORMAT}{skdp.__version__} {type(estimator).__name__}\n"
         files = PartFiles(self.path)
         try:
-            content = estimator._checkpoint(files)
+            content = estimator._loop.checkpoint(files)
             write_checked(self.path, content, header.encode())
             self._parts = content.parts
             self._n_written += 1

@@ -12,12 +12,11 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_concentration, check_gamma_prior, check_memory
+from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats
 from skdp._numeric._unique_rows import unique_rows
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp.base import ChainEstimator
 from skdp.context._columns import as_rows, describe_column, find_codes, read_columns
 from skdp.context._distance_dependent._model import (
     LinkModel,
@@ -402,10 +401,10 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
             stream=derive_stream(root, Role.SWEEP, c),
         )
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
         trace, models = attributes["trace_"], attributes["_models"]
-        walker = saved.runs[attributes["_best_chain"]].walker
+        walker = state.runs[attributes["_best_chain"]].walker
         labels = representative_partition(np.array([model.labels for model in models]), "binder")
         observations, similarity = walker.observations, walker.similarity
         if similarity.name:

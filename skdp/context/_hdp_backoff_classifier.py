@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skdp._checks import check_beta_prior, check_concentration, check_discount, check_gamma_prior
+from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp.base import ChainEstimator
 from skdp.context._backoff._explain import CountedModel
 from skdp.context._backoff._state import BackoffWalker
 from skdp.context._backoff._tree import ContextTree
@@ -239,9 +238,9 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     def _make_averages(self) -> LawAverages:
         return LawAverages()
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
-        best = saved.runs[attributes["_best_chain"]]
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
+        best = state.runs[attributes["_best_chain"]]
         discounts, concentrations, n_tables = best.averages.means()
         tree, franchise = best.walker.menu, best.walker.franchise
         layout = tree.layout

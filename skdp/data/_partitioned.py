@@ -60,6 +60,12 @@ def split_samples(sizes: NDArray[np.int64], n_partitions: int) -> list[tuple[int
     return list(pairwise([*bounds, len(sizes)]))
 
 
+def raise_without_constructor(cls: type) -> NoReturn:
+    """Raise a TypeError that names the class methods by which data sets are made."""
+    makers = ", ".join(name for name in dir(cls) if name.startswith("from_"))
+    raise TypeError(f"Make a {cls.__name__} by one of {makers}.")
+
+
 class Partitioned:
     """Base of the partitioned data sets: containers of one kind that are never all in memory."""
 
@@ -67,10 +73,6 @@ class Partitioned:
 
     _parts: tuple[Part, ...]
     _n_features: int
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        makers = ", ".join(name for name in dir(type(self)) if name.startswith("from_"))
-        raise TypeError(f"Make a {type(self).__name__} by one of {makers}.")
 
     @classmethod
     def _make(cls, parts: list[Part]) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from skdp.data._partitioned import Partitioned
+from skdp.data._partitioned import Partitioned, raise_without_constructor
 from skdp.data._segmented_corpus import SegmentedCorpus
 
 
@@ -45,6 +45,9 @@ class PartitionedCorpus(Partitioned):
     """
 
     _kind = SegmentedCorpus
+
+    def __init__(self) -> None:
+        raise_without_constructor(type(self))
 
     @classmethod
     def from_corpus(cls, corpus: SegmentedCorpus, n_partitions: int) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from skdp.data._partitioned import Partitioned
+from skdp.data._partitioned import Partitioned, raise_without_constructor
 from skdp.data._sequence_panel import SequencePanel
 
 
@@ -39,6 +39,9 @@ class PartitionedPanel(Partitioned):
     """
 
     _kind = SequencePanel
+
+    def __init__(self) -> None:
+        raise_without_constructor(type(self))
 
     @classmethod
     def from_panel(cls, panel: SequencePanel, n_partitions: int) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from skdp.data._partitioned import Partitioned
+from skdp.data._partitioned import Partitioned, raise_without_constructor
 from skdp.data._token_sequences import TokenSequences
 
 
@@ -37,6 +37,9 @@ class PartitionedSentences(Partitioned):
     """
 
     _kind = TokenSequences
+
+    def __init__(self) -> None:
+        raise_without_constructor(type(self))
 
     @classmethod
     def from_sentences(cls, sentences: TokenSequences, n_partitions: int) -> Self:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_memory, is_number
+from skdp._fit import FitState, IterativeEstimator
 from skdp._numeric._random import Role, make_seed_sequence
-from skdp._resumable import ResumableEstimator, SavedRuns
 from skdp._sklearn_compat import (
     Interval,
     StrOptions,
@@ -21,7 +21,7 @@ from skdp._sklearn_compat import (
 )
 from skdp.data._binarize import binarize
 from skdp.data._brackets import as_in_treebanks
-from skdp.grammar._coordinate_ascent import Expectation, warn_unless_converged
+from skdp.grammar._coordinate_ascent import Expectation
 from skdp.grammar._refined_parsing import RefinedParsing
 from skdp.grammar._refinement._ascent import Refinement
 from skdp.grammar._refinement._backoff import make_backoff
@@ -35,10 +35,10 @@ from skdp.grammar._refinement._lexicon import Lexicon
 from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
 from skdp.grammar._refinement._messages import RefinedTables, count_nodes, expect, expect_best
 from skdp.grammar._refinement._parser import RefinedParser
+from skdp.grammar._refinement._procedure import RefinementAscents
 from skdp.grammar._refinement._split_merge import Schedule, SplitMerge
 from skdp.grammar._refinement._treebank import CoarseRules, Treebank, flatten
 from skdp.grammar._refinement._variational import RefinementPriors, VariationalRefinement
-from skdp.inference import warn_unconverged
 
 ACTIVE = 1e-6
 """Subsymbols with so many expected nodes, and their rules of so large a weight, are active."""
@@ -55,12 +55,6 @@ _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 _AUTO = StrOptions({"auto"})
 
 
-_Run = Refinement | SplitMerge
-
-_Plan = tuple[Any, float, int]
-"""What a run's steps learn from, the tolerance, and the largest number of steps."""
-
-
 class _Data(NamedTuple):
     """What `fit` learns from."""
 
@@ -69,7 +63,7 @@ class _Data(NamedTuple):
     n_words: int
 
 
-class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
+class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
     r"""Refined treebank grammar with a hierarchical Dirichlet process (HDP-PCFG-GR).
 
     The symbols of a treebank are too coarse: an NP that is a subject differs from one that is an
@@ -249,7 +243,7 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ResumableEstimator._parameter_constraints,
+        **IterativeEstimator._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "binary_concentration": [_POSITIVE, _AUTO],
         "unary_concentration": [_POSITIVE, _AUTO],
@@ -263,18 +257,16 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
         "merge_share": [Interval(Real, 0, 1, closed="both")],
         "min_word_count": [Interval(Integral, 1, None, closed="left")],
         "decoding": [StrOptions({"max-rule", "projection", "marginal"})],
-        "max_iter": [*ResumableEstimator._parameter_constraints["max_iter"], _AUTO],
+        "max_iter": [*IterativeEstimator._parameter_constraints["max_iter"], _AUTO],
         "tol": [Interval(Real, 0, None, closed="left")],
         "n_products": [Interval(Integral, 1, None, closed="left")],
         "horizontal_order": [Interval(Integral, 0, None, closed="left")],
         "vertical_order": [Interval(Integral, 1, None, closed="left")],
     }
 
-    _free_in_checkpoints = ResumableEstimator._free_in_checkpoints | {"decoding"}
+    _free_in_checkpoints = IterativeEstimator._free_in_checkpoints | {"decoding"}
 
-    _feature_attributes = (*ResumableEstimator._feature_attributes, "_backoff")
-
-    _step_name = "iteration"
+    _feature_attributes = (*IterativeEstimator._feature_attributes, "_backoff")
 
     _sample_kind = "tree"
     """What `skdp.utils.estimator_checks` feeds it."""
@@ -407,12 +399,23 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
 
     # Coordinate ascent
 
-    def _start(self, data: _Data) -> SavedRuns:
+    def _make_procedure(self, data: _Data) -> RefinementAscents:
+        learn: Treebank | Expectation = data.trees
+        if self.inference != "split-merge":
+            learn = self._expectation(data.trees)
+        return RefinementAscents(
+            partial(self._start, data), learn, self.tol * data.n_words, self._most_steps,
+            self.n_jobs,
+        )  # fmt: skip
+
+    def _start(self, data: _Data) -> FitState:
         root = make_seed_sequence(self.random_state)
         runs = [self._make_run(data, root, i) for i in range(self.n_products)]
-        return SavedRuns(runs, root)
+        return FitState(runs, root)
 
-    def _make_run(self, data: _Data, root: np.random.SeedSequence, number: int) -> _Run:
+    def _make_run(
+        self, data: _Data, root: np.random.SeedSequence, number: int
+    ) -> Refinement | SplitMerge:
         """Return one of the grammars; the first is the same however many there are."""
         key = (*root.spawn_key, Role.INIT, *([number] if number else []))
         rng = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=key))
@@ -446,53 +449,8 @@ class HDPPCFGRefiner(RefinedParsing, ResumableEstimator):
             return int(self.max_iter)
         return self._schedule.most_steps if self.inference == "split-merge" else _MOST_STEPS
 
-    def _plan(self, run: _Run, data: _Data) -> _Plan:
-        learn: Treebank | Expectation = data.trees
-        if self.inference != "split-merge":
-            learn = self._expectation(data.trees)
-        return learn, self.tol * data.n_words, self._most_steps
-
-    @staticmethod
-    def _advance(run: _Run, plan: _Plan, n_steps: int) -> _Run:
-        learn, tol, most_steps = plan
-        for _ in range(n_steps):
-            if run.converged or run.n_iter >= most_steps:
-                break  # others may go on
-            run.step(learn, tol)
-        return run
-
-    @staticmethod
-    def _n_steps(run: _Run) -> int:
-        return run.n_iter
-
-    def _is_done(self, run: _Run) -> bool:
-        return run.converged or run.n_iter >= self._most_steps
-
-    @staticmethod
-    def _has_result(run: _Run) -> bool:
-        return bool(run.lower_bounds)
-
-    def _progress(self, runs: list[_Run]) -> str:
-        return f"lower bound {max(run.bound for run in runs):.8g}"
-
-    def _warn_unless_converged(self, saved: SavedRuns) -> None:
-        run = min(saved.runs, key=lambda run: run.converged)
-        if self.inference != "split-merge":
-            warn_unless_converged(self, run)
-        elif not run.converged:
-            warn_unconverged(
-                self,
-                "cycles",
-                "the cycles of splits and merges are not done. Raise max_iter.",
-                n_iter=run.n_iter,
-                n_cycles=self._schedule.n_cycles,
-            )
-
-    def _keep(self, saved: SavedRuns) -> None:
-        """Keep nothing of a fit that was interrupted: only one with a checkpoint goes on."""
-
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        run, *others = sorted(saved.runs, key=lambda run: -run.bound)
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        run, *others = sorted(state.runs, key=lambda run: -run.bound)
         grammar, lexicon, priors = run.grammar, run.lexicon, self._priors(self.n_components)
         rules, logs = grammar.rules, grammar.weights()
         nodes = count_nodes(rules, grammar.counts)

@@ -16,7 +16,7 @@ from skdp.inference._convergence import (
 )
 from skdp.inference._interrupt import InterruptGuard, check_interrupts, is_interrupted
 from skdp.inference._schedule import Schedule
-from skdp.inference._sweeps import Sweeps
+from skdp.inference._sweeps import SweepIterator
 from skdp.inference._trace import Trace
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
     "NoAverages",
     "Part",
     "Schedule",
-    "Sweeps",
+    "SweepIterator",
     "Trace",
     "Walker",
     "align_labels",

@@ -9,7 +9,7 @@ from skdp.inference._interrupt import InterruptGuard
 from skdp.inference._schedule import Schedule
 
 
-class Sweeps:
+class SweepIterator:
     """Iterator over the states of a chain, one after every sweep.
 
     What a signal handler raises during a sweep, Ctrl-C among it, is raised when the sweep is done;

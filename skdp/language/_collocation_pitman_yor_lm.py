@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skdp._checks import check_beta_prior, check_gamma_prior
+from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Places
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.language._collocations._kernels_seats import LONGEST
 from skdp.language._collocations._layout import chain_bytes
@@ -319,9 +319,9 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
             derive_stream(root, Role.SWEEP, c),
         )
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
-        chain = saved.runs[attributes["_best_chain"]]
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
+        chain = state.runs[attributes["_best_chain"]]
         prior = np.mean([model.own_prior for model in chain.models.values()], axis=0)
         found, counts = count_collocations(attributes["_models"])
         return attributes | {

@@ -21,11 +21,10 @@ from skdp._checks import (
     check_discount,
     check_gamma_prior,
 )
+from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions, with_callbacks
-from skdp.base import ChainEstimator
 from skdp.language._base import NgramLanguageModel
 from skdp.language._ngram._arpa import write_arpa
 from skdp.language._ngram._trie import NgramTrie
@@ -303,9 +302,9 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         runner.base = self.base  # a clone would have lost its fit
         return runner
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
-        best = saved.runs[attributes["_best_chain"]]
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
+        best = state.runs[attributes["_best_chain"]]
         discounts, concentrations, n_tables = best.averages.means()
         trie = best.walker.menu
         return {

@@ -13,11 +13,10 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_beta_prior, check_gamma_prior, check_memory
+from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats, Ints, Places
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp.base import ChainEstimator
 from skdp.data import TokenSequences
 from skdp.inference import NoAverages
 from skdp.language._nested._input import read_cuts, read_fit_input, read_new_input
@@ -351,9 +350,9 @@ class NestedPitmanYorLM(
     def _make_averages(self) -> NoAverages:
         return NoAverages()
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
-        chain = saved.runs[attributes["_best_chain"]]
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
+        chain = state.runs[attributes["_best_chain"]]
         mine = list(chain.models.values())
         prior = np.mean([model.prior for model in mine], axis=0)
         n = int(self.character_order)

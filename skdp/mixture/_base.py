@@ -11,10 +11,9 @@ import numpy as np
 from sklearn.base import ClusterMixin, DensityMixin
 
 from skdp._checks import check_memory
+from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._typing import Floats, Places
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, StrOptions
-from skdp.base import ComposedEstimator
 from skdp.emissions._clusters import ClusterEmission
 from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._discrete._category_columns import code_categories
@@ -36,14 +35,14 @@ EMISSIONS: Mapping[str, Callable[[], Any]] = {
 """What names stand for."""
 
 
-class BaseMixture(ClusterMixin, DensityMixin, ComposedEstimator):
+class BaseMixture(ClusterMixin, DensityMixin, ChainEstimator):
     """Base class: parameters, emissions, and the representative partition.
 
     A subclass gives `_check_hyper`, `_check_input`, `_start_walker` and `_model_of`.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **ComposedEstimator._parameter_constraints,
+        **ChainEstimator._parameter_constraints,
         "emission": [StrOptions(set(EMISSIONS)), HasMethods("make_sampler")],
         "concentration": "no_validation",
         "concentration_prior": [tuple, list],
@@ -52,7 +51,7 @@ class BaseMixture(ClusterMixin, DensityMixin, ComposedEstimator):
         "init": [StrOptions({"sequential"}), "array-like"],
     }
 
-    _feature_attributes = (*ComposedEstimator._feature_attributes, "categories_")
+    _feature_attributes = (*ChainEstimator._feature_attributes, "categories_")
     _optional_attributes = frozenset(["means_", "covariances_"])
 
     emission: Any
@@ -124,15 +123,15 @@ class BaseMixture(ClusterMixin, DensityMixin, ComposedEstimator):
         """Return a partition, with some numbers, and what new rows follow given it."""
         raise NotImplementedError
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
         trace, models = attributes["trace_"], attributes["_models"]
         labels = representative_partition(
             np.array([model.labels for model in models]), self.point_estimate
         )
         learnt = {name: float(trace[name].mean()) for name in self._learnt}
-        walker = saved.runs[attributes["_best_chain"]].walker
-        model = self._model_of(walker, labels, learnt, saved.root)
+        walker = state.runs[attributes["_best_chain"]].walker
+        model = self._model_of(walker, labels, learnt, state.root)
         n_components = len(model.weights) - 1
         numbers = trace["n_components"].astype(np.int64).ravel()
         geometry = {}

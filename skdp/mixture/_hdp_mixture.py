@@ -12,10 +12,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, check_count, check_memory
+from skdp._fit import FitState
 from skdp._numeric._bayes import log_posterior
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._numeric._typing import Floats, Places
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import SequencePanel, check_panel
 from skdp.data._panels import check_no_lengths, holds_labels, split
@@ -324,13 +324,13 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         model: HDPMixtureModel = walker.model_of(labels, **learnt, rng=rng)
         return model
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
         trace, labels = attributes["trace_"], attributes["labels_"]
-        walker, model = saved.runs[0].walker, attributes["_representative"]
+        walker, model = state.runs[0].walker, attributes["_representative"]
         return {
             **attributes,
-            "_key": derive_stream(saved.root, Role.TRANSFORM),
+            "_key": derive_stream(state.root, Role.TRANSFORM),
             "labels_": split(labels, walker.ptr, self._is_single),
             "group_weights_": model.shares(walker.ptr, np.eye(len(model.weights))[labels])[:, :-1],
             "top_concentration_": float(trace["top_concentration"].mean()),

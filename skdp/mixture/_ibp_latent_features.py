@@ -13,11 +13,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from skdp._checks import check_concentration, check_gamma_prior, check_memory
+from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp.base import ChainEstimator
 from skdp.data._validation import check_rows
 from skdp.inference import NoAverages, Trace, warn_of_bound, warn_of_drifts
 from skdp.mixture._draws import draw_rows
@@ -343,8 +342,8 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             split_merge=bool(self.split_merge),
         )
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
         trace, models = attributes["trace_"], attributes["_models"]
         best = max(models, key=lambda model: model.log_joint)
         numbers = trace["n_components"].astype(np.int64).ravel()
@@ -357,12 +356,12 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         return {
             **attributes,
             "_best": best,
-            "_key": derive_stream(saved.root, Role.TRANSFORM),
+            "_key": derive_stream(state.root, Role.TRANSFORM),
             "components_": best.means.copy(),
             "feature_probabilities_": best.probabilities(),
             "n_components_": len(best.counts),
             "n_components_distribution_": np.bincount(numbers) / len(numbers),
-            "mean_": saved.runs[0].walker.center.copy(),
+            "mean_": state.runs[0].walker.center.copy(),
             **learnt,
         }
 

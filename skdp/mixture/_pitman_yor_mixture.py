@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 from skdp._checks import check_beta_prior
+from skdp._fit import FitState
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.mixture._row_mixture import RowMixture
 
@@ -212,6 +213,6 @@ class PitmanYorMixture(RowMixture):
         prior = check_beta_prior(self.discount_prior, "discount_prior")
         return (None if isinstance(self.discount, str) else float(self.discount)), prior
 
-    def _fitted_attributes(self, saved: Any, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
         return {**attributes, "discount_": float(attributes["trace_"]["discount"].mean())}

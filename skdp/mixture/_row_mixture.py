@@ -17,7 +17,6 @@ from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import StrOptions, with_callbacks
 from skdp.data._validation import check_rows
-from skdp.inference import Chain
 from skdp.mixture._base import BaseMixture
 from skdp.mixture._blocked_walker import BlockedWalker
 from skdp.mixture._draws import draw_rows
@@ -90,7 +89,7 @@ class RowMixture(BaseMixture):
         concentration, concentration_prior = self._concentration_and_prior(discount)
         make: Any = MixtureWalker
         if self.sampler == "blocked":
-            make = partial(BlockedWalker, n_jobs=self._n_threads_of_a_chain())
+            make = partial(BlockedWalker, n_jobs=self._n_jobs_of_chain())
         walker: MixtureWalker = make(
             values,
             self._make_emission(values),
@@ -106,15 +105,6 @@ class RowMixture(BaseMixture):
             split_merge=bool(self.split_merge),
         )
         return walker
-
-    def _n_threads_of_a_chain(self) -> int | None:
-        """Return `n_jobs` if there is one chain; several are drawn side by side."""
-        return self.n_jobs if self.n_chains == 1 else 1
-
-    def _attach(self, run: Chain, data: Floats) -> None:
-        if isinstance(run.walker, BlockedWalker):
-            run.walker.n_jobs = self._n_threads_of_a_chain()
-        super()._attach(run, data)
 
     def _model_of(
         self, walker: Any, labels: Places, learnt: dict[str, float], root: np.random.SeedSequence

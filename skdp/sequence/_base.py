@@ -13,8 +13,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._executors import predict_parts
+from skdp._fit import ChainEstimator
+from skdp._fit._partitions import fit_partitions
 from skdp._sklearn_compat import with_callbacks
-from skdp.base import ComposedEstimator
 from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_panel
 from skdp.data._numbers import check_finite
 from skdp.data._panels import check_no_lengths
@@ -26,7 +27,7 @@ from skdp.inference import NoAverages, warn_user
 from skdp.sequence._partitions import of_number, takes_partitions
 
 
-class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ComposedEstimator):
+class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
     """Base class: panels, fits, scores.
 
     A subclass gives `_allows_nan`, `_part` and `predict`. Its models, all in `_models` and those of
@@ -37,7 +38,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
     samples_: list[Any]
     _models: list[Any]
 
-    _feature_attributes = (*ComposedEstimator._feature_attributes, "_n_words", "categories_")
+    _feature_attributes = (*ChainEstimator._feature_attributes, "_n_words", "categories_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -149,8 +150,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compo
             has as many factors as it may have; its priors are far from the scale of X then.
             If chains plainly disagree; compare them in `trace_` then.
         """
-        if isinstance(X, PartitionedPanel) and hasattr(self, "_fit_partitions"):
-            return self._fit_partitions(X)
+        if isinstance(X, PartitionedPanel) and hasattr(self, "_check_partitions"):
+            return fit_partitions(self, X)
         return self._fit(X, y)
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:

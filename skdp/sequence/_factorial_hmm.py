@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_beta_prior, check_count, check_gamma_prior, check_memory
+from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SequencePanel
 from skdp.data._panels import split
@@ -328,16 +328,16 @@ class FactorialHMM(SequenceEstimator):
             block_size=self.block_size,
         )
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
         best = attributes["_best_chain"]
         samples, reference = name_factors(
-            list(saved.runs[best].models.values()),
+            list(state.runs[best].models.values()),
             exchangeable=self._emission_object().weights is None,
         )
         others = [
             sample.model
-            for c, chain in enumerate(saved.runs)
+            for c, chain in enumerate(state.runs)
             for sample in chain.models.values()
             if c != best
         ]
@@ -352,7 +352,7 @@ class FactorialHMM(SequenceEstimator):
             "noise_variance_": model.noise_variance,
             "factor_shares_": model.shares,
             "n_active_factors_": int(np.count_nonzero(model.shares)),
-            "_most_factors": saved.runs[best].walker.priors.most,
+            "_most_factors": state.runs[best].walker.priors.most,
         }
 
     def _warn_of_trace(self, trace: Trace) -> None:

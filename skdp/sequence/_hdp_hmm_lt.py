@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import clone
 
 from skdp._checks import check_beta_prior, check_gamma_prior, check_memory
+from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import SequencePanel
 from skdp.emissions._discrete._categorical import CategoricalEmission
@@ -384,15 +384,15 @@ class HDPHMMLT(PartitionedHMM):
             init=check_init(self.init, panel.ptr, self.n_components),
         )
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
         best = attributes["_best_chain"]
-        walker = saved.runs[best].walker
+        walker = state.runs[best].walker
         count = walker.count_pairs if walker.is_placed else count_pairs
-        samples, reference = name_states(list(saved.runs[best].models.values()), count)
+        samples, reference = name_states(list(state.runs[best].models.values()), count)
         others = [
             sample.model
-            for c, chain in enumerate(saved.runs)
+            for c, chain in enumerate(state.runs)
             for sample in chain.models.values()
             if c != best
         ]

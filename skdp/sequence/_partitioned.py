@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from skdp._executors import Executor
+from skdp._fit._partitions import PartitionedSampling, check_no_warm_start
 from skdp._numeric._random import Role, derive_stream
-from skdp._partitioned_fits import PartitionedFits
 from skdp.data import PartitionedPanel
 from skdp.data._validation import check_partitions
 from skdp.emissions._independent import list_unsummed
@@ -24,13 +24,11 @@ from skdp.sequence._parts import make_part
 from skdp.sequence._similarities._protocol import EmissionCoupledSampler
 
 
-class PartitionedHMM(PartitionedFits, HMMPredictions):
+class PartitionedHMM(HMMPredictions):
     """Base class of hidden Markov models that can be fitted to a panel in partitions.
 
     A subclass gives `_emission_object`, `_priors`, `_check_size` and `_n_held`.
     """
-
-    _unit = "steps"
 
     n_components: int
     duration: Any
@@ -51,7 +49,7 @@ class PartitionedHMM(PartitionedFits, HMMPredictions):
             raise TypeError(f"{type(self).__name__} with {name} {cure}")
         if self.state_sampler == "beam":
             raise TypeError(f"state_sampler='beam' {cure}")
-        self._check_no_warm_start(X)
+        check_no_warm_start(self, X)
 
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
         if executor is None:
@@ -71,6 +69,15 @@ class PartitionedHMM(PartitionedFits, HMMPredictions):
             check_columns_observed(n_seen == 0, None)
         self._check_size(max(n_steps for _, n_steps in placed.sizes))
         return placed
+
+    def _make_procedure(self, data: Any) -> Any:
+        if not isinstance(data, PlacedPanel):
+            return super()._make_procedure(data)
+        return self._make_sampling(PartitionedSampling, data, unit="steps")
+
+    def _keeps_partitions(self, executor: Executor) -> bool:
+        """Return whether chains continue later with the partitions of an executor."""
+        return False
 
     def _make_option(self, name: str) -> Any:
         """Return the sampler of the similarity or the duration, or None."""

@@ -12,10 +12,9 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from skdp._checks import as_floats, check_gamma_prior, check_memory, is_number
 from skdp._executors import predict_parts
+from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp.base import ChainEstimator
 from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
 from skdp.data._validation import check_partitions
 from skdp.topics._shared._averages import TopicAverages
@@ -146,26 +145,23 @@ class BaseTopicModel(
         shards = [derive_stream(root, Role.SHARD, role, c, s) for s in range(1, n_shards)]
         return [derive_stream(root, role, c), *shards]
 
-    def _attached(self, saved: SavedRuns, data: Any) -> SavedRuns:
-        saved = super()._attached(saved, data)
-        for chain in saved.runs:
-            chain.walker.n_jobs = self.n_jobs
-        return saved
+    def _n_jobs_of_chain(self) -> int | None:
+        return self.n_jobs  # shards have the threads
 
     def _make_averages(self) -> TopicAverages:
         return TopicAverages()
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
-        best = saved.runs[attributes["_best_chain"]]
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
+        best = state.runs[attributes["_best_chain"]]
         means = best.averages.means(in_place=final)
         if "segment_topic_" in means and "_topic_tokens" not in means:
             means["_topic_tokens"] = best.walker.segment_lengths @ means["segment_topic_"]
         return {
             **attributes,
             **means,
-            "_fold_in_key": derive_stream(saved.root, Role.TRANSFORM),
-            "_likelihood_key": derive_stream(saved.root, Role.LIKELIHOOD),
+            "_fold_in_key": derive_stream(state.root, Role.TRANSFORM),
+            "_likelihood_key": derive_stream(state.root, Role.LIKELIHOOD),
         }
 
     # Public methods

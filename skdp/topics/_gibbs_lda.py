@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skdp._checks import check_gamma_prior
+from skdp._fit import FitState
 from skdp._numeric._random import Role
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import StrOptions
 from skdp.data import SegmentedCorpus
 from skdp.topics._base import PRIOR, check_dirichlet
@@ -223,9 +223,9 @@ class GibbsLDA(LikelihoodMixin, PartitionedTopicModel):
             self.n_jobs,
         )
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         return {
-            **super()._fitted_attributes(saved, final=final),
+            **super()._fitted_attributes(state, final=final),
             "_fitted_level": self.level,
         }
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skdp._checks import check_gamma_prior
+from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
 from skdp.inference import Trace, warn_of_drifts
@@ -270,8 +270,8 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
             derive_stream(root, Role.SWEEP, c),
         )
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
         numbers = attributes["trace_"]["n_components"].astype(np.int64).ravel()
         return {
             **attributes,

@@ -9,9 +9,10 @@ import numpy as np
 
 from skdp._checks import check_memory
 from skdp._executors import Executor, LostWorkerError
+from skdp._fit import FitState
+from skdp._fit._checkpoints import list_checkpoints
+from skdp._fit._partitions import PartitionedSampling, fit_partitions, is_over_partitions
 from skdp._numeric._random import Role
-from skdp._partitioned_fits import PartitionedFits
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import PartitionedCorpus
 from skdp.data._validation import check_partitions
@@ -45,13 +46,11 @@ class InPartitions:
         raise AttributeError(f"'{owner.__name__}' object has no attribute '{self._name}'")
 
 
-class PartitionedTopicModel(PartitionedFits, BaseTopicModel):
+class PartitionedTopicModel(BaseTopicModel):
     """Base class of the topic models that can be fitted to a corpus in partitions.
 
     A subclass gives `_start_placed_walker`, and extends `_check_partitions`.
     """
-
-    _unit = "tokens"
 
     _optional_attributes: ClassVar[frozenset[str]] = frozenset(
         ["doc_topic_", "segment_topic_", "segment_mixing_", "_n_partitions"]
@@ -109,7 +108,7 @@ class PartitionedTopicModel(PartitionedFits, BaseTopicModel):
             burn-in, too few to tell; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
         """
-        return self._fit_partitions(X) if isinstance(X, PartitionedCorpus) else self._fit(X)
+        return fit_partitions(self, X) if isinstance(X, PartitionedCorpus) else self._fit(X)
 
     def _keeps_partitions(self, executor: Executor) -> bool:
         kept = self._kept_partitions()
@@ -117,10 +116,10 @@ class PartitionedTopicModel(PartitionedFits, BaseTopicModel):
 
     def _kept_partitions(self) -> PlacedCorpus | None:
         """Return the partitions that the last fit has kept for another one."""
-        saved = vars(self).get("_saved")
-        if saved is None or not self._is_placed(saved):
+        state = vars(self).get("_saved")
+        if state is None or not is_over_partitions(state):
             return None
-        placed: PlacedCorpus = saved.runs[0].walker.data
+        placed: PlacedCorpus = state.runs[0].walker.data
         return placed
 
     def _check_partitions(self, X: PartitionedCorpus) -> None:
@@ -156,7 +155,7 @@ class PartitionedTopicModel(PartitionedFits, BaseTopicModel):
     def _find_kept(self, X: PartitionedCorpus, executor: Executor) -> PlacedCorpus | None:
         """Return the partitions of the last fit if this one is to go on with them."""
         kept = self._kept_partitions() if self.warm_start else None
-        if kept is None or any(each.path.exists() for each in self._checkpoints()):
+        if kept is None or any(each.path.exists() for each in list_checkpoints(self)):
             return None
         try:
             kept.go_on(self.n_jobs)
@@ -193,27 +192,25 @@ class PartitionedTopicModel(PartitionedFits, BaseTopicModel):
         """Return the walker of a new chain over partitions."""
         raise NotImplementedError
 
-    def _start_chains(self, data: Any, n_chains: int) -> SavedRuns:
-        saved = super()._start_chains(data, n_chains)
-        for chain in saved.runs:
-            if isinstance(chain.walker, PlacedWalker):
-                chain.averages = self._make_placed_averages()
-        return saved
+    def _make_procedure(self, data: Any) -> Any:
+        if not isinstance(data, PlacedCorpus):
+            return super()._make_procedure(data)
+        return self._make_sampling(
+            PartitionedSampling,
+            data,
+            unit="tokens",
+            make_averages=self._make_placed_averages,
+        )
 
     def _make_placed_averages(self) -> PlacedAverages:
         """Return the running means of a new chain over partitions."""
         return PlacedAverages(is_lasting=True)
 
-    def _attach(self, run: Any, data: Any) -> None:
-        super()._attach(run, data)
-        if isinstance(run.averages, PlacedAverages):
-            run.averages.attach(run.walker)
-
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
-        if self._is_placed(saved):
-            attributes["_n_partitions"] = len(saved.runs[0].walker.streams)
-            for chain in saved.runs:
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
+        if is_over_partitions(state):
+            attributes["_n_partitions"] = len(state.runs[0].walker.streams)
+            for chain in state.runs:
                 chain.averages.drop()
         return attributes
 

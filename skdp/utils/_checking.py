@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
@@ -73,33 +74,58 @@ def clone_fitted(estimator: Any) -> Any:
 
 def interrupt(estimator: Any, n_steps: int, *data: Any) -> None:
     """Fit to the data, and press Ctrl-C after `n_steps` steps."""
-    _fail(estimator, "_report", n_steps, KeyboardInterrupt, *data)
+    _fail(estimator, "is_done", n_steps, KeyboardInterrupt, *data)
 
 
 def tear(estimator: Any, n_steps: int, *data: Any) -> None:
     """Fit to the data, and run out of memory in the middle of a later step than `n_steps`."""
-    _fail(estimator, "_advance", n_steps, MemoryError, *data)
+    _fail(estimator, "advance", n_steps, MemoryError, *data)
+
+
+@contextmanager
+def acting_after(estimator: Any, method: str, act: Callable[[int], None]) -> Iterator[None]:
+    """Return a context in which fits call ``act(n_steps)`` after a method of their procedure.
+
+    Parameters
+    ----------
+    estimator : estimator that is fitted step by step
+    method : {"advance", "is_done"}
+        Errors of `act` come in the middle of a step with "advance", between steps with "is_done".
+    act : callable
+    """
+    make = estimator._make_procedure
+
+    def make_acting(data: Any) -> Any:
+        procedure = make(data)
+        whole = getattr(procedure, method)
+
+        def then_act(run: Any, *args: Any) -> Any:
+            result = whole(run, *args)
+            act(procedure.n_steps(result if method == "advance" else run))
+            return result
+
+        setattr(procedure, method, then_act)
+        return procedure
+
+    estimator._make_procedure = make_acting
+    try:
+        yield
+    finally:
+        del estimator._make_procedure
 
 
 def _fail(
     estimator: Any, method: str, n_steps: int, error: type[BaseException], *data: Any
 ) -> None:
     """Fit to the data, with an error at the end of a method once `n_steps` steps are done."""
-    whole = getattr(estimator, method)
 
-    def then_fail(first: Any, *args: Any) -> Any:
-        result = whole(first, *args)
-        run = result if method == "_advance" else first[0]
-        if estimator._n_steps(run) >= n_steps:
+    def fail(n_done: int) -> None:
+        if n_done >= n_steps:
             raise error
-        return result
 
-    setattr(estimator, method, then_fail)
-    try:
-        estimator.fit(*data)
-    except error:
-        pass
-    else:
-        raise AssertionError(f"The fit did not end with {error.__name__}.")
-    finally:
-        delattr(estimator, method)
+    with acting_after(estimator, method, fail):
+        try:
+            estimator.fit(*data)
+        except error:
+            return
+    raise AssertionError(f"The fit did not end with {error.__name__}.")

@@ -185,7 +185,7 @@ def test_no_kernel_is_sent(estimator):
     """What other processes get names none of numba's: each would compile it anew, for minutes."""
     estimator = seeded(estimator)
     data = estimator._check_input(*make_data(estimator))
-    runs = estimator._start(data).runs
+    runs = estimator._make_procedure(data).start().runs
     assert b"numba" not in pickle.dumps(runs)
 
 

@@ -214,7 +214,12 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
         ValueError,
         "y holds what look like the lengths",
     ),
-    ("lengths", lambda: HDPHMMLT(2).fit(LONG, lengths=[4, 6]), TypeError, r"HDPHMMLT.fit\(\).*len"),
+    (
+        "lengths",
+        lambda: HDPHMMLT(2).fit(LONG, lengths=[4, 6]),
+        TypeError,
+        r"SequenceEstimator.fit\(\).*len",
+    ),
     ("a series", lambda: hmm(LONG[:, 0]), ValueError, r"1D array.*np.reshape\(X, \(-1, 1\)\)"),
     ("a series", lambda: hmm([1.0, 2.0]), ValueError, r"1D array.*or the list \[X\]"),
     ("a series", lambda: hmm(pd.Series([1.0, 2.0])), ValueError, r"1D array.*or the list \[X\]"),

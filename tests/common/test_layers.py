@@ -17,9 +17,7 @@ LAYERS = {
     1: ("_sklearn_compat", "data", "datasets"),
     3: ("inference", "_executors"),
     4: (
-        "_resumable",
-        "_partitioned_fits",
-        "base",
+        "_fit",
         "callback",
         "emissions",
         "topics",

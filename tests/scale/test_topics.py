@@ -353,7 +353,7 @@ def test_a_worker_is_killed_at_a_checkpoint(client, monkeypatch, tmp_path):
 def test_threads_go_on_with_the_fit_of_a_cluster(client, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
         kill_at(patch, client, 4)
-        patch.setattr("skdp._partitioned_fits._MOST_LOSSES", 1)
+        patch.setattr("skdp._fit._partitions._MOST_LOSSES", 1)
         with pytest.raises(LostWorkerError, match="loss"):
             watched(tmp_path).fit(split(4))
     with joblib.parallel_config("threading"):

@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 
 from skdp._checks import check_gamma_prior
 from skdp._executors import Executor
+from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, make_seed_sequence
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
-from skdp.base import ChainEstimator
 from skdp.data import PartitionedSentences, TokenSequences, check_sentences
 from skdp.data._validation import check_partitioned_sentences
 from skdp.grammar._chart._batches import SentenceBatches, without_empty
-from skdp.grammar._coordinate_ascent import Expectation, warn_unless_converged
+from skdp.grammar._coordinate_ascent import Expectation
 from skdp.grammar._induction._ascent import Induction, start_weights
 from skdp.grammar._induction._counts import count_active_rules, count_expected
 from skdp.grammar._induction._gibbs import GammaPrior, GrammarWalker, LearntConcentrations
 from skdp.grammar._induction._layout import Layout, check_size, read_row
 from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
 from skdp.grammar._induction._partitions import PlacedSentences
+from skdp.grammar._induction._procedure import InductionAscents
 from skdp.grammar._induction._trees import count_best_trees
 from skdp.grammar._induction._variational import GrammarPriors, VariationalGrammar
 from skdp.grammar._top_weights import TopPrior
-from skdp.inference import Chain, NoAverages, Schedule, warn_user
+from skdp.inference import NoAverages, warn_user
 
 _ANNEALED_SHARE = 0.2
 """Annealed starts anneal for this share of the iterations, at most `_MOST_ANNEALED`."""
@@ -90,14 +90,6 @@ class GrammarEstimator(ChainEstimator):
     @property
     def _is_sampled(self) -> bool:
         return bool(self.inference == "gibbs")
-
-    @property
-    def _steps_in_place(self) -> bool:  # type: ignore[override]
-        return self._is_sampled
-
-    @property
-    def _step_name(self) -> str:  # type: ignore[override]
-        return "sweep" if self._is_sampled else "iteration"
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell whether a fit came to a result: one that was interrupted early did not."""
@@ -238,9 +230,19 @@ class GrammarEstimator(ChainEstimator):
 
     # Runs
 
-    def _start(self, data: TokenSequences | PlacedSentences) -> SavedRuns:
+    def _make_procedure(self, data: TokenSequences | PlacedSentences) -> Any:
         if self._is_sampled:
-            return super()._start(data)
+            return super()._make_procedure(data)
+        in_partitions = isinstance(data, PlacedSentences)
+        n_words = data.n_words if isinstance(data, PlacedSentences) else len(data.tokens)
+        layout = Layout(data.n_features, self.n_components, self.n_preterminals)
+        return InductionAscents(
+            partial(self._start_ascents, data), self._expectation(layout, data),
+            self.tol * n_words, self.max_iter, self.n_jobs, in_partitions=in_partitions,
+        )  # fmt: skip
+
+    def _start_ascents(self, data: TokenSequences | PlacedSentences) -> FitState:
+        """Return the grammars of all starts."""
         root = make_seed_sequence(self.random_state)
         layout = Layout(data.n_features, self.n_components, self.n_preterminals)
         grammar: Any
@@ -259,7 +261,7 @@ class GrammarEstimator(ChainEstimator):
             seed = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, Role.INIT, i))
             start = start_weights(layout, rule_types, np.random.default_rng(seed))
             runs.append(Induction(grammar, start, flat, n_annealed))
-        return SavedRuns(runs, root)
+        return FitState(runs, root)
 
     def _start_walker(
         self, data: TokenSequences, root: np.random.SeedSequence, c: int
@@ -269,15 +271,6 @@ class GrammarEstimator(ChainEstimator):
 
     def _make_averages(self) -> NoAverages:
         return NoAverages()
-
-    def _plan(self, run: Any, data: TokenSequences | PlacedSentences) -> Any:
-        if self._is_sampled:
-            run.walker.n_jobs = self.n_jobs if self.n_chains == 1 else 1  # chains have the threads
-            return super()._plan(run, data)
-        n_words = data.n_words if isinstance(data, PlacedSentences) else len(data.tokens)
-        tol = self.tol * n_words
-        run.judge(tol)  # that of an earlier fit may have been larger
-        return self._expectation(run.grammar.layout, data), tol, self.max_iter
 
     def _expectation(self, layout: Layout, data: TokenSequences | PlacedSentences) -> Expectation:
         """Return what counts rules under given weights."""
@@ -289,70 +282,13 @@ class GrammarEstimator(ChainEstimator):
             return partial(count_best_trees, data, layout, n_jobs)
         return partial(count_expected, SentenceBatches.of(data), dtype, n_jobs)
 
-    def _advance_all(self, runs: list[Any], plans: list[Any], step: int) -> list[Any]:
-        if self._is_sampled or not self._is_in_partitions(plans[0]):
-            return super()._advance_all(runs, plans, step)
-        # The partitions have the threads or the workers.
-        return [self._advance(run, plan, step) for run, plan in zip(runs, plans, strict=True)]
-
-    @staticmethod
-    def _is_in_partitions(plan: Any) -> bool:
-        return isinstance(getattr(plan[0].func, "__self__", None), PlacedSentences)
-
-    @staticmethod
-    def _advance(run: Any, plan: Any, n_steps: int) -> Any:
-        if isinstance(plan, Schedule):
-            return ChainEstimator._advance(run, plan, n_steps)
-        expect, tol, max_iter = plan
-        return _climb(run, expect, tol, max_iter, n_steps)
-
-    @staticmethod
-    def _n_steps(run: Any) -> int:
-        return run.n_sweeps if isinstance(run, Chain) else run.n_iter
-
-    def _is_done(self, run: Any) -> bool:
-        has_converged = isinstance(run, Induction) and run.converged
-        return has_converged or super()._is_done(run)
-
-    @staticmethod
-    def _has_result(run: Any) -> bool:
-        return run.n_sweeps > 0 if isinstance(run, Chain) else bool(run.lower_bounds)
-
-    def _progress(self, runs: list[Any]) -> str:
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         if self._is_sampled:
-            return super()._progress(runs)
-        bounds = [run.lower_bounds[-1] for run in runs if run.lower_bounds]
-        return f"lower bound {max(bounds):.8g}" if bounds else "annealing"
-
-    def _warn_unless_converged(self, saved: SavedRuns) -> None:
-        if self._is_sampled:
-            super()._warn_unless_converged(saved)
-        else:
-            warn_unless_converged(self, max(saved.runs, key=lambda run: run.bound))
-
-    def _showing(self, saved: SavedRuns, *, final: bool = False) -> SavedRuns:
-        return super()._showing(saved, final=final) if self._is_sampled else saved
-
-    def _attach(self, run: Any, data: Any) -> None:
-        if isinstance(run, Chain):
-            super()._attach(run, data)
-
-    @staticmethod
-    def _detach(run: Any) -> None:
-        if isinstance(run, Chain):
-            ChainEstimator._detach(run)
-
-    @staticmethod
-    def _detached(run: Any) -> Any:
-        return ChainEstimator._detached(run) if isinstance(run, Chain) else run
-
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        if self._is_sampled:
-            of_chains = super()._fitted_attributes(saved, final=final)
+            of_chains = super()._fitted_attributes(state, final=final)
             best = max(of_chains["_models"], key=lambda draw: draw.log_joint)
             return {**_attributes_of(best.grammar), **of_chains}
-        bounds = [run.bound for run in saved.runs]
-        best = saved.runs[int(np.argmax(bounds))]
+        bounds = [run.bound for run in state.runs]
+        best = state.runs[int(np.argmax(bounds))]
         return {
             **_attributes_of(best.grammar),
             "lower_bound_": max(bounds),
@@ -360,18 +296,6 @@ class GrammarEstimator(ChainEstimator):
             "init_lower_bounds_": np.array(bounds),
             "n_iter_": best.n_iter,
         }
-
-
-def _climb(
-    run: Induction, expect: Expectation, tol: float, max_iter: int, n_steps: int
-) -> Induction:
-    """Return an ascent that has done `n_steps` more, unless it was done before."""
-    run = run.copy()
-    for _ in range(min(n_steps, max_iter - run.n_iter)):
-        if run.converged:
-            break
-        run.step(expect, tol)
-    return run
 
 
 def _attributes_of(grammar: Any) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class SplitMerge:
         self._sizes = np.ones(trees.rules.n_symbols, dtype=np.int64)
         self.grammar = MaximumLikelihoodRefinement(trees.rules, 0.0, 1, sizes=self._sizes)
         self.coarse_logs = self._logs = self.grammar.updated(self._counts).weights()
-        self._schedule, self._rng = schedule, rng
+        self.schedule, self._rng = schedule, rng
         self._partner = np.full((trees.rules.n_symbols, 1), -1, dtype=np.int32)
         self._n_phases = 0  # begun: of splits and of merges in turns
         self._n_left = 0 if schedule.n_cycles else 1
@@ -92,7 +92,7 @@ class SplitMerge:
     @property
     def converged(self) -> bool:
         """Whether all cycles are done."""
-        return self._n_left == 0 and self._n_phases == 2 * self._schedule.n_cycles
+        return self._n_left == 0 and self._n_phases == 2 * self.schedule.n_cycles
 
     @property
     def _is_merged(self) -> bool:
@@ -127,13 +127,13 @@ class SplitMerge:
         self._last = -np.inf
         if self._is_merged:
             is_merged, share = choose_merges(
-                trees, self._logs, self._partner, self._schedule.merge_share
+                trees, self._logs, self._partner, self.schedule.merge_share
             )
             made = merge_pairs(self._sizes, self._partner, is_merged, share)
             self._n_left = _N_MERGED
         else:
             nodes = count_nodes(trees.rules, self._counts)
-            made = split_in_two(self._sizes, nodes, self._schedule.n_components)
+            made = split_in_two(self._sizes, nodes, self.schedule.n_components)
             self._n_left = _N_SPLIT
         self._go_on(trees, made)
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skdp._checks import check_beta_prior, check_gamma_prior
+from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._base import PRIOR, check_dirichlet
@@ -141,10 +141,10 @@ class BaseTableModel(LikelihoodMixin, PartitionedTopicModel):
             self._fitted_parents,
         )
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         # The concentration of the corpus is known from the fit; others are the documents' own.
         learns = isinstance(self.concentration, str)
-        attributes = super()._fitted_attributes(saved, final=final)
+        attributes = super()._fitted_attributes(state, final=final)
         parents = self._parents
         if isinstance(parents, str):
             parents = tuple(attributes["mixing_prior_"].tolist())

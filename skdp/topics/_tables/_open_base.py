@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skdp._fit import FitState
 from skdp._numeric._random import Role
-from skdp._resumable import SavedRuns
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.inference import Trace, warn_of_drifts
@@ -127,8 +127,8 @@ class OpenTableModel(BaseTableModel):
             self.n_jobs,
         )
 
-    def _fitted_attributes(self, saved: SavedRuns, *, final: bool = False) -> dict[str, Any]:
-        attributes = super()._fitted_attributes(saved, final=final)
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(state, final=final)
         if not self._is_open:
             return attributes
         numbers = attributes["trace_"]["n_components"].astype(np.int64).ravel()

@@ -86,5 +86,5 @@ def make_walker(problem, model, outcomes=OUTCOMES, **params):
     """Return the walker of a chain that `fit` would run."""
     estimator = make_estimator(problem, model, **params)
     data = estimator._check_input(problem.X, outcomes)
-    (chain,) = estimator._start_chains(data, 1).runs
+    (chain,) = estimator._make_procedure(data).start_chains(1).runs
     return chain.walker

@@ -21,7 +21,7 @@ from skdp.callback._pickles import write_checked
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.sequence import HDPHMMLT, FactorialHMM
 from skdp.topics import GibbsLDA, HDPTopicModel, LatentDirichletCoClustering, SegmentedTopicModel
-from skdp.utils._checking import interrupt, same_fit, tear
+from skdp.utils._checking import acting_after, interrupt, same_fit, tear
 
 needs_callbacks = pytest.mark.skipif(
     not has_callbacks(), reason="callbacks came with scikit-learn 1.9"
@@ -55,8 +55,10 @@ CASES = {
 SHARED = {"max_iter": 12, "random_state": 0}
 
 
-def n_done(model, saved):
-    return max(map(model._n_steps, saved.runs))
+def n_done(checkpoint, model):
+    """Return the number of steps in a file."""
+    runs = checkpoint._load(model).state.runs
+    return max(run.n_sweeps if hasattr(run, "n_sweeps") else run.n_iter for run in runs)
 
 
 @pytest.fixture(params=list(CASES))
@@ -75,11 +77,11 @@ class TestFits:
         checkpoint = Checkpoint(tmp_path / "file", every_sweeps=100)
         interrupt(sklearn.clone(model).set_callbacks(checkpoint), 5, *data)
         resumed = sklearn.clone(model).set_callbacks(checkpoint)
-        done = n_done(resumed, checkpoint._load(resumed).saved)
+        done = n_done(checkpoint, resumed)
         assert 5 <= done < straight.n_iter_
         same_fit(resumed.fit(*data), straight)
         assert os.listdir(tmp_path) == ["file"]
-        assert n_done(model, checkpoint._load(resumed).saved) == straight.n_iter_
+        assert n_done(checkpoint, resumed) == straight.n_iter_
 
     def test_after_an_error(self, case, tmp_path):
         """A fit that was cut in two goes on from the last checkpoint."""
@@ -91,7 +93,7 @@ class TestFits:
             interrupt(torn, 7, *data)
         else:
             tear(torn, 7, *data)
-            assert n_done(model, checkpoint._load(model).saved) == 6
+            assert n_done(checkpoint, model) == 6
         same_fit(sklearn.clone(model).set_callbacks(checkpoint).fit(*data), straight)
 
     def test_it_holds_no_data(self, tmp_path):
@@ -111,7 +113,7 @@ class TestWhen:
         save = Checkpoint._save
 
         def save_and_tell(self, estimator):
-            sweeps.append(estimator._n_steps_done())
+            sweeps.append(estimator._loop.n_steps)
             save(self, estimator)
 
         monkeypatch.setattr(Checkpoint, "_save", save_and_tell)
@@ -289,15 +291,13 @@ class TestOneFitAtATime:
         """Call `fit` while a fit with this path runs; return what it returns."""
         found = []
         model = GibbsLDA(2, **SHARED).set_callbacks(Checkpoint(path, every_sweeps=1))
-        report = model._report
 
-        def fit_and_report(runs, step):
+        def fit_once(n_done):
             if not found:
                 found.append(fit())
-            report(runs, step)
 
-        model._report = fit_and_report
-        model.fit(DOCUMENTS)
+        with acting_after(model, "is_done", fit_once):
+            model.fit(DOCUMENTS)
         assert os.listdir(path.parent) == [path.name]
         return found[0]
 
@@ -367,6 +367,7 @@ from skdp.callback import Checkpoint
 from skdp.grammar import HDPPCFG
 from skdp.sequence import HDPHMMLT
 from skdp.topics import AdaptiveTopicModel
+from skdp.utils._checking import acting_after
 
 kind, path, max_iter = sys.argv[1], sys.argv[2], int(sys.argv[3])
 rng = np.random.default_rng(0)
@@ -381,16 +382,17 @@ else:
     model = HDPPCFG(6, max_iter=max_iter, tol=0.0, random_state=0)
 if path:
     model.set_callbacks(Checkpoint(path, every_sweeps=20))
-report = model._report
+told = []
 
 
-def tell_and_report(runs, step):
-    print("at", max(map(model._n_steps, runs)), flush=True)
-    model._report = report
+def tell_once(n_done):
+    if not told:
+        print("at", n_done, flush=True)
+        told.append(n_done)
 
 
-model._report = tell_and_report
-model.fit(X)
+with acting_after(model, "is_done", tell_once):
+    model.fit(X)
 result = model.lower_bounds_ if kind == "grammar" else model.trace_["log_joint"]
 print(np.asarray(result).tobytes().hex())
 """

@@ -47,7 +47,7 @@ def test_components_are_those_of_the_links(outcome_model, n_columns):
     """After sweeps over some hundred observations, counts and labels are those counted anew."""
     X, y = make_events(200, n_columns)
     model = DistanceDependentCRPClassifier(outcome_model=outcome_model, random_state=0)
-    (chain,) = model._start_chains(model._check_input(X, y), 1).runs
+    (chain,) = model._make_procedure(model._check_input(X, y)).start_chains(1).runs
     walker = chain.walker
     for _ in range(5):
         components = walker._make_components()

@@ -147,7 +147,7 @@ def test_words_have_the_topics_that_they_have_in_shards():
     model = make(max_iter=5, n_shards=9)
     (*_, expected) = model.iter_sweeps(CORPUS)
     with LocalExecutor(2) as executor:
-        (chain,) = model._start_chains(PlacedCorpus(split(9), executor), 1).runs
+        (chain,) = model._make_procedure(PlacedCorpus(split(9), executor)).start_chains(1).runs
         for _ in range(5):
             chain.walker.sweep()
         shards = [part.chains[0]._walker.shards[0] for part in executor._states]

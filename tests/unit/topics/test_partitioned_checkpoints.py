@@ -88,7 +88,7 @@ def test_after_an_error(case, tmp_path, monkeypatch):
         with pytest.raises(ZeroDivisionError):
             watched(path, cls, **params).fit(split(3))
     resumed = watched(path, cls, n_jobs=2, **params)
-    assert Checkpoint(path)._load(resumed).saved.runs[0].n_sweeps == 6
+    assert Checkpoint(path)._load(resumed).state.runs[0].n_sweeps == 6
     assert_same(resumed.fit(split(3)), straight(cls, **params))
     assert_nothing_is_left()
 
@@ -101,7 +101,7 @@ def test_after_an_interrupt(tmp_path, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             watched(path, every_sweeps=100).fit(split(3))
     resumed = watched(path)
-    assert Checkpoint(path)._load(resumed).saved.runs[0].n_sweeps == 7
+    assert Checkpoint(path)._load(resumed).state.runs[0].n_sweeps == 7
     assert_same(resumed.fit(split(3)), straight())
 
 
@@ -221,7 +221,7 @@ class TestFiles:
                 assert_same(watched(path).fit(split(3)), expected)
         model = watched(path)
         content = Checkpoint(path)._load(model)
-        assert content.saved.runs[0].n_sweeps == 0
+        assert content.state.runs[0].n_sweeps == 0
         assert [each.name for each in (tmp_path / "file.parts").glob("*")] == [content.parts]
         assert sorted(os.listdir(tmp_path / "file.parts" / content.parts)) == [
             "part-00000", "part-00001", "part-00002",
@@ -329,5 +329,5 @@ def test_kill_9(tmp_path):
     )
     assert child.returncode == -signal.SIGKILL
     resumed = watched(path)
-    assert Checkpoint(path)._load(resumed).saved.runs[0].n_sweeps == 6
+    assert Checkpoint(path)._load(resumed).state.runs[0].n_sweeps == 6
     assert_same(resumed.fit(split(3)), straight())

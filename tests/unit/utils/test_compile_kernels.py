@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import skdp
-from skdp._resumable import ResumableEstimator
+from skdp._fit import IterativeEstimator
 from skdp.mixture import HDPMixture
 from skdp.sequence import GaussianEmission
 from skdp.utils import compile_kernels
@@ -99,7 +99,7 @@ def test_it_knows_every_estimator_that_has_runs(family):
     module = importlib.import_module(f"skdp.{family}")
     found = [getattr(module, name) for name in module.__all__]
     found = [each for each in found if inspect.isclass(each)]
-    found = [each for each in found if issubclass(each, ResumableEstimator)]
+    found = [each for each in found if issubclass(each, IterativeEstimator)]
     assert found
     for each in found:
         assert list(_data_for(each())), each

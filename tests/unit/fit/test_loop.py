@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 
 from skdp.data import SegmentedCorpus
 from skdp.topics import SegmentedTopicModel
-from skdp.utils._checking import interrupt, same_fit, tear
+from skdp.utils._checking import acting_after, interrupt, same_fit, tear
 
 DOCUMENTS = [[[0, 1, 0, 2], [3, 3]], [[3, 2, 1], [0, 0, 1]], [[2], [1, 3]]]
 
@@ -21,29 +21,27 @@ def model(**params):
     return SegmentedTopicModel(**{"n_components": 2, "max_iter": 20, "random_state": 0, **params})
 
 
-def press_in_step(estimator, n_steps, *signums):
-    """Let signals come in the middle of a step."""
-    advance = estimator._advance
+def pressing_in_step(estimator, n_steps, *signums):
+    """Return a context in which signals come in the middle of a step."""
 
-    def advance_and_press(run, *args):
-        result = advance(run, *args)
-        if estimator._n_steps(run) == n_steps:
+    def press(n_done):
+        if n_done == n_steps:
             for signum in signums:
                 signal.raise_signal(signum)
-        return result
 
-    estimator._advance = advance_and_press
+    return acting_after(estimator, "advance", press)
 
 
-def press_once_it_runs(estimator):
-    """Let Ctrl-C come from outside some time after the first sweep."""
-    report = estimator._report
+def pressing_once_it_runs(estimator):
+    """Return a context in which Ctrl-C comes from outside some time after the first sweep."""
+    timers = []
 
-    def start_the_clock(runs, step):
-        estimator._report = report
-        threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+    def start_the_clock(n_done):
+        if not timers:
+            timers.append(threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]))
+            timers[0].start()
 
-    estimator._report = start_the_clock
+    return acting_after(estimator, "is_done", start_the_clock)
 
 
 class TestInterruption:
@@ -52,8 +50,7 @@ class TestInterruption:
         documents = DOCUMENTS * 50
         model(max_iter=1).fit(documents)  # everything is compiled
         long = model(max_iter=10**6, burn_in=0)
-        press_once_it_runs(long)
-        with pytest.raises(KeyboardInterrupt):
+        with pressing_once_it_runs(long), pytest.raises(KeyboardInterrupt):
             long.fit(documents)
         assert 1 < long.n_iter_ < 10**6
         assert np.isfinite(long.score(documents))
@@ -65,8 +62,7 @@ class TestInterruption:
         documents = DOCUMENTS * 50
         model(max_iter=1).fit(documents)
         long = model(max_iter=10**5, burn_in=0, n_chains=2, n_jobs=2)
-        press_once_it_runs(long)
-        with pytest.raises(KeyboardInterrupt):
+        with pressing_once_it_runs(long), pytest.raises(KeyboardInterrupt):
             long.fit(documents)
         assert long.trace_.n_chains == 2
         assert 1 < long.n_iter_ < 10**5
@@ -105,20 +101,20 @@ class TestInterruption:
     @pytest.mark.filterwarnings("error")
     def test_an_interrupt_stays_one_where_warnings_are_errors(self):
         stopped = model(max_iter=30, burn_in=20)
-        press_in_step(stopped, 5, signal.SIGINT)
-        with pytest.raises(KeyboardInterrupt):
+        with pressing_in_step(stopped, 5, signal.SIGINT), pytest.raises(KeyboardInterrupt):
             stopped.fit(DOCUMENTS)
         assert stopped.n_iter_ == 5
 
     def test_an_impatient_second_signal(self):
         """Two Ctrl-C cut a sweep in two: nothing can be resumed, nothing is half fitted."""
         long = model(max_iter=30, burn_in=0)
-        press_in_step(long, 7, signal.SIGINT, signal.SIGINT)
-        with pytest.raises(KeyboardInterrupt):
+        with (
+            pressing_in_step(long, 7, signal.SIGINT, signal.SIGINT),
+            pytest.raises(KeyboardInterrupt),
+        ):
             long.fit(DOCUMENTS)
         with pytest.raises(NotFittedError):
             long.transform(DOCUMENTS)
-        del long._advance
         straight = model(max_iter=30, burn_in=0).fit(DOCUMENTS)
         with pytest.warns(UserWarning, match="in the middle of a sweep"):
             long.set_params(warm_start=True).fit(DOCUMENTS)
@@ -131,17 +127,18 @@ class TestInterruption:
             raise TimeoutError("too long")
 
         late = model(max_iter=30, burn_in=2)
-        press_in_step(late, 7, signal.SIGTERM)
         previous = signal.signal(signal.SIGTERM, time_out)
         try:
-            with pytest.raises(TimeoutError, match="too long"):
+            with (
+                pressing_in_step(late, 7, signal.SIGTERM),
+                pytest.raises(TimeoutError, match="too long"),
+            ):
                 late.fit(DOCUMENTS)
             assert signal.getsignal(signal.SIGTERM) is time_out
         finally:
             signal.signal(signal.SIGTERM, previous)
         assert late.n_iter_ == 7
         assert np.isfinite(late.score(DOCUMENTS))
-        del late._advance
         late.set_params(warm_start=True).fit(DOCUMENTS)
         straight = model(max_iter=30, burn_in=2).fit(DOCUMENTS)
         assert_array_equal(late.components_, straight.components_)

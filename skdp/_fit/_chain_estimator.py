@@ -1,0 +1,147 @@
+"""The base class of all estimators that are fitted by Markov chains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+
+from skdp._checks import check_memory
+from skdp._fit._estimator import IterativeEstimator
+from skdp._fit._sampling import Sampling, SamplingSettings
+from skdp._fit._state import FitState
+from skdp._sklearn_compat import Interval, validate_parameters
+from skdp.inference import SweepIterator, Trace, warn_of_climbs, warn_of_disagreement
+
+_LEAST_BYTES = 2.0**12
+"""The least memory of a chain, whatever its data."""
+
+
+class ChainEstimator(IterativeEstimator):
+    """Base class: parameters of chains, their procedure, and the attributes that all have.
+
+    A subclass implements `_check_input` (X as a container), `_start_walker` (the sampler of a new
+    chain) and `_make_averages`, and extends `_fitted_attributes`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **IterativeEstimator._parameter_constraints,
+        "burn_in": [Interval(Integral, 0, None, closed="left"), None],
+        "thin": [Interval(Integral, 1, None, closed="left")],
+        "n_samples": [Interval(Integral, 1, None, closed="left")],
+        "n_chains": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    _free_in_warm_start: ClassVar[frozenset[str]] = IterativeEstimator._free_in_warm_start | {
+        "burn_in",
+        "thin",
+        "n_samples",
+    }
+
+    def _validate_parameters(self) -> None:
+        """Raise for parameters out of range."""
+        validate_parameters(self)
+        check_memory(_LEAST_BYTES * self.n_chains, f"n_chains={self.n_chains}")
+        if self._burn_in() >= self.max_iter and not self.warm_start:
+            raise ValueError(
+                f"burn_in must be smaller than max_iter unless warm_start=True, got "
+                f"burn_in={self.burn_in} and max_iter={self.max_iter}."
+            )
+
+    def _burn_in(self) -> int:
+        """Return the number of first sweeps that are not kept."""
+        return self.max_iter // 2 if self.burn_in is None else self.burn_in
+
+    def _start_walker(self, data: Any, root: np.random.SeedSequence, c: int) -> Any:
+        """Return the sampler of a new chain, with random streams of its own."""
+        raise NotImplementedError
+
+    def _make_averages(self) -> Any:
+        """Return the running means of a new chain."""
+        raise NotImplementedError
+
+    def _n_jobs_of_chain(self) -> int | None:
+        """Return the number of threads of a sweep: several chains have the threads themselves."""
+        return self.n_jobs if self.n_chains == 1 else 1
+
+    def _make_procedure(self, data: Any) -> Any:
+        return self._make_sampling(Sampling, data)
+
+    def _make_sampling(self, kind: Any, data: Any, **options: Any) -> Any:
+        """Return a kind of `Sampling` of chains over a container."""
+        return kind(
+            data,
+            self._start_walker,
+            **{
+                "make_averages": self._make_averages,
+                "settings": SamplingSettings(
+                    self.max_iter, self._burn_in(), self.thin, self.n_samples
+                ),
+                "n_chains": self.n_chains,
+                "n_jobs": self.n_jobs,
+                "n_jobs_of_chain": self._n_jobs_of_chain(),
+                "random_state": self.random_state,
+                **options,
+            },
+        )
+
+    def iter_sweeps(self, X: Any, y: Any = None) -> Iterator[Any]:
+        """Yield the state after every sweep of the first chain that `fit` would run.
+
+        The estimator is neither fitted nor changed: use this to watch, plot or stop a chain. It
+        always begins at the first sweep, even with `warm_start`.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+
+        Returns
+        -------
+        iterator of states, of length `max_iter`
+            Each is a live, read-only view; ``state.copy()`` detaches it from the chain. Exceptions
+            from signal handlers during a sweep, such as Ctrl-C, are raised at the end of the sweep,
+            and the iterator can continue from there.
+
+        Raises
+        ------
+        ValueError, TypeError
+            At the call, before the first sweep, if `fit` would raise it.
+        """
+        return self._iter_sweeps(X, y)
+
+    def _iter_sweeps(self, X: Any, y: Any = None, **others: Any) -> Iterator[Any]:
+        """Return the iterator of `iter_sweeps`, given the arguments of `fit`."""
+        runner = self._make_runner()
+        runner._validate_parameters()
+        sampling = runner._make_procedure(runner._check_input(X, y, **others))
+        (chain,) = sampling.start_chains(1).runs
+        return SweepIterator(chain, sampling.plan(chain).without_keeping())
+
+    def _make_runner(self) -> Any:
+        """Return an estimator with the same parameters, for a chain that leaves this one alone."""
+        return clone(self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether a fit has led to a result; one that was interrupted early has not."""
+        return hasattr(self, "_models")
+
+    def _warn_of_trace(self, trace: Trace) -> None:
+        """Warn if the scalars of enough sweeps climb or disagree."""
+        warn_of_climbs(self, trace)
+        warn_of_disagreement(self, trace)
+
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        """Return the attributes that all have, and the place of the best chain in `_best_chain`."""
+        chains = state.runs
+        best = int(np.argmax([chain.mean_log_joint for chain in chains]))
+        return {
+            "trace_": Trace.from_chains(
+                [chain.trace for chain in chains], [chain.kept for chain in chains]
+            ),
+            "n_iter_": chains[best].n_sweeps,
+            "_best_chain": best,
+            "_models": [model for chain in chains for model in chain.models.values()],
+        }

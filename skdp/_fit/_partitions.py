@@ -1,0 +1,178 @@
+"""Fits to data in partitions: losses of workers, checkpoints, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from skdp._executors import LostWorkerError, Pace, choose_executor
+from skdp._fit._checkpoints import list_checkpoints
+from skdp._fit._sampling import Sampling
+from skdp._fit._state import FitState
+from skdp._sklearn_compat import with_callbacks
+from skdp.callback._part_files import PartFiles
+from skdp.inference import Chain, warn_user
+
+_MOST_LOSSES = 3
+"""The number of losses of workers in a row, without a checkpoint in between, that ends a fit."""
+
+
+class PartitionedSampling(Sampling):
+    """Markov chains over partitions, which hold parts of the chains.
+
+    Parameters
+    ----------
+    data : placed data set
+        With `n_partitions`, `n_units`, `n_moved`, `write` and `read`.
+    unit : str
+        Plural of the things that `n_units` counts.
+    **params
+        The other parameters of `Sampling`.
+    """
+
+    is_distributed = True
+
+    def __init__(self, data: Any, *args: Any, unit: str, **params: Any):
+        super().__init__(data, *args, **params)
+        self._unit = unit
+        self._pace: Pace | None = None
+
+    @contextmanager
+    def running(self, state: FitState) -> Iterator[None]:
+        """Return a context that measures throughput, and knows the state as torn after a loss."""
+        n_units = self._data.n_units * self._n_chains
+        self._pace = Pace(self._data.n_partitions, n_units, self._unit, self.step_name)
+        self._pace.begin(max(map(self.n_steps, state.runs)), self._data.n_moved)
+        try:
+            yield
+        except LostWorkerError:
+            state.is_torn = True  # the parts that the worker held are gone
+            raise
+        finally:
+            self._pace = None
+
+    def progress(self, runs: list[Chain]) -> str:
+        """Return the log joint of each chain, the throughput and the time left."""
+        assert self._pace is not None  # in a round
+        n_steps = max(map(self.n_steps, runs))
+        pace = self._pace.describe(n_steps, self.max_steps - n_steps, self._data.n_moved)
+        return f"{super().progress(runs)}, {pace}"
+
+    def advance_all(self, runs: list[Any], plans: list[Any], n_steps: int) -> list[Any]:
+        """Advance one chain after another: the partitions have the threads or the workers."""
+        return [self.advance(run, plan, n_steps) for run, plan in zip(runs, plans, strict=True)]
+
+    def showing(self, state: FitState, *, final: bool = False) -> FitState:
+        """Return chains that have all kept and stored a sample.
+
+        Raises
+        ------
+        TypeError
+            Between two rounds, because this would move the parts of the partitions.
+        """
+        if self._pace is not None:
+            raise TypeError(
+                "A callback asks for the fit under way, which a fit to partitions cannot show: "
+                "what it takes is where the partitions are. Use X.compute(), or fit without it."
+            )
+        return super().showing(state, final=final)
+
+    def attach(self, run: Chain) -> None:
+        """Give a chain and its running means their partitions back."""
+        super().attach(run)
+        if hasattr(run.averages, "attach"):
+            run.averages.attach(run.walker)
+
+    @staticmethod
+    def detach(run: Chain) -> None:
+        """Do nothing: a warm start continues where the partitions are."""
+
+    def write_parts(self, files: PartFiles, state: FitState) -> str:
+        """Write the parts that partitions hold; return the name of their folder."""
+        folder = files.make(max(map(self.n_steps, state.runs)))
+        self._data.write(folder)
+        return folder.name
+
+    def read_parts(self, files: PartFiles, name: str | None) -> None:
+        """Give partitions the parts that `write_parts` has written."""
+        if name is not None:
+            self._data.read(files.find(name))
+
+
+def fit_partitions(estimator: Any, X: Any) -> Any:
+    """Fit partitions, and continue from checkpoints after losses of workers.
+
+    Parameters
+    ----------
+    estimator : ChainEstimator
+        Its `_check_input` takes an executor, and `_check_partitions` raises for parameters that
+        partitions do not allow.
+    X : PartitionedCorpus or PartitionedPanel
+
+    Returns
+    -------
+    The estimator, fitted.
+    """
+    estimator._validate_parameters()
+    estimator._check_partitions(X)
+    n_losses = 0
+    while True:
+        n_before = _n_written(estimator)
+        try:
+            return _fit_once(estimator, X)
+        except LostWorkerError as error:
+            n_losses = 1 if _n_written(estimator) > n_before else n_losses + 1
+            _warn_of_loss(estimator, error, n_losses)
+
+
+@with_callbacks  # which are set up again after a loss
+def _fit_once(estimator: Any, X: Any) -> Any:
+    """Fit partitions, from a checkpoint if there is one, until a worker is lost."""
+    executor = choose_executor(estimator.n_jobs)
+    try:
+        return estimator._fit(X, executor=executor)
+    finally:
+        if not estimator._keeps_partitions(executor):
+            executor.drop()
+        saved = vars(estimator).get("_saved")
+        if saved is not None and saved.is_torn and not estimator.warm_start:
+            del estimator._saved
+
+
+def _n_written(estimator: Any) -> int:
+    """Return the number of checkpoints that have been written."""
+    return sum(checkpoint._n_written for checkpoint in list_checkpoints(estimator))
+
+
+def _warn_of_loss(estimator: Any, error: LostWorkerError, n_losses: int) -> None:
+    """Warn that a worker is lost, or raise if the fit cannot continue from a checkpoint."""
+    checkpoints = list_checkpoints(estimator)
+    if not checkpoints:
+        raise LostWorkerError(
+            f"{error} The fit has lost its state and has to start again. With "
+            "the callback skdp.callback.Checkpoint it would go on from a file."
+        ) from None
+    if n_losses == _MOST_LOSSES:
+        raise LostWorkerError(
+            f"{error} It is the third loss in a row without a checkpoint in between."
+        ) from None
+    warn_user(
+        f"{error} The fit goes on from the checkpoint {checkpoints[0].path}.",
+        RuntimeWarning,
+    )
+
+
+def is_over_partitions(state: FitState) -> bool:
+    """Return whether the chains of a fit run over partitions."""
+    return any(chain.walker.is_placed for chain in state.runs)
+
+
+def check_no_warm_start(estimator: Any, X: Any) -> None:
+    """Raise TypeError with `warm_start`."""
+    if estimator.warm_start:
+        raise TypeError(
+            f"warm_start=True takes no {type(X).__name__}, whose partitions are dropped after "
+            "the fit. Use the callback skdp.callback.Checkpoint, from whose file a fit goes "
+            "on, X.compute(), or a larger max_iter from the start."
+        )

@@ -1,0 +1,168 @@
+"""Fits by Markov chains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skdp._fit._procedure import Procedure
+from skdp._fit._state import FitState
+from skdp._numeric._random import make_seed_sequence
+from skdp.inference import (
+    LEAST_SWEEPS,
+    Chain,
+    Schedule,
+    Trace,
+    warn_of_few_sweeps,
+    warn_user,
+)
+
+
+class SamplingSettings(NamedTuple):
+    """Numbers of sweeps of a chain, and of those that it keeps."""
+
+    max_iter: int
+    burn_in: int
+    thin: int
+    n_samples: int
+
+
+class Sampling(Procedure):
+    """Independent Markov chains; each keeps some of its sweeps.
+
+    Parameters
+    ----------
+    data : container
+    start_sampler : callable
+        ``start_sampler(data, root, c)`` returns the sampler of chain `c`, with random streams of
+        its own.
+    make_averages : callable
+        Returns the running means of a new chain.
+    settings : SamplingSettings
+    n_chains : int
+    n_jobs : int or None
+        Number of threads that share the chains.
+    n_jobs_of_chain : int or None
+        Number of threads of a sweep, for samplers that have an attribute `n_jobs`.
+    random_state : int, RandomState, Generator or None
+    """
+
+    step_name = "sweep"
+
+    def __init__(
+        self,
+        data: Any,
+        start_sampler: Callable[[Any, np.random.SeedSequence, int], Any],
+        make_averages: Callable[[], Any],
+        settings: SamplingSettings,
+        *,
+        n_chains: int,
+        n_jobs: int | None,
+        n_jobs_of_chain: int | None,
+        random_state: Any,
+    ):
+        self._data = data
+        self._start_sampler = start_sampler
+        self._make_averages = make_averages
+        self._settings = settings
+        self._n_chains = n_chains
+        self._n_jobs_of_chain = n_jobs_of_chain
+        self._random_state = random_state
+        self.n_jobs = n_jobs
+        self.max_steps = settings.max_iter
+
+    def start(self) -> FitState:
+        """Return new chains."""
+        return self.start_chains(self._n_chains)
+
+    def start_chains(self, n_chains: int) -> FitState:
+        """Return `n_chains` new chains, each with random streams of its own."""
+        root = make_seed_sequence(self._random_state)
+        chains = [
+            Chain(self._start_sampler(self._data, root, c), self._make_averages())
+            for c in range(n_chains)
+        ]
+        return FitState(chains, root)
+
+    def plan(self, run: Chain) -> Schedule:
+        """Return the schedule of a chain."""
+        if hasattr(run.walker, "n_jobs"):
+            run.walker.n_jobs = self._n_jobs_of_chain
+        return run.plan(*self._settings)
+
+    @staticmethod
+    def advance(run: Chain, plan: Schedule, n_steps: int) -> Chain:
+        """Return a chain after `n_steps` more sweeps, as far as the schedule goes."""
+        for _ in islice(run.run(plan), n_steps):
+            pass
+        return run
+
+    @staticmethod
+    def n_steps(run: Chain) -> int:
+        """Return the number of sweeps that a chain has done."""
+        return run.n_sweeps
+
+    @staticmethod
+    def has_result(run: Chain) -> bool:
+        """Return whether a chain has done a sweep."""
+        return run.n_sweeps > 0
+
+    def progress(self, runs: list[Chain]) -> str:
+        """Return the log joint of each chain."""
+        joints = ", ".join(f"{chain.walker.log_joint():.6g}" for chain in runs)
+        return f"log joint {joints}"
+
+    def showing(self, state: FitState, *, final: bool = False) -> FitState:
+        """Return chains that have all kept and stored a sample, if need be the current state."""
+        return replace(state, runs=[chain.showing(final=final) for chain in state.runs])
+
+    def may_show(self, estimator: Any, state: FitState) -> bool:
+        """Return whether an interrupted fit sets attributes; warn if they show the burn-in.
+
+        The result of an earlier fit is worth more than a state of the burn-in, and stays.
+        """
+        if not super().may_show(estimator, state):
+            return False
+        n_sweeps = [run.n_sweeps for run in state.runs if not run.kept]
+        if not n_sweeps:
+            return True
+        if estimator.__sklearn_is_fitted__():
+            return False
+        with suppress(UserWarning):  # where it is an error, the interrupt still counts
+            warn_user(
+                f"{type(estimator).__name__}: the fit was interrupted in its burn-in, after "
+                f"{min(n_sweeps)} sweep(s). Its attributes show the current state as the only "
+                "sample.",
+                UserWarning,
+            )
+        return True
+
+    def warn_unless_converged(self, estimator: Any, state: FitState) -> None:
+        """Warn if chains still climb or disagree, or if there are too few sweeps to judge."""
+        judged = [chain.judged() for chain in state.runs]
+        n_sweeps = min(len(sweeps) for sweeps, _ in judged)
+        if n_sweeps < LEAST_SWEEPS:
+            warn_of_few_sweeps(estimator, n_sweeps)
+        else:
+            estimator._warn_of_trace(
+                Trace.from_chains([rows for _, rows in judged], [sweeps for sweeps, _ in judged])
+            )
+
+    def attach(self, run: Chain) -> None:
+        """Give a chain its data back."""
+        run.walker.attach(self._data)
+
+    @staticmethod
+    def detach(run: Chain) -> None:
+        """Drop the data of a chain."""
+        run.walker.detach()
+
+    @staticmethod
+    def detached(run: Chain) -> Chain:
+        """Return a chain without its data."""
+        return run.detached()

@@ -1,0 +1,84 @@
+"""Fits of grammars by coordinate ascents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from skdp._fit import FitState, Procedure
+
+
+class AscentPlan(NamedTuple):
+    """The arguments of all steps of an ascent."""
+
+    learn: Any
+    tol: float
+    max_steps: int
+
+
+class Ascents(Procedure):
+    """Ascents to local maxima of the lower bound, each from its own start.
+
+    Parameters
+    ----------
+    start : callable
+        Returns the state before the first iteration.
+    learn : Expectation or Treebank
+        The first argument of the ascents' `step`.
+    tol : float
+        An ascent has converged when the bound rises by no more, in nats.
+    max_steps : int
+    n_jobs : int or None
+        Number of threads that share the ascents.
+    """
+
+    step_name = "iteration"
+
+    def __init__(
+        self,
+        start: Callable[[], FitState],
+        learn: Any,
+        tol: float,
+        max_steps: int,
+        n_jobs: int | None,
+    ):
+        self._start = start
+        self._plan = AscentPlan(learn, tol, max_steps)
+        self.max_steps = max_steps
+        self.n_jobs = n_jobs
+
+    def start(self) -> FitState:
+        """Return the state before the first iteration."""
+        return self._start()
+
+    def plan(self, run: Any) -> AscentPlan:
+        """Return the arguments of all steps."""
+        return self._plan
+
+    @staticmethod
+    def advance(run: Any, plan: AscentPlan, n_steps: int) -> Any:
+        """Return an ascent after `n_steps` more iterations, unless it converges before."""
+        for _ in range(n_steps):
+            if run.converged or run.n_iter >= plan.max_steps:
+                break  # others may go on
+            run.step(plan.learn, plan.tol)
+        return run
+
+    @staticmethod
+    def n_steps(run: Any) -> int:
+        """Return the number of iterations that an ascent has done."""
+        return int(run.n_iter)
+
+    @staticmethod
+    def has_result(run: Any) -> bool:
+        """Return whether an ascent has a lower bound."""
+        return bool(run.lower_bounds)
+
+    def is_done(self, run: Any) -> bool:
+        """Return whether an ascent has converged or used up its iterations."""
+        return bool(run.converged) or super().is_done(run)
+
+    def progress(self, runs: list[Any]) -> str:
+        """Return the highest lower bound."""
+        bounds = [run.lower_bounds[-1] for run in runs if run.lower_bounds]
+        return f"lower bound {max(bounds):.8g}" if bounds else "annealing"
