@@ -12,6 +12,7 @@ their fields may have been renamed. What they hold shows in `score`, `transform`
 
 import argparse
 import hashlib
+import inspect
 import json
 import warnings
 
@@ -64,6 +65,12 @@ METHODS = (
     *("transform", "transform_segments", "score_samples", "score", "predict", "predict_proba"),
     *("log_likelihood", "top_words"),
 )
+
+
+def takes_y(method):
+    """Return whether y is an argument without a default."""
+    y = inspect.signature(method).parameters.get("y")
+    return y is not None and y.default is inspect.Parameter.empty
 
 
 def make_documents():
@@ -299,7 +306,7 @@ def fit_and_hash(estimator, data):
         method = getattr(estimator, name, None)
         if method is None:
             continue
-        takes = data if name in ("score", "score_samples") else data[:1]
+        takes = data if name == "score" or takes_y(method) else data[:1]
         try:
             value = method(*takes) if name != "top_words" else method(list(map(str, range(30))), 5)
         except ValueError as error:

@@ -8,6 +8,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable
 from numbers import Integral
+from types import NoneType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -75,7 +76,8 @@ def validate_parameters(estimator: Any) -> None:
     """
     if not get_config()["skip_parameter_validation"]:
         for name, value in estimator.get_params(deep=False).items():
-            check_unmasked(value, f"The '{name}' parameter of {type(estimator).__name__}")
+            if not isinstance(value, str | int | float | NoneType):
+                check_unmasked(value, f"The '{name}' parameter of {type(estimator).__name__}")
         estimator._validate_params()
 
 

@@ -34,9 +34,11 @@ def is_list_like(value: Any) -> bool:
 
 def is_masked(value: Any) -> bool:
     """Tell whether a value, or a part of a list, is a masked array."""
-    if isinstance(value, list | tuple):
-        return any(isinstance(part, np.ma.MaskedArray) for part in value)
-    return isinstance(value, np.ma.MaskedArray)
+    parts = value if isinstance(value, list | tuple) else (value,)
+    for part in parts:  # noqa: SIM110  # a generator takes longer for the pairs that priors are
+        if isinstance(part, np.ma.MaskedArray):
+            return True
+    return False
 
 
 def check_unmasked(value: Any, name: str) -> Any:
@@ -145,16 +147,19 @@ def _check_positive_pair(
     pair: tuple[float, float], name: str, meaning: str, largest: float
 ) -> tuple[float, float]:
     """Return two numbers from 1 / `largest` to `largest`."""
-    if (
-        not isinstance(pair, Sequence)
-        or len(pair) != 2
-        or not all(is_number(value) and 1.0 / largest <= value <= largest for value in pair)
-    ):
-        raise ValueError(
-            f"{name} must be two positive numbers {meaning}, from {1.0 / largest:g} to "
-            f"{largest:g}, got {pair!r}."
-        )
-    return float(pair[0]), float(pair[1])
+    if isinstance(pair, Sequence) and len(pair) == 2:
+        first, second = pair
+        if (
+            is_number(first)
+            and is_number(second)
+            and 1.0 / largest <= first <= largest
+            and 1.0 / largest <= second <= largest
+        ):
+            return float(first), float(second)
+    raise ValueError(
+        f"{name} must be two positive numbers {meaning}, from {1.0 / largest:g} to "
+        f"{largest:g}, got {pair!r}."
+    )
 
 
 def check_integers(values: ArrayLike, name: str) -> NDArray[np.int64]:

@@ -133,7 +133,8 @@ def _fit_once(estimator: Any, X: Any) -> Any:
     try:
         return estimator._fit(X, executor=executor)
     finally:
-        if not estimator._keeps_partitions(executor):
+        kept = kept_partitions(estimator)
+        if kept is None or not kept.is_with(executor):
             executor.drop()
         saved = vars(estimator).get("_saved")
         if saved is not None and saved.is_torn and not estimator.warm_start:
@@ -161,6 +162,14 @@ def _warn_of_loss(estimator: Any, error: LostWorkerError, n_losses: int) -> None
         f"{error} The fit goes on from the checkpoint {checkpoints[0].path}.",
         RuntimeWarning,
     )
+
+
+def kept_partitions(estimator: Any) -> Any:
+    """Return the placed data set that the last fit has kept for a warm start, or None."""
+    saved = vars(estimator).get("_saved")
+    if saved is None or not is_over_partitions(saved):
+        return None
+    return saved.runs[0].walker.data
 
 
 def is_over_partitions(state: FitState) -> bool:

@@ -58,18 +58,18 @@ class InterruptGuard:
             try:
                 _open_guards.append(self)
                 for signum in SIGNALS:
-                    self._replace(signum)
+                    handler = handler_of(signum)
+                    if callable(handler):
+                        self._replace(signum, handler)
             except BaseException:  # by a handler that is not held back yet
                 self._restore()
                 raise
         return self
 
-    def _replace(self, signum: int) -> None:
-        handler = handler_of(signum)
-        if callable(handler):
-            mine = self._make_handler(handler)
-            self._replaced[signum] = mine, handler
-            set_handler(signum, mine)
+    def _replace(self, signum: int, handler: Callable[[int, FrameType | None], Any]) -> None:
+        mine = self._make_handler(handler)
+        self._replaced[signum] = mine, handler
+        set_handler(signum, mine)
 
     def _make_handler(self, handler: Callable[[int, FrameType | None], Any]) -> Any:
         def hold_back(signum: int, frame: FrameType | None) -> None:

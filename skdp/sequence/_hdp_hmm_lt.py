@@ -10,19 +10,23 @@ import numpy as np
 from sklearn.base import clone
 
 from skdp._checks import check_beta_prior, check_gamma_prior, check_memory
+from skdp._executors import Executor
 from skdp._fit import FitState
+from skdp._fit._partitions import PartitionedSampling
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
-from skdp.data import SequencePanel
+from skdp.data import PartitionedPanel
 from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import looks_back
 from skdp.inference import Trace, warn_of_truncation
 from skdp.sequence._hmm._alignment import count_pairs, name_states
 from skdp.sequence._hmm._opening import check_init
+from skdp.sequence._hmm._placed import PlacedPanel
+from skdp.sequence._hmm._predictions import HMMPredictions
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm._walker import HMMWalker
-from skdp.sequence._partitioned import PartitionedHMM
+from skdp.sequence._partitioned import check_partitionable, place_panel, start_placed_walker
 from skdp.sequence._parts import DURATIONS, SIMILARITIES, check_part, make_part, resolve_part
 
 _PARTS: dict[str, Mapping[str, type]] = {
@@ -40,7 +44,7 @@ _LEARNT = ("top_concentration", "transition_concentration", "stickiness", "decay
 _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
-class HDPHMMLT(PartitionedHMM):
+class HDPHMMLT(HMMPredictions):
     r"""Infinite hidden Markov model with local transitions (HDP-HMM-LT).
 
     The rows of the transition matrix share the weights beta of a hierarchical Dirichlet process, so
@@ -212,7 +216,7 @@ class HDPHMMLT(PartitionedHMM):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PartitionedHMM._parameter_constraints,
+        **HMMPredictions._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "emission": [StrOptions(set(EMISSIONS)), HasMethods("make_sampler")],
         "similarity": [StrOptions(set(SIMILARITIES)), HasMethods("make_sampler"), None],
@@ -343,6 +347,17 @@ class HDPHMMLT(PartitionedHMM):
             check_beta_prior(self.stickiness_prior, "stickiness_prior"),
         )
 
+    def _check_partitions(self, X: PartitionedPanel) -> None:
+        check_partitionable(self, X)
+
+    def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
+        return super()._check_input(X, y) if executor is None else place_panel(self, X, executor)
+
+    def _make_option(self, name: str) -> Any:
+        """Return the sampler of the similarity or the duration, or None."""
+        part = self._part(name)
+        return None if part is None else make_part(part, name, self.n_components)
+
     def _check_size(self, n_steps: int) -> None:
         n_states = float(self.n_components)
         check_memory(
@@ -353,13 +368,18 @@ class HDPHMMLT(PartitionedHMM):
 
     # Chains
 
+    def _make_procedure(self, data: Any) -> Any:
+        if isinstance(data, PlacedPanel):
+            return self._make_sampling(PartitionedSampling, data, unit="steps")
+        return super()._make_procedure(data)
+
     def _n_held(self) -> int:
         """Return in how many sweeps concentrations stay where they began."""
         return min(_MOST_HELD, self._burn_in() // 2)
 
     def _start_walker(self, panel: Any, root: np.random.SeedSequence, c: int) -> HMMWalker:
-        if not isinstance(panel, SequencePanel):
-            return self._start_placed_walker(panel, root, c)
+        if isinstance(panel, PlacedPanel):
+            return start_placed_walker(self, panel, root, c)
         self._check_size(len(panel.values))
         init_stream, emission = derive_stream(root, Role.INIT, c), self._emission_object()
         similarity, duration = self._make_option("similarity"), self._make_option("duration")

@@ -11,7 +11,12 @@ from skdp._checks import check_memory
 from skdp._executors import Executor, LostWorkerError
 from skdp._fit import FitState
 from skdp._fit._checkpoints import list_checkpoints
-from skdp._fit._partitions import PartitionedSampling, fit_partitions, is_over_partitions
+from skdp._fit._partitions import (
+    PartitionedSampling,
+    fit_partitions,
+    is_over_partitions,
+    kept_partitions,
+)
 from skdp._numeric._random import Role
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import PartitionedCorpus
@@ -110,18 +115,6 @@ class PartitionedTopicModel(BaseTopicModel):
         """
         return fit_partitions(self, X) if isinstance(X, PartitionedCorpus) else self._fit(X)
 
-    def _keeps_partitions(self, executor: Executor) -> bool:
-        kept = self._kept_partitions()
-        return kept is not None and kept.is_with(executor)
-
-    def _kept_partitions(self) -> PlacedCorpus | None:
-        """Return the partitions that the last fit has kept for another one."""
-        state = vars(self).get("_saved")
-        if state is None or not is_over_partitions(state):
-            return None
-        placed: PlacedCorpus = state.runs[0].walker.data
-        return placed
-
     def _check_partitions(self, X: PartitionedCorpus) -> None:
         """Raise for parameters that partitions do not allow."""
         if self.n_shards not in (1, X.n_partitions):
@@ -154,7 +147,7 @@ class PartitionedTopicModel(BaseTopicModel):
 
     def _find_kept(self, X: PartitionedCorpus, executor: Executor) -> PlacedCorpus | None:
         """Return the partitions of the last fit if this one is to go on with them."""
-        kept = self._kept_partitions() if self.warm_start else None
+        kept = kept_partitions(self) if self.warm_start else None
         if kept is None or any(each.path.exists() for each in list_checkpoints(self)):
             return None
         try:
@@ -217,7 +210,7 @@ class PartitionedTopicModel(BaseTopicModel):
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         left_out = {name for name in _MEANS if hasattr(state.get(name), "dask")}
-        if self._kept_partitions() is not None:
+        if kept_partitions(self) is not None:
             left_out.add("_saved")
         if left_out:
             named = [name for name in _MEANS if name in left_out]
