@@ -13,14 +13,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import get_config
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    StrOptions,
+    validate_parameter_constraints,
+)
 from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 
 import skdp
-from skdp._checks import MAX_INTEGER, check_unmasked, is_number
+from skdp._checks import MAX_INTEGER, MAX_JOBS, check_unmasked, is_number, shorten
 
 __all__ = [
+    "JOBS",
     "BaseComposition",
     "CallbackSupportMixin",
     "EstimatorMixin",
@@ -61,6 +66,24 @@ class Interval(_Interval):
         return is_plain and bool(super().__contains__(val))
 
 
+JOBS: list[Any] = [
+    Interval(Integral, None, -1, closed="right"),
+    Interval(Integral, 1, MAX_JOBS, closed="both"),
+    None,
+]
+"""Constraints of `n_jobs`."""
+
+
+class _Shortened:
+    """Stands for a value in a message of scikit-learn's, which would show all of a long one."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __repr__(self) -> str:
+        return shorten(self.value)
+
+
 def validate_parameters(estimator: Any) -> None:
     """Raise if a parameter of `estimator` breaks its `_parameter_constraints`.
 
@@ -74,11 +97,22 @@ def validate_parameters(estimator: Any) -> None:
         Naming the parameter, what it may be and what it is (scikit-learn's
         ``InvalidParameterError``).
     """
-    if not get_config()["skip_parameter_validation"]:
-        for name, value in estimator.get_params(deep=False).items():
-            if not isinstance(value, str | int | float | NoneType):
-                check_unmasked(value, f"The '{name}' parameter of {type(estimator).__name__}")
-        estimator._validate_params()
+    if get_config()["skip_parameter_validation"]:
+        return
+    owner, parameters = type(estimator).__name__, estimator.get_params(deep=False)
+    for name, value in parameters.items():
+        if not isinstance(value, str | int | float | NoneType):
+            check_unmasked(value, f"The '{name}' parameter of {owner}")
+    constraints = estimator._parameter_constraints
+    try:
+        validate_parameter_constraints(constraints, parameters, caller_name=owner)
+    except ValueError:
+        for name, value in parameters.items():
+            try:
+                validate_parameter_constraints(constraints, {name: value}, caller_name=owner)
+            except ValueError:
+                break
+        validate_parameter_constraints(constraints, {name: _Shortened(value)}, caller_name=owner)
 
 
 try:

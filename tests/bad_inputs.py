@@ -30,6 +30,8 @@ DAYS = np.array([["2020-01-01"], ["2020-01-02"]], dtype="M8[D]")
 STRAY = 2**31 - 2
 TEXTS = ["the cat sat", "the dog"]
 TINY = (1e-20, 1e-20)
+VAST = 10**5000
+"""More digits than Python writes."""
 
 
 def stm(**params):
@@ -44,8 +46,8 @@ def pcfg(**params):
     return HDPPCFG(**{"n_components": 2, "max_iter": 2, **params}).fit(SENTENCES)
 
 
-def refine(X, y):
-    return HDPPCFGRefiner(2, max_iter=1).fit(X, y)
+def refine(X, y, **params):
+    return HDPPCFGRefiner(2, max_iter=1, **params).fit(X, y)
 
 
 def factorial(**params):

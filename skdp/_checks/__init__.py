@@ -3,6 +3,7 @@
 from skdp._checks._arguments import (
     LARGEST,
     MAX_INTEGER,
+    MAX_JOBS,
     SMALLEST,
     as_array,
     as_floats,
@@ -14,17 +15,20 @@ from skdp._checks._arguments import (
     check_gamma_prior,
     check_how_many,
     check_integers,
+    check_jobs,
     check_unmasked,
     check_word_names,
     is_list_like,
     is_masked,
     is_number,
+    shorten,
 )
 from skdp._checks._memory import available_memory, check_memory, physical_memory
 
 __all__ = [
     "LARGEST",
     "MAX_INTEGER",
+    "MAX_JOBS",
     "SMALLEST",
     "as_array",
     "as_floats",
@@ -37,6 +41,7 @@ __all__ = [
     "check_gamma_prior",
     "check_how_many",
     "check_integers",
+    "check_jobs",
     "check_memory",
     "check_unmasked",
     "check_word_names",
@@ -44,4 +49,5 @@ __all__ = [
     "is_masked",
     "is_number",
     "physical_memory",
+    "shorten",
 ]

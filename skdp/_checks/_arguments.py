@@ -25,6 +25,21 @@ def is_number(value: Any) -> bool:
     return not isinstance(value, int) or abs(value) <= _LARGEST_REAL
 
 
+_LONGEST = 200
+
+
+def shorten(value: Any) -> str:
+    """Return a value as messages show it: not all of a long one, and of some no more than a type.
+
+    Python refuses to write integers of more than 4300 digits.
+    """
+    try:
+        text = repr(value)
+    except ValueError:
+        return f"an object of type {type(value).__name__} that is too long to write"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
 def is_list_like(value: Any) -> bool:
     """Tell whether a value has parts in an order; text, mappings and sparse matrices have none."""
     if isinstance(value, str | bytes | Mapping | Set) or getattr(value, "ndim", 1) == 0:
@@ -87,7 +102,8 @@ def as_floats(values: Any, name: str, n_dimensions: int | None = None) -> NDArra
     if array.dtype == object and all(map(is_number, array.flat)):
         array = array.astype(np.float64)
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold real numbers, got {values!r:.80}.")
+        rows = ", in rows of equal length" if array.ndim == 0 and is_list_like(values) else ""
+        raise ValueError(f"{name} must hold real numbers{rows}, got {shorten(values)}.")
     if n_dimensions is not None and array.ndim != n_dimensions:
         raise ValueError(f"{name} must have {n_dimensions} dimension(s), got {array.ndim}.")
     return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
@@ -96,7 +112,7 @@ def as_floats(values: Any, name: str, n_dimensions: int | None = None) -> NDArra
 def check_discount(discount: float) -> float:
     """Return the discount a as a float in [0, 1)."""
     if not is_number(discount) or not 0.0 <= discount < 1.0:
-        raise ValueError(f"discount must be a number in [0, 1), got {discount!r}.")
+        raise ValueError(f"discount must be a number in [0, 1), got {shorten(discount)}.")
     return float(discount)
 
 
@@ -104,7 +120,7 @@ def check_concentration(concentration: float, above: float = 0.0) -> float:
     """Return the concentration b as a finite float larger than `above`."""
     if not is_number(concentration) or not above < concentration < np.inf:
         raise ValueError(
-            f"concentration must be a finite number > {above:g}, got {concentration!r}."
+            f"concentration must be a finite number > {above:g}, got {shorten(concentration)}."
         )
     return float(concentration)
 
@@ -118,7 +134,8 @@ def check_concentrations(concentrations: float | ArrayLike, size: int) -> NDArra
         or not np.all((array > 0.0) & (array < np.inf))
     ):
         raise ValueError(
-            f"concentration must be a finite number > 0, or {size} of them, got {concentrations!r}."
+            f"concentration must be a finite number > 0, or {size} of them, got "
+            f"{shorten(concentrations)}."
         )
     return np.full(size, array, dtype=np.float64)
 
@@ -133,7 +150,7 @@ def check_gamma_prior(
     shape, rate = _check_positive_pair(prior, name, "(shape, rate)", largest)
     if not SMALLEST <= shape <= LARGEST:
         raise ValueError(
-            f"{name} must have a shape from {SMALLEST:g} to {LARGEST:g}, got {prior!r}."
+            f"{name} must have a shape from {SMALLEST:g} to {LARGEST:g}, got {shorten(prior)}."
         )
     return shape, rate
 
@@ -158,7 +175,7 @@ def _check_positive_pair(
             return float(first), float(second)
     raise ValueError(
         f"{name} must be two positive numbers {meaning}, from {1.0 / largest:g} to "
-        f"{largest:g}, got {pair!r}."
+        f"{largest:g}, got {shorten(pair)}."
     )
 
 
@@ -166,12 +183,29 @@ def check_integers(values: ArrayLike, name: str) -> NDArray[np.int64]:
     """Return `values` as int64, all >= 0."""
     array = as_array(values, name)
     if array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must hold integers, got {values!r}.")
+        raise ValueError(f"{name} must hold integers, got {shorten(values)}.")
     if np.any(array < 0) or np.any(array != np.floor(array)):
-        raise ValueError(f"{name} must hold integers >= 0, got {values!r}.")
+        raise ValueError(f"{name} must hold integers >= 0, got {shorten(values)}.")
     if np.any(array >= 2.0**62):
-        raise ValueError(f"{name} must hold integers below 2**62, got {values!r}.")
+        raise ValueError(f"{name} must hold integers below 2**62, got {shorten(values)}.")
     return array.astype(np.int64)
+
+
+MAX_JOBS = 4096
+"""joblib starts all threads at once, whether there is work for them or not."""
+
+
+def check_jobs(n_jobs: Any) -> int | None:
+    """Return a number of jobs as joblib counts them: it may have been set after the fit."""
+    if n_jobs is None:
+        return None
+    is_integer = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if not is_integer or n_jobs == 0 or n_jobs > MAX_JOBS:
+        raise ValueError(
+            f"n_jobs must be None, an integer from 1 to {MAX_JOBS}, or a negative one, got "
+            f"{shorten(n_jobs)}."
+        )
+    return int(n_jobs)
 
 
 MAX_INTEGER = 2**31 - 1
@@ -181,7 +215,7 @@ MAX_INTEGER = 2**31 - 1
 def check_count(value: int, name: str, at_least: int = 0) -> int:
     """Return one integer >= `at_least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
-        raise ValueError(f"{name} must be an integer >= {at_least}, got {value!r}.")
+        raise ValueError(f"{name} must be an integer >= {at_least}, got {shorten(value)}.")
     if value > MAX_INTEGER:
-        raise ValueError(f"{name} must be at most {MAX_INTEGER}, got {value!r}.")
+        raise ValueError(f"{name} must be at most {MAX_INTEGER}, got {shorten(value)}.")
     return int(value)

@@ -9,6 +9,8 @@ from typing import TypeVar
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import ThreadingBackend, get_active_backend
 
+from skdp._checks import check_jobs
+
 T = TypeVar("T")
 
 
@@ -29,6 +31,7 @@ def call_all(
     require : "sharedmem" or None
         That tasks write to memory of this process.
     """
+    n_jobs = check_jobs(n_jobs)
     n_threads = min(effective_n_jobs(n_jobs), len(tasks))
     if n_threads <= 1:
         return [task() for task in tasks]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
+from skdp._checks import check_jobs
 from skdp._executors._base import Change, Executor, add_changes
 from skdp._executors._spool import spool, zeros
 from skdp.data._parts import Part
@@ -24,7 +25,7 @@ class LocalExecutor(Executor):
     """
 
     def __init__(self, n_jobs: int | None):
-        self._pool = ThreadPoolExecutor(effective_n_jobs(n_jobs))
+        self._pool = ThreadPoolExecutor(effective_n_jobs(check_jobs(n_jobs)))
         self._states: list[Any] = []
 
     def place(self, parts: Sequence[Part], make: Callable[[Any], Any]) -> None:
@@ -71,7 +72,7 @@ class LocalExecutor(Executor):
     def go_on(self, n_jobs: int | None) -> None:
         """Use so many threads from now on."""
         self._pool.shutdown()
-        self._pool = ThreadPoolExecutor(effective_n_jobs(n_jobs))
+        self._pool = ThreadPoolExecutor(effective_n_jobs(check_jobs(n_jobs)))
 
     def drop(self) -> None:
         """Forget the partitions and end the threads."""

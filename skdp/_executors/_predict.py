@@ -9,6 +9,7 @@ from uuid import uuid4
 import joblib
 import numpy as np
 
+from skdp._checks import check_jobs
 from skdp._executors._choose import find_client
 from skdp.data._partitioned import Partitioned
 from skdp.data._parts import Part
@@ -36,7 +37,7 @@ def predict_parts(
     alone.n_jobs = 1  # the partitions have the threads
     if find_client() is not None:
         return _promise(alone, method, X, shape)
-    found = joblib.Parallel(n_jobs=estimator.n_jobs, prefer="threads")(
+    found = joblib.Parallel(n_jobs=check_jobs(estimator.n_jobs), prefer="threads")(
         joblib.delayed(_predict_part)(alone, method, part) for part in X._parts
     )
     if shape is None:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from skdp._fit._loop import FitLoop
 from skdp._fit._procedure import Procedure
 from skdp._fit._state import FitState
-from skdp._sklearn_compat import CallbackSupportMixin, EstimatorMixin, Interval
+from skdp._sklearn_compat import JOBS, CallbackSupportMixin, EstimatorMixin, Interval
 
 
 class IterativeEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
@@ -24,11 +24,7 @@ class IterativeEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "warm_start": ["boolean"],
-        "n_jobs": [
-            Interval(Integral, None, -1, closed="right"),
-            Interval(Integral, 1, None, closed="left"),
-            None,
-        ],
+        "n_jobs": JOBS,
         "random_state": ["random_state", np.random.Generator],
         "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
     }

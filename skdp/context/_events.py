@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from skdp._checks import check_unmasked, is_list_like, shorten
 from skdp.data._brackets import as_in_treebanks
 from skdp.data._head_rules import HeadFinder, category_of
 from skdp.data._lexicalize import Nodes, read_nodes
@@ -169,9 +170,9 @@ def extract_events(
     S VP right,adjacent VBD sat -> STOP
     """
     if not isinstance(event, str) or event not in EVENTS:
-        raise ValueError(f"event must be one of {', '.join(EVENTS)}; got {event!r:.80}.")
+        raise ValueError(f"event must be one of {', '.join(EVENTS)}; got {shorten(event)}.")
     if not isinstance(stop, bool | np.bool_):
-        raise ValueError(f"stop must be True or False, got {stop!r:.80}.")
+        raise ValueError(f"stop must be True or False, got {shorten(stop)}.")
     if annotations is None and EVENTS[event].outcome == _SEMANTIC:
         raise ValueError(
             f"event={event!r} needs annotations: a list of (s, sa) for the nodes of each tree."
@@ -323,11 +324,12 @@ def _objects(items: list[Any]) -> NDArray[Any]:
 
 def check_trees(trees: Any, name: str = "trees") -> list[ParseTree]:
     """Return trees, some of which may be bracketed text, as a list."""
-    if isinstance(trees, str | ParseTree) or not hasattr(trees, "__iter__"):
+    if not (is_list_like(trees) or hasattr(trees, "__next__")):
         raise TypeError(
             f"{name} must be a list of ParseTree or of bracketed text, got "
             f"{type(trees).__name__}: pass a single tree as a list of one."
         )
+    check_unmasked(trees, name)
     checked = []
     for i, tree in enumerate(trees):
         if isinstance(tree, str):
@@ -355,14 +357,14 @@ def _check_annotations(annotations: Any, trees: list[Nodes]) -> list[tuple[str, 
     if not isinstance(annotations, list | tuple) or len(annotations) != len(trees):
         raise ValueError(
             f"annotations must be a list with one entry for each of {len(trees)} trees, got "
-            f"{annotations!r:.80}."
+            f"{shorten(annotations)}."
         )
     pairs = []
     for i, (tree, entry) in enumerate(zip(trees, annotations, strict=True)):
         if not isinstance(entry, list | tuple) or len(entry) != len(tree.labels):
             raise ValueError(
                 f"annotations of tree {i} must be a list of {len(tree.labels)} pairs (s, sa), one "
-                f"for each node, got {entry!r:.80}."
+                f"for each node, got {shorten(entry)}."
             )
         pairs += [_check_pair(pair, i, node) for node, pair in enumerate(entry)]
     return pairs
@@ -377,7 +379,7 @@ def _check_pair(pair: Any, tree: int, node: int) -> tuple[str, str]:
         or len(pair) != 2
         or not all(isinstance(text, str) for text in pair)
     ):
-        raise TypeError(f"{where} must be a pair of str, or None, got {pair!r:.80}.")
+        raise TypeError(f"{where} must be a pair of str, or None, got {shorten(pair)}.")
     if not all(len(text.split()) == 1 and text == text.strip() for text in pair):
-        raise ValueError(f"{where} must not be empty or have white space, got {pair!r:.80}.")
+        raise ValueError(f"{where} must not be empty or have white space, got {shorten(pair)}.")
     return pair[0], pair[1]

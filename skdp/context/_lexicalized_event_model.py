@@ -12,11 +12,15 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import as_floats
 from skdp._sklearn_compat import EstimatorMixin, HasMethods, StrOptions, validate_parameters
 from skdp.context._events import SYNTACTIC, LexicalizedTrees, check_trees
 
 BLOCK = 2**22
 """Probabilities that are asked of a classifier at once: rows times classes."""
+
+_ROUNDING = 1e-6
+"""Probabilities in single precision may be so much larger than 1."""
 
 
 class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
@@ -101,7 +105,7 @@ class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "classifier": [HasMethods(["fit", "predict_proba"])],
+        "classifier": [HasMethods(["fit", "get_params", "predict_proba"])],
         "head_rules": [StrOptions({"collins", "first", "last"}), dict],
     }
 
@@ -187,7 +191,7 @@ class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
         return total
 
     def _read(self, X: Any) -> LexicalizedTrees:
-        if not hasattr(X, "__len__"):
+        if hasattr(X, "__next__"):
             raise TypeError(f"X must be a sequence of trees, got {type(X).__name__}: pass list(X).")
         trees = LexicalizedTrees(check_trees(X, "X"), self.head_rules)
         if (found := trees.find_label_that_is_a_tag()) is not None:
@@ -213,10 +217,16 @@ def _fit(classifier: Any, events: Bunch, name: str) -> Any:
     if "levels" in own.get_params(deep=False):
         own.set_params(levels=events.levels)
     try:
-        return own.fit(events.X, events.y)
+        own.fit(events.X, events.y)
     except Exception as error:
         error.add_note(f"The classifier was fitted to {len(events.y)} events {name!r}.")
         raise
+    if not hasattr(own, "classes_"):
+        raise TypeError(
+            f"classifier must have the attribute classes_ after its fit; {type(own).__name__} has "
+            "none."
+        )
+    return own
 
 
 def _log_probabilities(classifier: Any, X: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
@@ -228,15 +238,35 @@ def _log_probabilities(classifier: Any, X: NDArray[Any], y: NDArray[Any]) -> NDA
     columns = np.array([codes.get(outcome, -1) for outcome in y], dtype=np.int64)
     known = np.flatnonzero(columns >= 0)
     if _scores_outcomes(classifier) and len(known) > 0:
-        logs[known] = classifier.score_samples(X[known], y[known])
+        scores = classifier.score_samples(X[known], y[known])
+        logs[known] = _check_result(scores, known.shape, -np.inf, 0.0, classifier, "score_samples")
         return logs
     size = max(1, BLOCK // len(codes))
     for begin in range(0, len(known), size):
         rows = known[begin : begin + size]
-        probabilities = classifier.predict_proba(X[rows])
+        shape = len(rows), len(codes)
+        probabilities = _check_result(
+            classifier.predict_proba(X[rows]), shape, 0.0, 1.0, classifier, "predict_proba"
+        )
         with np.errstate(divide="ignore"):
             logs[rows] = np.log(probabilities[np.arange(len(rows)), columns[rows]])
     return logs
+
+
+def _check_result(
+    values: Any, shape: tuple[int, ...], low: float, high: float, classifier: Any, method: str
+) -> NDArray[np.float64]:
+    """Return what a method of a classifier returned, as an array of a shape and in a range."""
+    name = f"classifier: the result of {type(classifier).__name__}.{method}"
+    array = as_floats(values, name)
+    if array.shape != shape:
+        raise ValueError(f"{name} must have the shape {shape}, got {array.shape}.")
+    wrong = ~((array >= low) & (array <= high + _ROUNDING))
+    if wrong.any():
+        raise ValueError(
+            f"{name} must hold numbers from {low:g} to {high:g}, got {array[wrong][0]:g}."
+        )
+    return array
 
 
 def _scores_outcomes(classifier: Any) -> bool:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from skdp._checks import shorten
+
 Rule = tuple[str, Sequence[str | tuple[str, ...]]]
 """Where the search begins, and the categories to look for, the most wanted first."""
 
@@ -92,7 +94,7 @@ class HeadFinder:
         elif not (isinstance(rules, str) and rules in ("first", "last")):
             raise ValueError(
                 "Head rules must be 'collins', 'first', 'last' or a dict of "
-                f"label: (direction, [labels]), got {rules!r:.80}."
+                f"label: (direction, [labels]), got {shorten(rules)}."
             )
         self._known: dict[tuple[str, ...], int] = {}
 
@@ -156,12 +158,12 @@ def _listed(labels: Any) -> Any:
 
 def _check_label(label: Any) -> str:
     if not isinstance(label, str):
-        raise ValueError(f"The labels of head rules must be str, got {label!r}.")
+        raise ValueError(f"The labels of head rules must be str, got {shorten(label)}.")
     return label
 
 
 def _wrong(label: str, rule: Any) -> ValueError:
     return ValueError(
-        f"The head rule of {label!r} must be ('left', [labels]) or ('right', [labels]), or a list "
-        f"of such pairs, got {rule!r:.80}."
+        f"The head rule of {label!r:.80} must be ('left', [labels]) or ('right', [labels]), or a "
+        f"list of such pairs, got {shorten(rule)}."
     )

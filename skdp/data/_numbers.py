@@ -31,7 +31,7 @@ def with_numbers(X: Any, name: str = "X") -> Any:
     """
     if is_frame(X):
         return _with_number_columns(X, name)
-    if isinstance(X, list | tuple):
+    if isinstance(X, list | tuple | int):  # of an int the array may be one of objects
         try:
             X = np.asarray(X)
         except ValueError:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_memory, is_number
+from skdp._checks import check_memory, is_number, shorten
 from skdp._fit import FitState, IterativeEstimator
 from skdp._numeric._random import Role, make_seed_sequence
 from skdp._sklearn_compat import (
@@ -19,13 +19,13 @@ from skdp._sklearn_compat import (
     validate_parameters,
     with_callbacks,
 )
-from skdp.data._binarize import binarize
 from skdp.data._brackets import as_in_treebanks
 from skdp.grammar._coordinate_ascent import Expectation
 from skdp.grammar._refined_parsing import RefinedParsing
 from skdp.grammar._refinement._ascent import Refinement
 from skdp.grammar._refinement._backoff import make_backoff
 from skdp.grammar._refinement._input import (
+    binarize_all,
     check_preterminals,
     check_sentences,
     check_trees,
@@ -382,9 +382,8 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
         orders = self.horizontal_order, self.vertical_order
         full = [tree for tree in trees if tree is not None]
         lexicon = Lexicon(words, self.min_word_count)
-        flat = flatten(
-            [binarize(tree, *orders) for tree in full], [lexicon.encode(row) for row in words]
-        )
+        binary = [tree for tree in binarize_all(trees, *orders) if tree is not None]
+        flat = flatten(binary, [lexicon.encode(row) for row in words])
         lexicon.count_symbols(words, flat.word_symbols.tolist())
         n_refined = float(self.n_components) ** 3 * len(flat.rules.binary)
         n_refined += float(self.n_components) * len(flat.rules.emission)
@@ -527,7 +526,7 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
         """
         check_is_fitted(self)
         if not is_number(threshold) or not 0.0 < threshold < np.inf:
-            raise ValueError(f"threshold must be a finite number > 0, got {threshold!r}.")
+            raise ValueError(f"threshold must be a finite number > 0, got {shorten(threshold)}.")
         return _count_active_rules(
             self._parser.rules, self._logs, self.subsymbol_counts_, float(threshold)
         )

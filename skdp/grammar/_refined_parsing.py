@@ -9,11 +9,11 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_count
+from skdp._checks import check_count, check_jobs
 from skdp._sklearn_compat import validate_parameters
-from skdp.data._binarize import binarize
 from skdp.data._parse_tree import ParseTree
 from skdp.grammar._refinement._input import (
+    binarize_all,
     check_sentences,
     check_tags,
     check_trees,
@@ -149,7 +149,7 @@ class RefinedParsing:
         check_is_fitted(self)
         sentences, trees = check_sentences(X), check_trees(y)
         check_yields(sentences, trees)
-        binary = [None if tree is None else binarize(tree, *self._orders) for tree in trees]
+        binary = binarize_all(trees, *self._orders)
         ask = WeighTree(*self._asked)
         return np.array(self._map(ask, sentences, binary), dtype=np.float64)
 
@@ -166,7 +166,9 @@ class RefinedParsing:
         return self._lexicon, self._parser, self._orders[1]
 
     def _map(self, ask: Any, *rows: Any) -> list[Any]:
-        return list(Parallel(n_jobs=self.n_jobs, prefer="threads")(map(delayed(ask), *rows)))
+        return list(
+            Parallel(n_jobs=check_jobs(self.n_jobs), prefer="threads")(map(delayed(ask), *rows))
+        )
 
     def score(self, X: Any, y: Any) -> float:
         """Return the F1 score of labeled brackets; higher is better.

@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence, Set
 from copy import copy
+from itertools import chain
 
 import numpy as np
 
 
-def planned_sweeps(max_iter: int, burn_in: int, thin: int) -> list[int]:
-    """Return the sweeps to keep, counted from 1: burn_in + 1, then every thin-th, and the last.
+class SweepSet(Set[int]):
+    """Numbers of sweeps: any that have passed or are few, and a range of those ahead.
 
-    There are none while the burn-in lasts.
+    Those ahead take no memory: a chain may be planned for a billion sweeps, to be stopped in time.
+
+    Parameters
+    ----------
+    few : iterable of int
+        None of them is in `ahead`.
+    ahead : range
     """
-    sweeps = list(range(burn_in + 1, max_iter + 1, thin))
-    if sweeps and sweeps[-1] != max_iter:
-        sweeps.append(max_iter)
-    return sweeps
+
+    def __init__(self, few: Iterable[int] = (), ahead: range = range(0)):
+        self._few, self._ahead = frozenset(few), ahead
+
+    def __contains__(self, sweep: object) -> bool:
+        """Tell whether a sweep is one of them."""
+        return sweep in self._few or sweep in self._ahead
+
+    def __iter__(self) -> Iterator[int]:
+        """Return an iterator over them, in no order."""
+        return chain(self._few, self._ahead)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._few) + len(self._ahead)
 
 
 def evenly_spaced(items: Sequence[int], n: int) -> list[int]:
@@ -61,9 +80,9 @@ class Schedule:
 
     Attributes
     ----------
-    kept, stored : frozenset of int
-        Without `last`.
-    watched : frozenset of int
+    kept, stored : SweepSet
+        Those that have passed and those to come: burn_in + 1, then every thin-th. Without `last`.
+    watched : SweepSet
         Sweeps that tell whether the chain has converged where few are kept; empty where enough are.
     last : int or None
         The last sweep, where it is none of every thin-th: it is kept and stored only as long as the
@@ -81,23 +100,28 @@ class Schedule:
         n_sweeps: int = 0,
     ):
         self.max_iter = max_iter
-        planned, behind = planned_sweeps(max_iter, burn_in, thin), sorted(kept)
-        is_off_grid = bool(planned) and (max_iter - burn_in - 1) % thin != 0
+        behind, grid = sorted(kept), range(burn_in + 1, max_iter + 1, thin)
+        is_off_grid = bool(grid) and grid[-1] != max_iter
         is_ahead = n_sweeps <= max_iter and max_iter not in behind
         self.last = max_iter if is_off_grid and is_ahead else None
-        ahead = [s for s in planned if s > n_sweeps or s == self.last]
-        self.kept = frozenset(behind + ahead) - {self.last}
+        ahead = grid[bisect_right(grid, n_sweeps) :]
+        self.kept = SweepSet(behind, ahead)
         is_sparse = len(self.kept) < N_WATCHED
-        self.watched = frozenset(watched_sweeps(max_iter, burn_in) if is_sparse else ())
-        wanted = evenly_spaced(behind + ahead, n_samples) if behind or ahead else []
-        passed = [s for s in wanted if s not in ahead]
+        self.watched = SweepSet(watched_sweeps(max_iter, burn_in) if is_sparse else ())
+        n_behind, n_kept = len(behind), len(behind) + len(ahead)
+        n_items = n_kept + (self.last is not None)
+        passed, few, rest = behind, list[int](), ahead
+        if n_samples < n_items:
+            places = evenly_spaced(range(n_items), n_samples)
+            passed = [behind[p] for p in places if p < n_behind]
+            few, rest = [ahead[p - n_behind] for p in places if n_behind <= p < n_kept], range(0)
         there = list(stored)
         stand_ins = {min(there, key=lambda old: abs(old - s)) for s in passed} if there else set()
-        self.stored = (frozenset(wanted) - {*passed, self.last}) | stand_ins
+        self.stored = SweepSet({*few, *stand_ins}, rest)
 
     def without_keeping(self) -> Schedule:
         """Return the plan to run as far and keep nothing."""
         schedule = copy(self)
-        schedule.kept = schedule.stored = schedule.watched = frozenset()
+        schedule.kept = schedule.stored = schedule.watched = SweepSet()
         schedule.last = None
         return schedule

@@ -39,6 +39,7 @@ from skdp.inspection._state_paths import (
     match_states,
     predict_states,
 )
+from skdp.sequence._observed_steps import observed_steps
 
 _KINDS = ("states", "factors")
 _WIDTH = 8.0
@@ -182,6 +183,10 @@ class StateSequenceDisplay:
             self.column_names = check_names(
                 column_names, "column_names", self.observations.shape[1]
             )
+        # Where nothing was observed, a state is a guess: such steps win it no color.
+        self._is_observed = np.ones(n_steps, dtype=bool)
+        if self.observations is not None:
+            self._is_observed = observed_steps(self.observations)
         self.matches: dict[int, Any] = {}
         self.agreement: float | None = None
         self.state_names = None
@@ -298,6 +303,7 @@ class StateSequenceDisplay:
             times=find_times(X, sequence) if times is None else times,
             state_names=state_names,
         )
+        display._is_observed = observed_steps(values)  # whether they are shown or not
         return display.plot(ax, n_states=n_states, cmap=cmap)
 
     @classmethod
@@ -380,7 +386,8 @@ class StateSequenceDisplay:
             ``layout="constrained"``, which makes room for labels and for the legend on the right.
         n_states : int, default=12
             Number of states with a color, >= 1: those with the most steps, including true ones. The
-            others are gray. Not used for factors.
+            others are gray. Steps of which nothing was observed do not count, as far as
+            `observations` or X tell. Not used for factors.
         cmap : matplotlib colormap or its name, default=None
             For factors: colors from 0 to 1. None: from white to blue. For states that are numbers:
             colors of the states in the order of the legend, from one end to the other. None:
@@ -468,7 +475,8 @@ class StateSequenceDisplay:
         from matplotlib.patches import Patch
 
         rows, keys = self._encode()
-        counts = np.bincount(np.concatenate(list(rows.values())), minlength=len(keys))
+        observed = np.concatenate([codes[self._is_observed] for codes in rows.values()])
+        counts = np.bincount(observed, minlength=len(keys))
         order = np.argsort(-counts, kind="stable")
         rank = np.argsort(order)
         self.labels_ = [keys[i] for i in order[:n_states]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from skdp._checks import as_floats
 from skdp._numeric._bayes import log_posterior
 from skdp._sklearn_compat import (
+    JOBS,
     EstimatorMixin,
     HasMethods,
-    Interval,
     StrOptions,
     validate_parameters,
 )
@@ -83,11 +82,7 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "score_samples"])],
         "class_prior": [StrOptions({"empirical", "uniform"}), "array-like"],
-        "n_jobs": [
-            Interval(Integral, None, -1, closed="right"),
-            Interval(Integral, 1, None, closed="left"),
-            None,
-        ],
+        "n_jobs": JOBS,
     }
 
     _sample_kind = "text"

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_array, check_count, check_memory
+from skdp._checks import as_array, check_count, check_jobs, check_memory
 from skdp._fit import FitState
 from skdp._numeric._bayes import log_posterior
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
@@ -550,7 +550,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         panel, is_single = self._check_groups(X)
         given, scored = split_groups(panel.ptr, panel.values)
         halves = panel.values[given], panel.values[scored]
-        parts: Any = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+        parts: Any = Parallel(n_jobs=check_jobs(self.n_jobs), prefer="threads")(
             delayed(model.log_completions)(panel.ptr, *halves, self._key + np.uint64(m))
             for m, model in enumerate(self._models)
         )

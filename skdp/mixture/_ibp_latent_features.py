@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from skdp._checks import check_concentration, check_gamma_prior, check_memory
+from skdp._checks import check_concentration, check_gamma_prior, check_jobs, check_memory
 from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats
@@ -527,7 +527,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     ) -> list[tuple[Floats, Floats]]:
         """Return probabilities of features and log densities under each of some samples."""
         return list(
-            Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            Parallel(n_jobs=check_jobs(self.n_jobs), prefer="threads")(
                 delayed(model.predict)(
                     rows, self._key, self.transform_max_iter, new=new, density=density
                 )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_array, check_concentration, check_gamma_prior
+from skdp._checks import as_array, check_concentration, check_gamma_prior, check_jobs
 from skdp._numeric._bayes import log_posterior
 from skdp._numeric._random import Role, derive_stream
 from skdp._numeric._typing import Floats, Places
@@ -207,7 +207,7 @@ class RowMixture(BaseMixture):
             Natural logarithms.
         """
         values = self._check_rows(X)
-        parts: Any = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+        parts: Any = Parallel(n_jobs=check_jobs(self.n_jobs), prefer="threads")(
             delayed(model.log_densities)(values) for model in self._models
         )
         return np.asarray(logsumexp(parts, axis=0) - np.log(len(parts)))

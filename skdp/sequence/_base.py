@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._checks import check_jobs
 from skdp._executors import predict_parts
 from skdp._fit import ChainEstimator
 from skdp._fit._partitions import fit_partitions
@@ -232,7 +233,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
 
     def _each(self, models: list[Any], method: str, *args: Any) -> list[Any]:
         """Return the results of a method of all models, in order."""
-        return Parallel(n_jobs=self.n_jobs, prefer="threads")(
+        return Parallel(n_jobs=check_jobs(self.n_jobs), prefer="threads")(
             delayed(getattr(model, method))(*args) for model in models
         )
 
@@ -246,7 +247,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
 
     def _mean_of_samples(self, method: str, panel: SequencePanel) -> NDArray[np.float64]:
         """Return the mean over the stored samples of what a method says of a panel."""
-        width = effective_n_jobs(self.n_jobs)
+        width = effective_n_jobs(check_jobs(self.n_jobs))
         total: Any = 0.0
         for first in range(0, len(self.samples_), width):  # never all at once: each is (N, J)
             some = self.samples_[first : first + width]

@@ -20,7 +20,7 @@ from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._names import EMISSIONS
 from skdp.emissions._protocol import looks_back
 from skdp.inference import Trace, warn_of_truncation
-from skdp.sequence._hmm._alignment import count_pairs, name_states
+from skdp.sequence._hmm._alignment import name_states
 from skdp.sequence._hmm._opening import check_init
 from skdp.sequence._hmm._placed import PlacedPanel
 from skdp.sequence._hmm._predictions import HMMPredictions
@@ -407,9 +407,8 @@ class HDPHMMLT(HMMPredictions):
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
         best = attributes["_best_chain"]
-        walker = state.runs[best].walker
-        count = walker.count_pairs if walker.is_placed else count_pairs
-        samples, reference = name_states(list(state.runs[best].models.values()), count)
+        chain = state.runs[best]
+        samples, reference = name_states(list(chain.models.values()), chain.walker.count_pairs)
         others = [
             sample.model
             for c, chain in enumerate(state.runs)

@@ -56,6 +56,8 @@ class BaseTopicModel(
     _free_in_warm_start = ChainEstimator._free_in_warm_start | _of_fold_in
     _free_in_checkpoints = ChainEstimator._free_in_checkpoints | _of_fold_in
 
+    _optional_attributes = ChainEstimator._optional_attributes | {"_topic_names"}
+
     n_shards = 1
     """Unless it is a parameter."""
 

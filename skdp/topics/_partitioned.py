@@ -57,9 +57,9 @@ class PartitionedTopicModel(BaseTopicModel):
     A subclass gives `_start_placed_walker`, and extends `_check_partitions`.
     """
 
-    _optional_attributes: ClassVar[frozenset[str]] = frozenset(
-        ["doc_topic_", "segment_topic_", "segment_mixing_", "_n_partitions"]
-    )
+    _optional_attributes: ClassVar[frozenset[str]] = BaseTopicModel._optional_attributes | {
+        "doc_topic_", "segment_topic_", "segment_mixing_", "_n_partitions",
+    }  # fmt: skip
 
     doc_topic_: Any = InPartitions("model.transform(X) returns the shares of documents.")
 

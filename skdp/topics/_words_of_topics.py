@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_how_many, check_word_names, is_number
 from skdp.topics._shared._topic_table import TopicRow, TopicTable
 
-_N_TOP_WORDS, _N_DOCUMENTS = 10, 5
+_N_TOP_WORDS, _N_DOCUMENTS, _N_NAME_WORDS = 10, 5, 3
 
 
 class WordsOfTopicsMixin:
@@ -22,6 +22,10 @@ class WordsOfTopicsMixin:
     n_features_in_: int
     _topic_tokens: NDArray[np.float64]
     """Expected numbers of training tokens of the topics, (K,); none where topics were given."""
+
+    _documents_share_topics: bool
+    _topic_names: list[str] | None = None
+    """What `name_topics` called them; a fit forgets it."""
 
     def top_words(
         self,
@@ -84,6 +88,72 @@ class WordsOfTopicsMixin:
             list(zip(names[row].tolist(), of_topic.tolist(), strict=True))
             for row, of_topic in zip(order, found, strict=True)
         ]
+
+    def name_topics(
+        self,
+        feature_names: ArrayLike | None = None,
+        n: int | None = None,
+        *,
+        relevance: float = 1.0,
+    ) -> Self:
+        """Name the topics by their top words: the columns of `transform` bear these names.
+
+        A name is the number of the topic and its words, such as "0: court, judge, law". After
+        ``set_output(transform="pandas")`` data frames have these names, and
+        `get_feature_names_out` returns them. They last until the next `fit`, and a clone has none.
+
+        Parameters
+        ----------
+        feature_names : (n_features,) array-like or None
+            As in `top_words`.
+        n : int or None, default=None
+            Number of words in a name, at most `n_features_in_`. None: 3, or all words if there are
+            fewer.
+        relevance : float, default=1.0
+            As in `top_words`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid, as in `top_words`.
+        TypeError
+            If the columns are no topics of words (`LatentDirichletCoClustering`).
+        """
+        check_is_fitted(self)
+        if not self._documents_share_topics:
+            raise TypeError(
+                f"{type(self).__name__}.transform returns shares of topics of segments, which have "
+                "no words to be named by."
+            )
+        if n is None:
+            n = min(_N_NAME_WORDS, self.n_features_in_)
+        words = self.top_words(feature_names, n, relevance=relevance)
+        self._topic_names = [f"{k}: {', '.join(map(str, row))}" for k, row in enumerate(words)]
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Present by scikit-learn's convention.
+
+        Returns
+        -------
+        (n_features_out,) array of str objects
+            The lower-case name of the class and the number of the column, such as "gibbslda0",
+            unless `name_topics` has named the topics by their words.
+        """
+        check_is_fitted(self)
+        if self._topic_names is not None:
+            return np.array(self._topic_names, dtype=object)
+        estimator: Any = super()
+        return np.asarray(estimator.get_feature_names_out(input_features))
 
     def representative_documents(
         self, X: Any = None, n_documents: int | None = None

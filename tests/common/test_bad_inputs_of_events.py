@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bad_inputs import check_fault, faults
+from bad_inputs import VAST, check_fault, faults
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeRegressor
@@ -36,6 +36,40 @@ def replaced(pair):
 
 def model(trees=(TREE,), classifier=None, **params):
     return LexicalizedEventModel(classifier or DummyClassifier(), **params).fit(trees)
+
+
+class Answers(DummyClassifier):
+    """A classifier with probabilities of any kind."""
+
+    def __init__(self, change=None):
+        super().__init__()
+        self.change = change
+
+    def predict_proba(self, X):
+        return self.change(super().predict_proba(X))
+
+
+class Anonymous(DummyClassifier):
+    """A classifier that does not tell its classes."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        del self.classes_
+
+
+class Plain:
+    """What has no parameters."""
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        return np.ones((len(X), 1))
+
+
+def answered(change):
+    trees = [TREE, "(S (VP (VB c)))"]
+    return model(trees, Answers(change)).score(trees)
 
 
 def unfitted():
@@ -158,6 +192,39 @@ def heads(rules):
         "",
     ),
     ("no trees", lambda: model().score_samples([]), ValueError, "X must hold at least one tree"),
+    ("no order", lambda: model({TREE}), TypeError, "X must be a list.*got set"),
+    ("by name", lambda: model({TREE: 1}), TypeError, "X must be a list.*got dict"),
+    ("no order", lambda: events({TREE}), TypeError, "trees must be a list.*got set"),
+    ("a scalar", lambda: model(np.array(TREE)), TypeError, "X must be a list.*got ndarray"),
+    ("masked", lambda: model(np.ma.masked_array([TREE])), ValueError, "X must not be a masked"),
+    ("a vast event", lambda: events(event=VAST), ValueError, "event must be one of.*type int"),
+    ("a vast rule", lambda: heads({"S": VAST}), ValueError, "head rule of 'S' must.*type int"),
+    ("no parameters", lambda: model(classifier=Plain()), ValueError, "'classifier'.*get_params"),
+    (
+        "no classes",
+        lambda: model([TREE, "(S (VP (VB c)))"], Anonymous()),
+        TypeError,
+        "classifier must have the attribute classes_ after its fit; Anonymous has none",
+    ),
+    # Probabilities
+    ("NaN", lambda: answered(lambda p: p * np.nan), ValueError, "Answers.predict_proba.*got nan"),
+    (
+        "negative",
+        lambda: answered(lambda p: -p),
+        ValueError,
+        "must hold numbers from 0 to 1, got -",
+    ),
+    (
+        "above 1",
+        lambda: answered(lambda p: 9 * p),
+        ValueError,
+        "must hold numbers from 0 to 1, got",
+    ),
+    ("a row less", lambda: answered(lambda p: p[:-1]), ValueError, "must have the shape"),
+    ("a class less", lambda: answered(lambda p: p[:, :-1]), ValueError, "must have the shape"),
+    ("no classes", lambda: answered(lambda p: p[:, 0]), ValueError, "must have the shape"),
+    ("nothing", lambda: answered(lambda p: None), ValueError, "classifier: .*must hold real"),
+    ("text", lambda: answered(lambda p: p.astype(str)), ValueError, "classifier: .*must hold real"),
 )
 def test_faults_are_named(fault):
     check_fault(fault)
@@ -182,3 +249,6 @@ def test_what_is_fine():
     assert events(["(S (NP (NN STOP)) (VP (VB b)))"], "mod2").y.tolist() == ["STOP"]
     assert annotated([[None, *PAIRS[1:]]]).X[0, 0] == "-"
     assert annotated([tuple(map(list, PAIRS))]).y.tolist()[0] == "s a"
+    assert answered(lambda p: p.tolist()) == answered(lambda p: p)
+    assert np.isfinite(answered(lambda p: (p + 1e-7).astype(np.float32)))
+    assert len(events(iter([TREE])).y) == 7

@@ -16,6 +16,7 @@ from bad_inputs import (
     SENTENCES,
     STRAY,
     TREES,
+    VAST,
     WORDS,
     check_fault,
     faults,
@@ -32,6 +33,16 @@ from skdp.grammar import (
     inside_outside,
     read_trees,
 )
+
+MARKED = ParseTree.from_brackets("(@S (A c) (B d))")
+
+
+def refiner():
+    return refine(WORDS, TREES)
+
+
+def tagged(tags):
+    return refiner().predict(WORDS, tags)
 
 
 @faults(
@@ -56,6 +67,79 @@ from skdp.grammar import (
         ValueError,
         "n_components=10{6} subsymbols.*GiB",
     ),
+    # Sentences, trees and tags
+    ("a scalar", lambda: refine(np.array("a"), TREES), TypeError, "X must.*without dimensions"),
+    ("by name", lambda: refine({0: WORDS[0]}, TREES), TypeError, "X must be a sequence.*got dict"),
+    ("no order", lambda: refiner().predict({("a", "b")}), TypeError, "X must be.*got set"),
+    ("no order", lambda: refiner().predict([{"a", "b"}]), TypeError, "sentence 0: .*got set"),
+    ("by name", lambda: refiner().score_samples([{"a": 1}]), TypeError, "sentence 0: .*got dict"),
+    ("bytes", lambda: refiner().predict([b"ab"]), TypeError, "sentence 0: .*got bytes"),
+    (
+        "a scalar",
+        lambda: refiner().predict([["a"], np.array("b")]),
+        TypeError,
+        "sentence 1: must be a sequence of words, got an array without dimensions",
+    ),
+    ("a scalar", lambda: refine(WORDS, np.array(1)), TypeError, "y must.*without dimensions"),
+    ("by name", lambda: refine(WORDS, dict(enumerate(TREES))), TypeError, "y must be.*got dict"),
+    (
+        "a tree less",
+        lambda: refine(WORDS, TREES[:1]),
+        ValueError,
+        r"inconsistent numbers of samples: X has 2 sentence\(s\), and y has 1 tree\(s\)",
+    ),
+    (
+        "binary trees",
+        lambda: refine(WORDS, [TREES[0], MARKED]),
+        ValueError,
+        "tree 1: Labels must not begin with '@' before binarization: '@S'",
+    ),
+    (
+        "binary trees",
+        lambda: refiner().tree_proba(WORDS, [TREES[0], MARKED]),
+        ValueError,
+        "tree 1: Labels must not begin with '@'",
+    ),
+    (
+        "a long word",
+        lambda: refine([["a" * 1000, "b"], WORDS[1]], TREES),
+        ValueError,
+        "word 0 is 'a' in the tree and 'a{79} in the sentence",
+    ),
+    ("unhashable", lambda: tagged([["A", {}], None]), ValueError, "sentence 0: .*the tag {}"),
+    ("unhashable", lambda: tagged([[["A"], "B"], None]), ValueError, "sentence 0: .*tag .'A'."),
+    ("an array", lambda: tagged([["A", np.ones(2)], None]), ValueError, "sentence 0: .*tag array"),
+    ("no order", lambda: tagged([{"A", "B"}, None]), TypeError, "sentence 0: tags must.*got set"),
+    ("by name", lambda: tagged({0: ["A", "B"], 1: None}), TypeError, "tags must be.*got dict"),
+    ("a scalar", lambda: tagged(np.array(1)), TypeError, "tags must.*without dimensions"),
+    ("bytes", lambda: tagged([b"AB", None]), TypeError, "sentence 0: tags must.*got bytes"),
+    (
+        "masked",
+        lambda: tagged(np.ma.masked_array([["A", "B"]] * 2)),
+        ValueError,
+        "tags must not be",
+    ),
+    ("a vast number", lambda: refiner().count_active_rules(-VAST), ValueError, "thresh.*type int"),
+    ("a million threads", lambda: refine(WORDS, TREES, n_jobs=10**6), ValueError, "'n_jobs'.*4096"),
+    (
+        "a million threads",
+        lambda: refiner().set_params(n_jobs=10**6).score_samples(WORDS),
+        ValueError,
+        "n_jobs must be.*4096.*got 1000000",
+    ),
+    (
+        "threads by name",
+        lambda: refiner().set_params(n_jobs="all").tree_proba(WORDS, TREES),
+        ValueError,
+        "n_jobs must be.*got 'all'",
+    ),
+    (
+        "no number of threads",
+        lambda: pcfg().set_params(n_jobs=np.nan).predict(SENTENCES),
+        ValueError,
+        "n_jobs must be.*got nan",
+    ),
+    ("a vast number", lambda: refiner().k_best(WORDS, VAST), ValueError, "k must be.*type int"),
     # Trees
     ("a text as a tree", lambda: binarize("(S a)"), TypeError, "ParseTree.*from_brackets"),
     ("a text as a tree", lambda: debinarize("(S a)"), TypeError, "ParseTree.*from_brackets"),
@@ -121,6 +205,10 @@ def test_a_fault_is_named(fault):
 @pytest.mark.parametrize(
     "call",
     [
+        lambda: refine(np.array(WORDS), np.array(TREES, dtype=object)),
+        lambda: refine({0: WORDS[0], 1: WORDS[1]}.values(), tuple(TREES)),
+        lambda: refiner().predict([iter(["a", "b"])], [iter(["A", "B"])]),
+        lambda: tagged(np.array([["A", "B"], ["A", "B"]])),
         lambda: pcfg(rule_type_prior=[1, 2], binary_concentration=np.float64(1)),
         lambda: ParseTree("S", (word for word in ["a", "b"])),
         lambda: read_trees(io.BytesIO(b"(S a)")),

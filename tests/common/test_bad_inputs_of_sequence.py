@@ -14,6 +14,7 @@ from bad_inputs import (
     HIDDEN,
     SERIES,
     TINY,
+    VAST,
     check_fault,
     counts,
     factorial,
@@ -28,6 +29,7 @@ from skdp.sequence import (
     HDPHMMLT,
     AutoregressiveEmission,
     BinaryFactorEmission,
+    EmissionSimilarity,
     FactorialHMM,
     FixedSimilarity,
     GaussianEmission,
@@ -45,6 +47,22 @@ from skdp.sequence import (
 
 LONG = np.tile(SERIES, (2, 1))
 TWICE = [("a", "gaussian", [0, 1]), ("b", "poisson", 1)]
+
+
+def measured(distances):
+    """Fit states whose distances a function gives for their number."""
+    metric = EmissionSimilarity(lambda model: distances(len(model.means)))
+    return hmm(similarity=metric)
+
+
+def asked(method, n_jobs):
+    return getattr(hmm().set_params(n_jobs=n_jobs), method)(SERIES)
+
+
+def apart(n):
+    return 1.0 - np.eye(n)
+
+
 WORDS = TokenSequences.from_sequences([[0, 1], [1]])
 
 
@@ -340,6 +358,12 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
         "max_duration=10{9} with 2 states.*GiB",
     ),
     (
+        "many phases",
+        lambda: hmm(duration=NegativeBinomialDuration(n_phases=2**31 - 1)),
+        ValueError,
+        r"'n_phases'.*in the range \[1, 100000\]. Got 2147483647",
+    ),
+    (
         "many dimensions",
         lambda: hmm(similarity=GaussianSimilarity(2**31 - 1)),
         ValueError,
@@ -429,6 +453,85 @@ WORDS = TokenSequences.from_sequences([[0, 1], [1]])
         ValueError,
         "decay.*LaplacianSimilarity",
     ),
+    # Jobs that are set after the fit
+    (
+        "a million threads",
+        lambda: asked("predict", 10**6),
+        ValueError,
+        "n_jobs must.*4096.*got 10",
+    ),
+    ("no threads", lambda: asked("score", 0), ValueError, "n_jobs must be None.*got 0"),
+    ("threads by name", lambda: asked("transform", "all"), ValueError, "n_jobs must.*got 'all'"),
+    ("half a thread", lambda: asked("predict_proba", 2.5), ValueError, "n_jobs must.*got 2.5"),
+    (
+        "half a thread",
+        lambda: factorial().set_params(n_jobs=2.5).score(SERIES),
+        ValueError,
+        "n_jobs must.*got 2.5",
+    ),
+    # Distances of one's own
+    ("no distances", lambda: measured(lambda n: None), ValueError, "metric returns must hold real"),
+    (
+        "distances that are text",
+        lambda: measured(lambda n: apart(n).astype(str)),
+        ValueError,
+        "the array that metric returns must hold real numbers",
+    ),
+    (
+        "dates",
+        lambda: measured(lambda n: apart(n).astype("M8[D]")),
+        ValueError,
+        "the array that metric returns must hold real numbers",
+    ),
+    (
+        "complex",
+        lambda: measured(lambda n: apart(n) * 1j),
+        ValueError,
+        "the array that metric returns must hold real numbers",
+    ),
+    (
+        "masked",
+        lambda: measured(lambda n: np.ma.masked_array(apart(n), np.eye(n) == 0)),
+        ValueError,
+        "the array that metric returns must not be a masked array",
+    ),
+    (
+        "a vast distance",
+        lambda: measured(lambda n: (apart(n).astype(int).astype(object) * 10**400).tolist()),
+        ValueError,
+        "the array that metric returns must hold real numbers",
+    ),
+    # Values of any length
+    (
+        "a vast number for X",
+        lambda: hmm(10**400),
+        ValueError,
+        "X must hold numbers.*got 1",
+    ),
+    (
+        "a vast number",
+        lambda: hmm(duration=PoissonDuration(max_duration=VAST)),
+        ValueError,
+        "'max_duration' parameter of PoissonDuration.*an object of type int that is too long",
+    ),
+    (
+        "a vast number",
+        lambda: hmm(duration=NegativeBinomialDuration(prior=(VAST, 1.0))),
+        ValueError,
+        "prior must be two positive numbers.*an object of type tuple that is too long",
+    ),
+    (
+        "a long list",
+        lambda: hmm(similarity=GaussianSimilarity(decay=[1.0] * 1000)),
+        ValueError,
+        r"'decay' parameter of GaussianSimilarity.*Got \[1.0, .{0,200}\.\.\. instead",
+    ),
+    (
+        "a long list",
+        lambda: hmm(similarity=GaussianSimilarity(decay_prior=[1.0] * 1000)),
+        ValueError,
+        r"decay_prior must be two positive numbers.*got \[1.0, .{0,200}\.\.\.\.$",
+    ),
 )
 def test_a_fault_is_named(fault):
     check_fault(fault)
@@ -448,6 +551,11 @@ def test_a_fault_is_named(fault):
             emission=GaussianEmission(mean_prior=[0, 1], covariance_prior=[[1, 0], [0, 1]])
         ),
         lambda: hmm_log_likelihood([0.5, 0.5], HALF.tolist(), [[0, 0], [-np.inf, 0]]),
+        lambda: measured(lambda n: pd.DataFrame(apart(n))),
+        lambda: measured(lambda n: (apart(n) > 0).tolist()),
+        lambda: hmm(similarity=FixedSimilarity(np.full((2, 2), 0.5, dtype=object))),
+        lambda: hmm(duration=PoissonDuration(np.float32(2), np.int8(1), np.uint8(200))),
+        lambda: hmm(similarity=GaussianSimilarity(np.int8(2), np.float16(1), (np.int8(1), 1))),
     ],
 )
 def test_habits_that_are_fine(call):

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_count, check_how_many, check_word_names
+from skdp._checks import check_count, check_how_many, check_jobs, check_word_names
 from skdp._executors import choose_executor, predict_parts
 from skdp._numeric._random import make_seed_sequence
 from skdp.data import PartitionedSentences, TokenSequences, check_sentences
@@ -118,7 +118,9 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         sentences, has_words = without_empty(check_sentences(self, X, reset=False))
         names = self._grammar.layout.names
         rank = RankTrees(self._weights_of_trees(), self._weights_of_samples(), names, words, k)
-        found = iter(Parallel(self.n_jobs, prefer="threads")(map(delayed(rank), sentences)))
+        found = iter(
+            Parallel(check_jobs(self.n_jobs), prefer="threads")(map(delayed(rank), sentences))
+        )
         return [next(found) if any_words else [] for any_words in has_words]
 
     def top_words(

@@ -5,26 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skdp._checks import check_unmasked
+from skdp._checks import check_unmasked, is_list_like
+from skdp.data._binarize import binarize
 from skdp.data._brackets import NOT_IN_WORD, as_in_treebanks
 from skdp.data._parse_tree import ParseTree, name_other
 
 
+def _has_order(parts: Any) -> bool:
+    """Tell whether the words of a sentence, or their tags, have an order; they may be read once."""
+    return is_list_like(parts) or hasattr(parts, "__next__")
+
+
+def _name_kind(value: Any) -> str:
+    """Return the type of a value that is no sequence."""
+    if getattr(value, "ndim", None) == 0:
+        return "an array without dimensions"
+    return type(value).__name__
+
+
 def check_sentences(X: Any) -> list[tuple[str, ...]]:
     """Return sentences as tuples of words."""
-    if isinstance(X, str | bytes) or not hasattr(X, "__iter__") or hasattr(X, "__next__"):
-        raise TypeError(f"X must be a sequence of sentences, got {type(X).__name__}.")
+    if not is_list_like(X):
+        raise TypeError(f"X must be a sequence of sentences, got {_name_kind(X)}.")
     check_unmasked(X, "X")
     sentences = []
     for i, sentence in enumerate(X):
-        if isinstance(sentence, str) or not hasattr(sentence, "__iter__"):
+        if not _has_order(sentence):
             advice = ""
             if isinstance(sentence, str):
                 advice = " Cut it into words: X of one sentence is [sentence.split()]."
             elif isinstance(sentence, ParseTree):
                 advice = " Trees are y, and X their words: [tree.leaves for tree in trees]."
             raise TypeError(
-                f"sentence {i}: must be a sequence of words, got {type(sentence).__name__}.{advice}"
+                f"sentence {i}: must be a sequence of words, got {_name_kind(sentence)}.{advice}"
             )
         words = tuple(sentence)
         if not all(isinstance(word, str) for word in words):
@@ -33,7 +46,7 @@ def check_sentences(X: Any) -> list[tuple[str, ...]]:
             if not word or NOT_IN_WORD.search(word):
                 raise ValueError(
                     f"sentence {i}: word {j} must not be empty or contain white space, which a "
-                    f"tree cannot hold, got {word!r}."
+                    f"tree cannot hold, got {word!r:.80}."
                 )
         sentences.append(tuple(map(str, words)))  # those of arrays are str of another type
     return sentences
@@ -43,8 +56,8 @@ def check_trees(y: Any) -> list[ParseTree | None]:
     """Return trees as a list."""
     if y is None:
         raise ValueError("y must hold the parse trees of the sentences, got None.")
-    if isinstance(y, str | bytes) or not hasattr(y, "__iter__") or hasattr(y, "__next__"):
-        raise TypeError(f"y must be a sequence of ParseTree, got {type(y).__name__}.")
+    if not is_list_like(y):
+        raise TypeError(f"y must be a sequence of ParseTree, got {_name_kind(y)}.")
     trees = list(y)
     for i, tree in enumerate(trees):
         if tree is not None and not isinstance(tree, ParseTree):
@@ -56,8 +69,8 @@ def check_yields(sentences: Sequence[tuple[str, ...]], trees: Sequence[ParseTree
     """Raise if a tree's words are not those of its sentence; ``(`` and -LRB- are one word."""
     if len(sentences) != len(trees):
         raise ValueError(
-            "Found input variables with inconsistent numbers of samples: "
-            f"{[len(sentences), len(trees)]}."
+            f"Found input variables with inconsistent numbers of samples: X has {len(sentences)} "
+            f"sentence(s), and y has {len(trees)} tree(s)."
         )
     for i, (sentence, tree) in enumerate(zip(sentences, trees, strict=True)):
         if tree is None and not sentence:
@@ -74,7 +87,9 @@ def check_yields(sentences: Sequence[tuple[str, ...]], trees: Sequence[ParseTree
         if j is None:
             differ = f"it has {len(leaves)} words and the sentence {len(sentence)}"
         else:
-            differ = f"word {j} is {leaves[j]!r} in the tree and {sentence[j]!r} in the sentence"
+            differ = (
+                f"word {j} is {leaves[j]!r:.80} in the tree and {sentence[j]!r:.80} in the sentence"
+            )
         raise ValueError(f"tree {i} and sentence {i} differ in their words: {differ}.")
 
 
@@ -86,8 +101,23 @@ def check_preterminals(trees: Sequence[ParseTree | None]) -> None:
             if words and len(node.children) > 1:
                 raise ValueError(
                     f"tree {i}: a word must be the only child of its node, its tag, but "
-                    f"{node.label!r} has the word {words[0]!r} and other children."
+                    f"{node.label!r:.80} has the word {words[0]!r:.80} and other children."
                 )
+
+
+def binarize_all(
+    trees: Sequence[ParseTree | None], horizontal_order: int, vertical_order: int
+) -> list[ParseTree | None]:
+    """Return trees as `binarize` does, or raise an error that names the tree."""
+    binary: list[ParseTree | None] = []
+    for i, tree in enumerate(trees):
+        try:
+            if tree is not None:
+                tree = binarize(tree, horizontal_order, vertical_order)
+        except ValueError as error:
+            raise ValueError(f"tree {i}: {error}") from error
+        binary.append(tree)
+    return binary
 
 
 def check_tags(
@@ -104,8 +134,9 @@ def check_tags(
     """
     if tags is None:
         return [None] * len(sentences)
-    if isinstance(tags, str) or not hasattr(tags, "__iter__") or hasattr(tags, "__next__"):
-        raise TypeError(f"tags must be a sequence of tags of sentences, got {type(tags).__name__}.")
+    if not is_list_like(tags):
+        raise TypeError(f"tags must be a sequence of tags of sentences, got {_name_kind(tags)}.")
+    check_unmasked(tags, "tags")
     rows = list(tags)
     if len(rows) != len(sentences):
         raise ValueError(f"tags must be of {len(sentences)} sentences, as X, got {len(rows)}.")
@@ -114,15 +145,15 @@ def check_tags(
         if row is None:
             found.append(None)
             continue
-        if isinstance(row, str) or not hasattr(row, "__iter__"):
-            raise TypeError(f"sentence {i}: tags must be a sequence, got {type(row).__name__}.")
+        if not _has_order(row):
+            raise TypeError(f"sentence {i}: tags must be a sequence, got {_name_kind(row)}.")
         row = list(row)
         if len(row) != len(sentence):
             raise ValueError(f"sentence {i} has {len(sentence)} words, but {len(row)} tags.")
         for tag in row:
-            if tag is not None and tag not in known:
+            if tag is not None and not (isinstance(tag, str) and tag in known):
                 raise ValueError(
-                    f"sentence {i}: no word of the training trees has the tag {tag!r}."
+                    f"sentence {i}: no word of the training trees has the tag {tag!r:.80}."
                 )
         found.append([-1 if tag is None else known[tag] for tag in row])
     return found

@@ -17,6 +17,12 @@ from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.sequence._durations import _kernels as kernels
 from skdp.sequence._durations._base import SegmentCounts, check_tables
 
+_MOST_PHASES = 100_000
+"""With more, durations differ from Poisson ones by less than anybody can see."""
+
+_LEAST_END = 1e-16
+"""Per phase: no phase is less likely to end. What is drawn then lasts longer than any duration."""
+
 
 class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
     """Durations 1 + NB(n_phases, p_j) in state j, p_j ~ Beta(prior).
@@ -29,7 +35,8 @@ class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
     Parameters
     ----------
     n_phases : int, default=2
-        r >= 1: the variance of a duration is m (1 + m / r), where 1 + m is its mean.
+        r, from 1 to 100,000: the variance of a duration is m (1 + m / r), where 1 + m is its mean.
+        Time is linear in it.
     prior : (float, float), default=(1.0, 1.0)
         Parameters (a, b) of the Beta prior, from 1e-8 to 1e8. A priori, the expected mean is 1 +
         n_phases a / (b - 1), or infinite if b <= 1.
@@ -55,7 +62,7 @@ class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_phases": [Interval(Integral, 1, None, closed="left")],
+        "n_phases": [Interval(Integral, 1, _MOST_PHASES, closed="both")],
         "prior": [tuple, list],
         "max_duration": [Interval(Integral, 1, None, closed="left")],
     }
@@ -132,9 +139,8 @@ class NegativeBinomialDurationSampler(SegmentCounts):
         """Return E[p] given the segments, completed."""
         stays = self.a + self.totals
         ends = self.b + self.n_phases * self.counts
-        return NegativeBinomialDurationModel(
-            stays / (stays + ends), self.n_phases, self.max_duration
-        )
+        probs = np.minimum(stays / (stays + ends), 1.0 - _LEAST_END * self.n_phases)
+        return NegativeBinomialDurationModel(probs, self.n_phases, self.max_duration)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,19 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from skdp._numeric._typing import Ints, Places
+from skdp._numeric._typing import Places
 from skdp.sequence._hmm._model import HMMModel
 from skdp.sequence._hmm._walker import HMMDraw
 
 
-def count_pairs(first: Ints, second: Ints, n_states: int) -> Places:
-    """Return how many steps have each state of one draw and each of another, (J, J)."""
-    pairs = np.bincount(first.astype(np.int64) * n_states + second, minlength=n_states * n_states)
-    return pairs.reshape(n_states, n_states)
-
-
 def name_states(
-    samples: list[HMMDraw], count: Callable[[Any, Any, int], Places] = count_pairs
+    samples: list[HMMDraw], count: Callable[[Any, Any, int], Places]
 ) -> tuple[list[HMMModel], int]:
     """Return models whose states agree, and which of them gave the names.
 
@@ -32,8 +26,8 @@ def name_states(
     Parameters
     ----------
     samples : list of HMMDraw
-    count : callable, default=count_pairs
-        What counts pairs of the states of two samples.
+    count : callable
+        It counts pairs of the states of two samples, (J, J), at observed steps.
     """
     numbers = [sample.model.n_active_components for sample in samples]
     is_usual = np.array(numbers) == np.bincount(numbers).argmax()

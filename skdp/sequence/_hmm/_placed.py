@@ -26,7 +26,6 @@ from skdp.callback._part_files import part_header
 from skdp.callback._pickles import read_checked, write_checked
 from skdp.data import PartitionedPanel, SequencePanel, concatenate
 from skdp.emissions._protocol import values_for
-from skdp.sequence._hmm._alignment import count_pairs
 from skdp.sequence._hmm._first_states import (
     Start,
     begin,
@@ -39,7 +38,7 @@ from skdp.sequence._hmm._first_states import (
 from skdp.sequence._hmm._messages import HMMMessages
 from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._transitions import Transitions
-from skdp.sequence._observed_steps import observed_steps
+from skdp.sequence._observed_steps import count_pairs, observed_steps
 
 
 @dataclass
@@ -313,9 +312,9 @@ def keep_part(part: PanelPart, c: int, sweep: int) -> tuple[int]:
 def count_pairs_part(
     part: PanelPart, c: int, first: int, second: int, n_states: int
 ) -> tuple[Places]:
-    """Return how many steps have each state of one kept draw and each of another."""
+    """Return how many observed steps have each state of one kept draw and each of another."""
     kept = part.chains[c].kept
-    return (count_pairs(kept[first], kept[second], n_states),)
+    return (count_pairs(kept[first], kept[second], part.is_observed, n_states),)
 
 
 def write_part(part: PanelPart, path: Path) -> tuple[list[int]]:

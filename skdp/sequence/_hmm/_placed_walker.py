@@ -174,5 +174,5 @@ class PlacedHMMWalker(HMMWalker):
         return self.n_sweeps
 
     def count_pairs(self, first: int, second: int, n_states: int) -> Places:
-        """Return how many steps have each state of one kept draw and each of another, (J, J)."""
+        """Return how many observed steps have each state of a kept draw and each of another."""
         return self.data.sum(count_pairs_part, self.c, first, second, n_states)[0]

@@ -19,7 +19,7 @@ from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._split_merge import SplitMerge
 from skdp.sequence._hmm._state import HMMState
 from skdp.sequence._hmm._transitions import Transitions
-from skdp.sequence._observed_steps import observed_steps
+from skdp.sequence._observed_steps import count_pairs, observed_steps
 from skdp.sequence._similarities._fixed import FixedSimilaritySampler
 from skdp.sequence._similarities._protocol import EmissionCoupledSampler, SimilaritySampler
 
@@ -263,6 +263,10 @@ class HMMWalker(Part):
         """Return the share of the observed steps in each state, (J,)."""
         states = self.states[self._is_observed]
         return np.bincount(states, minlength=self.transitions.n_states) / len(states)
+
+    def count_pairs(self, first: Any, second: Any, n_states: int) -> NDArray[np.int64]:
+        """Return how many observed steps have each state of one draw and each of another."""
+        return count_pairs(first, second, self._is_observed, n_states)
 
     def _options(self) -> list[Any]:
         """Return the parts that not every model has."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from skdp._checks import check_gamma_prior
+from skdp._checks import as_floats, check_gamma_prior
 from skdp._numeric._random import draw_slice, next_double
 from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
@@ -354,18 +354,15 @@ def check_distances(distances: Any, n_states: int) -> Floats:
 
     Raises
     ------
-    TypeError, ValueError
+    ValueError
         If it is no matrix of distances.
     """
-    wanted = f"EmissionSimilarity: metric must return an array of shape ({n_states}, {n_states})"
-    try:
-        array = np.asarray(distances, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{wanted} for {n_states} states, got {type(distances).__name__}."
-        ) from None
+    array = as_floats(distances, "EmissionSimilarity: the array that metric returns")
     if array.shape != (n_states, n_states):
-        raise ValueError(f"{wanted} for {n_states} states, got {array.shape}.")
+        raise ValueError(
+            f"EmissionSimilarity: metric must return an array of shape ({n_states}, {n_states}) "
+            f"for {n_states} states, got {array.shape}."
+        )
     wrong = ~((array >= 0.0) & (array < np.inf))
     if wrong.any():
         j, k = np.argwhere(wrong)[0]

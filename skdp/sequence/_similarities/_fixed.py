@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from skdp._checks import as_array
+from skdp._checks import as_floats
 from skdp._sklearn_compat import EstimatorMixin, validate_parameters
 from skdp.inference import Part
 
@@ -47,13 +47,7 @@ class FixedSimilarity(EstimatorMixin, BaseEstimator):
             If a parameter is invalid.
         """
         validate_parameters(self)
-        matrix = as_array(self.matrix, "FixedSimilarity: matrix")
-        if matrix.dtype.kind not in "biuf":
-            raise ValueError(
-                "FixedSimilarity: matrix must hold real numbers, in rows of equal length; got "
-                f"{self.matrix!r}."
-            )
-        matrix = matrix.astype(np.float64)
+        matrix = as_floats(self.matrix, "FixedSimilarity: matrix")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(
                 f"FixedSimilarity: matrix must be square, got an array of shape {matrix.shape}."

@@ -3,6 +3,8 @@
 import pickle
 import signal
 import threading
+import tracemalloc
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -57,6 +59,22 @@ class TestInterruption:
         n_done = long.n_iter_
         long.set_params(warm_start=True, max_iter=n_done + 5).fit(documents)
         assert long.n_iter_ == n_done + 5
+
+    def test_of_a_billion_sweeps(self):
+        """Those that are not done take no memory, and those that are are those of a short fit."""
+        short = model(max_iter=9, burn_in=2, thin=2).fit(DOCUMENTS)
+        tracemalloc.start()
+        try:
+            long = model(max_iter=10**9, burn_in=2, thin=2)
+            interrupt(long, 9, DOCUMENTS)
+            states = list(islice(model(max_iter=10**9).iter_sweeps(DOCUMENTS), 5))
+            assert tracemalloc.get_traced_memory()[1] < 5e6
+        finally:
+            tracemalloc.stop()
+        assert len(states) == 5
+        assert long.n_iter_ == 9
+        assert_array_equal(long.trace_["log_joint"], short.trace_["log_joint"])
+        assert_array_equal(long.components_, short.components_)
 
     def test_several_chains_stop_together(self):
         documents = DOCUMENTS * 50

@@ -1,7 +1,19 @@
 """Which sweeps are kept and stored."""
 
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+
 from skdp.inference import Schedule
-from skdp.inference._schedule import N_WATCHED, evenly_spaced, planned_sweeps, watched_sweeps
+from skdp.inference._schedule import N_WATCHED, SweepSet, evenly_spaced, watched_sweeps
+
+
+def planned_sweeps(max_iter, burn_in, thin):
+    """Return the sweeps that a chain keeps if it is not stopped."""
+    schedule = Schedule(max_iter, burn_in, thin, 1)
+    return sorted({*schedule.kept, schedule.last} - {None})
 
 
 def test_first_after_burn_in_then_every_thin_th_and_always_the_last():
@@ -10,6 +22,53 @@ def test_first_after_burn_in_then_every_thin_th_and_always_the_last():
     assert planned_sweeps(1, 0, 10) == [1]
     assert planned_sweeps(500, 250, 10)[:2] == [251, 261]
     assert planned_sweeps(500, 250, 10)[-2:] == [491, 500]
+
+
+def test_a_set_of_sweeps():
+    sweeps = SweepSet([4, 2], range(10, 20, 5))
+    assert sweeps == {2, 4, 10, 15}
+    assert (len(sweeps), sorted(sweeps)) == (4, [2, 4, 10, 15])
+    assert 15 in sweeps
+    assert 12 not in sweeps
+    assert pickle.loads(pickle.dumps(sweeps)) == sweeps
+
+
+@pytest.mark.parametrize("n_samples", [1, 20, 10**9])
+@pytest.mark.parametrize("thin", [1, 10])
+def test_a_billion_sweeps_take_no_memory(n_samples, thin):
+    kept = range(501, 601, thin)
+    tracemalloc.start()
+    try:
+        schedule = Schedule(10**9, 500, thin, n_samples, kept, kept[:1], 600)
+        assert tracemalloc.get_traced_memory()[1] < 1e5
+    finally:
+        tracemalloc.stop()
+    assert len(schedule.kept) == (10**9 - 500) // thin
+    assert 591 in schedule.kept
+    assert 10**9 - 9 in schedule.kept
+    n_stored = n_samples if n_samples < 10**9 else len(schedule.kept) - len(kept) + 1
+    assert len(schedule.stored) == n_stored - (schedule.last is not None and n_samples < 10**9)
+
+
+def test_stored_sweeps_are_those_of_a_list():
+    """Also of a plan that follows another, after any number of sweeps."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        first = Schedule(*rng.integers(1, (60, 40, 9, 30)).tolist())
+        n_sweeps = int(rng.integers(1, 80))
+        done = sorted(s for s in first.kept if s <= n_sweeps)
+        stored = [s for s in done if s in first.stored]
+        max_iter, burn_in, thin, n_samples = rng.integers(1, (90, 60, 9, 30)).tolist()
+        plan = Schedule(max_iter, burn_in, thin, n_samples, done, stored, n_sweeps)
+        ahead = [s for s in planned_sweeps(max_iter, burn_in, thin) if s > n_sweeps]
+        if n_sweeps == plan.last:
+            ahead = [n_sweeps]
+        assert plan.kept == {*done, *ahead} - {plan.last}
+        wanted = evenly_spaced([*done, *ahead], n_samples) if done or ahead else []
+        assert {s for s in plan.stored if s > n_sweeps} == {*wanted} - {*done, plan.last}
+        passed = [s for s in wanted if s not in ahead]
+        nearest = {min(stored, key=lambda old: abs(old - s)) for s in passed if stored}
+        assert {s for s in plan.stored if s <= n_sweeps} == nearest
 
 
 def test_evenly_spaced_takes_both_ends():

@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 
 from skdp.data import SequencePanel, TokenSequences
 from skdp.inspection import StateSequenceDisplay
@@ -61,6 +62,47 @@ def test_zoom(limits):
     display.figure_.canvas.draw()
     assert panel.get_xlim() == limits
     np.testing.assert_allclose(panel.get_position().bounds, before, atol=0.02)
+
+
+GAP = np.repeat([0, 1, 2], [3, 6, 2])
+SEEN = np.where(GAP == 1, np.nan, GAP)
+SEEN[3] = 1.0  # one step of state 1 was observed
+
+
+class Known(BaseEstimator):
+    """A fitted model whose states are known."""
+
+    n_features_in_ = 2
+
+    def fit(self, X):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict(self, X):
+        return GAP
+
+
+def test_states_are_ranked_by_observed_steps():
+    table = np.column_stack([SEEN, np.full(len(GAP), np.nan)])
+    for observations in (None, SEEN, table):
+        display = StateSequenceDisplay.from_predictions(GAP, observations=observations, n_states=2)
+        largest = ["state 1", "state 0"] if observations is None else ["state 0", "state 2"]
+        assert display.labels_ == [*largest, "other"]
+    for show in (True, False):
+        display = StateSequenceDisplay.from_estimator(
+            Known(), table, show_observations=show, n_states=2
+        )
+        assert display.labels_ == ["state 0", "state 2", "other"]
+    display = StateSequenceDisplay.from_predictions(GAP, GAP + 5, observations=SEEN)
+    assert display.labels_ == ["5 (state 0)", "7 (state 2)", "6 (state 1)"]
+    assert display.agreement == 1.0
+
+
+def test_nothing_observed_at_all():
+    display = StateSequenceDisplay.from_predictions(GAP, observations=np.full(len(GAP), np.nan))
+    assert display.labels_ == ["state 0", "state 1", "state 2"]
 
 
 def test_without_observations():

@@ -4,12 +4,16 @@ import pickle
 from math import log
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
 
 from skdp.data import SegmentedCorpus
 from skdp.datasets import make_segmented_corpus
+from skdp.feature_extraction import SegmentVectorizer
 from skdp.inspection._topic_models import name_topics
 from skdp.topics import (
     AdaptiveTopicModel,
@@ -126,6 +130,75 @@ class TestTopWords:
     def test_labels_of_a_small_vocabulary(self):
         model = GibbsLDA.from_topics([[0.5, 0.5], [0.1, 0.9]], doc_topic_prior=1.0)
         assert name_topics(model, ["yes", "no"]) == ["0: yes, no", "1: no, yes"]
+
+
+class TestNamesOfTopics:
+    def test_names(self):
+        model = hand_made()
+        assert model.get_feature_names_out().tolist() == ["gibbslda0", "gibbslda1"]
+        assert model.name_topics() is model
+        assert model.get_feature_names_out().tolist() == ["0: 0, 1, 2", "1: 0, 4, 2"]
+        names = model.name_topics(NAMES, 2).get_feature_names_out()
+        assert names.tolist() == ["0: a, b", "1: a, e"]
+        assert names.dtype == object
+        names[:] = "changed"
+        assert model.get_feature_names_out().tolist() == ["0: a, b", "1: a, e"]
+        assert model.name_topics(NAMES, 1, relevance=0.0).get_feature_names_out().tolist() == [
+            f"{k}: {model.top_words(NAMES, 1, relevance=0.0)[k][0]}" for k in range(2)
+        ]
+
+    def test_topics_of_the_same_words(self):
+        model = GibbsLDA.from_topics(np.ones((3, 2)), doc_topic_prior=1.0).name_topics(["a", "b"])
+        assert model.get_feature_names_out().tolist() == ["0: a, b", "1: a, b", "2: a, b"]
+
+    def test_columns_of_data_frames(self):
+        X = pd.DataFrame([[3, 0, 1, 0, 0], [0, 1, 0, 2, 4]], columns=NAMES)
+        model = GibbsLDA(2, max_iter=4, random_state=0).set_output(transform="pandas")
+        assert model.fit(X).transform(X).columns.tolist() == ["gibbslda0", "gibbslda1"]
+        words = model.top_words(n=3)
+        expected = [f"{k}: {', '.join(words[k])}" for k in range(2)]
+        named = model.name_topics()
+        assert named.transform(X).columns.tolist() == expected
+        assert pickle.loads(pickle.dumps(named)).transform(X).columns.tolist() == expected
+        assert named.fit_transform(X).columns.tolist() == ["gibbslda0", "gibbslda1"]
+
+    def test_in_a_pipeline(self):
+        texts = ["cats purr", "dogs bark", "cats and dogs"]
+        pipeline = make_pipeline(SegmentVectorizer(), GibbsLDA(2, max_iter=4, random_state=0))
+        pipeline.set_output(transform="pandas").fit(texts)
+        words = pipeline[0].get_feature_names_out()
+        pipeline[-1].name_topics(words, 1)
+        columns = pipeline.transform(texts).columns.tolist()
+        assert columns == pipeline.get_feature_names_out().tolist()
+        assert [name.split(": ")[0] for name in columns] == ["0", "1"]
+        assert {name.split(": ")[1] for name in columns} <= set(words)
+
+    @every_model
+    def test_a_fit_and_a_clone_forget(self, name):
+        model = fit(name)
+        if name == "co-clustering":  # its columns are topics of segments, not of words
+            with pytest.raises(TypeError, match=r"transform returns shares of topics of segments"):
+                model.name_topics()
+            return
+        default = model.get_feature_names_out().tolist()
+        model.name_topics()
+        with pytest.raises(ValueError, match="max_iter"):
+            model.set_params(max_iter=0).fit(CORPUS)
+        assert model.get_feature_names_out().tolist() != default
+        again = clone(model).set_params(max_iter=4).fit(CORPUS)
+        assert again.get_feature_names_out().tolist() == default
+        assert model.set_params(max_iter=4).fit(CORPUS).get_feature_names_out().tolist() == default
+
+    def test_faults(self):
+        model = hand_made()
+        with pytest.raises(ValueError, match="feature_names must hold n_features=5 names"):
+            model.name_topics(["a"])
+        with pytest.raises(ValueError, match="n must be at most n_features=5, got 6"):
+            model.name_topics(n=6)
+        assert model.get_feature_names_out().tolist() == ["gibbslda0", "gibbslda1"]
+        for method in (GibbsLDA(2).name_topics, GibbsLDA(2).get_feature_names_out):
+            with pytest.raises(NotFittedError):
+                method()
 
 
 class TestRepresentativeDocuments:

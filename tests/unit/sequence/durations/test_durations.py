@@ -55,6 +55,31 @@ def test_bad_parameters(duration, message):
         duration.make_sampler(3)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize(
+    "duration",
+    [
+        *(PoissonDuration(a, b) for a in (1e-8, 1e8) for b in (1e-8, 1e8)),
+        *(
+            NegativeBinomialDuration(n_phases, (a, b))
+            for n_phases in (1, 2, 100_000)
+            for a in (1e-8, 1.0, 1e8)
+            for b in (1e-8, 1e8)
+        ),
+    ],
+    ids=str,
+)
+def test_priors_at_the_ends_of_their_range(duration):
+    """Means and probabilities become as large as they can; durations are drawn all the same."""
+    model = started(duration, n_states=3).model()
+    log_pmf, log_survival = model.tables()
+    assert np.all(log_survival[:, 0] > -1e-9)
+    np.testing.assert_allclose(np.exp(log_pmf).sum(axis=1), 1.0, atol=1e-6)
+    drawn = model.sample(np.arange(3).repeat(5), np.random.default_rng(0))
+    assert drawn.min() >= 1
+    assert drawn.max() <= duration.max_duration
+
+
 @every_duration
 def test_parameters_are_only_assigned(duration):
     assert clone(duration).get_params() == duration.get_params()
