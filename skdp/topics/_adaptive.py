@@ -9,10 +9,10 @@ import numpy as np
 from skdp._sklearn_compat import StrOptions
 from skdp.topics._base import PRIOR
 from skdp.topics._partitioned import InPartitions
-from skdp.topics._tables._open_base import OpenTableModel
+from skdp.topics._tables._base import BaseTableModel
 
 
-class AdaptiveTopicModel(OpenTableModel):
+class AdaptiveTopicModel(BaseTableModel):
     r"""Topic model for documents whose segments follow the document and each other (AdaTM).
 
     A document has topic shares mu. Each of its segments (paragraphs, sentences) varies around a
@@ -216,7 +216,7 @@ class AdaptiveTopicModel(OpenTableModel):
     _segments_are_ordered = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **OpenTableModel._parameter_constraints,
+        **BaseTableModel._parameter_constraints,
         "mixing_prior": [tuple, list, StrOptions({"auto"})],
     }
 

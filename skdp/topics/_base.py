@@ -11,15 +11,25 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from skdp._checks import as_floats, check_gamma_prior, check_memory, is_number
-from skdp._executors import predict_parts
+from skdp._executors import Executor, predict_parts
 from skdp._fit import ChainEstimator, FitState
+from skdp._fit._partitions import PartitionedSampling, fit_partitions, is_over_partitions
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
 from skdp.data._validation import check_partitions
+from skdp.topics._partitioned import (
+    OF_PARTITIONS,
+    InPartitions,
+    place_corpus,
+    without_partitions,
+)
 from skdp.topics._shared._averages import TopicAverages
 from skdp.topics._shared._completion import score_documents, score_partitions
 from skdp.topics._shared._fold_in import FoldIn, fold_in_documents
+from skdp.topics._shared._placed import PlacedCorpus
+from skdp.topics._shared._placed_averages import PlacedAverages
+from skdp.topics._shared._placed_walker import PlacedWalker
 from skdp.topics._words_of_topics import WordsOfTopicsMixin
 
 # Weights of topics are single-precision numbers: with the priors in this range no product of
@@ -36,7 +46,8 @@ class BaseTopicModel(
 ):
     """Base class of the topic models: priors, topics as features, held-out scores.
 
-    A subclass gives `_start_walker`, `_averaged_model` and `_fold_in_options`.
+    A subclass implements `_start_local_walker`, `_start_placed_walker`, `_averaged_model` and
+    `_fold_in_options`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -56,7 +67,17 @@ class BaseTopicModel(
     _free_in_warm_start = ChainEstimator._free_in_warm_start | _of_fold_in
     _free_in_checkpoints = ChainEstimator._free_in_checkpoints | _of_fold_in
 
-    _optional_attributes = ChainEstimator._optional_attributes | {"_topic_names"}
+    _optional_attributes = ChainEstimator._optional_attributes | OF_PARTITIONS | {"_topic_names"}
+
+    _takes_partitions: ClassVar[bool] = True
+    """Whether `fit` takes a `PartitionedCorpus`."""
+
+    doc_topic_: Any = InPartitions("model.transform(X) returns the shares of documents.")
+
+    segment_topic_: Any = InPartitions(
+        "transform_segments of a partition, model.transform_segments(X.partitions[i]), returns "
+        "the shares of its segments."
+    )
 
     n_shards = 1
     """Unless it is a parameter."""
@@ -66,6 +87,9 @@ class BaseTopicModel(
 
     _segments_are_ordered = False
     """Whether the shares of a segment depend on those of the segment before it."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_partitions(self, super().__getstate__())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -131,7 +155,17 @@ class BaseTopicModel(
                 what += f", {name}={getattr(self, name)}"
         check_memory(n_topics * self._size_of_topic(corpus), f"X: {what}: counts")
 
-    def _check_input(self, X: Any, y: Any = None) -> SegmentedCorpus:
+    def _check_partitions(self, X: PartitionedCorpus) -> None:
+        """Raise for parameters that partitions do not allow."""
+        if self.n_shards not in (1, X.n_partitions):
+            raise ValueError(
+                f"The partitions of X are the shards of the fit: n_shards must be 1 or "
+                f"n_partitions={X.n_partitions}, got n_shards={self.n_shards}."
+            )
+
+    def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
+        if executor is not None:
+            return place_corpus(self, X, executor)
         corpus = check_corpus(self, X, reset=True, require_tokens=True)
         self._check_size(corpus)
         self._check_init(corpus.n_features)
@@ -150,8 +184,37 @@ class BaseTopicModel(
     def _n_jobs_of_chain(self) -> int | None:
         return self.n_jobs  # shards have the threads
 
-    def _make_averages(self) -> TopicAverages:
+    def _make_procedure(self, data: Any) -> Any:
+        if not isinstance(data, PlacedCorpus):
+            return super()._make_procedure(data)
+        return self._make_sampling(
+            PartitionedSampling, data, unit="tokens", make_averages=self._make_placed_averages
+        )
+
+    def _start_walker(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
+        if not isinstance(corpus, PlacedCorpus):
+            return self._start_local_walker(corpus, root, c)
+        init, sweep = (
+            self._streams(root, role, c, corpus.n_partitions) for role in (Role.INIT, Role.SWEEP)
+        )
+        return self._start_placed_walker(corpus, c, init, sweep)
+
+    def _start_local_walker(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
+        """Return the walker of a new chain over a corpus in memory."""
+        raise NotImplementedError
+
+    def _start_placed_walker(
+        self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
+    ) -> PlacedWalker:
+        """Return the walker of a new chain over partitions."""
+        raise NotImplementedError
+
+    def _make_averages(self) -> Any:
         return TopicAverages()
+
+    def _make_placed_averages(self) -> PlacedAverages:
+        """Return the running means of a new chain over partitions."""
+        return PlacedAverages(is_lasting=True)
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
@@ -159,6 +222,10 @@ class BaseTopicModel(
         means = best.averages.means(in_place=final)
         if "segment_topic_" in means and "_topic_tokens" not in means:
             means["_topic_tokens"] = best.walker.segment_lengths @ means["segment_topic_"]
+        if is_over_partitions(state):
+            attributes["_n_partitions"] = len(state.runs[0].walker.streams)
+            for chain in state.runs:
+                chain.averages.drop()
         return {
             **attributes,
             **means,
@@ -169,14 +236,17 @@ class BaseTopicModel(
     # Public methods
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Any:
         """Learn topics from documents made of segments.
 
         Parameters
         ----------
         X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
             Each document in a list is a list of segments, each a sequence of word ids. Each row of
-            a matrix (dense, sparse or data frame) is a document of one segment.
+            a matrix (dense, sparse or data frame) is a document of one segment. Or, except for
+            `HDPTopicModel`, PartitionedCorpus: the partitions are the shards of the fit (`n_shards`
+            is 1 or their number), in threads or, with ``joblib.parallel_config("dask")``, in the
+            workers of a cluster.
         y : ignored
             Present by scikit-learn's convention.
 
@@ -191,15 +261,27 @@ class BaseTopicModel(
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. It is fitted with the samples so far,
             in the burn-in with the current state unless it was fitted before; another `fit` with
-            ``warm_start=True`` continues.
+            ``warm_start=True`` continues; on a PartitionedCorpus if it was True before, too, or
+            with the callback `Checkpoint`.
+        RuntimeError
+            If a worker of the cluster is lost, and with it the state of its partitions, without the
+            callback `Checkpoint`; with it, if that happens three times in a row. If
+            ``warm_start=True`` and the workers of the last fit are gone.
+        OSError
+            If `Checkpoint` cannot write what partitions begin with.
 
         Warns
         -----
+        RuntimeWarning
+            If a worker is lost: the fit goes back to the last checkpoint, and on from there with
+            the same bits. If a checkpoint could not be written.
         ConvergenceWarning
             If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
             burn-in, too few to tell; raise `max_iter` then.
             If chains plainly disagree; compare them in `trace_` then.
         """
+        if isinstance(X, PartitionedCorpus) and self._takes_partitions:
+            return fit_partitions(self, X)
         return self._fit(X)
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:

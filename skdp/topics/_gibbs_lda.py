@@ -11,16 +11,15 @@ from skdp._fit import FitState
 from skdp._numeric._random import Role
 from skdp._sklearn_compat import StrOptions
 from skdp.data import SegmentedCorpus
-from skdp.topics._base import PRIOR, check_dirichlet
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._lda._model import LDAModel
 from skdp.topics._lda._placed_walker import PlacedLDAWalker
 from skdp.topics._lda._walker import LDAWalker
-from skdp.topics._partitioned import PartitionedTopicModel
 from skdp.topics._shared._likelihood import LikelihoodMixin
 from skdp.topics._shared._placed import PlacedCorpus
 
 
-class GibbsLDA(LikelihoodMixin, PartitionedTopicModel):
+class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     r"""Latent Dirichlet allocation (LDA) by collapsed Gibbs sampling.
 
     The baseline for the models with segments: topic shares belong to whole documents, or to
@@ -141,7 +140,7 @@ class GibbsLDA(LikelihoodMixin, PartitionedTopicModel):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PartitionedTopicModel._parameter_constraints,
+        **BaseTopicModel._parameter_constraints,
         "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "level": [StrOptions({"document", "segment"})],
     }

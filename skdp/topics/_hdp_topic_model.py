@@ -222,6 +222,8 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
         self.random_state = random_state
         self.verbose = verbose
 
+    _takes_partitions = False
+
     # Validation
 
     def _validate_parameters(self) -> None:
@@ -250,7 +252,7 @@ class HDPTopicModel(LikelihoodMixin, BaseTopicModel):
     def _make_averages(self) -> Any:
         return BestSample()
 
-    def _start_walker(
+    def _start_local_walker(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
     ) -> HDPWalker:
         concentration, prior = self._concentration("concentration")

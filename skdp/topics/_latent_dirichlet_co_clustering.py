@@ -12,16 +12,15 @@ from skdp._checks import check_gamma_prior, check_memory
 from skdp._numeric._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics._base import PRIOR, check_dirichlet
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._ldcc._averages import CoClusterAverages
 from skdp.topics._ldcc._model import CoClusterModel
 from skdp.topics._ldcc._placed_walker import PlacedCoClusterAverages, PlacedCoClusterWalker
 from skdp.topics._ldcc._walker import CoClusterWalker, Settings
-from skdp.topics._partitioned import PartitionedTopicModel
 from skdp.topics._shared._placed import PlacedCorpus
 
 
-class LatentDirichletCoClustering(PartitionedTopicModel):
+class LatentDirichletCoClustering(BaseTopicModel):
     r"""Latent Dirichlet co-clustering (LDCC) by collapsed Gibbs sampling.
 
     There are two kinds of topics: every word belongs to a word-topic, and every segment to a
@@ -160,7 +159,7 @@ class LatentDirichletCoClustering(PartitionedTopicModel):
     _documents_share_topics = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PartitionedTopicModel._parameter_constraints,
+        **BaseTopicModel._parameter_constraints,
         "n_document_topics": [Interval(Integral, 1, None, closed="left")],
         "document_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "segment_topic_prior": [PRIOR, "array-like", StrOptions({"auto"})],

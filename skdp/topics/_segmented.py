@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from skdp.topics._tables._open_base import OpenTableModel
+from skdp.topics._tables._base import BaseTableModel
 
 
-class SegmentedTopicModel(OpenTableModel):
+class SegmentedTopicModel(BaseTableModel):
     r"""Topic model for documents made of segments (STM).
 
     A document has topic shares mu, and each of its segments (paragraphs, sentences) has its own

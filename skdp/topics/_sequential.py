@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from numbers import Integral
+from typing import Any, ClassVar
 
+from skdp._sklearn_compat import Interval
 from skdp.topics._tables._base import BaseTableModel
 
 
@@ -160,7 +162,13 @@ class SequentialLDA(BaseTableModel):
     (5, 2)
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseTableModel._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+    }
+
     _segments_are_ordered = True
+    _may_be_open = False
 
     def __init__(
         self,

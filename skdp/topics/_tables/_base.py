@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,9 +12,12 @@ from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics._base import PRIOR, check_dirichlet
+from skdp.inference import Trace, warn_of_drifts
+from skdp.processes._top_level import TopPriors, check_concentration_or_prior
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_topics
 from skdp.topics._lda._walker import LDAWalker
-from skdp.topics._partitioned import PartitionedTopicModel
+from skdp.topics._shared._best_sample import BestSample
+from skdp.topics._shared._first_number import first_number_of_topics
 from skdp.topics._shared._likelihood import LikelihoodMixin
 from skdp.topics._shared._placed import PlacedCorpus
 from skdp.topics._tables._kernels_sweeps import (
@@ -23,6 +26,11 @@ from skdp.topics._tables._kernels_sweeps import (
     SMALLEST_CONCENTRATION,
 )
 from skdp.topics._tables._model import TableModel
+from skdp.topics._tables._open_walker import (
+    LARGEST_TOP_CONCENTRATION,
+    FirstTopLevel,
+    OpenTableWalker,
+)
 from skdp.topics._tables._placed_walker import PlacedTableWalker
 from skdp.topics._tables._walker import START_CONCENTRATION, HyperParameters, TableWalker
 
@@ -32,15 +40,17 @@ LDA_SWEEPS = 100
 """Sweeps of the chain of LDA that gives words their first topics with ``init="lda"``."""
 
 
-class BaseTableModel(LikelihoodMixin, PartitionedTopicModel):
+class BaseTableModel(LikelihoodMixin, BaseTopicModel):
     """Base class of the models whose segments are Poisson-Dirichlet processes.
 
     They differ in `_parents`, the prior (lambda_S, lambda_T) of the weights of the document and of
-    the segment before as parents of a segment; a zero excludes the parent.
+    the segment before as parents of a segment; a zero excludes the parent. With
+    ``n_components="auto"`` the number of topics is inferred, and the attributes are those of one
+    sample, as in `HDPTopicModel`.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PartitionedTopicModel._parameter_constraints,
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseTopicModel._parameter_constraints,
         "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "discount_prior": [tuple, list],
@@ -49,16 +59,57 @@ class BaseTableModel(LikelihoodMixin, PartitionedTopicModel):
         "concentration_scope": [StrOptions({"corpus", "document", "segment"})],
         "sampler": [StrOptions(set(SAMPLERS))],
         "init": [StrOptions({"random", "lda"}), "array-like"],
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "document_concentration": "no_validation",
+        "document_concentration_prior": [tuple, list],
+        "top_concentration": "no_validation",
+        "top_concentration_prior": [tuple, list],
+        "initial_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     }
+
+    _optional_attributes = BaseTopicModel._optional_attributes | frozenset([
+        "n_components_", "n_components_distribution_", "weights_", "document_concentration_",
+        "top_concentration_",
+    ])  # fmt: skip
+
+    _may_be_open: ClassVar[bool] = True
+    """Whether `n_components` may be "auto"."""
 
     @property
     def _parents(self) -> tuple[float, float] | str:
         """Prior (lambda_S, lambda_T) of the parents' weights, or how it is learned."""
         raise NotImplementedError
 
+    @property
+    def _is_open(self) -> bool:
+        """Whether the number of topics is inferred."""
+        return isinstance(self.n_components, str)
+
+    # Validation
+
     def _validate_parameters(self) -> None:
+        if self._may_be_open:
+            self._top_level()
+        if self._is_open and not (
+            isinstance(self.doc_topic_prior, str) and self.doc_topic_prior == "auto"
+        ):
+            raise ValueError(
+                "doc_topic_prior must be 'auto' if n_components is 'auto': it is then "
+                "document_concentration times the weights of the topics. Got "
+                f"{self.doc_topic_prior!r}."
+            )
         super()._validate_parameters()
         self._hyper_parameters()
+
+    def _top_level(self) -> FirstTopLevel:
+        value, prior = check_concentration_or_prior(
+            self.document_concentration, self.document_concentration_prior, "document_concentration"
+        )
+        top_value, top_prior = check_concentration_or_prior(
+            self.top_concentration, self.top_concentration_prior, "top_concentration",
+            largest=LARGEST_TOP_CONCENTRATION,
+        )  # fmt: skip
+        return FirstTopLevel(value, top_value, TopPriors(prior, top_prior))
 
     def _hyper_parameters(self) -> HyperParameters:
         return HyperParameters(
@@ -75,13 +126,45 @@ class BaseTableModel(LikelihoodMixin, PartitionedTopicModel):
             self._parents,
         )
 
+    def _check_init(self, n_words: int) -> Any:
+        if not self._is_open or isinstance(self.init, str):
+            return super()._check_init(n_words)
+        topics = check_topics(self.init, "init", None)
+        if topics.shape[1] != n_words:
+            raise ValueError(
+                f"init must have shape (n_topics, n_features) with n_features={n_words}, got "
+                f"{topics.shape}."
+            )
+        return topics
+
+    @property
+    def _first_topics_name(self) -> str:
+        return "initial_components" if self._is_open else "n_components"
+
+    def _n_first_topics(self, X: SegmentedCorpus | PartitionedCorpus) -> int:
+        if not self._is_open or isinstance(X, PartitionedCorpus):
+            return super()._n_first_topics(X)
+        if not isinstance(self.init, str):
+            return len(self.init)
+        return first_number_of_topics(self.initial_components, X, self._size_of_topic(X))
+
     def _check_partitions(self, X: PartitionedCorpus) -> None:
         super()._check_partitions(X)
+        if self._is_open:
+            raise TypeError(
+                f"n_components='auto' takes no {type(X).__name__}: topics come and go with all "
+                "documents in one place. Give a number of topics, or use X.compute()."
+            )
         if isinstance(self.init, str) and self.init == "lda":
             raise TypeError(
                 f"init='lda' takes no {type(X).__name__}, since its chain sweeps all documents in "
                 "one place. Use another init, such as topics of a sample of the documents."
             )
+
+    # Chains
+
+    def _make_averages(self) -> Any:
+        return BestSample() if self._is_open else super()._make_averages()
 
     def _start_placed_walker(
         self, data: PlacedCorpus, c: int, init_streams: Any, streams: Any
@@ -100,6 +183,18 @@ class BaseTableModel(LikelihoodMixin, PartitionedTopicModel):
     def _start_local_walker(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
     ) -> TableWalker:
+        if self._is_open:
+            return OpenTableWalker(
+                corpus,
+                self._n_first_topics(corpus),
+                self.sampler,
+                self._hyper_parameters(),
+                self._top_level(),
+                self._first_topics(corpus, root, c),
+                self._streams(root, Role.INIT, c),
+                self._streams(root, Role.SWEEP, c),
+                self.n_jobs,
+            )
         return TableWalker(
             corpus,
             self.n_components,
@@ -148,11 +243,20 @@ class BaseTableModel(LikelihoodMixin, PartitionedTopicModel):
         parents = self._parents
         if isinstance(parents, str):
             parents = tuple(attributes["mixing_prior_"].tolist())
+        if self._is_open:
+            numbers = attributes["trace_"]["n_components"].astype(np.int64).ravel()
+            attributes["n_components_"] = len(attributes["weights_"])
+            attributes["n_components_distribution_"] = np.bincount(numbers) / len(numbers)
         return {
             **attributes,
             "_drawn_in_fold_in": self.concentration_scope if learns else "corpus",
             "_fitted_parents": parents,
         }
+
+    def _warn_of_trace(self, trace: Trace) -> None:
+        super()._warn_of_trace(trace)
+        if self._is_open:
+            warn_of_drifts(self, trace, "topics")
 
     def _fold_in_options(self) -> dict[str, Any]:
         prior = check_gamma_prior(self.concentration_prior, "concentration_prior")

@@ -3,7 +3,7 @@
 from mutation.mutation import Mutation
 
 EXACT = "tests/exact/topics/test_open_segmented.py"
-UNIT = "tests/unit/topics/tables/test_open_base.py"
+UNIT = "tests/unit/topics/tables/test_open_models.py"
 MOVES = "topics/_tables/_kernels_open_moves.py"
 SPLITS = f"{EXACT}::test_splits_and_merges[segmented-two documents-btigs]"
 

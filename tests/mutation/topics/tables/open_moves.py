@@ -2,7 +2,7 @@
 
 from mutation.mutation import Mutation
 
-UNIT = "tests/unit/topics/tables/test_open_base.py"
+UNIT = "tests/unit/topics/tables/test_open_models.py"
 
 MUTATIONS = [
     Mutation(

@@ -3,7 +3,7 @@
 from mutation.mutation import Mutation
 
 EXACT = "tests/exact/topics/test_open_segmented.py"
-UNIT = "tests/unit/topics/tables/test_open_base.py"
+UNIT = "tests/unit/topics/tables/test_open_models.py"
 WALKER = "topics/_tables/_open_walker.py"
 WORDS = f"{EXACT}::test_two_documents[btigs]"
 SUM = f"{EXACT}::test_prior_of_a_sweep_sums_to_alpha"

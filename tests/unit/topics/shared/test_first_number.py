@@ -55,7 +55,7 @@ class TestInFits:
             return seen[-1][0]
 
         first = _first_number.first_number_of_topics
-        for place in ("_hdp_topic_model", "_tables._open_base"):
+        for place in ("_hdp_topic_model", "_tables._base"):
             monkeypatch.setattr(f"skdp.topics.{place}.first_number_of_topics", spy)
         model.set_params(max_iter=1, random_state=0, **params).fit(self.CORPUS)
         return set(seen)
