@@ -378,17 +378,19 @@ def check_rows(
             f"{type(estimator).__name__} is a row."
         )
     _check_no_text(X)
-    values = validate_data(
-        estimator,
-        X=with_numbers(X),
-        reset=reset,
+    rows = with_numbers(X)
+    values = check_array(
+        rows,
         dtype=np.float64,
         order="C",
         ensure_all_finite=False if ensure_all_finite is True else ensure_all_finite,
         ensure_non_negative=ensure_non_negative,
+        estimator=estimator,
+        input_name="X",
     )
     if ensure_all_finite is True:
         check_finite_array(estimator, values, FILL_IN)
+    validate_data(estimator, X=rows, reset=reset, skip_check_array=True)
     return np.asarray(frozen(values), dtype=np.float64)
 
 

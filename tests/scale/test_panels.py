@@ -120,7 +120,9 @@ def kill_at(monkeypatch, client, n_sweeps):
 def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
     kill_at(monkeypatch, client, 3)
     model = make()
-    with pytest.raises(LostWorkerError, match=r"partitions 0, 1\. Their state .*Checkpoint it"):
+    with pytest.raises(
+        LostWorkerError, match=r"partitions 0, 1\. The fit has lost .*Checkpoint it"
+    ):
         model.fit(split(draw_panel("gaussian"), 4))
     assert not hasattr(model, "transmat_")
     client.wait_for_workers(2, timeout=120)
